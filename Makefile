@@ -1,0 +1,88 @@
+# Everything here works in a fresh clone, with nothing but Python and make: the environment is
+# built on first use, and each target installs only the extras it needs.
+#   make test PYTHON=python3.12   another Python
+#   make test ARGS='-k sin -x'    more words for pytest
+
+PYTHON ?= python3
+JOBS := 2
+ARGS :=
+# Not ?=: a VENV from the surroundings is somebody else's, and not ours to clear.
+VENV := .venv
+
+python := $(VENV)/bin/python
+# -P: the checkout's top is not on sys.path, where `import config` would work by accident.
+pytest := $(python) -P -m pytest
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help test demo lint format types imports doctest notebooks pair bench ci clean stale
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+test: $(VENV)/with-test  ## run the tests
+	$(pytest) -n $(JOBS) $(ARGS)
+
+demo: $(VENV)/with-demo  ## run the demo
+	$(python) -P -m chainrules
+
+lint: $(VENV)/with-lint  ## check style and formatting
+	$(python) -m ruff check
+	$(python) -m ruff format --check
+
+format: $(VENV)/with-lint  ## mend what ruff can mend
+	$(python) -m ruff check --fix
+	$(python) -m ruff format
+
+types: $(VENV)/with-test $(VENV)/with-lint  ## check the types
+	$(python) -m mypy
+
+imports: $(VENV)/with-lint  ## check that imports go one way
+	$(python) -P $(VENV)/bin/lint-imports
+
+doctest: $(VENV)/with-test  ## run the examples in docstrings
+	$(pytest) tests/test_docstrings.py $(ARGS)
+
+notebooks: $(VENV)/with-test $(VENV)/with-notebooks  ## run the notebooks
+	$(pytest) -m notebooks tests/test_notebooks.py -n $(JOBS) $(ARGS)
+
+pair: $(VENV)/with-notebooks  ## make notebooks/*.ipynb anew from notebooks/*.py
+	$(python) -P -m jupytext --to ipynb --update notebooks/*.py
+	$(python) -P $(VENV)/bin/jupyter-execute --inplace notebooks/*.ipynb
+
+bench: $(VENV)/with-benchmarks  ## measure against the peers
+	$(python) benchmarks/run.py $(ARGS)
+
+ci:  ## all that CI does, in an environment of its own
+	.ci/run
+
+clean:  ## remove the environments and what checks and builds leave behind
+	rm -rf .venv .venv-ci build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- the environment --------------------------------------------------------------------------
+
+# An environment holds its own address in many places. After the checkout has moved, or when the
+# Python it was made from is gone, it is made anew.
+ifneq ($(shell test -x $(python) && cat $(VENV)/made-in 2>/dev/null),$(CURDIR))
+$(VENV)/made-in: stale
+endif
+
+$(VENV)/made-in:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo 'chainrules needs Python 3.11 or newer, and "$(PYTHON)" is none.'; \
+	    echo '  install one (Debian, Ubuntu: sudo apt install python3 python3-venv),'; \
+	    echo '  or name one: make PYTHON=python3.12'; \
+	    exit 1; } >&2
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo '$(PYTHON) cannot make a virtual environment: its venv or ensurepip module is missing.'; \
+	    echo '  Debian, Ubuntu: sudo apt install python3-venv'; \
+	    exit 1; } >&2
+	$(PYTHON) -m venv --clear $(VENV)
+	@echo '$(CURDIR)' > $@
+
+# One mark for each extra. pyproject.toml may have changed what an extra needs.
+$(VENV)/with-%: $(VENV)/made-in pyproject.toml
+	$(python) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,46 @@
+"""Words that everybody shares: configurations, their traits, and the errors."""
+
+from .config import (
+    TRAITS,
+    AllOf,
+    HasForwardsMode,
+    HasReverseMode,
+    NoForwardsMode,
+    NoReverseMode,
+    RuleConfig,
+    frule_via_ad,
+    rrule_via_ad,
+)
+from .errors import (
+    ChainRulesError,
+    EscapedTraceError,
+    LostDerivativeError,
+    MissingDerivativeError,
+    MissingRuleError,
+    MutationError,
+    RuleError,
+    TangentError,
+)
+from .lines import defined_at, user_line
+
+__all__ = [
+    "TRAITS",
+    "AllOf",
+    "ChainRulesError",
+    "EscapedTraceError",
+    "HasForwardsMode",
+    "HasReverseMode",
+    "LostDerivativeError",
+    "MissingDerivativeError",
+    "MissingRuleError",
+    "MutationError",
+    "NoForwardsMode",
+    "NoReverseMode",
+    "RuleConfig",
+    "RuleError",
+    "TangentError",
+    "defined_at",
+    "frule_via_ad",
+    "rrule_via_ad",
+    "user_line",
+]

@@ -1,0 +1,166 @@
+"""RuleConfig and its traits: what an engine tells the rules about itself.
+
+A trait is a class that a config inherits. A rule asks for one by annotating its first
+parameter, and is found only by a config that has it.
+"""
+
+from typing import Any
+
+from .errors import RuleError
+
+
+class RuleConfig:
+    """Base class of an engine's configuration; subclass it together with traits.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> class OnlyForwards(cr.RuleConfig, cr.HasForwardsMode, cr.NoReverseMode):
+    ...     def frule_via_ad(self, tangents, f, *args, **kwargs):
+    ...         return cr.frule(self, tangents, f, *args, **kwargs)
+    >>> import math
+    >>> y, ydot = cr.frule_via_ad(OnlyForwards(), (cr.NoTangent(), 1.0), math.sin, 0.0)
+    >>> y, float(ydot)
+    (0.0, 1.0)
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+class HasForwardsMode:
+    """The engine implements ``frule_via_ad``."""
+
+    __slots__ = ()
+
+
+class NoForwardsMode:
+    """The engine has no forward mode."""
+
+    __slots__ = ()
+
+
+class HasReverseMode:
+    """The engine implements ``rrule_via_ad``."""
+
+    __slots__ = ()
+
+
+class NoReverseMode:
+    """The engine has no reverse mode."""
+
+    __slots__ = ()
+
+
+TRAITS = (HasForwardsMode, NoForwardsMode, HasReverseMode, NoReverseMode)
+
+
+class _AllOf(type):
+    """Metaclass of ``AllOf[A, B]``: a config belongs to it when it has every trait."""
+
+    traits: tuple[type, ...] = ()
+
+    def __getitem__(cls, traits: Any) -> type:
+        traits = traits if isinstance(traits, tuple) else (traits,)
+        name = f"AllOf[{', '.join(trait.__name__ for trait in traits)}]"
+        # A real subclass of its traits, so that dispatch knows it as more specific than each.
+        return _AllOf(name, traits, {"traits": traits})
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        if not cls.traits:
+            return type.__subclasscheck__(cls, subclass)
+        return all(issubclass(subclass, trait) for trait in cls.traits)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return issubclass(type(instance), cls)
+
+
+class AllOf(metaclass=_AllOf):
+    """``config: AllOf[HasForwardsMode, HasReverseMode]`` asks for several traits at once."""
+
+
+def frule_via_ad(config: Any, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple:
+    """Push ``tangents`` through ``f`` with the engine behind ``config``.
+
+    Parameters
+    ----------
+    config : RuleConfig
+        The config that the calling rule was handed; it must have ``HasForwardsMode``.
+    tangents : tuple
+        One for ``f`` itself (``NoTangent()`` for a plain function), then one per argument.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Returns
+    -------
+    y, ydot
+        The value and its tangent.
+
+    Raises
+    ------
+    RuleError
+        If the engine has no forward mode.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> y, ydot = cr.frule_via_ad(cr.ForwardConfig(), (cr.NoTangent(), 1.0), lambda x: x * x, 3.0)
+    >>> float(y), float(ydot)
+    (9.0, 6.0)
+    """
+    via_ad = getattr(config, "frule_via_ad", None)
+    if via_ad is None:
+        raise RuleError(_lacks(config, "frule_via_ad", "HasForwardsMode"))
+    return via_ad(tangents, f, *args, **kwargs)
+
+
+def rrule_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> tuple:
+    """Evaluate ``f`` and return its pullback, with the engine behind ``config``.
+
+    Parameters
+    ----------
+    config : RuleConfig
+        The config that the calling rule was handed; it must have ``HasReverseMode``.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Returns
+    -------
+    y, pullback
+        The value, and a function from a cotangent of ``y`` to ``(fbar, *argbars)``.
+
+    Raises
+    ------
+    RuleError
+        If the engine has no reverse mode.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> y, pullback = cr.rrule_via_ad(cr.ReverseConfig(), lambda x: x * x, 3.0)
+    >>> pullback(1.0)
+    (NoTangent(), 6.0)
+    """
+    via_ad = getattr(config, "rrule_via_ad", None)
+    if via_ad is None:
+        raise RuleError(_lacks(config, "rrule_via_ad", "HasReverseMode"))
+    return via_ad(f, *args, **kwargs)
+
+
+def _lacks(config: Any, method: str, trait: str) -> str:
+    if not isinstance(config, RuleConfig):
+        return f"{method} needs a RuleConfig, and got {type(config).__name__}."
+    return (
+        f"{config!r} has no {method}.\n"
+        f"  ask for the trait in the rule (config: {trait}), so that it is not chosen here"
+    )

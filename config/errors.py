@@ -1,0 +1,33 @@
+"""Every way to fail has a class of its own, and each is also the builtin a caller would catch."""
+
+
+class ChainRulesError(Exception):
+    """Base class of the errors that name a rule, a tangent or a traced value."""
+
+
+class MissingRuleError(ChainRulesError, NotImplementedError):
+    """A function that depends on a traced value has no rule in the mode that was asked for."""
+
+
+class TangentError(ChainRulesError, ValueError):
+    """A tangent or a cotangent does not fit the value that it belongs to."""
+
+
+class RuleError(ChainRulesError, TypeError):
+    """A rule broke its contract: its signature, or what it returned."""
+
+
+class EscapedTraceError(ChainRulesError, RuntimeError):
+    """A traced value was used after the transform that made it had ended."""
+
+
+class LostDerivativeError(ChainRulesError, TypeError):
+    """A traced value was about to be turned into a plain number, and its derivative lost."""
+
+
+class MutationError(ChainRulesError, TypeError):
+    """A write that the tracer cannot follow."""
+
+
+class MissingDerivativeError(ChainRulesError, NotImplementedError):
+    """A partial derivative marked ``not_implemented`` would have reached a result."""

@@ -1,0 +1,268 @@
+"""Dual numbers: a value and its tangent travel together through one run of a function."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import EscapedTraceError, LostDerivativeError, RuleConfig, TangentError, user_line
+from ..rules import (
+    AbstractZero,
+    NotImplementedTangent,
+    NoTangent,
+    ProjectTo,
+    Traced,
+    TracedArray,
+    TracedNumber,
+    ZeroTangent,
+    add,
+    array_of,
+    body,
+    children,
+    frule,
+    innermost,
+    is_traced,
+    next_level,
+    strip,
+    unthunk,
+    value,
+)
+from ..rules.kinds import Composed, Kind, NonDifferentiable, ScalarRule, push_all
+from ..rules.missing import missing_rule, runs_in_python
+from ..rules.operands import is_array, is_operand
+from ..rules.project import shape_of, structural
+from ..rules.registry import OPTED_OUT
+from ..rules.signatures import name_of, positional
+from ..rules.tangents import child_tangents
+
+FLOAT64 = np.dtype(np.float64)
+_float64 = np.float64
+_array = np.ndarray
+_kinds = frule.kinds
+
+
+class Dual(TracedNumber):
+    """A number and its tangent."""
+
+    __slots__ = ("tangent",)
+    tangent: Any
+
+
+class DualArray(TracedArray):
+    """An array and its tangent, of the same shape and dtype."""
+
+    __slots__ = ("tangent",)
+    tangent: Any
+
+
+class ForwardLevel:
+    """One run of a function on dual numbers."""
+
+    __slots__ = ("config", "live", "number")
+
+    def __init__(self, config: RuleConfig) -> None:
+        self.number = next_level()
+        self.config = config
+        self.live = True
+
+    def close(self) -> None:
+        """End the run; dual numbers that escaped raise from now on."""
+        self.live = False
+
+    def dual(self, x: Any, xdot: Any) -> Any:
+        """Return ``x`` with the tangent ``xdot``, which fits it."""
+        traced: Any = DualArray() if is_array(x) else Dual()
+        traced.value = x
+        traced.level = self
+        traced.tangent = xdot
+        return traced
+
+    def wrap(self, y: Any, ydot: Any, f: Any) -> Any:
+        """Return what ``f`` gave, a value or a container, with its tangents."""
+        ydot = unthunk(ydot)
+        if isinstance(ydot, AbstractZero):
+            return y
+        if isinstance(ydot, NotImplementedTangent):
+            raise ydot.error()
+        parts = children(y)
+        if parts is not None:
+            given = child_tangents(y, ydot)
+            wrapped = [
+                self.wrap(part, partdot, f)
+                for part, partdot in zip(parts.values, given, strict=True)
+            ]
+            return parts.rebuild(wrapped)
+        ydot = strip(ydot, self)
+        if isinstance(y, Traced) and y.level is self:
+            # It was computed from captured values too: the tangents of both ways add up.
+            captured: Any = y
+            return self.dual(captured.value, add(captured.tangent, ydot))
+        space = ProjectTo(y)
+        shape = getattr(space, "shape", None)
+        if shape is not None and shape_of(ydot) != shape:
+            raise TangentError(
+                f"the frule of {name_of(f)} gave a tangent of shape {shape_of(ydot)};\n"
+                f"  its output has shape {shape}."
+            )
+        ydot = space(ydot)
+        return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
+
+    # ---- the hot path: elementwise rules on floats and float64 arrays ----
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        """Evaluate ``operation(x)``, whose rule is that of ``ufunc``."""
+        kind = _kinds.get(ufunc)
+        if type(kind) is not ScalarRule:
+            return self.call(ufunc, (x,), {})
+        if not self.live:
+            raise _escaped()
+        a = x.value
+        y = operation(a)
+        type_y, type_a = type(y), type(a)
+        if (type_y is _float64 or type_y is float) and (type_a is _float64 or type_a is float):
+            try:
+                partial = kind.partials[0](y, a)
+            except ArithmeticError:
+                # Python's floats raise where NumPy's give an infinity.
+                partial = kind.partials[0](_float64(y), _float64(a))
+            dual: Any = Dual()
+            dual.value = y
+            dual.level = self
+            dual.tangent = partial * x.tangent
+            return dual
+        if type_y is _array and type_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
+            dual = DualArray()
+            dual.value = y
+            dual.level = self
+            dual.tangent = kind.push(0, x.tangent, y, (a,), {})
+            return dual
+        return self._push_kind(kind, ufunc, (x,), {}, (a,), y)
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        """Evaluate ``operation(a, b)``, whose rule is that of ``ufunc``."""
+        kind = _kinds.get(ufunc)
+        if type(kind) is not ScalarRule:
+            if is_operand(a) and is_operand(b):
+                if type(kind) is NonDifferentiable:
+                    return operation(value(a), value(b))
+                level = innermost((a, b))
+                return level.call(ufunc, (a, b), {})
+            return NotImplemented
+        if not self.live:
+            raise _escaped()
+        type_a, type_b = type(a), type(b)
+        a_active = (type_a is Dual or type_a is DualArray) and a.level is self
+        b_active = (type_b is Dual or type_b is DualArray) and b.level is self
+        x = a.value if a_active else a
+        z = b.value if b_active else b
+        if not (a_active and b_active):
+            other = z if a_active else x
+            if isinstance(other, Traced):
+                if other.level.number > self.number:
+                    return other.level.binary(ufunc, operation, a, b)
+            elif not is_operand(other):
+                return NotImplemented
+            elif isinstance(other, list | tuple):
+                return self.binary(ufunc, operation, *map(array_of, (a, b)))
+        y = operation(x, z)
+        type_y, type_x, type_z = type(y), type(x), type(z)
+        if (
+            (type_y is _float64 or type_y is float)
+            and (not a_active or type_x is _float64 or type_x is float)
+            and (not b_active or type_z is _float64 or type_z is float)
+        ):
+            dual: Any = Dual()
+            dual.value = y
+            dual.level = self
+            try:
+                dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
+            except ArithmeticError:
+                x, z = _float64(x), _float64(z)
+                dual.tangent = _push_both(kind, a, a_active, b, b_active, _float64(y), x, z)
+            return dual
+        if type_y is _array and y.dtype is FLOAT64:
+            shape = y.shape
+            if (
+                not a_active or (type_x is _array and x.dtype is FLOAT64 and x.shape == shape)
+            ) and (not b_active or (type_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
+                dual = DualArray()
+                dual.value = y
+                dual.level = self
+                dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
+                return dual
+        return self._push_kind(kind, ufunc, (a, b), {}, (x, z), y)
+
+    # ---- everything else ----
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Evaluate a call of ``f`` in which a dual number of this level takes part."""
+        if not self.live:
+            raise _escaped()
+        rule = frule.find(self.config, f, args)
+        if type(rule) is NonDifferentiable:
+            return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+        if type(rule) is Composed:
+            return rule.body(*args, **kwargs)
+        if rule is None or rule is OPTED_OUT:
+            if runs_in_python(f):
+                return body(f)(*args, **kwargs)
+            raise missing_rule("frule", f, args, kwargs, self)
+        if kwargs and is_traced(kwargs):
+            args, kwargs = positional(f, args, kwargs)
+        args, kwargs = rule.bind(f, args, kwargs)
+        if kwargs and innermost(kwargs.values()) is self:
+            raise self._lost_option(f, kwargs)
+        values = tuple(strip(x, self) for x in args)
+        if isinstance(rule, Kind):
+            return self._push_kind(rule, f, args, kwargs, values, f(*values, **kwargs))
+        tangents = tuple(self.tangent_of(x) for x in (f, *args))
+        plain_f = strip(f, self)
+        y, ydot = frule.run(rule, self.config, tangents, plain_f, values, kwargs)
+        return self.wrap(y, ydot, f)
+
+    def _push_kind(
+        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
+    ) -> Any:
+        tangents = tuple(self.tangent_of(x) for x in args)
+        return self.wrap(y, push_all(kind, tangents, y, values, kwargs), f)
+
+    def tangent_of(self, x: Any) -> Any:
+        """Return the tangent of ``x`` at this level: zero where it does not depend on it."""
+        if isinstance(x, Traced):
+            return x.tangent if x.level is self else ZeroTangent()  # type: ignore[attr-defined]
+        parts = children(x)
+        if parts is None:
+            return NoTangent() if isinstance(ProjectTo(x).zeros(), NoTangent) else ZeroTangent()
+        tangents = [self.tangent_of(part) for part in parts.values]
+        if all(isinstance(xdot, AbstractZero) for xdot in tangents):
+            return ZeroTangent()
+        return structural(type(x), parts.keys, tangents)
+
+    def _lost_option(self, f: Any, kwargs: dict) -> LostDerivativeError:
+        names = [name for name, x in kwargs.items() if innermost((x,)) is self]
+        return LostDerivativeError(
+            f"{name_of(f)} has no derivative in its option {names[0]!r}, which depends on a "
+            f"differentiated input in {user_line()}.\n"
+            f"  write {names[0]}=cr.value(...), where no derivative is wanted"
+        )
+
+
+def _push_both(
+    kind: ScalarRule, a: Any, a_active: bool, b: Any, b_active: bool, y: Any, x: Any, z: Any
+) -> Any:
+    of_a, of_b = kind.partials
+    ones = kind.constants
+    if a_active:
+        ydot = a.tangent if ones[0] == 1 else of_a(y, x, z) * a.tangent
+        if b_active:
+            ydot = ydot + (b.tangent if ones[1] == 1 else of_b(y, x, z) * b.tangent)
+        return ydot
+    return b.tangent if ones[1] == 1 else of_b(y, x, z) * b.tangent
+
+
+def _escaped() -> EscapedTraceError:
+    return EscapedTraceError(
+        f"a dual number was used in {user_line()} after the transform that made it (jvp, "
+        "jacfwd, ...) had ended.\n"
+        "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
+    )

@@ -1,0 +1,129 @@
+"""jvp, and the engine that rules call back into in forward mode."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..config import HasForwardsMode, NoReverseMode, RuleConfig
+from ..rules import (
+    AbstractZero,
+    NoTangent,
+    Traced,
+    ZeroTangent,
+    as_structured,
+    children,
+    frule,
+    strip,
+    unthunk,
+)
+from ..rules.collector import paused_collector
+from ..rules.project import structural
+from ..rules.surface import check_tangent, is_perturbable_input
+from ..rules.tangents import child_tangents
+from .dual import ForwardLevel
+
+
+class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode):
+    """The dual-number engine's configuration: rules handed it may call back in forward mode."""
+
+    __slots__ = ()
+
+    def frule_via_ad(self, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Push tangents through ``f`` by its rule, or else by dual numbers."""
+        answer = frule(self, tangents, f, *args, **kwargs)
+        return answer if answer is not None else push(self, tangents, f, args, kwargs)
+
+
+FORWARD = ForwardConfig()
+
+
+def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
+    """Run ``f`` on dual numbers; ``tangents`` begins with that of ``f`` itself."""
+    level = ForwardLevel(config)
+    try:
+        primals = (f, *args)
+        function, *duals = [_wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)]
+        y = function(*duals, **kwargs)
+        return strip(y, level), _tangent(level, y)
+    finally:
+        level.close()
+
+
+def _wrap(level: ForwardLevel, x: Any, xdot: Any) -> Any:
+    xdot = unthunk(xdot)
+    if isinstance(xdot, AbstractZero):
+        return x
+    parts = children(x)
+    if parts is None:
+        return level.wrap(x, xdot, "an input") if is_perturbable_input(x) else x
+    given = child_tangents(x, xdot)
+    return parts.rebuild([_wrap(level, *pair) for pair in zip(parts.values, given, strict=True)])
+
+
+def _tangent(level: ForwardLevel, y: Any) -> Any:
+    if isinstance(y, Traced):
+        return y.tangent if y.level is level else ZeroTangent()  # type: ignore[attr-defined]
+    parts = children(y)
+    if parts is None:
+        return ZeroTangent() if is_perturbable_input(y) else NoTangent()
+    tangents = [_tangent(level, part) for part in parts.values]
+    if tangents and all(isinstance(ydot, NoTangent) for ydot in tangents):
+        return NoTangent()
+    return structural(type(y), parts.keys, tangents)
+
+
+def jvp(
+    f: Callable, primals: tuple, tangents: tuple, *, config: RuleConfig = FORWARD
+) -> tuple[Any, Any]:
+    """Evaluate ``f`` and push tangents through it: Jacobian-vector products.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the primals; returns a number, an array, or a container of these.
+    primals : tuple
+        The point: one entry per argument. Integers count as float64.
+    tangents : tuple
+        One per primal, of its shape and structure; ``ZeroTangent()`` where it does not move.
+    config : RuleConfig, optional
+        What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
+
+    Returns
+    -------
+    y : Any
+        ``f(*primals)``, as plain NumPy gives it.
+    ydot : Any
+        Its tangent, of the shape, dtype and structure of ``y``; zeros are real zeros.
+
+    Raises
+    ------
+    TangentError
+        If a tangent does not fit its primal.
+    MissingRuleError
+        If ``f`` calls a function that has no rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, ydot = cr.jvp(np.sin, (np.zeros(2),), (np.array([1.0, 2.0]),))
+    >>> ydot
+    array([1., 2.])
+    """
+    checked = check_tangents(primals, tangents)
+    with paused_collector():
+        y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
+    return y, as_structured(y, ydot)
+
+
+def check_tangents(primals: Any, tangents: Any) -> list:
+    """Refuse primals and tangents that do not go together."""
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        raise TypeError(
+            "primals and tangents are tuples, with one entry per argument: jvp(f, (x,), (xdot,))."
+        )
+    if len(primals) != len(tangents):
+        raise TypeError(f"there are {len(primals)} primals and {len(tangents)} tangents.")
+    return [
+        check_tangent(x, xdot, f"the tangent of argument {i}")
+        for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True))
+    ]

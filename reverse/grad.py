@@ -1,0 +1,135 @@
+"""Gradients of functions that return one real number."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..rules import ProjectTo, as_structured, describe, value
+from ..rules.arguments import Arguments, titled
+from ..rules.collector import paused_collector
+from ..rules.project import dtype_of, shape_of
+from ..rules.signatures import name_of
+from .vjp import REVERSE, pulling
+
+
+def value_and_grad(
+    f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable:
+    """Return a function giving the value of ``f`` and its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number; with ``has_aux``, a pair of that and anything else.
+    argnums : int or tuple of int, optional
+        Which arguments to differentiate.
+    has_aux : bool, optional
+        Whether ``f`` returns ``(y, aux)``; ``aux`` is handed on and not differentiated.
+
+    Returns
+    -------
+    callable
+        With the arguments of ``f``; gives ``(y, gradient)``, or ``((y, aux), gradient)``. The
+        gradient has the shape, dtype and structure of the argument; a tuple for a tuple of
+        argnums. Of a complex argument x + iy it is df/dx + i df/dy, which points uphill.
+
+    Raises
+    ------
+    TypeError
+        If the output is not one real number, or argnums does not name an argument.
+    MissingRuleError
+        If ``f`` calls a function that has no rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, gradient = cr.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    >>> float(y), gradient
+    (5.0, array([2., 4.]))
+    """
+    return titled(_value_and_grad("value_and_grad", f, argnums, has_aux), "value_and_grad", f)
+
+
+def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Callable:
+    if not callable(f):
+        raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
+
+    @functools.wraps(f)
+    def evaluate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        chosen = Arguments(name, f, argnums, args, kwargs)
+        aux: list[Any] = []
+
+        def first(*args: Any, **kwargs: Any) -> Any:
+            pair = f(*args, **kwargs)
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TypeError(f"with has_aux=True, {name_of(f)} must return (y, aux).")
+            aux.append(pair[1])
+            return pair[0]
+
+        with paused_collector():
+            function = first if has_aux else f
+            y, pull = pulling(REVERSE, function, chosen.args, chosen.kwargs, chosen.positions)
+            _check_scalar(name, f, y)
+            xbars = pull(ProjectTo(y)(1.0), True)
+        gradients = tuple(map(as_structured, chosen.primals, xbars))
+        y = (y, value(aux[0])) if has_aux else y
+        return y, gradients if chosen.several else gradients[0]
+
+    return evaluate
+
+
+def grad(f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable:
+    """Return a function giving the gradient of ``f``, in reverse mode.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number; with ``has_aux``, a pair of that and anything else.
+    argnums : int or tuple of int, optional
+        Which arguments to differentiate.
+    has_aux : bool, optional
+        Whether ``f`` returns ``(y, aux)``; the result is then ``(gradient, aux)``.
+
+    Returns
+    -------
+    callable
+        With the arguments of ``f``. See ``value_and_grad`` for the gradient's form.
+
+    Raises
+    ------
+    TypeError
+        If the output is not one real number, or argnums does not name an argument.
+    MissingRuleError
+        If ``f`` calls a function that has no rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.grad(lambda w, x: np.sum(w * x), argnums=1)(np.array([1.0, 2.0]), np.ones(2))
+    array([1., 2.])
+    """
+    both = _value_and_grad("grad", f, argnums, has_aux)
+
+    @functools.wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        y, gradients = both(*args, **kwargs)
+        return (gradients, y[1]) if has_aux else gradients
+
+    return titled(gradient, "grad", f)
+
+
+def _check_scalar(name: str, f: Any, y: Any) -> None:
+    dtype = dtype_of(y)
+    if dtype is None or shape_of(y) != () or dtype.kind not in "fiu":
+        remedy = (
+            "  reduce it, for example with np.sum, or use jacobian"
+            if dtype is not None and dtype.kind in "fiu"
+            else "  differentiate its real part or its absolute value, or use vjp"
+            if dtype is not None and dtype.kind == "c"
+            else "  return one number; with has_aux=True, a pair of it and anything else"
+        )
+        raise TypeError(
+            f"{name} needs a scalar output, and {name_of(f)} returned {describe(y)}.\n{remedy}"
+        )

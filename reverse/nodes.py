@@ -1,0 +1,216 @@
+"""Entries of the tape that are more than an elementwise rule on floats."""
+
+from typing import Any
+
+from ..rules import (
+    AbstractZero,
+    InplaceableThunk,
+    NoTangent,
+    ProjectTo,
+    Traced,
+    ZeroTangent,
+    children,
+    strip,
+    unthunk,
+)
+from ..rules.kinds import Kind, Pullback, check_shape
+from ..rules.project import dtype_of, structural
+from ..rules.tangents import child_tangents
+from .sweep import Cotangents
+
+
+class Active:
+    """An argument, or a part of one, that depends on the tape: where its cotangent goes.
+
+    ``parent`` is an entry's index and ``space`` the argument's tangent space; for a container
+    ``parts`` holds one of these per part, or None for parts that do not depend on the tape.
+    """
+
+    __slots__ = ("parent", "parts", "shell", "space")
+
+    def __init__(self, parent: int, space: Any, shell: Any = None, parts: Any = None) -> None:
+        self.parent = parent
+        self.space = space
+        self.shell = shell
+        self.parts = parts
+
+    def receive(self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int) -> None:
+        """Check what a rule returned for argument ``i`` of ``f``, and add it up."""
+        if self.parts is not None:
+            given = child_tangents(self.shell, strip(unthunk(xbar), tape))
+            for part, partbar in zip(self.parts, given, strict=True):
+                if part is not None:
+                    part.receive(tape, partbar, cotangents, f, i)
+            return
+        if type(xbar) is InplaceableThunk:
+            cotangents.add_in_place(self.parent, xbar, self.space)
+            return
+        xbar = unthunk(xbar)
+        if isinstance(xbar, AbstractZero):
+            return
+        if isinstance(xbar, Traced) and xbar.level is tape:
+            # It was computed from a captured value; only its number is a cotangent.
+            xbar = xbar.value
+        cotangents.add(self.parent, check_shape(xbar, self.space, f, i))
+
+
+def find_active(tape: Any, x: Any) -> Active | None:
+    """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
+    if isinstance(x, Traced):
+        return Active(x.index, ProjectTo(x.value)) if x.level is tape else None  # type: ignore
+    parts = children(x)
+    if parts is None:
+        return None
+    found = [find_active(tape, part) for part in parts.values]
+    if not any(found):
+        return None
+    return Active(-1, None, parts.rebuild([None] * len(found)), found)
+
+
+class KindNode:
+    """A call answered by a rule kind."""
+
+    __slots__ = ("active", "args", "kind", "kwargs", "template", "y")
+
+    def __init__(
+        self, kind: Kind, y: Any, args: tuple, kwargs: dict, active: list[tuple[int, Active]]
+    ) -> None:
+        reads = [kind.reads(i) for i, _ in active]
+        self.kind = kind
+        self.kwargs = kwargs
+        self.active = active
+        self.template: Template | None = None
+        # What no pull looks at is not kept.
+        self.y = y if any(read for read, _ in reads) else None
+        self.args = tuple(
+            x if any(read[i] for _, read in reads) else None for i, x in enumerate(args)
+        )
+
+    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+        kind = self.kind
+        if self.template is not None:
+            ybar = self.template.assemble(ybar)
+        for i, active in self.active:
+            xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
+            active.receive(tape, xbar, cotangents, kind.f, i)
+
+
+class RuleNode:
+    """A call answered by a hand-written rrule; argument 0 is the function itself."""
+
+    __slots__ = ("active", "f", "pullback", "template")
+
+    def __init__(self, pullback: Pullback, f: Any, active: list[tuple[int, Active]]) -> None:
+        self.pullback = pullback
+        self.f = f
+        self.active = active
+        self.template: Template | None = None
+
+    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+        if self.template is not None:
+            ybar = self.template.assemble(ybar)
+        xbars = self.pullback(ybar)
+        for i, active in self.active:
+            active.receive(tape, xbars[i], cotangents, self.f, i - 1)
+
+
+class OutputNode:
+    """One number or array inside a container that a call returned."""
+
+    __slots__ = ("call", "key")
+
+    def __init__(self, call: int, key: int) -> None:
+        self.call = call
+        self.key = key
+
+    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+        bars = cotangents.bars
+        if bars[self.call] is None:
+            bars[self.call] = {}
+        bars[self.call][self.key] = ybar
+
+
+class MergeNode:
+    """A call's result that is itself traced here: it was computed from captured values too."""
+
+    __slots__ = ("captured", "node")
+
+    def __init__(self, node: Any, captured: int) -> None:
+        self.node = node
+        self.captured = captured
+
+    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+        self.node.pull(tape, ybar, cotangents)
+        cotangents.add(self.captured, ybar)
+
+
+class Template:
+    """The structure of a container that a call returned, to give its cotangent the same."""
+
+    __slots__ = ("keys", "parts", "primal_type")
+
+    def __init__(self, primal_type: type, keys: tuple, parts: list) -> None:
+        self.primal_type = primal_type
+        self.keys = keys
+        self.parts = parts
+
+    def assemble(self, bars: dict) -> Any:
+        parts = [
+            part.assemble(bars)
+            if isinstance(part, Template)
+            else NoTangent()
+            if part is None
+            else bars.get(part, ZeroTangent())
+            for part in self.parts
+        ]
+        return structural(self.primal_type, self.keys, parts)
+
+
+def is_perturbable(y: Any, integers: bool) -> bool:
+    """Say whether an output can depend smoothly on the inputs; ``integers`` if those may be."""
+    dtype = dtype_of(y)
+    if dtype is None:
+        return False
+    return dtype.kind in "fc" or (integers and dtype.kind in "iu")
+
+
+def wrap_output(tape: Any, y: Any, node: Any, integers: bool) -> Any:
+    """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
+    parts = children(y)
+    if parts is None:
+        return _wrap_leaf(tape, y, node) if is_perturbable(y, integers) else y
+    call = len(tape.entries)
+    tape.entries.append((node,))
+    node.template, _ = _number_leaves(y, 0, integers)
+
+    def wrap(part: Any, structure: Any) -> Any:
+        if isinstance(structure, Template):
+            inner = children(part)
+            assert inner is not None
+            return inner.rebuild(list(map(wrap, inner.values, structure.parts)))
+        return part if structure is None else _wrap_leaf(tape, part, OutputNode(call, structure))
+
+    return wrap(y, node.template)
+
+
+def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
+    if isinstance(y, Traced) and y.level is tape:
+        return tape.wrap(y.value, (MergeNode(node, y.index),))  # type: ignore[attr-defined]
+    return tape.wrap(y, (node,))
+
+
+def _number_leaves(y: Any, count: int, integers: bool) -> tuple[Any, int]:
+    parts = children(y)
+    if parts is None:
+        return (count, count + 1) if is_perturbable(y, integers) else (None, count)
+    structures = []
+    for part in parts.values:
+        structure, count = _number_leaves(part, count, integers)
+        structures.append(structure)
+    return Template(type(y), parts.keys, structures), count
+
+
+def all_integers(args: Any) -> bool:
+    """Say whether every number among the active arguments is an integer."""
+    dtypes = [dtype_of(x) for x in args]
+    return all(dtype is not None and dtype.kind in "iu" for dtype in dtypes)

@@ -1,0 +1,83 @@
+"""Second derivatives by forward over reverse."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..forward import jvp
+from ..forward.jacobians import jacfwd
+from ..rules.arguments import titled
+from .grad import grad
+
+
+def hessian(f: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
+    """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    argnums : int or tuple of int, optional
+        Which arguments to differentiate.
+
+    Returns
+    -------
+    callable
+        With the arguments of ``f``; its result has shape ``in.shape + in.shape``, and is a
+        tuple of tuples for a tuple of argnums.
+
+    Raises
+    ------
+    TypeError
+        If the output is not one real number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    gradient_jacobian = jacfwd(grad(f, argnums), argnums)
+
+    @functools.wraps(f)
+    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+        return gradient_jacobian(*args, **kwargs)
+
+    return titled(hessian_of, "hessian", f)
+
+
+def hvp(f: Callable, primals: tuple, tangents: tuple) -> Any:
+    """Return the Hessian of ``f`` times a vector: forward mode over reverse mode.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the primals; returns one real number.
+    primals, tangents : tuple
+        The point and the direction, one entry per argument.
+
+    Returns
+    -------
+    Any
+        The derivative of the gradient along ``tangents``: one entry per primal, of its shape;
+        a bare array where there is one primal.
+
+    Raises
+    ------
+    TangentError
+        If a tangent does not fit its primal.
+    TypeError
+        If the output is not one real number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    array([6., 0.])
+    """
+    argnums = tuple(range(len(primals))) if isinstance(primals, tuple | list) else (0,)
+    products = jvp(grad(f, argnums), primals, tangents)[1]
+    return products if len(products) != 1 else products[0]

@@ -1,0 +1,140 @@
+"""The sweep: pull cotangents back through recorded entries, last to first.
+
+The position of an entry in the list is the name of the value that it made. An entry is a
+tuple whose length says what it is, because nearly all of them are made by the elementwise
+rules on floats and float64 arrays, and those must be cheap:
+
+    ()                                an input of the transform
+    (a, da)                           a float that depends on one float: the partial's value
+    (a, da, b, db)                    a float that depends on two
+    (a, partial, args)                an array: the partial's function, and what it is called on
+    (a, partial_a, b, partial_b, args)
+    (node,)                           anything else: an object with a method ``pull``
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+
+Entry = tuple[Any, ...]
+
+
+class Cotangents:
+    """The cotangents of a sweep under way, and which of them it may write into."""
+
+    __slots__ = ("bars", "owned")
+
+    def __init__(self, count: int) -> None:
+        self.bars: list[Any] = [None] * count
+        self.owned: set[int] = set()
+
+    def add(self, index: int, xbar: Any) -> None:
+        """Add ``xbar`` to the cotangent of an entry.
+
+        The first contribution is borrowed, the second makes a sum of the sweep's own, further
+        ones are added in place into that. Nothing that a rule returned is written to.
+        """
+        bars = self.bars
+        present = bars[index]
+        if isinstance(xbar, Thunk):
+            xbar = unthunk(xbar)
+        if isinstance(xbar, AbstractZero):
+            return
+        if present is None:
+            bars[index] = xbar
+        elif type(present) is np.ndarray and type(xbar) is np.ndarray:
+            if index in self.owned:
+                np.add(present, xbar, out=present)
+            else:
+                bars[index] = present + xbar
+                self.owned.add(index)
+        else:
+            self.owned.discard(index)
+            bars[index] = add(present, xbar)
+
+    def add_in_place(self, index: int, xbar: InplaceableThunk, space: Any) -> None:
+        """Let ``xbar`` add itself into an array of the sweep's own, made if need be."""
+        present = self.bars[index]
+        if present is None:
+            present = self.bars[index] = space.zeros()
+            self.owned.add(index)
+        if type(present) is not np.ndarray:
+            self.add(index, xbar)
+            return
+        if index not in self.owned:
+            present = self.bars[index] = present.copy()
+            self.owned.add(index)
+        xbar.add_into(present)
+
+
+def own(xbar: Any) -> Any:
+    """Return a tangent that nobody else holds, so that users may write into what they get."""
+    xbar = unthunk(xbar)
+    return xbar.copy() if type(xbar) is np.ndarray else xbar
+
+
+def sweep(
+    tape: Any, entries: list[Entry], seeds: list[tuple[int, Any]], inputs: int, last: bool
+) -> list[Any]:
+    """Return one cotangent per input, None where nothing arrived.
+
+    Parameters
+    ----------
+    tape : Tape
+        Whose entries these are.
+    entries : list
+    seeds : list of (index, ybar)
+        The cotangents of the outputs. They are never written to.
+    inputs : int
+        How many entries, from the first, are inputs.
+    last : bool
+        Whether no other sweep will follow: entries are then freed as they are passed.
+    """
+    cotangents = Cotangents(len(entries))
+    bars = cotangents.bars
+    accumulate = cotangents.add
+    for index, ybar in seeds:
+        accumulate(index, ybar)
+    pop = entries.pop
+    for i in range(len(entries) - 1, inputs - 1, -1):
+        entry = pop() if last else entries[i]
+        ybar = bars[i]
+        if ybar is None:
+            continue
+        bars[i] = None
+        size = len(entry)
+        if size == 2:
+            a, da = entry
+            xbar = bars[a]
+            bars[a] = da * ybar if xbar is None else xbar + da * ybar
+        elif size == 4:
+            a, da, b, db = entry
+            xbar = bars[a]
+            bars[a] = da * ybar if xbar is None else xbar + da * ybar
+            xbar = bars[b]
+            bars[b] = db * ybar if xbar is None else xbar + db * ybar
+        elif size == 3:
+            a, partial, args = entry
+            xbar = ybar if partial is None else partial(*args) * ybar
+            if bars[a] is None:
+                bars[a] = xbar
+            else:
+                accumulate(a, xbar)
+        elif size == 5:
+            a, partial, b, partial_b, args = entry
+            xbar = ybar if partial is None else partial(*args) * ybar
+            if bars[a] is None:
+                bars[a] = xbar
+            else:
+                accumulate(a, xbar)
+            xbar = ybar if partial_b is None else partial_b(*args) * ybar
+            if bars[b] is None:
+                bars[b] = xbar
+            else:
+                accumulate(b, xbar)
+        else:
+            entry[0].pull(tape, ybar, cotangents)
+    owned = cotangents.owned
+    return [xbar if i in owned else own(xbar) for i, xbar in enumerate(bars[:inputs])]

@@ -1,0 +1,305 @@
+"""The tape: one run of a function in reverse mode, recorded as a flat list of entries."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import EscapedTraceError, LostDerivativeError, RuleConfig, user_line
+from ..rules import (
+    Traced,
+    TracedArray,
+    TracedNumber,
+    array_of,
+    body,
+    innermost,
+    is_traced,
+    next_level,
+    rrule,
+    strip,
+    value,
+)
+from ..rules.kinds import Composed, Kind, NonDifferentiable, ScalarRule
+from ..rules.missing import missing_rule, runs_in_python
+from ..rules.operands import is_array, is_operand
+from ..rules.registry import OPTED_OUT
+from ..rules.signatures import name_of, positional
+from .nodes import KindNode, RuleNode, all_integers, find_active, wrap_output
+from .sweep import Entry, sweep
+
+FLOAT64 = np.dtype(np.float64)
+_float64 = np.float64
+_array = np.ndarray
+_kinds = rrule.kinds
+
+
+class TapeNumber(TracedNumber):
+    """A number whose history is entry ``index`` of a tape."""
+
+    __slots__ = ("index",)
+    index: int
+
+
+class TapeArray(TracedArray):
+    """An array whose history is entry ``index`` of a tape."""
+
+    __slots__ = ("index",)
+    index: int
+
+
+class _Closed(list):
+    """Stands where the entries were, once the transform has ended."""
+
+    def append(self, entry: Any) -> None:
+        raise EscapedTraceError(
+            f"a traced value was used in {user_line()} after the transform that made it (grad, "
+            "vjp, ...) had ended.\n"
+            "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
+        )
+
+
+class _Discarded(list):
+    """Takes entries during a sweep: there captured values are read for their numbers only."""
+
+    def append(self, entry: Any) -> None:
+        pass
+
+
+_CLOSED = _Closed()
+_DISCARDED = _Discarded()
+
+
+class Tape:
+    """One run of a function, recorded; ``sweep`` runs it backwards as often as one likes."""
+
+    __slots__ = ("config", "entries", "number", "recorded", "sweeps")
+
+    def __init__(self, config: RuleConfig) -> None:
+        self.number = next_level()
+        self.config = config
+        self.entries: list[Entry] = []
+        self.recorded: list[Entry] = []
+        self.sweeps = 0
+
+    def wrap(self, x: Any, entry: Entry) -> Any:
+        """Append ``entry`` and return the traced ``x`` that it makes."""
+        entries = self.entries
+        traced: Any = TapeArray() if is_array(x) else TapeNumber()
+        traced.value = x
+        traced.level = self
+        traced.index = len(entries)
+        entries.append(entry)
+        return traced
+
+    def close(self) -> None:
+        """End the recording; traced values that escaped raise from now on."""
+        if self.entries is not _CLOSED:
+            self.recorded = self.entries
+            self.entries = _CLOSED
+
+    def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
+        """Pull cotangents back; see ``sweep.sweep``."""
+        self.sweeps += 1
+        self.entries = _DISCARDED
+        try:
+            return sweep(self, self.recorded, seeds, inputs, last)
+        finally:
+            self.sweeps -= 1
+            if self.sweeps == 0:
+                self.entries = _CLOSED
+
+    # ---- the hot path: elementwise rules on floats and float64 arrays ----
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        """Record ``operation(x)``, whose rule is that of ``ufunc``."""
+        kind = _kinds.get(ufunc)
+        if type(kind) is not ScalarRule:
+            return self.call(ufunc, (x,), {})
+        a = x.value
+        y = operation(a)
+        kind_of_y = type(y)
+        kind_of_a = type(a)
+        if kind_of_y is _float64 or kind_of_y is float:
+            if kind_of_a is _float64 or kind_of_a is float:
+                try:
+                    da = kind.partials[0](y, a)
+                except ArithmeticError:
+                    # Python's floats raise where NumPy's give an infinity.
+                    da = kind.partials[0](_float64(y), _float64(a))
+                entries = self.entries
+                traced: Any = TapeNumber()
+                traced.value = y
+                traced.level = self
+                traced.index = len(entries)
+                entries.append((x.index, da))
+                return traced
+        elif (
+            kind_of_y is _array
+            and kind_of_a is _array
+            and y.dtype is FLOAT64
+            and a.dtype is FLOAT64
+        ):
+            if kind.constants[0] == 1:
+                entry: Entry = (x.index, None, None)
+            else:
+                reads_y, (reads_a,) = kind.reads(0)
+                kept = (y if reads_y else None, a if reads_a else None)
+                entry = (x.index, kind.partials[0], kept)
+            entries = self.entries
+            traced = TapeArray()
+            traced.value = y
+            traced.level = self
+            traced.index = len(entries)
+            entries.append(entry)
+            return traced
+        return self._record_kind(kind, (x,), {}, (a,), y)
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        """Record ``operation(a, b)``, whose rule is that of ``ufunc``."""
+        kind = _kinds.get(ufunc)
+        if type(kind) is not ScalarRule:
+            if is_operand(a) and is_operand(b):
+                return self._call_operator(kind, ufunc, operation, a, b)
+            return NotImplemented
+        type_a, type_b = type(a), type(b)
+        if (type_a is TapeNumber or type_a is TapeArray) and a.level is self:
+            x = a.value
+            a_active = True
+        else:
+            x = a
+            a_active = False
+        if (type_b is TapeNumber or type_b is TapeArray) and b.level is self:
+            z = b.value
+            b_active = True
+        else:
+            z = b
+            b_active = False
+        if not (a_active and b_active):
+            other = z if a_active else x
+            type_other = type(other)
+            if (
+                type_other is not float
+                and type_other is not _float64
+                and type_other is not _array
+                and type_other is not int
+            ):
+                if isinstance(other, Traced):
+                    if other.level.number > self.number:
+                        return other.level.binary(ufunc, operation, a, b)
+                elif not is_operand(other):
+                    return NotImplemented
+                elif isinstance(other, list | tuple):
+                    return self.binary(ufunc, operation, *map(array_of, (a, b)))
+        y = operation(x, z)
+        type_y = type(y)
+        type_x, type_z = type(x), type(z)
+        entry: Entry | None = None
+        if type_y is _float64 or type_y is float:
+            plain_x = type_x is _float64 or type_x is float
+            plain_z = type_z is _float64 or type_z is float
+            of_a, of_b = kind.partials
+            try:
+                if a_active:
+                    if plain_x:
+                        if not b_active:
+                            entry = (a.index, of_a(y, x, z))
+                        elif plain_z:
+                            entry = (a.index, of_a(y, x, z), b.index, of_b(y, x, z))
+                elif plain_z:
+                    entry = (b.index, of_b(y, x, z))
+            except ArithmeticError:
+                # Python's floats raise where NumPy's give an infinity.
+                return self._record_kind(
+                    kind, (a, b), {}, (np.float64(x), np.float64(z)), np.float64(y)
+                )
+            if entry is not None:
+                entries = self.entries
+                traced: Any = TapeNumber()
+                traced.value = y
+                traced.level = self
+                traced.index = len(entries)
+                entries.append(entry)
+                return traced
+        elif type_y is _array and y.dtype is FLOAT64:
+            shape = y.shape
+            if (
+                not a_active or (type_x is _array and x.dtype is FLOAT64 and x.shape == shape)
+            ) and (not b_active or (type_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
+                entries = self.entries
+                traced = TapeArray()
+                traced.value = y
+                traced.level = self
+                traced.index = len(entries)
+                entries.append(_array_entry(kind, a, a_active, b, b_active, y, x, z))
+                return traced
+        return self._record_kind(kind, (a, b), {}, (x, z), y)
+
+    def _call_operator(self, kind: Any, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        if type(kind) is NonDifferentiable:
+            return operation(value(a), value(b))
+        level = innermost((a, b))
+        return level.call(ufunc, (a, b), {})
+
+    # ---- everything else ----
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Record a call of ``f`` in which a value of this tape takes part."""
+        rule = rrule.find(self.config, f, args)
+        if type(rule) is NonDifferentiable:
+            return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+        if type(rule) is Composed:
+            return rule.body(*args, **kwargs)
+        if rule is None or rule is OPTED_OUT:
+            if runs_in_python(f):
+                return body(f)(*args, **kwargs)
+            raise missing_rule("rrule", f, args, kwargs, self)
+        if kwargs and is_traced(kwargs):
+            args, kwargs = positional(f, args, kwargs)
+        args, kwargs = rule.bind(f, args, kwargs)
+        if kwargs and innermost(kwargs.values()) is self:
+            raise self._lost_option(f, kwargs)
+        values = tuple(strip(x, self) for x in args)
+        if isinstance(rule, Kind):
+            return self._record_kind(rule, args, kwargs, values, f(*values, **kwargs))
+        plain_f = strip(f, self)
+        y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
+        found = [(i, find_active(self, x)) for i, x in enumerate((f, *args))]
+        active = [(i, where) for i, where in found if where is not None]
+        if not active:
+            return y
+        return wrap_output(self, y, RuleNode(pullback, plain_f, active), all_integers(values))
+
+    def _record_kind(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
+        found = [(i, find_active(self, x)) for i, x in enumerate(args)]
+        active = [(i, where) for i, where in found if where is not None]
+        if not active:
+            return y
+        node = KindNode(kind, y, values, kwargs, active)
+        return wrap_output(self, y, node, all_integers(values))
+
+    def _lost_option(self, f: Any, kwargs: dict) -> LostDerivativeError:
+        names = [name for name, x in kwargs.items() if innermost((x,)) is self]
+        return LostDerivativeError(
+            f"{name_of(f)} has no derivative in its option {names[0]!r}, which depends on a "
+            f"differentiated input in {user_line()}.\n"
+            f"  write {names[0]}=cr.value(...), where no derivative is wanted"
+        )
+
+
+def _array_entry(
+    kind: ScalarRule, a: Any, a_active: bool, b: Any, b_active: bool, y: Any, x: Any, z: Any
+) -> Entry:
+    """Return the entry of a binary elementwise rule on arrays, keeping only what it will read."""
+    reads_y = reads_x = reads_z = False
+    of_a = of_b = None
+    if a_active and kind.constants[0] != 1:
+        of_a = kind.partials[0]
+        reads_y, (reads_x, reads_z) = kind.reads(0)
+    if b_active and kind.constants[1] != 1:
+        of_b = kind.partials[1]
+        also_y, (also_x, also_z) = kind.reads(1)
+        reads_y, reads_x, reads_z = reads_y or also_y, reads_x or also_x, reads_z or also_z
+    kept = (y if reads_y else None, x if reads_x else None, z if reads_z else None)
+    if a_active and b_active:
+        return a.index, of_a, b.index, of_b, kept
+    return (a.index, of_a, kept) if a_active else (b.index, of_b, kept)

@@ -1,0 +1,197 @@
+"""vjp, and the engine that rules call back into in reverse mode."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..config import HasForwardsMode, HasReverseMode, RuleConfig
+from ..forward import ForwardConfig
+from ..rules import (
+    NoTangent,
+    ProjectTo,
+    Traced,
+    ZeroTangent,
+    as_structured,
+    children,
+    rrule,
+    strip,
+    unthunk,
+)
+from ..rules.collector import paused_collector
+from ..rules.kinds import check_shape
+from ..rules.project import structural
+from ..rules.surface import check_tangent, is_perturbable_input
+from ..rules.tangents import child_tangents
+from .sweep import own
+from .tape import Tape
+
+
+class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode):
+    """The tape engine's configuration: rules handed it may call back in both modes."""
+
+    __slots__ = ()
+
+    def rrule_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Callable]:
+        """Evaluate ``f`` by its rule, or else on a tape; the pullback gives ``(fbar, *argbars)``."""
+        answer = rrule(self, f, *args, **kwargs)
+        if answer is not None:
+            return answer
+        recording = Recording(self, f, args, kwargs)
+
+        def via_ad_pullback(ybar: Any) -> tuple:
+            return tuple(recording.pull(unthunk(ybar), last=False))
+
+        return recording.y, via_ad_pullback
+
+    def frule_via_ad(self, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Push tangents through ``f`` with dual numbers."""
+        return ForwardConfig().frule_via_ad(tangents, f, *args, **kwargs)
+
+
+REVERSE = ReverseConfig()
+
+
+class Recording:
+    """One evaluation of ``f`` on a tape: its value ``y``, and ``pull``."""
+
+    __slots__ = ("inputs", "outputs", "primals", "tape", "y")
+
+    def __init__(
+        self, config: RuleConfig, f: Any, args: tuple, kwargs: dict, positions: Any = None
+    ) -> None:
+        self.tape = tape = Tape(config)
+        # The function comes first: a functor's fields are inputs as well.
+        given = (f, *args)
+        chosen = range(len(given)) if positions is None else [1 + i for i in positions]
+        self.primals = tuple(given[i] for i in chosen)
+        with paused_collector():
+            try:
+                traced = list(given)
+                for i in chosen:
+                    traced[i] = _wrap_inputs(tape, given[i])
+                self.inputs = len(tape.entries)
+                y = traced[0](*traced[1:], **kwargs)
+            finally:
+                tape.close()
+        self.outputs = _outputs(tape, y)
+        self.y = strip(y, tape)
+
+    def pull(self, ybar: Any, last: bool) -> list:
+        """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
+        seeds: list[tuple[int, Any]] = []
+        _collect_seeds(self.outputs, self.y, ybar, seeds)
+        with paused_collector():
+            bars = iter(self.tape.sweep(seeds, self.inputs, last))
+        return [_input_cotangent(x, bars) for x in self.primals]
+
+
+def _wrap_inputs(tape: Tape, x: Any) -> Any:
+    parts = children(x)
+    if parts is None:
+        return tape.wrap(x, ()) if is_perturbable_input(x) else x
+    wrapped = [_wrap_inputs(tape, part) for part in parts.values]
+    if all(new is old for new, old in zip(wrapped, parts.values, strict=True)):
+        return x
+    return parts.rebuild(wrapped)
+
+
+def _input_cotangent(x: Any, bars: Any) -> Any:
+    parts = children(x)
+    if parts is None:
+        if not is_perturbable_input(x):
+            return NoTangent()
+        xbar = next(bars)
+        return ZeroTangent() if xbar is None else xbar
+    found = [_input_cotangent(part, bars) for part in parts.values]
+    if all(isinstance(xbar, NoTangent) for xbar in found):
+        return NoTangent()
+    return structural(type(x), parts.keys, found)
+
+
+def _outputs(tape: Tape, y: Any) -> Any:
+    """Return the entry of a traced output, a list of these for a container, None for others."""
+    if isinstance(y, Traced):
+        return y.index if y.level is tape else None  # type: ignore[attr-defined]
+    parts = children(y)
+    if parts is None:
+        return None
+    found = [_outputs(tape, part) for part in parts.values]
+    return found if any(index is not None for index in found) else None
+
+
+def _collect_seeds(outputs: Any, y: Any, ybar: Any, seeds: list) -> None:
+    if outputs is None:
+        return
+    if isinstance(outputs, int):
+        ybar = unthunk(ybar)
+        seeds.append((outputs, ProjectTo(y)(ybar)))
+        return
+    parts = children(y)
+    assert parts is not None
+    given = child_tangents(y, ybar)
+    for index, part, partbar in zip(outputs, parts.values, given, strict=True):
+        _collect_seeds(index, part, partbar, seeds)
+
+
+def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, Callable]:
+    """Evaluate ``f`` and return its pullback: vector-Jacobian products.
+
+    Parameters
+    ----------
+    f : callable
+        Takes ``primals``; returns a number, an array, or a container of these.
+    *primals : Any
+        The point. Every one is differentiated; integers count as float64.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+
+    Returns
+    -------
+    y : Any
+        ``f(*primals)``, as plain NumPy gives it.
+    pullback : callable
+        ``pullback(ybar)`` is a tuple with one cotangent per primal, of the primal's shape,
+        dtype and structure. ``ybar`` has those of ``y``. It may be called many times.
+
+    Raises
+    ------
+    MissingRuleError
+        If ``f`` calls a function that has no rule.
+    TangentError
+        When the pullback is called with a ``ybar`` that does not fit ``y``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, pullback = cr.vjp(lambda a, x: a @ x, np.eye(2), np.array([1.0, 2.0]))
+    >>> y
+    array([1., 2.])
+    >>> abar, xbar = pullback(np.array([1.0, 0.0]))
+    >>> abar
+    array([[1., 2.],
+           [0., 0.]])
+    """
+    y, pull = pulling(config, f, primals, {}, range(len(primals)))
+
+    def pullback(ybar: Any) -> tuple:
+        xbars = pull(check_tangent(y, ybar, "the cotangent of the output"), False)
+        return tuple(map(as_structured, primals, xbars))
+
+    return y, pullback
+
+
+def pulling(
+    config: RuleConfig, f: Any, args: tuple, kwargs: dict, positions: Any
+) -> tuple[Any, Callable[[Any, bool], list]]:
+    """Return the value, and ``pull(ybar, last)`` giving a raw cotangent for each position."""
+    answer = rrule(config, f, *args, **kwargs)
+    if answer is None:
+        recording = Recording(config, f, args, kwargs, positions)
+        return recording.y, recording.pull
+    y, rule_pullback = answer
+
+    def pull(ybar: Any, last: bool) -> list:
+        xbars = rule_pullback(ybar)
+        return [own(check_shape(xbars[1 + i], ProjectTo(args[i]), f, i)) for i in positions]
+
+    return y, pull

@@ -1,0 +1,36 @@
+"""The rule author's kit: everything that a rule needs is imported from here."""
+
+from .calls import array_of, astype, body, call, getitem, primitive
+from .containers import children, iterate_leaves, map_leaves
+from .definitions import (
+    bilinear_rule,
+    composed,
+    derivatives_given_output,
+    linear_rule,
+    non_differentiable,
+    opt_out,
+    scalar_rule,
+    which,
+)
+from .levels import Traced, innermost, is_traced, next_level, strip, type_under, value
+from .project import ProjectTo
+from .registry import frule, instances, rrule
+from .stop import ignore_derivatives, stop_gradient
+from .tangents import (
+    AbstractZero,
+    InplaceableThunk,
+    NoTangent,
+    NotImplementedTangent,
+    Tangent,
+    Thunk,
+    ZeroTangent,
+    add,
+    not_implemented,
+    sum_tangents,
+    thunk,
+    unthunk,
+)
+from .traced import TracedArray, TracedNumber, describe
+from .zeros import as_structured, zero_tangent
+
+__all__ = [name for name in dir() if not name.startswith("_")]

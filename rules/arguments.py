@@ -1,0 +1,73 @@
+"""Which arguments of a function a transform differentiates."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .signatures import name_of, positional
+from .surface import is_perturbable_input
+from .containers import iterate_leaves
+
+
+class Arguments:
+    """A call of ``f``, and the arguments of it that ``argnums`` chooses.
+
+    Raises
+    ------
+    TypeError
+        If ``argnums`` is no position of an argument, or an argument cannot be differentiated.
+    """
+
+    __slots__ = ("args", "f", "kwargs", "positions", "primals", "several")
+
+    def __init__(self, name: str, f: Any, argnums: Any, args: tuple, kwargs: dict) -> None:
+        self.f = f
+        self.several = isinstance(argnums, tuple | list)
+        chosen = tuple(argnums) if self.several else (argnums,)
+        for argnum in chosen:
+            if type(argnum) is not int:
+                raise TypeError(
+                    f"argnums of {name} is an int or a tuple of ints, not {argnum!r}.\n"
+                    f"  write {name}({name_of(f)}, argnums=0)"
+                )
+        if kwargs and max(chosen) >= len(args):
+            args, kwargs = positional(f, args, kwargs)
+        for argnum in chosen:
+            if not -len(args) <= argnum < len(args):
+                raise TypeError(
+                    f"{name}({name_of(f)}, argnums={argnums!r}) was called with {len(args)} "
+                    f"positional argument{'s' if len(args) != 1 else ''}, so there is no "
+                    f"argument {argnum}."
+                )
+        self.positions = tuple(argnum % len(args) for argnum in chosen)
+        if len(set(self.positions)) != len(self.positions):
+            raise TypeError(f"argnums={argnums!r} names an argument twice.")
+        self.args = args
+        self.kwargs = kwargs
+        self.primals = tuple(args[i] for i in self.positions)
+        for i, x in zip(self.positions, self.primals, strict=True):
+            if not any(map(is_perturbable_input, iterate_leaves(x))):
+                raise TypeError(
+                    f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
+                    f"number that {name} could differentiate.\n"
+                    "  choose another argument with argnums"
+                )
+
+    def function(self) -> Callable:
+        """Return ``f`` as a function of the chosen arguments alone."""
+        if not self.kwargs and self.positions == tuple(range(len(self.args))):
+            return self.f
+
+        def chosen(*primals: Any) -> Any:
+            args = list(self.args)
+            for i, x in zip(self.positions, primals, strict=True):
+                args[i] = x
+            return self.f(*args, **self.kwargs)
+
+        return chosen
+
+
+def titled(function: Callable, name: str, f: Any) -> Callable:
+    """Name a transform's result after what it is: ``grad(loss)``."""
+    function.__name__ = function.__qualname__ = f"{name}({name_of(f)})"
+    function.__doc__ = f"{name} of {name_of(f)}.\n\n{getattr(f, '__doc__', None) or ''}"
+    return function

@@ -1,0 +1,111 @@
+"""The funnel: every call that may involve a traced value ends in ``call``."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from .levels import Traced, innermost
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def call(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Evaluate ``f`` at the innermost level among its arguments, or plainly where there is none."""
+    level = innermost((f, *args, *kwargs.values()) if kwargs else (f, *args))
+    if level is None:
+        return body(f)(*args, **kwargs)
+    return level.call(f, args, kwargs)
+
+
+def body(f: Any) -> Any:
+    """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
+    return f.__wrapped__ if hasattr(f, "__primitive__") else f
+
+
+def primitive(f: Callable[P, R]) -> Callable[P, R]:
+    """Send calls of ``f`` with traced values to the rules of the result.
+
+    Needed for functions that NumPy's protocols do not see: functions of other libraries, of the
+    ``math`` module, or Python functions with a rule of their own. Where no rule answers, ``f``
+    itself is run on the traced values.
+
+    Parameters
+    ----------
+    f : callable
+
+    Returns
+    -------
+    callable
+        With the signature of ``f``. Register rules on this one.
+
+    Examples
+    --------
+    >>> import math
+    >>> import chainrules as cr
+    >>> sin = cr.primitive(math.sin)
+    >>> cr.scalar_rule(sin, lambda y, x: math.cos(x))
+    >>> cr.grad(sin)(0.0)
+    1.0
+    """
+
+    @functools.wraps(f)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        level = innermost((*args, *kwargs.values()) if kwargs else args)
+        if level is None:
+            return f(*args, **kwargs)
+        return level.call(wrapper, args, kwargs)
+
+    wrapper.__primitive__ = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+@primitive
+def getitem(x: Any, index: Any) -> Any:
+    """Read ``x[index]``."""
+    return x[index]
+
+
+@primitive
+def astype(x: Any, dtype: Any, **options: Any) -> Any:
+    """Convert ``x`` to another dtype."""
+    return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
+
+
+def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
+    """Build an array from nested sequences of numbers and arrays, traced ones included.
+
+    Parameters
+    ----------
+    x : array_like
+        As for ``np.array``; the entries may be traced.
+    dtype : dtype, optional
+    **options
+        Passed to ``np.array`` where nothing is traced.
+
+    Returns
+    -------
+    array
+        Of the shape that ``np.array`` gives.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> cr.jacobian(lambda x: cr.array([x, x * x]))(3.0)
+    array([1., 6.])
+    """
+    if isinstance(x, Traced):
+        return x if dtype is None else x.astype(dtype)
+    if innermost((x,)) is None:
+        return np.array(x, dtype, **options)
+    stacked = _stack(x)
+    return stacked if dtype is None else stacked.astype(dtype)
+
+
+def _stack(x: Any) -> Any:
+    if not isinstance(x, list | tuple):
+        return x
+    parts = [_stack(part) for part in x]
+    return np.stack(parts) if innermost(parts) is not None else np.array(parts)

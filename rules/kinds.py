@@ -1,0 +1,316 @@
+"""Rule kinds: one definition that carries both directions.
+
+A kind answers for one argument at a time: ``push`` takes a tangent of argument ``i`` to its
+share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument ``i``. Engines use
+kinds directly, for active arguments only and with no closure per call.
+"""
+
+import dis
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..config import RuleError, TangentError, defined_at
+from .project import ProjectTo, dtype_of, shape_of
+from .signatures import name_of, options_by_name, parameters, without_defaults
+from .tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, add, unthunk
+
+
+class Kind:
+    """Base class. ``count`` is how many leading arguments the kind differentiates."""
+
+    __slots__ = ("count", "f", "keywords", "line")
+    label = "rule"
+
+    def __init__(self, f: Any, count: int, keywords: set[str] | None, line: str) -> None:
+        self.f = f
+        self.count = count
+        self.keywords = keywords
+        self.line = line
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Fit a call: positional arguments after the first ``count`` become options."""
+        if len(args) > self.count:
+            args, kwargs = options_by_name(f, args, kwargs, self.count)
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = without_defaults(f, kwargs, self.keywords)
+        return args, kwargs
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        raise NotImplementedError
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        raise NotImplementedError
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        """Say whether the pull to argument ``i`` looks at ``y``, and at each argument."""
+        return True, (True,) * self.count
+
+    def __repr__(self) -> str:
+        return f"{self.label} of {name_of(self.f)}" + (f" ({self.line})" if self.line else "")
+
+
+class ScalarRule(Kind):
+    """Elementwise: ``partials[i](y, *args)`` is dy/dx_i, or a constant in ``constants[i]``.
+
+    A partial p of a map from C to R means ``ydot = Re(p * xdot)``; the projections on both
+    sides make that of the same two lines that serve a holomorphic map.
+    """
+
+    __slots__ = ("_reads", "constants", "partials")
+    label = "scalar rule"
+
+    def __init__(self, f: Any, partials: Iterable[Any], line: str) -> None:
+        partials = tuple(partials)
+        super().__init__(f, len(partials), set(), line)
+        self.constants = tuple(None if callable(p) else p for p in partials)
+        self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
+        self._reads: list[Any] = [None] * len(partials)
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        constant = self.constants[i]
+        if constant is None:
+            return self.partials[i](y, *args) * xdot
+        return xdot if constant is ONE else constant * xdot
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        constant = self.constants[i]
+        if constant is None:
+            partial = self.partials[i](y, *args)
+            dtype = dtype_of(partial)
+            if dtype is not None and dtype.kind == "c":
+                partial = np.conj(partial)
+            ybar = partial * ybar
+        elif constant is not ONE:
+            ybar = np.conj(constant) * ybar if isinstance(constant, complex) else constant * ybar
+        return unbroadcast(ybar, space.shape)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        if self.constants[i] is not None:
+            return False, (False,) * self.count
+        if self._reads[i] is None:
+            names = _names_read(self.partials[i], 1 + self.count)
+            self._reads[i] = names[0], tuple(names[1:])
+        return self._reads[i]
+
+
+ONE = 1  # the constant of rules such as addition, which pass a cotangent on as it is
+
+
+def _constant(number: Any) -> Callable:
+    def partial(y: Any, *args: Any) -> Any:
+        return number
+
+    return partial
+
+
+def _names_read(function: Any, count: int) -> list[bool]:
+    """Say which of the first ``count`` parameters the code of ``function`` looks at.
+
+    What no partial looks at, the tape need not keep. Where the code cannot be read,
+    everything counts as looked at.
+    """
+    code = getattr(function, "__code__", None)
+    variadic = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if code is None or code.co_flags & variadic or code.co_argcount != count:
+        return [True] * count
+    used: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        value = instruction.argval
+        used.update(value if isinstance(value, tuple) else (value,) if value is not None else ())
+    return [name in used or name in code.co_cellvars for name in code.co_varnames[:count]]
+
+
+class LinearRule(Kind):
+    """Linear in the first argument: ``transpose(ybar, space, **options)``."""
+
+    __slots__ = ("transpose",)
+    label = "linear rule"
+
+    def __init__(self, f: Any, transpose: Callable, line: str) -> None:
+        super().__init__(f, 1, _options(transpose, 2), line)
+        self.transpose = transpose
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        return self.f(xdot, **kwargs)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        return self.transpose(ybar, space, **kwargs)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (False,)
+
+
+class BilinearRule(Kind):
+    """Linear in each of two arguments: ``left(ybar, a, b)`` and ``right(ybar, a, b)``."""
+
+    __slots__ = ("pulls",)
+    label = "bilinear rule"
+
+    def __init__(self, f: Any, left: Callable, right: Callable, line: str) -> None:
+        super().__init__(f, 2, _options(left, 3), line)
+        self.pulls = (left, right)
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        a, b = args
+        return self.f(xdot, b, **kwargs) if i == 0 else self.f(a, xdot, **kwargs)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        return unbroadcast(self.pulls[i](ybar, *args, **kwargs), space.shape)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (True, True)
+
+
+class NonDifferentiable(Kind):
+    """Piecewise constant, or about things that cannot be perturbed: no derivative at all."""
+
+    __slots__ = ()
+    label = "non-differentiable"
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        return args, kwargs
+
+
+class Composed(Kind):
+    """No rule of its own: ``body`` does the same by functions that have rules."""
+
+    __slots__ = ("body",)
+    label = "composed of other functions"
+
+    def __init__(self, f: Any, body: Callable, line: str) -> None:
+        super().__init__(f, 0, None, line)
+        self.body = body
+
+
+def _options(function: Callable, leading: int) -> set[str] | None:
+    known = parameters(function) or ()
+    if any(p.kind is p.VAR_KEYWORD for p in known):
+        return None
+    return {p.name for p in known[leading:]}
+
+
+def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the axes along which its argument was broadcast."""
+    given = shape_of(xbar)
+    if given == shape:
+        return xbar
+    extra = len(given) - len(shape)
+    if extra < 0:
+        return np.broadcast_to(xbar, shape)
+    axes = (*range(extra),)
+    axes += tuple(extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1)
+    summed = np.sum(xbar, axis=axes)
+    return summed if shape_of(summed) == shape else np.reshape(summed, shape)
+
+
+# ---- a kind asked as a rule -----------------------------------------------------------------
+
+
+def fit_tangent(ydot: Any, y: Any) -> Any:
+    """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
+    if isinstance(ydot, AbstractZero):
+        return ydot
+    if isinstance(y, tuple | list):
+        return Tangent(type(y), *map(fit_tangent, ydot, y))
+    if shape_of(ydot) != shape_of(y):
+        ydot = np.broadcast_to(ydot, shape_of(y))
+    return ProjectTo(y)(ydot)
+
+
+def push_all(kind: Kind, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    """Sum the shares of every argument whose tangent is not zero."""
+    ydot: Any = ZERO
+    for i, xdot in enumerate(tangents):
+        xdot = unthunk(xdot)
+        if not isinstance(xdot, AbstractZero):
+            share = kind.push(i, xdot, y, args, kwargs)
+            ydot = share if ydot is ZERO else add(ydot, share)
+    return fit_tangent(ydot, y) if not isinstance(ydot, NotImplementedTangent) else ydot
+
+
+def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
+    """Answer an ``frule`` query by a kind."""
+    args, kwargs = kind.bind(f, args, kwargs)
+    y = f(*args, **kwargs)
+    if isinstance(kind, NonDifferentiable):
+        return y, ZERO
+    return y, push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
+
+
+def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
+    """Answer an ``rrule`` query by a kind; one cotangent per positional argument given."""
+    args, kwargs = kind.bind(f, given, kwargs)
+    y = f(*args, **kwargs)
+    differentiable = not isinstance(kind, NonDifferentiable)
+    spaces = [ProjectTo(x) for x in args] if differentiable else []
+    options = (ProjectTo(None).zeros(),) * (len(given) - len(spaces))
+
+    def kind_pullback(ybar: Any) -> tuple:
+        def pull(i: int, space: Any) -> Any:
+            xbar = kind.pull(i, ybar, y, args, kwargs, space)
+            return xbar if isinstance(xbar, NotImplementedTangent) else space(xbar)
+
+        xbars = [pull(i, space) for i, space in enumerate(spaces)]
+        return (ProjectTo(None).zeros(), *xbars, *options)
+
+    return y, kind_pullback
+
+
+class Pullback:
+    """A rule's pullback as everybody may call it: thunks opened, zeros skipped, checked.
+
+    Raises
+    ------
+    RuleError
+        If the rule's pullback does not return one cotangent per positional argument.
+    """
+
+    __slots__ = ("count", "f", "function")
+
+    def __init__(self, function: Callable, f: Any, count: int) -> None:
+        self.function = function
+        self.f = f
+        self.count = count
+
+    def __call__(self, ybar: Any) -> tuple:
+        ybar = unthunk(ybar)
+        if isinstance(ybar, AbstractZero):
+            return (ybar,) * (1 + self.count)
+        xbars = self.function(ybar)
+        if type(xbars) is not tuple or len(xbars) != 1 + self.count:
+            raise RuleError(self._complaint(xbars))
+        return xbars
+
+    def _complaint(self, xbars: Any) -> str:
+        given = f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"
+        where = defined_at(self.function)
+        return (
+            f"the pullback of {name_of(self.f)} returned {given}"
+            + (f" ({where})" if where else "")
+            + f".\n  return a tuple of {1 + self.count}: one for the function, then one per "
+            "positional argument"
+        )
+
+    def __repr__(self) -> str:
+        return f"<pullback of {name_of(self.f)}>"
+
+
+def check_shape(xbar: Any, space: Any, f: Any, i: int, role: str = "pullback") -> Any:
+    """Bring what a rule returned into ``space``, and refuse another shape by name."""
+    if isinstance(xbar, NotImplementedTangent):
+        raise xbar.error()
+    shape = getattr(space, "shape", None)
+    if shape is not None and not isinstance(xbar, AbstractZero | Tangent | Thunk):
+        given = shape_of(xbar)
+        if given != shape:
+            raise TangentError(
+                f"the {role} of {name_of(f)} gave argument {i} a cotangent of shape {given};\n"
+                f"  the argument has shape {shape}."
+            )
+    try:
+        return space(xbar)
+    except TangentError as error:
+        raise TangentError(f"the {role} of {name_of(f)}, argument {i}: {error}") from None

@@ -1,0 +1,59 @@
+"""What an engine does with a function that no rule answers for: run it, or refuse it."""
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from ..config import MissingRuleError, user_line
+from .calls import body
+from .containers import children
+from .levels import Level, Traced, innermost
+from .signatures import name_of
+from .traced import describe
+
+_NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math")
+
+
+def runs_in_python(f: Any) -> bool:
+    """Say whether running ``f`` on traced values shows an engine every step that it takes."""
+    f = body(f)
+    if isinstance(f, functools.partial):
+        return runs_in_python(f.func)
+    if isinstance(f, types.MethodType):
+        return runs_in_python(f.__func__)
+    if isinstance(f, types.FunctionType):
+        return True
+    if isinstance(f, type):
+        return f.__module__.partition(".")[0] not in _NOT_PYTHON
+    return isinstance(getattr(type(f), "__call__", None), types.FunctionType)
+
+
+def missing_rule(table: str, f: Any, args: tuple, kwargs: dict, level: Level) -> MissingRuleError:
+    """Build the error for a call of ``f`` that depends on ``level`` and has no rule."""
+    name = name_of(f)
+    active = [str(i) for i, x in enumerate(args) if innermost((x,)) is level]
+    active += [repr(k) for k, x in kwargs.items() if innermost((x,)) is level]
+    which = f"argument {', '.join(active)} depends" if active else "it depends"
+    shown = [_shown(x) for x in args] + [f"{k}={_shown(x)}" for k, x in kwargs.items()]
+    short = name.rpartition(".")[2]
+    code = name.replace("numpy", "np", 1) if name.startswith("numpy") else name
+    return MissingRuleError(
+        f"{name} has no {table}, and {which} on a differentiated input.\n"
+        f"  called as  {short}({', '.join(shown)})  in {user_line()}\n"
+        f"  add one with @cr.{table}.register({code}), or, if it is constant, "
+        f"cr.non_differentiable({code})"
+    )
+
+
+def _shown(x: Any) -> str:
+    if isinstance(x, Traced | np.ndarray | np.generic):
+        return describe(x)
+    parts = children(x)
+    if parts is not None:
+        shown = ", ".join(_shown(part) for part in parts.values[:4])
+        more = ", ..." if len(parts.values) > 4 else ""
+        return f"[{shown}{more}]" if isinstance(x, list | tuple) else type(x).__name__
+    text = repr(x)
+    return text if len(text) <= 30 else type(x).__name__

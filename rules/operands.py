@@ -1,0 +1,26 @@
+"""What may stand beside a traced value in an operator, and what counts as an array."""
+
+from typing import Any
+
+import numpy as np
+
+from .levels import Traced
+from .traced import TracedArray
+
+_NUMBERS = (float, int, complex, np.generic)
+
+
+def is_operand(x: Any) -> bool:
+    """Say whether an engine handles ``x``; anything else gets its own turn by NotImplemented."""
+    if isinstance(x, (*_NUMBERS, np.ndarray, Traced, list, tuple)):
+        return True
+    return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
+
+
+def is_array(x: Any) -> bool:
+    """Say whether a value behaves as an array rather than as a number."""
+    if type(x) is np.ndarray:
+        return True
+    if isinstance(x, Traced):
+        return isinstance(x, TracedArray)
+    return not isinstance(x, _NUMBERS) and hasattr(x, "shape")

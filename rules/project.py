@@ -1,0 +1,350 @@
+"""ProjectTo: bring a cotangent into the tangent space of the primal it belongs to.
+
+A projector keeps shape and dtype, never the data, so that a pullback which needs only these
+does not keep an array alive. Where a rule takes one as a parameter it is called ``space``.
+"""
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import TangentError
+from .containers import children
+from .tangents import (
+    NO_TANGENT,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    Thunk,
+    child_tangents,
+    unthunk,
+)
+
+FLOAT64 = np.dtype(np.float64)
+COMPLEX128 = np.dtype(np.complex128)
+_BY_TYPE: dict[type, np.dtype] = {
+    float: FLOAT64,
+    int: FLOAT64,
+    complex: COMPLEX128,
+    np.float64: FLOAT64,
+}
+
+
+def dtype_of(x: Any) -> np.dtype | None:
+    """Return the dtype of a number or an array (of any library), None for anything else."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        dtype = _BY_TYPE.get(type(x))
+        if dtype is None and isinstance(x, bool):
+            dtype = np.dtype(bool)
+    return dtype if isinstance(dtype, np.dtype) else None
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """Return the shape of a number or an array, without a call that a tracer would see."""
+    try:
+        return x.shape
+    except AttributeError:
+        return np.shape(x)
+
+
+def tangent_dtype(dtype: np.dtype) -> np.dtype | None:
+    """Return the dtype of tangents: integers count as float64; None where there are none."""
+    if dtype.kind in "fc":
+        return dtype
+    return FLOAT64 if dtype.kind in "iu" else None
+
+
+class Projector:
+    """What ``ProjectTo(x)`` returns: call it with a cotangent."""
+
+    __slots__ = ()
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    ndim: int
+
+    def __call__(self, xbar: Any) -> Any:
+        if isinstance(xbar, AbstractZero | NotImplementedTangent):
+            return xbar
+        if isinstance(xbar, Thunk):
+            return Thunk(lambda: self(unthunk(xbar)))
+        return self.project(xbar)
+
+    def project(self, xbar: Any) -> Any:
+        raise NotImplementedError
+
+    def zeros(self) -> Any:
+        """Return the zero of the space."""
+        return NO_TANGENT
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class ProjectTo:
+    """``ProjectTo(x)(xbar)`` is ``xbar`` as a tangent of ``x``: its shape, dtype and structure.
+
+    Complex is projected to real by its real part, float64 to float32 by rounding; integers
+    count as float64; what cannot be perturbed (str, None, bool) gives ``NoTangent()``. A
+    container gives a ``Tangent``. A ``scipy.sparse`` array keeps its pattern of stored entries.
+    Zeros pass through, and a thunk stays one.
+
+    Parameters
+    ----------
+    x : Any
+        The primal. Only its shape, dtype and structure are kept.
+
+    Attributes
+    ----------
+    shape, dtype, ndim
+        Of the tangent space, where ``x`` is a number or an array.
+
+    Raises
+    ------
+    TangentError
+        When called, if the cotangent's shape or structure is not that of ``x``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ProjectTo(np.float32(1))(2.5 + 1j)
+    np.float32(2.5)
+    >>> ProjectTo((1.0, "a"))((2, 3))
+    Tangent(tuple, 2.0, NoTangent())
+
+    A user's own type registers a function from the primal to its projector:
+
+    >>> class Unit: ...
+    >>> ProjectTo.register(Unit, lambda unit: lambda unitbar: unitbar)
+    >>> ProjectTo(Unit())(3.0)
+    3.0
+    """
+
+    registered: dict[type, Callable[[Any], Callable[[Any], Any]]] = {}
+
+    def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
+        for base in type(x).__mro__:
+            if base in cls.registered:
+                return ProjectRegistered(cls.registered[base](x))
+        dtype = dtype_of(x)
+        if dtype is not None and not _is_sparse(x):
+            space = tangent_dtype(dtype)
+            if space is None:
+                return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
+            if isinstance(x, numbers.Number | np.generic):
+                return ProjectNumber(space)
+            return ProjectArray(shape_of(x), space)
+        if isinstance(x, bool | str | bytes) or x is None:
+            return ProjectNothing()
+        if isinstance(x, numbers.Number):
+            return ProjectObjects()
+        if _is_sparse(x):
+            return ProjectSparse(x)
+        parts = children(x)
+        if parts is not None:
+            return ProjectContainer(x)
+        return ProjectNothing() if callable(x) or not hasattr(x, "__array__") else ProjectObjects()
+
+    @classmethod
+    def register(cls, primal_type: type, make: Callable[[Any], Callable[[Any], Any]]) -> None:
+        """Use ``make(x)`` as the projector of every ``x`` of ``primal_type``."""
+        cls.registered[primal_type] = make
+
+
+class ProjectNumber(Projector):
+    __slots__ = ("dtype",)
+    shape = ()
+    ndim = 0
+    size = 1
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.dtype = dtype
+
+    def project(self, xbar: Any) -> Any:
+        if shape_of(xbar) != ():
+            xbar = _drop_singletons(xbar, ())
+        if type(xbar) is np.ndarray:
+            xbar = xbar[()]
+        return _cast(xbar, self.dtype)
+
+    def zeros(self) -> Any:
+        return self.dtype.type(0)
+
+    def __repr__(self) -> str:
+        return f"ProjectTo({self.dtype})"
+
+
+class ProjectArray(Projector):
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:  # type: ignore[override]
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    def project(self, xbar: Any) -> Any:
+        if shape_of(xbar) != self.shape:
+            xbar = _drop_singletons(xbar, self.shape)
+        elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
+            xbar = np.reshape(xbar, ())  # a 0-d array stays an array
+        return _cast(xbar, self.dtype)
+
+    def zeros(self) -> Any:
+        return np.zeros(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"ProjectTo({self.dtype}{list(self.shape)})"
+
+
+class ProjectNothing(Projector):
+    """What cannot be perturbed has no tangents."""
+
+    __slots__ = ()
+
+    def project(self, xbar: Any) -> Any:
+        return NO_TANGENT
+
+
+class ProjectObjects(Projector):
+    """Numbers that NumPy does not know (fractions, decimals) are left as they are."""
+
+    __slots__ = ()
+
+    def project(self, xbar: Any) -> Any:
+        return xbar
+
+
+class ProjectRegistered(Projector):
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def project(self, xbar: Any) -> Any:
+        return self.function(xbar)
+
+
+class ProjectContainer(Projector):
+    __slots__ = ("keys", "parts", "primal_type", "shell")
+
+    def __init__(self, x: Any) -> None:
+        parts = children(x)
+        assert parts is not None
+        self.primal_type = type(x)
+        self.keys = parts.keys
+        self.parts = [ProjectTo(value) for value in parts.values]
+        # The structure with nothing in it, so that the projector does not keep the primal.
+        self.shell = parts.rebuild([None] * len(parts.keys))
+
+    def project(self, xbar: Any) -> Any:
+        projected = [
+            part(unthunk(partbar))
+            for part, partbar in zip(self.parts, child_tangents(self.shell, xbar), strict=True)
+        ]
+        if projected and all(part is NO_TANGENT for part in projected):
+            return NO_TANGENT
+        return structural(self.primal_type, self.keys, projected)
+
+
+class ProjectSparse(Projector):
+    """Entries that are not stored are structural zeros: only the stored ones have tangents."""
+
+    __slots__ = ("pattern",)
+
+    def __init__(self, x: Any) -> None:
+        self.pattern = x.copy()
+        if self.pattern.dtype.kind not in "fc":
+            self.pattern = self.pattern.astype(FLOAT64)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> np.dtype:  # type: ignore[override]
+        return self.pattern.dtype
+
+    def project(self, xbar: Any) -> Any:
+        if isinstance(xbar, Tangent):
+            return xbar
+        x = self.pattern
+        if xbar.shape != x.shape:
+            raise TangentError(f"a cotangent of shape {xbar.shape} does not fit "
+                               f"a sparse array of shape {x.shape}.")  # fmt: skip
+        if _is_sparse(xbar):
+            xbar = xbar.tocsr()
+        if x.format == "dia":
+            return self._project_diagonals(xbar)
+        stored = x.tocoo()
+        row, column = stored.coords
+        data = _cast(np.asarray(xbar[row, column]).reshape(-1), x.dtype)
+        return type(stored)((data, (row, column)), shape=x.shape).asformat(x.format)
+
+    def _project_diagonals(self, xbar: Any) -> Any:
+        x = self.pattern
+        data = np.zeros_like(x.data)
+        rows, columns = x.shape
+        for k, offset in enumerate(x.offsets):
+            column = np.arange(max(offset, 0), min(rows + offset, columns, x.data.shape[1]))
+            entries = np.asarray(xbar[column - offset, column]).reshape(-1)
+            data[k, column] = _cast(entries, x.dtype)
+        return type(x)((data, x.offsets), shape=x.shape)
+
+    def zeros(self) -> Any:
+        return self.pattern * 0
+
+
+def structural(primal_type: type, keys: tuple, parts: list) -> Tangent:
+    """Build the ``Tangent`` of a container from one part per key."""
+    if issubclass(primal_type, dict):
+        return Tangent(primal_type, dict(zip(keys, parts, strict=True)))
+    if issubclass(primal_type, tuple | list):
+        return Tangent(primal_type, *parts)
+    return Tangent(primal_type, **dict(zip(keys, parts, strict=True)))
+
+
+def _is_sparse(x: Any) -> bool:
+    # Asked by name, so that SciPy is imported only by those who use it.
+    return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format")
+
+
+def _drop_singletons(xbar: Any, shape: tuple[int, ...]) -> Any:
+    """Fit axes of length 1 that were added at the end or lost, and refuse any other shape."""
+    given = shape_of(xbar)
+    if [n for n in given if n != 1] == [n for n in shape if n != 1] and _trailing(given, shape):
+        return np.reshape(xbar, shape)
+    raise TangentError(
+        f"a cotangent of shape {given} does not fit a value of shape {shape}.\n"
+        "  sum it over the axes that were broadcast, or reshape it"
+    )
+
+
+def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    n = min(len(a), len(b))
+    return a[:n] == b[:n]
+
+
+def _cast(xbar: Any, dtype: np.dtype) -> Any:
+    given = dtype_of(xbar)
+    if given is dtype and type(xbar) is not int:
+        return xbar
+    if given is None or given.kind == "O":
+        return xbar if given is not None else dtype.type(xbar)
+    if given.kind == "c" and dtype.kind != "c":
+        xbar = np.real(xbar)
+        given = dtype_of(xbar)
+    if given == dtype and type(xbar) is not int:
+        return xbar
+    if type(xbar) in _BY_TYPE:
+        return dtype.type(xbar)
+    return xbar.astype(dtype)

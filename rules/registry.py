@@ -1,0 +1,353 @@
+"""The two tables of rules, ``frule`` and ``rrule``: asking them, and registering into them.
+
+A rule is found by the identity of the function first, then by multipledispatch on the types
+of the values under the traces, then by the traits of the config.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from multipledispatch.dispatcher import Dispatcher
+
+from ..config import RuleConfig, RuleError, defined_at
+from .kinds import Composed, Kind, Pullback, kind_frule, kind_rrule
+from .levels import type_under
+from .signatures import RuleSignature, name_of
+from .tangents import NO_TANGENT
+
+
+class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Model))
+    """The key of rules for calling an instance of ``cls``: a functor.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> class Scale:
+    ...     def __init__(self, a): self.a = a
+    ...     def __call__(self, x): return self.a * x
+    >>> @cr.rrule.register(cr.instances(Scale))
+    ... def scale_rrule(scale, x):
+    ...     def scale_pullback(ybar):
+    ...         return cr.Tangent(Scale, a=ybar * x), scale.a * ybar
+    ...     return scale(x), scale_pullback
+    >>> y, pullback = cr.rrule(Scale(2.0), 3.0)
+    >>> pullback(1.0)
+    (Tangent(Scale, a=3.0), 2.0)
+    """
+
+    __slots__ = ("cls",)
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+
+    def __repr__(self) -> str:
+        return f"instances({self.cls.__name__})"
+
+
+class _OptedOut:
+    """Stands in the table where a signature asked to be differentiated by the engine."""
+
+    line = ""
+
+    def __repr__(self) -> str:
+        return "opted out"
+
+
+OPTED_OUT = _OptedOut()
+
+
+class _Methods:
+    """All rules of one function in one direction."""
+
+    __slots__ = ("alternatives", "cache", "dispatcher", "kind")
+
+    def __init__(self, f: Any) -> None:
+        self.kind: Kind | None = None
+        self.dispatcher = Dispatcher(name_of(f) if not isinstance(f, instances) else repr(f))
+        # types -> [(config type or None, rule)], the most specific config first
+        self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}
+        self.cache: dict[tuple, Any] = {}
+
+    def add(self, types: tuple, config_type: type | None, rule: Any) -> None:
+        rules = self.alternatives.get(types)
+        if rules is None:
+            rules = self.alternatives[types] = []
+            self.dispatcher.add(types, rules)
+        rules[:] = [kept for kept in rules if kept[0] is not config_type]
+        before = [_supersedes(other, config_type) for other, _ in rules]
+        rules.insert(before.index(False) if False in before else len(rules), (config_type, rule))
+        self.cache.clear()
+
+    def find(self, config_type: type, types: tuple) -> Any:
+        key = (config_type, types)
+        if key not in self.cache:
+            self.cache[key] = self._search(config_type, types)
+        return self.cache[key]
+
+    def _search(self, config_type: type, types: tuple) -> Any:
+        for given in [types, *(types[:n] for n in range(len(types) - 1, 0, -1))]:
+            for rules in self.dispatcher.dispatch_iter(*given):
+                for asked, rule in rules:
+                    if asked is not None and not issubclass(config_type, asked):
+                        continue
+                    if given is not types and not _takes_options(rule):
+                        continue
+                    return rule
+        return self.kind
+
+
+def _supersedes(a: type | None, b: type | None) -> bool:
+    return a is not None and (b is None or issubclass(a, b))
+
+
+def _takes_options(rule: Any) -> bool:
+    # A rule for fewer positional arguments answers where the rest are options of its own.
+    return isinstance(rule, RuleSignature) and (rule.keywords is None or bool(rule.keywords))
+
+
+class RuleTable:
+    """One direction's rules: call it to ask, ``register`` to add."""
+
+    leading: int
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.methods: dict[Any, _Methods] = {}
+        self.functors: dict[type, _Methods] = {}
+        # What engines look at first: functions whose only rule is a kind.
+        self.kinds: dict[Any, Kind] = {}
+        # The partials of scalar rules with several outputs or a set-up.
+        self.partials: dict[Any, tuple] = {}
+
+    def methods_of(self, f: Any) -> _Methods | None:
+        """Return the rules registered for ``f`` itself, or for calling instances of its class."""
+        try:
+            found = self.methods.get(f)
+        except TypeError:
+            found = None
+        if found is None and self.functors:
+            for base in type(f).__mro__:
+                if base in self.functors:
+                    return self.functors[base]
+        return found
+
+    def find(self, config: Any, f: Any, args: tuple) -> Any:
+        """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
+        try:
+            kind = self.kinds.get(f)
+        except TypeError:  # not hashable
+            kind = None
+        if kind is not None:
+            return kind
+        methods = self.methods_of(f)
+        if methods is None:
+            return None
+        return methods.find(type(config), tuple(map(type_under, args)))
+
+    def add_kind(self, f: Any, kind: Kind) -> None:
+        """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
+        methods = self.methods[f] = _Methods(f)
+        methods.kind = kind
+        self.kinds[f] = kind
+
+    def add_for_types(self, f: Any, types: tuple, rule: Any) -> None:
+        """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
+        self._entry(f).add(types, None, rule)
+
+    def _entry(self, f: Any) -> _Methods:
+        table: dict = self.methods
+        key = f
+        if isinstance(f, instances):
+            table, key = self.functors, f.cls
+        if key not in table:
+            table[key] = _Methods(f)
+        self.kinds.pop(key, None)
+        return table[key]
+
+    def register(self, f: Any, /) -> Callable[[Callable], Callable]:
+        """Decorator: the function below answers calls of ``f``.
+
+        Parameters
+        ----------
+        f : callable
+            The function; a class, for its constructor; or ``instances(cls)``.
+
+        Raises
+        ------
+        RuleError
+            If the decorated function's signature is not that of a rule.
+        """
+        if not callable(f) and not isinstance(f, instances):
+            raise RuleError(f"{self.name}.register needs the function itself, not {f!r}.")
+
+        def add(function: Callable) -> Callable:
+            functor = f.cls if isinstance(f, instances) else None
+            rule = RuleSignature(function, f, self.leading, functor)
+            methods = self._entry(f)
+            for count in range(rule.required, rule.positional + 1):
+                if rule.varargs is None or count == rule.positional:
+                    types = rule.types[:count]
+                    types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
+                    methods.add(_hashable(types), rule.config_type, rule)
+            return function
+
+        return add
+
+    def unregister(self, f: Any) -> None:
+        """Forget every rule of ``f`` in this direction."""
+        if isinstance(f, instances):
+            self.functors.pop(f.cls, None)
+            return
+        self.methods.pop(f, None)
+        self.kinds.pop(f, None)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: rules for {len(self.methods) + len(self.functors)} functions>"
+
+
+class _Variadic(list):
+    """A list that can stand in a dict's key: multipledispatch spells ``*args`` as a list."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
+
+
+def _hashable(types: tuple) -> tuple:
+    return tuple(_Variadic(t) if isinstance(t, list) else t for t in types)
+
+
+class FRuleTable(RuleTable):
+    """``frule([config,] tangents, f, *args, **kwargs)`` gives ``(y, ydot)``, or None.
+
+    Parameters
+    ----------
+    config : RuleConfig, optional
+        What the asking engine can do. Without one, rules that ask for a trait are not found.
+    tangents : tuple
+        ``(fdot, *argdots)``; ``NoTangent()`` for a plain function.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, ydot = cr.frule((cr.NoTangent(), 1.0), np.sin, 0.0)
+    >>> float(y), float(ydot)
+    (0.0, 1.0)
+    >>> cr.frule((cr.NoTangent(), 1.0), lambda x: x, 0.0) is None
+    True
+    """
+
+    leading = 2
+
+    def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        config, call = _split_config(call)
+        if len(call) < 2 or not isinstance(call[0], tuple):
+            raise TypeError("frule takes ([config,] tangents, f, *args), and tangents is a tuple.")
+        tangents, f, *rest = call
+        args = tuple(rest)
+        if len(tangents) != 1 + len(args):
+            raise TypeError(
+                f"frule of {name_of(f)} got {len(args)} arguments and {len(tangents)} tangents.\n"
+                "  give one tangent for the function itself, then one per argument"
+            )
+        rule = self.find(config, f, args)
+        if rule is None or rule is OPTED_OUT or isinstance(rule, Composed):
+            return None
+        if isinstance(rule, Kind):
+            return kind_frule(rule, tangents, f, args, kwargs)
+        return self.run(rule, config, tangents, f, args, kwargs)
+
+    @staticmethod
+    def run(
+        rule: RuleSignature, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict
+    ) -> tuple:
+        """Call a hand-written rule and check what it gives back."""
+        args, kwargs = rule.bind(f, args, kwargs)
+        tangents = tangents[: 1 + len(args)]
+        head = (tangents, f) if rule.config_type is None else (config, tangents, f)
+        pair = rule.function(*head, *args, **kwargs)
+        if type(pair) is not tuple or len(pair) != 2:
+            raise RuleError(
+                f"the frule of {name_of(f)} ({defined_at(rule.function)}) must return (y, ydot)."
+            )
+        return pair
+
+
+class RRuleTable(RuleTable):
+    """``rrule([config,] f, *args, **kwargs)`` gives ``(y, pullback)``, or None.
+
+    ``pullback(ybar)`` gives ``(fbar, *argbars)``: one cotangent for the function itself
+    (``NoTangent()`` for a plain one), then one per positional argument.
+
+    Parameters
+    ----------
+    config : RuleConfig, optional
+        What the asking engine can do. Without one, rules that ask for a trait are not found.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, pullback = cr.rrule(np.multiply, 2.0, 3.0)
+    >>> [float(bar) for bar in pullback(1.0)[1:]]
+    [3.0, 2.0]
+    >>> cr.rrule(lambda x: x, 0.0) is None
+    True
+    """
+
+    leading = 1
+
+    def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        config, call = _split_config(call)
+        if not call:
+            raise TypeError("rrule takes ([config,] f, *args).")
+        f, *rest = call
+        args = tuple(rest)
+        rule = self.find(config, f, args)
+        if rule is None or rule is OPTED_OUT or isinstance(rule, Composed):
+            return None
+        if isinstance(rule, Kind):
+            y, pullback = kind_rrule(rule, f, args, kwargs)
+            return y, Pullback(pullback, f, len(args))
+        y, pullback, bound = self.run(rule, config, f, args, kwargs)
+        if len(bound) < len(args):
+            pullback = _pad(pullback, len(args) - len(bound))
+        return y, pullback
+
+    @staticmethod
+    def run(
+        rule: RuleSignature, config: Any, f: Any, args: tuple, kwargs: dict
+    ) -> tuple[Any, Pullback, tuple]:
+        """Call a hand-written rule and check what it gives back."""
+        args, kwargs = rule.bind(f, args, kwargs)
+        head = (f,) if rule.config_type is None else (config, f)
+        pair = rule.function(*head, *args, **kwargs)
+        if type(pair) is not tuple or len(pair) != 2 or not callable(pair[1]):
+            raise RuleError(
+                f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
+                "(y, pullback)."
+            )
+        return pair[0], Pullback(pair[1], f, len(args)), args
+
+
+def _pad(pullback: Pullback, options: int) -> Pullback:
+    def padded_pullback(ybar: Any) -> tuple:
+        return (*pullback(ybar), *((NO_TANGENT,) * options))
+
+    return Pullback(padded_pullback, pullback.f, pullback.count + options)
+
+
+def _split_config(call: tuple) -> tuple[Any, tuple]:
+    if call and isinstance(call[0], RuleConfig):
+        return call[0], call[1:]
+    return None, call
+
+
+frule = FRuleTable("frule")
+rrule = RRuleTable("rrule")

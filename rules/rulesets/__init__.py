@@ -1,0 +1,1 @@
+"""The rules themselves, by family; only the face imports them."""

@@ -1,0 +1,176 @@
+"""Signatures: which positional arguments a rule answers, and which are its options."""
+
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..config import TRAITS, AllOf, MissingRuleError, RuleConfig, RuleError, defined_at
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def name_of(f: Any) -> str:
+    """Return the name of ``f`` as users write it: ``numpy.sum``, ``loss``, ``Model``."""
+    owner = getattr(f, "__self__", None)
+    if hasattr(owner, "__name__") and not inspect.ismodule(owner):
+        return f"{name_of(owner)}.{f.__name__}"  # ufunc.reduce and other bound builtins
+    name = getattr(f, "__name__", None) or type(f).__name__
+    module = getattr(f, "__module__", None) or type(f).__module__
+    public = module.partition(".")[0]
+    if public == "numpy":
+        part = ".linalg" if ".linalg" in module else ".fft" if ".fft" in module else ""
+        return f"numpy{part}.{name}"
+    return name
+
+
+@functools.lru_cache(maxsize=4096)
+def parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
+    """Return the parameters of ``f``, or None where it does not tell them."""
+    try:
+        return tuple(inspect.signature(f).parameters.values())
+    except (ValueError, TypeError):
+        return None
+
+
+def options_by_name(f: Any, args: tuple, kwargs: dict, count: int) -> tuple[tuple, dict]:
+    """Turn the positional arguments after the first ``count`` into keywords of ``f``."""
+    if len(args) <= count:
+        return args, kwargs
+    known = _parameters_of(f)
+    names = [] if known is None else [p.name for p in known if p.kind in POSITIONAL]
+    if len(names) < len(args):
+        raise RuleError(
+            f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "
+            f"those after the first {count} are unknown.\n  pass them by keyword"
+        )
+    return args[:count], {**dict(zip(names[count:], args[count:], strict=False)), **kwargs}
+
+
+def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Turn keyword arguments of ``f`` into positional ones, as far as its signature allows."""
+    known = _parameters_of(f)
+    if not kwargs or known is None:
+        return args, kwargs
+    kwargs = dict(kwargs)
+    positions = [p for p in known if p.kind in POSITIONAL]
+    placed = list(args)
+    for parameter in positions[len(args) :]:
+        if parameter.name in kwargs:
+            placed.append(kwargs.pop(parameter.name))
+        elif parameter.default is not inspect.Parameter.empty and any(
+            later.name in kwargs for later in positions[len(placed) + 1 :]
+        ):
+            placed.append(parameter.default)
+        else:
+            break
+    return tuple(placed), kwargs
+
+
+def _parameters_of(f: Any) -> tuple[inspect.Parameter, ...] | None:
+    # A closure is not kept: the cache would keep alive all that it closes over.
+    if getattr(f, "__closure__", None) is None and type(f).__hash__ is not None:
+        return parameters(f)
+    return parameters.__wrapped__(f)
+
+
+def without_defaults(f: Any, kwargs: dict, supported: Iterable[str]) -> dict:
+    """Drop the unsupported keywords that only repeat a default of ``f``, and refuse others.
+
+    Raises
+    ------
+    MissingRuleError
+        If a keyword that changes the result is not supported.
+    """
+    supported = set(supported)
+    defaults = {p.name: p.default for p in _parameters_of(f) or ()}
+    kept = {}
+    for name, option in kwargs.items():
+        if name in supported:
+            kept[name] = option
+        elif option is not None and defaults.get(name, inspect.Parameter.empty) is not option:
+            known = ", ".join(sorted(supported)) or "none"
+            raise MissingRuleError(
+                f"the rule of {name_of(f)} does not support the keyword {name!r}.\n"
+                f"  keywords it supports: {known}"
+            )
+    return kept
+
+
+class RuleSignature:
+    """What a hand-written rule tells of itself by its parameters.
+
+    ``config_type`` is the annotation of a leading config parameter, or None. ``types`` are the
+    annotations of the positional parameters after ``f``; ``required`` of them have no default.
+    ``keywords`` are the options, or None where the rule takes any.
+    """
+
+    __slots__ = ("config_type", "function", "keywords", "positional", "required", "types", "varargs")
+
+    def __init__(self, function: Callable, f: Any, leading: int, functor: type | None) -> None:
+        self.function = function
+        try:
+            known = list(inspect.signature(function, eval_str=True).parameters.values())
+        except NameError as error:
+            raise RuleError(
+                f"an annotation of {function.__name__} cannot be resolved: {error}"
+            ) from None
+        self.config_type = None
+        if known and _is_config(known[0], f, functor):
+            self.config_type = known[0].annotation
+            known = known[1:]
+        head, rest = known[:leading], known[leading:]
+        if len(head) < leading or any(p.kind not in POSITIONAL for p in head):
+            wanted = "(tangents, f, *args)" if leading == 2 else "(f, *args)"
+            raise RuleError(
+                f"{function.__name__} ({defined_at(function)}) must have the signature {wanted}, "
+                "where a leading parameter annotated with a config is allowed."
+            )
+        places = [p for p in rest if p.kind in POSITIONAL]
+        self.types = tuple(_types(p.annotation) for p in places)
+        self.positional = len(places)
+        self.required = sum(p.default is inspect.Parameter.empty for p in places)
+        self.varargs = next((_types(p.annotation) for p in rest if p.kind is p.VAR_POSITIONAL), None)
+        named = {p.name for p in rest if p.kind is p.KEYWORD_ONLY}
+        named |= {p.name for p in places if p.kind is p.POSITIONAL_OR_KEYWORD}
+        self.keywords = None if any(p.kind is p.VAR_KEYWORD for p in rest) else named
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Fit a call of ``f`` to the rule: surplus positional arguments become options."""
+        if self.varargs is None and len(args) > self.positional:
+            args, kwargs = options_by_name(f, args, kwargs, self.positional)
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = without_defaults(f, kwargs, self.keywords)
+        return args, kwargs
+
+
+def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bool:
+    annotation = parameter.annotation
+    if not isinstance(annotation, type):
+        return False
+    if issubclass(annotation, RuleConfig | TRAITS[0] | TRAITS[1] | TRAITS[2] | TRAITS[3]):
+        return True
+    if isinstance(annotation, type(AllOf)) or parameter.name == "config":
+        return True
+    # Any class may be a trait. What cannot be one is the annotation of the function itself.
+    if functor is not None:
+        return not issubclass(functor, annotation)
+    return not isinstance(f, annotation) and annotation is not tuple
+
+
+def _types(annotation: Any) -> type | tuple[type, ...]:
+    """Return what to dispatch on for an annotation: ``object`` where it selects nothing."""
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return annotation
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        options: list[type] = []
+        for option in typing.get_args(annotation):
+            found = _types(option)
+            options.extend(found if isinstance(found, tuple) else (found,))
+        return tuple(dict.fromkeys(options))
+    if annotation is None:
+        return type(None)
+    return origin if isinstance(origin, type) else object

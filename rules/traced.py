@@ -1,0 +1,336 @@
+"""What NumPy, Python's operators and ndarray's methods do with a traced value.
+
+``TracedNumber`` and ``TracedArray`` are the only classes that know these protocols. Each
+protocol ends in one of three calls of the value's level: ``unary``, ``binary``, or the funnel
+``call``. Engines subclass the two and add what they store.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..config import LostDerivativeError, MutationError, user_line
+from .calls import astype, call, getitem
+from .levels import Traced, type_under, value
+
+
+def _binary(ufunc: Any, operation: Callable) -> Callable:
+    def operate(self: Traced, other: Any) -> Any:
+        return self.level.binary(ufunc, operation, self, other)
+
+    return operate
+
+
+def _reflected(ufunc: Any, operation: Callable) -> Callable:
+    def operate(self: Traced, other: Any) -> Any:
+        return self.level.binary(ufunc, operation, other, self)
+
+    return operate
+
+
+def _unary(ufunc: Any, operation: Callable) -> Callable:
+    def operate(self: Traced) -> Any:
+        return self.level.unary(ufunc, operation, self)
+
+    return operate
+
+
+def _compare(operation: Callable) -> Callable:
+    # A comparison is piecewise constant: its answer is plain, and control flow is Python's own.
+    def compare(self: Traced, other: Any) -> Any:
+        return operation(value(self), value(other))
+
+    return compare
+
+
+def _method(f: Any) -> Callable:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        return call(f, (self, *args), kwargs)
+
+    return method
+
+
+def _constant_method(name: str) -> Callable:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        return getattr(value(self), name)(*map(value, args), **kwargs)
+
+    return method
+
+
+def _constant_property(name: str) -> property:
+    return property(lambda self: getattr(value(self), name))
+
+
+def _lost(what: str, instead: str) -> Callable:
+    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        raise LostDerivativeError(
+            f"{what} needs a plain number, and would drop the derivative of a traced "
+            f"{describe(self)} in {user_line()}.\n"
+            f"  {instead}; or cr.value(x), where no derivative is wanted"
+        )
+
+    return lose
+
+
+def _mutation(what: str, instead: str) -> Callable:
+    def mutate(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        raise MutationError(
+            f"{what} would write into a traced {describe(self)} in {user_line()}.\n  {instead}"
+        )
+
+    return mutate
+
+
+def describe(x: Any) -> str:
+    """Return ``float64[3, 2]`` for an array, the type's name for anything else."""
+    x = value(x)
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return type(x).__name__
+    shape = ", ".join(map(str, np.shape(x)))
+    return f"{dtype}[{shape}]" if np.shape(x) else str(dtype)
+
+
+_KEEP = "keep the traced value (np.sin(x) instead of math.sin(x), x instead of float(x))"
+_STACK = "build the array from traced parts with np.stack or cr.array"
+
+
+class TracedNumber(Traced):
+    """A traced number: operators and NumPy's protocols, and nothing of a sequence.
+
+    (NumPy hides the message of an error raised while it converts anything with a length.)
+    """
+
+    __slots__ = ()
+
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
+        return type_under(self)
+
+    # ---- NumPy's two protocols ----
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            if len(inputs) == 2:
+                return self.level.binary(ufunc, ufunc, *inputs)
+            if len(inputs) == 1:
+                return self.level.unary(ufunc, ufunc, self)
+        if kwargs.get("out") is not None:
+            _refuse_out(ufunc, kwargs["out"])
+        return call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        if kwargs.get("out") is not None:
+            _refuse_out(f, kwargs["out"])
+        return call(f, args, kwargs)
+
+    # ---- operators ----
+
+    __add__, __radd__ = _binary(np.add, operator.add), _reflected(np.add, operator.add)
+    __sub__, __rsub__ = _binary(np.subtract, operator.sub), _reflected(np.subtract, operator.sub)
+    __mul__, __rmul__ = _binary(np.multiply, operator.mul), _reflected(np.multiply, operator.mul)
+    __truediv__ = _binary(np.true_divide, operator.truediv)
+    __rtruediv__ = _reflected(np.true_divide, operator.truediv)
+    __floordiv__ = _binary(np.floor_divide, operator.floordiv)
+    __rfloordiv__ = _reflected(np.floor_divide, operator.floordiv)
+    __mod__ = _binary(np.remainder, operator.mod)
+    __rmod__ = _reflected(np.remainder, operator.mod)
+    __pow__, __rpow__ = _binary(np.power, operator.pow), _reflected(np.power, operator.pow)
+    __matmul__ = _binary(np.matmul, operator.matmul)
+    __rmatmul__ = _reflected(np.matmul, operator.matmul)
+    __and__ = _binary(np.bitwise_and, operator.and_)
+    __rand__ = _reflected(np.bitwise_and, operator.and_)
+    __or__ = _binary(np.bitwise_or, operator.or_)
+    __ror__ = _reflected(np.bitwise_or, operator.or_)
+    __xor__ = _binary(np.bitwise_xor, operator.xor)
+    __rxor__ = _reflected(np.bitwise_xor, operator.xor)
+    __lshift__ = _binary(np.left_shift, operator.lshift)
+    __rlshift__ = _reflected(np.left_shift, operator.lshift)
+    __rshift__ = _binary(np.right_shift, operator.rshift)
+    __rrshift__ = _reflected(np.right_shift, operator.rshift)
+    __neg__ = _unary(np.negative, operator.neg)
+    __pos__ = _unary(np.positive, operator.pos)
+    __abs__ = _unary(np.absolute, operator.abs)
+    __invert__ = _unary(np.invert, operator.invert)
+
+    def __divmod__(self, other: Any) -> tuple:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple:
+        return other // self, other % self
+
+    __eq__, __ne__ = _compare(operator.eq), _compare(operator.ne)  # type: ignore[assignment]
+    __lt__, __le__ = _compare(operator.lt), _compare(operator.le)
+    __gt__, __ge__ = _compare(operator.gt), _compare(operator.ge)
+
+    def __hash__(self) -> int:
+        return hash(value(self))
+
+    def __bool__(self) -> bool:
+        return bool(value(self))
+
+    # ---- ways out of tracing ----
+
+    __float__ = _lost("float(x), or a function of the math module,", _KEEP)
+    __int__ = _lost("int(x)", "keep the traced value, or np.floor(x)")
+    __complex__ = _lost("complex(x)", "keep the traced value, or x + 0j")
+    __index__ = _lost("an index or a size", "pass integers beside the differentiated arguments")
+    __array__ = _lost("np.array, np.asarray or a function that is not NumPy's", _STACK)
+    item = _lost("x.item()", "x.reshape(()), or x[0] for the one element")
+    tobytes = _lost("x.tobytes()", "keep the traced value")
+    tofile = dump = dumps = view = tobytes
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(value(self), digits) if digits is not None else round(value(self))
+
+    def __floor__(self) -> int:
+        return math.floor(value(self))
+
+    def __ceil__(self) -> int:
+        return math.ceil(value(self))
+
+    def __trunc__(self) -> int:
+        return math.trunc(value(self))
+
+    # ---- attributes ----
+
+    dtype = _constant_property("dtype")
+    shape = _constant_property("shape")
+    ndim = _constant_property("ndim")
+    size = _constant_property("size")
+    itemsize = _constant_property("itemsize")
+    nbytes = _constant_property("nbytes")
+    strides = _constant_property("strides")
+    flags = _constant_property("flags")
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        return call(np.transpose, (self,), {})
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        return call(np.matrix_transpose, (self,), {})
+
+    @property
+    def real(self) -> Any:
+        return call(np.real, (self,), {})
+
+    @property
+    def imag(self) -> Any:
+        return call(np.imag, (self,), {})
+
+    # ---- methods ----
+
+    all, any = _constant_method("all"), _constant_method("any")
+    argmax, argmin = _constant_method("argmax"), _constant_method("argmin")
+    argsort, argpartition = _constant_method("argsort"), _constant_method("argpartition")
+    nonzero = _constant_method("nonzero")
+    searchsorted = _constant_method("searchsorted")
+    is_integer = _constant_method("is_integer")
+    clip = _method(np.clip)
+    copy = _method(np.copy)
+    compress = _method(np.compress)
+    conj = conjugate = _method(np.conjugate)
+    cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
+    diagonal, trace = _method(np.diagonal), _method(np.trace)
+    dot = _method(np.dot)
+    max, min = _method(np.max), _method(np.min)
+    mean, std, var = _method(np.mean), _method(np.std), _method(np.var)
+    prod, sum = _method(np.prod), _method(np.sum)
+    ravel = flatten = _method(np.ravel)
+    repeat, take = _method(np.repeat), _method(np.take)
+    squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
+
+    def round(self, decimals: int = 0) -> Any:
+        return call(np.round, (self, decimals), {})
+
+    def choose(self, choices: Any, **kwargs: Any) -> Any:
+        return call(np.choose, (self, choices), kwargs)
+
+    def astype(self, dtype: Any, **options: Any) -> Any:
+        return call(astype, (self, dtype), options)
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        return call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
+
+    def transpose(self, *axes: Any) -> Any:
+        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return call(np.transpose, (self,), {} if axes is None else {"axes": axes})
+
+    # ---- text ----
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({value(self)!r})"
+
+    def __str__(self) -> str:
+        return str(value(self))
+
+    def __format__(self, specification: str) -> str:
+        return format(value(self), specification)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        return self
+
+
+class TracedArray(TracedNumber):
+    """A traced array: a traced number that is also a sequence."""
+
+    __slots__ = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(value(self))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.level.call(getitem, (self, index), {})
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, x: Any) -> bool:
+        return value(x) in value(self)
+
+    def __copy__(self) -> Any:
+        return call(np.copy, (self,), {})
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        return call(np.copy, (self,), {})
+
+    def tolist(self) -> list:
+        return [row.tolist() if self.ndim > 1 else row for row in self]
+
+    __setitem__ = _mutation("x[index] = ...", "build a new array: np.where, np.concatenate, "
+                            "or cr.array of the parts")  # fmt: skip
+    __delitem__ = __setitem__
+    __iadd__ = _mutation("x += ...", "write x = x + ...")
+    __isub__ = _mutation("x -= ...", "write x = x - ...")
+    __imul__ = _mutation("x *= ...", "write x = x * ...")
+    __itruediv__ = _mutation("x /= ...", "write x = x / ...")
+    __ipow__ = _mutation("x **= ...", "write x = x ** ...")
+    __ifloordiv__ = _mutation("x //= ...", "write x = x // ...")
+    __imod__ = _mutation("x %= ...", "write x = x % ...")
+    __imatmul__ = _mutation("x @= ...", "write x = x @ ...")
+    fill = _mutation("x.fill(...)", "write np.full_like of a plain array")
+    sort = _mutation("x.sort()", "write x = np.sort(x)")
+    partition = _mutation("x.partition(...)", "write x = np.partition(x, ...)")
+    put = _mutation("x.put(...)", "build a new array with np.where or np.concatenate")
+    resize = _mutation("x.resize(...)", "write x = np.resize(x, ...) or np.reshape(x, ...)")
+
+
+def _refuse_out(f: Any, out: Any) -> None:
+    outs = out if isinstance(out, tuple) else (out,)
+    kind = "a traced array" if any(isinstance(o, Traced) for o in outs) else "a plain array"
+    raise MutationError(
+        f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "
+        f"{kind} in {user_line()}.\n"
+        f"  use the result instead: y = np.{f.__name__}(...); or a = a + x instead of a += x"
+    )
+

@@ -1,0 +1,72 @@
+"""Zeros of every space, and the form in which users are given derivatives."""
+
+from typing import Any
+
+import numpy as np
+
+from .containers import children
+from .project import ProjectTo, dtype_of, shape_of, structural, tangent_dtype
+from .tangents import (
+    NO_TANGENT,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    child_tangents,
+    unthunk,
+)
+
+
+def zero_tangent(x: Any) -> Any:
+    """Return the zero tangent of ``x``: real zeros for numbers and arrays.
+
+    Parameters
+    ----------
+    x : Any
+        A number, an array, or a container of these.
+
+    Returns
+    -------
+    Any
+        Of the shape of ``x``; float64 for integers; ``NoTangent()`` for what cannot be
+        perturbed; a ``Tangent`` for a container.
+
+    Examples
+    --------
+    >>> zero_tangent((1.0, 2, "a"))
+    Tangent(tuple, 0.0, 0.0, NoTangent())
+    """
+    parts = children(x)
+    if parts is not None:
+        return structural(type(x), parts.keys, [zero_tangent(value) for value in parts.values])
+    dtype = dtype_of(x)
+    if dtype is None:
+        return ProjectTo(x).zeros()
+    space = tangent_dtype(dtype)
+    if space is None:
+        return NO_TANGENT
+    if isinstance(x, float | int | complex) and not isinstance(x, np.generic):
+        return space.type(0).item()
+    if shape_of(x) == () and not isinstance(x, np.ndarray):
+        return space.type(0)
+    return np.zeros_like(x, dtype=space)
+
+
+def as_structured(x: Any, t: Any) -> Any:
+    """Give the tangent ``t`` of ``x`` the structure of ``x``, with real zeros.
+
+    Tuples, lists, dicts and namedtuples come back as what they are; a dataclass or another
+    object as a ``Tangent`` of all its fields.
+    """
+    t = unthunk(t)
+    if isinstance(t, NotImplementedTangent):
+        raise t.error()
+    parts = children(x)
+    if parts is not None:
+        given = child_tangents(x, t)
+        values = [as_structured(v, part) for v, part in zip(parts.values, given, strict=True)]
+        if isinstance(x, tuple | list | dict):
+            return parts.rebuild(values)
+        return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)))
+    if isinstance(t, AbstractZero):
+        return zero_tangent(x)
+    return t

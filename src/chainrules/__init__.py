@@ -1,0 +1,88 @@
+"""Automatic differentiation for plain NumPy code, from one vocabulary of rules.
+
+``import chainrules as cr``. The names below follow the order of the architecture.
+"""
+
+import os as _os
+
+__version__ = "0.1.0"
+
+_top = _os.path.dirname(_os.path.dirname(_os.path.dirname(_os.path.realpath(__file__))))
+_parts = ("config", "forward", "reverse", "rules")
+if all(_os.path.isfile(_os.path.join(_top, part, "__init__.py")) for part in _parts):
+    # A checkout: the four folders lie at its top. The links beside this file serve only type
+    # checkers and editors. (All four are asked for: after `pip install --target src chainrules`
+    # the top may be somebody's, with a config/ of its own.)
+    __path__ = [_top, *__path__]
+
+# The words that rules and engines share.
+from .config import (
+    AllOf,
+    ChainRulesError,
+    EscapedTraceError,
+    HasForwardsMode,
+    HasReverseMode,
+    LostDerivativeError,
+    MissingDerivativeError,
+    MissingRuleError,
+    MutationError,
+    NoForwardsMode,
+    NoReverseMode,
+    RuleConfig,
+    RuleError,
+    TangentError,
+    frule_via_ad,
+    rrule_via_ad,
+)
+
+# Asking rules, and writing them.
+from .rules import (
+    InplaceableThunk,
+    NoTangent,
+    ProjectTo,
+    Tangent,
+    ZeroTangent,
+    bilinear_rule,
+    composed,
+    derivatives_given_output,
+    frule,
+    ignore_derivatives,
+    instances,
+    linear_rule,
+    non_differentiable,
+    not_implemented,
+    opt_out,
+    primitive,
+    rrule,
+    scalar_rule,
+    stop_gradient,
+    thunk,
+    unthunk,
+    value,
+    which,
+    zero_tangent,
+)
+from .rules import array_of as array
+
+# Derivatives, forward and reverse.
+from .forward import ForwardConfig, jacfwd, jvp, linearize
+from .reverse import (
+    ReverseConfig,
+    grad,
+    hessian,
+    hvp,
+    jacobian,
+    jacrev,
+    value_and_grad,
+    vjp,
+)
+
+# The rules themselves, and the functions that come with rules of their own.
+from .rules import rulesets as _rulesets
+
+try:  # TEMPORARY, until all helpers' files exist
+    from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, scan
+except ImportError:
+    pass
+
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,126 @@
+"""What a directional derivative should be: complex step if it can be had, else differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .complex_step import complex_step, consistent
+from .coordinates import Coordinates
+from .finite_differences import Estimate, FiniteDifference, backward_fdm, central_fdm, forward_fdm
+
+__all__ = ["Line", "directional_derivative"]
+
+OUTSIDE = (ArithmeticError, ValueError)  # what functions raise outside of their domain
+QUICK = central_fdm(5, 1, adapt=0, condition=1e3)
+
+
+class Line:
+    """A function along the line ``x + t * xdot``, as a vector of real numbers.
+
+    Parameters
+    ----------
+    f : callable
+        Takes a value with the structure of ``space.x``; returns one with that of ``result.x``.
+    space, result : Coordinates
+        The arguments, and the value of ``f`` at ``t = 0``.
+    direction : numpy.ndarray
+        In the coordinates of ``space``.
+
+    Notes
+    -----
+    The arguments are widened to float64 where the function then returns float64: differences
+    of float32 values are good to three digits only.
+    """
+
+    def __init__(
+        self, f: Callable, space: Coordinates, direction: np.ndarray, result: Coordinates
+    ) -> None:
+        self.f, self.space, self.result = f, space, result
+        self.start, self.direction = space.values(), direction
+        self.keep_dtype = False
+        self.failure: Exception | None = None
+        narrow = any(leaf.dtype.itemsize < _wide(leaf.dtype) for leaf in (*space.leaves, *result.leaves))
+        self.keep_dtype = narrow and not self.widens()
+        # Entries that are infinite or undefined at the point itself have no derivative to check.
+        self.fixed = ~np.isfinite(result.values())
+
+    @property
+    def epsilon(self) -> float:
+        """The spacing of the floats that the function works with."""
+        if not self.keep_dtype:
+            return float(np.finfo(float).eps)
+        dtypes = [leaf.dtype for leaf in (*self.space.leaves, *self.result.leaves)]
+        return max(float(np.finfo(dtype).eps) for dtype in dtypes)
+
+    def widens(self) -> bool:
+        """Whether the function of float64 arguments returns float64."""
+        try:
+            y = self.f(self.space.point(self.start))
+            pieces = self.result.split(y)
+        except Exception:  # a function for float32 alone is used as it is
+            return False
+        return all(np.asarray(piece).dtype.itemsize >= _wide(leaf.dtype)
+                   for leaf, piece in zip(self.result.leaves, pieces, strict=True))  # fmt: skip
+
+    def __call__(self, t: float) -> np.ndarray:
+        x = self.space.point(self.start + t * self.direction, keep_dtype=self.keep_dtype)
+        try:
+            y = self.result.pack(self.f(x))
+        except OUTSIDE as failure:
+            self.failure = failure
+            return np.full(self.result.size, np.nan)
+        y = np.where(self.fixed, 0.0, y) if self.fixed.any() else y
+        return y.astype(np.float32) if self.keep_dtype else y
+
+    def imaginary(self, t: complex) -> np.ndarray:
+        """The imaginary parts, where ``t`` and with it the point are complex."""
+        return self.result.pack(self.f(self.space.point(self.start + t * self.direction)), np.imag)
+
+    @property
+    def real(self) -> bool:
+        """Whether arguments and results are real, as a complex step needs them."""
+        leaves = (*self.space.leaves, *self.result.leaves)
+        return not self.keep_dtype and all(leaf.dtype.kind != "c" for leaf in leaves)
+
+
+def _wide(dtype: np.dtype) -> int:
+    return 16 if dtype.kind == "c" else 8
+
+
+def directional_derivative(line: Line, fdm: FiniteDifference | None = None) -> Estimate:
+    """The derivative at ``t = 0`` of a function along a line, with an estimate of its error.
+
+    Parameters
+    ----------
+    line : Line
+    fdm : FiniteDifference, optional
+        Then this method alone is used. Without it: a complex step, where five differences
+        confirm it; else adaptive central differences, and at the edge of a domain one-sided ones.
+    """
+    if line.result.size == 0:
+        return Estimate(np.zeros(0), np.zeros(0), 0.0)
+    with np.errstate(all="ignore"):
+        if fdm is not None:
+            return fdm.estimate(line)
+        exact = complex_step(line.imaginary) if line.real else None
+        if exact is not None:
+            rough = QUICK.estimate(line)
+            if consistent(exact, rough):
+                return exact
+        found = adaptive(line)
+        return exact if exact is not None and consistent(exact, found) else found
+
+
+def adaptive(line: Line) -> Estimate:
+    """Central differences; one-sided where the function ends at the point."""
+    # The reach keeps away from kinks and poles nearby; floats of less precision need more of it.
+    reach = 1e-2 * (line.epsilon / np.finfo(float).eps) ** (1 / 6)
+    found = central_fdm(5, 1, max_range=reach).estimate(line)
+    for one_sided in (forward_fdm, backward_fdm):
+        if np.all(np.isfinite(found.error)):
+            break
+        found = one_sided(5, 1, max_range=reach).estimate(line)
+    return found

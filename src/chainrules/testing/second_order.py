@@ -1,0 +1,144 @@
+"""Second derivatives: the engines run through a first derivative, and differences judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..forward import jvp
+from ..reverse import vjp
+from ..rules import AbstractZero, NotImplementedTangent
+from .case import Case
+from .coordinates import Coordinates, join
+from .errors import UndecidedError, WrongDerivativeError
+from .oracle import Line, adaptive
+from .pushforward_checks import entry_lines
+from .random_tangents import short_numbers
+
+__all__ = ["SecondOrder"]
+
+
+class SecondOrder:
+    """A first derivative as a function of the point, ready to be differentiated again.
+
+    Parameters
+    ----------
+    case : Case
+    first : callable
+        From the function and its arguments, in a tuple, to a tangent or a tuple of cotangents.
+    result : Coordinates
+        Where that tangent lives.
+    name : callable
+        Names a coordinate of ``result``.
+    order : str
+        What ``first`` is, in words: ``reverse`` or ``forward``.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        first: Callable[[tuple], Any],
+        result: Coordinates,
+        name: Callable[[int], str],
+        order: str,
+    ) -> None:
+        self.case, self.first, self.result = case, first, result
+        self.name, self.order = name, order
+        pieces = result.split(first(case.items))
+        zeros = AbstractZero | NotImplementedTangent
+        self.kept = [i for i, piece in enumerate(pieces) if not isinstance(piece, zeros)]
+
+    def check(self) -> None:
+        """Forward and reverse over the first derivative, against differences of it."""
+        __tracebackhide__ = True
+        case = self.case
+        if not self.kept or any(leaf.sparse for leaf in (*case.space.leaves, *self.result.leaves)):
+            return
+        direction = short_numbers(case.space.size, case.rng) / 4
+        weight = short_numbers(self.result.size, case.rng)
+        forward = case.within(lambda: self.forward(direction), f"forward over {self.order}")
+        reverse = case.within(lambda: self.reverse(weight), f"reverse over {self.order}")
+        self.against_differences(forward, direction)
+        self.against_each_other(forward, direction, reverse, weight)
+        case.report.checks.append(f"second order (forward and reverse over {self.order})")
+
+    def flat(self, *values: Any) -> tuple:
+        """The first derivative as a function from numbers and arrays to numbers and arrays."""
+        pieces = self.result.split(self.first(self.case.space.assemble(values)))
+        return tuple(pieces[i] for i in self.kept)
+
+    def forward(self, direction: np.ndarray) -> np.ndarray:
+        """The tangent of the first derivative, in coordinates."""
+        case = self.case
+        xdots = tuple(leaf.number(direction, True) for leaf in case.space.leaves)
+        _, dots = jvp(self.flat, self.values(), xdots)
+        return self.packed(dots)
+
+    def reverse(self, weight: np.ndarray) -> np.ndarray:
+        """The cotangents of the arguments of the first derivative, in coordinates."""
+        leaves = self.result.leaves
+        _, pullback = vjp(self.flat, *self.values())
+        bars = pullback(tuple(leaves[i].number(weight, True) for i in self.kept))
+        pairs = zip(self.case.space.leaves, bars, strict=True)
+        return join([leaf.pack(bar) for leaf, bar in pairs])
+
+    def values(self) -> tuple:
+        start = self.case.space.values()
+        return tuple(leaf.number(start, True) for leaf in self.case.space.leaves)
+
+    def packed(self, dots: Any) -> np.ndarray:
+        vector = np.zeros(self.result.size)
+        for i, dot in zip(self.kept, dots, strict=True):
+            leaf = self.result.leaves[i]
+            vector[leaf.start : leaf.stop] = leaf.pack(dot)
+        return vector
+
+    def against_differences(self, got: np.ndarray, direction: np.ndarray) -> None:
+        __tracebackhide__ = True
+        case = self.case
+        line = Line(self.first, case.space, direction, self.result)
+        with np.errstate(all="ignore"):
+            found = case.fdm.estimate(line) if case.fdm else adaptive(line)
+        try:
+            case.decided(found, line)
+        except UndecidedError:
+            # A kink of the first derivative: the rule is not to blame, and has no second one.
+            case.report.skipped.append("second order: differences cannot tell here")
+            return
+        rtol = max(case.rtol, case.epsilon**0.45)
+        scale = np.max(np.abs(found.value), initial=0.0)
+        allowed = rtol * (1 + np.abs(found.value) + 0.1 * scale) + 10 * found.error
+        wrong = ~(np.abs(got - found.value) <= allowed) & self.mask()
+        if np.any(wrong):
+            raise case.failure(
+                WrongDerivativeError,
+                f"the second derivative is wrong, forward over {self.order}.",
+                *entry_lines(got, found.value, wrong, self.name),
+                "is something in the rule's body invisible to the tracer (value, np.asarray, float)?",
+            )
+
+    def against_each_other(
+        self, forward: np.ndarray, direction: np.ndarray, reverse: np.ndarray, weight: np.ndarray
+    ) -> None:
+        """``<weight, forward>`` and ``<reverse, direction>`` are one number."""
+        __tracebackhide__ = True
+        case = self.case
+        left, right = (weight * forward)[self.mask()], reverse * direction
+        size = float(np.sum(np.abs(left)) + np.sum(np.abs(right)))
+        rtol = max(case.epsilon**0.65, case.given_rtol or 0)
+        if not abs(np.sum(left) - np.sum(right)) <= rtol * size + 1e-300 and np.isfinite(size):
+            raise case.failure(
+                WrongDerivativeError,
+                f"the second derivative is wrong, reverse over {self.order}.",
+                f"paired with a direction it gives {np.sum(right):.6g}, forward over {self.order}"
+                f" {np.sum(left):.6g}",
+            )
+
+    def mask(self) -> np.ndarray:
+        """The coordinates of the first derivative that are not fixed at zero."""
+        mask = np.zeros(self.result.size, bool)
+        for i in self.kept:
+            mask[self.result.leaves[i].start : self.result.leaves[i].stop] = True
+        return mask

@@ -1,0 +1,36 @@
+"""Every example in a docstring runs; ``np`` and ``cr`` are there without an import."""
+
+import doctest
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+
+def refuse(name):
+    """Without this, walk_packages passes over a package that fails to import."""
+    raise ImportError(name)
+
+
+# By installed name: `pytest --doctest-modules` would import each file again, under another.
+MODULES = ["chainrules"] + [
+    info.name
+    for info in pkgutil.walk_packages(cr.__path__, "chainrules.", refuse)
+    if not info.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(name)
+    # Printing as NumPy does by default, whatever a test before has set.
+    with np.printoptions(precision=8, suppress=False, linewidth=75, legacy=False):
+        failed, _ = doctest.testmod(
+            module,
+            extraglobs={"np": np, "cr": cr},
+            optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
+        )
+    assert 0 == failed, "see the captured output"

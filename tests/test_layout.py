@@ -1,0 +1,98 @@
+"""The given top-level folders are one package, ``chainrules``, and nothing else."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import chainrules
+
+TOP = Path(__file__).resolve().parents[1]
+FACE = "src/chainrules"
+HATCH = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+FOLDERS = sorted(set(HATCH["targets"]["wheel"]["only-include"]) - {FACE})
+
+# An sdist carries no links (see pyproject.toml).
+needs_links = pytest.mark.skipif((TOP / "PKG-INFO").exists(), reason="an unpacked sdist")
+
+
+def python_files(*folders):
+    return [path for folder in folders for path in sorted((TOP / folder).rglob("*.py"))]
+
+
+def relative(path):
+    return path.relative_to(TOP).as_posix()
+
+
+def absolute_imports(path):
+    """Yield the first part of each module name that ``path`` imports absolutely."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield str(node.module).partition(".")[0]
+
+
+def test_folders_of_the_face():
+    assert FOLDERS == sorted(chainrules._parts)
+
+
+def test_sources():
+    expected = {FACE: "chainrules", **{folder: f"chainrules/{folder}" for folder in FOLDERS}}
+    assert expected == HATCH["targets"]["wheel"]["sources"]
+
+
+def test_excluded_links():
+    assert {f"/{FACE}/{folder}" for folder in FOLDERS} == set(HATCH["exclude"])
+
+
+@needs_links
+def test_links():
+    links = {path.name: path.readlink() for path in (TOP / FACE).iterdir() if path.is_symlink()}
+    assert {folder: Path("../..", folder) for folder in FOLDERS} == links
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_with_code_is_a_package(folder):
+    # pkgutil, and with it the docstring test, does not see a folder without __init__.py.
+    parents = {path.parent for path in python_files(folder)}
+    assert [] == [relative(path) for path in parents if not (path / "__init__.py").exists()]
+
+
+def test_no_absolute_imports_of_the_folders():
+    files = python_files(*FOLDERS, FACE, "tests", "notebooks", "benchmarks")
+    found = [relative(path) for path in files if set(FOLDERS) & set(absolute_imports(path))]
+    assert [] == found, "write `from chainrules.rules import ...`, or `from ..rules import ...`"
+
+
+def test_relative_imports_inside_the_folders():
+    found = [relative(p) for p in python_files(*FOLDERS) if "chainrules" in absolute_imports(p)]
+    assert [] == found, "write `from ..rules import ...`"
+
+
+def test_no_conftest_in_the_folders():
+    # pytest would import it, and what it imports, under a second name.
+    assert [] == [relative(path) for path in python_files(*FOLDERS) if path.name == "conftest.py"]
+
+
+def test_tests_are_no_package():
+    assert [] == [relative(path) for path in python_files("tests") if path.name == "__init__.py"]
+
+
+def test_test_files_have_distinct_names():
+    names = Counter(path.name for path in python_files("tests") if path.name != "conftest.py")
+    assert [] == [name for name, count in names.items() if count > 1]
+
+
+def test_nothing_but_chainrules_is_importable_elsewhere(tmp_path):
+    script = f"""
+import chainrules, chainrules.rules, importlib.util, sys
+found = [name for name in {FOLDERS} if importlib.util.find_spec(name)]
+assert not found, found
+assert {str(TOP)!r} not in sys.path
+"""
+    subprocess.run([sys.executable, "-I", "-c", script], cwd=tmp_path, check=True)

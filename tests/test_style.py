@@ -1,0 +1,80 @@
+"""What the style asks for and a machine can check."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+PACKAGE = ("config", "rules", "forward", "reverse", "src/chainrules")
+
+# "About 400": above it a file has two ideas.
+LONGEST_FILE = 420
+
+# A function is called by its name in its rule: `def dot_rrule(dot, a, b)`.
+FUNCTIONS_NAMED_DOT = {"dot", "multi_dot", "tensordot", "vdot"}
+
+# Where they must not be, by how the enclosing function's name ends.
+STRANGERS = {
+    "bar": ("_frule", "_pushforward"),
+    "dot": ("_rrule", "_pullback", "_transpose"),
+}
+
+
+def python_files(*folders):
+    # rglob does not follow the links in src/chainrules.
+    return [path for folder in folders for path in sorted((TOP / folder).rglob("*.py"))]
+
+
+def relative(path):
+    return path.relative_to(TOP).as_posix()
+
+
+def names_in(function):
+    """Yield variables and parameters of ``function``. Attributes such as ``np.dot`` are neither."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def misplaced(tree):
+    """List the bars that live in a frule or pushforward, the dots in an rrule or pullback."""
+    return sorted(
+        f"{name} in {function.name}"
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for name in set(names_in(function)) - FUNCTIONS_NAMED_DOT
+        for ending, homes in STRANGERS.items()
+        if name.endswith(ending) and function.name.endswith(homes)
+    )
+
+
+@pytest.mark.parametrize("path", python_files("rules"), ids=relative)
+def test_dots_live_in_pushforwards_and_bars_in_pullbacks(path):
+    assert [] == misplaced(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("expected", "source"),
+    [
+        (["ybar in sin_frule"], "def sin_frule(ybar): pass"),
+        (["xdot in sin_pullback"], "def sin_pullback(ybar):\n return xdot"),
+        ([], "def dot_rrule(dot, a, b): return np.vecdot(a, b), dot(a, b)"),
+        ([], "def sin_frule(tangents, sin, x): _, xdot = tangents"),
+    ],
+)
+def test_misplaced(expected, source):
+    assert expected == misplaced(ast.parse(source))
+
+
+def test_ascii_only():
+    files = python_files(*PACKAGE, "tests", "notebooks", "benchmarks")
+    assert [] == [relative(path) for path in files if not path.read_bytes().isascii()]
+
+
+def test_files_keep_their_budget():
+    files = {relative(path): path.read_text(encoding="utf-8") for path in python_files(*PACKAGE)}
+    lengths = {name: len(text.splitlines()) for name, text in files.items()}
+    assert {} == {name: length for name, length in lengths.items() if length > LONGEST_FILE}

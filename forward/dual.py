@@ -8,8 +8,8 @@ import numpy as np
 from ..config import EscapedTraceError, LostDerivativeError, RuleConfig, TangentError, user_line
 from ..rules import (
     AbstractZero,
-    NotImplementedTangent,
     NoTangent,
+    NotImplementedTangent,
     ProjectTo,
     Traced,
     TracedArray,
@@ -27,12 +27,14 @@ from ..rules import (
     unthunk,
     value,
 )
-from ..rules.kinds import Composed, Kind, NonDifferentiable, ScalarRule, push_all
+from ..rules.answers import push_all
+from ..rules.kinds import Composed, Kind, NonDifferentiable, ScalarRule
 from ..rules.missing import missing_rule, runs_in_python
 from ..rules.operands import is_array, is_operand
 from ..rules.project import shape_of, structural
 from ..rules.registry import OPTED_OUT
 from ..rules.signatures import name_of, positional
+from ..rules.surface import is_perturbable_input
 from ..rules.tangents import child_tangents
 
 FLOAT64 = np.dtype(np.float64)
@@ -232,7 +234,7 @@ class ForwardLevel:
             return x.tangent if x.level is self else ZeroTangent()  # type: ignore[attr-defined]
         parts = children(x)
         if parts is None:
-            return NoTangent() if isinstance(ProjectTo(x).zeros(), NoTangent) else ZeroTangent()
+            return ZeroTangent() if is_perturbable_input(x) else NoTangent()
         tangents = [self.tangent_of(part) for part in parts.values]
         if all(isinstance(xdot, AbstractZero) for xdot in tangents):
             return ZeroTangent()

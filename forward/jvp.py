@@ -41,7 +41,9 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
     level = ForwardLevel(config)
     try:
         primals = (f, *args)
-        function, *duals = [_wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)]
+        function, *duals = [
+            _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
+        ]
         y = function(*duals, **kwargs)
         return strip(y, level), _tangent(level, y)
     finally:

@@ -98,7 +98,7 @@ class LinearProgram:
         assert parts is not None
         wrapped = []
         for position, part in enumerate(parts.values):
-            step = (_part, (_Slot(whole), position), {})
+            step: tuple = (_part, (_Slot(whole), position), {})
             if children(part) is not None:
                 wrapped.append(self._parts(part, self.wrap(0.0, step).index))
             else:

@@ -1,5 +1,6 @@
 """Entries of the tape that are more than an elementwise rule on floats."""
 
+from functools import partial
 from typing import Any
 
 from ..rules import (
@@ -13,7 +14,9 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.kinds import Kind, Pullback, check_shape
+from ..rules.answers import Pullback, check_shape
+from ..rules.kinds import Kind, LinearRule, ScalarRule, SelectionRule
+from ..rules.masked import Masked, unmask
 from ..rules.project import dtype_of, structural
 from ..rules.tangents import child_tangents
 from .sweep import Cotangents
@@ -48,10 +51,25 @@ class Active:
         xbar = unthunk(xbar)
         if isinstance(xbar, AbstractZero):
             return
-        if isinstance(xbar, Traced) and xbar.level is tape:
-            # It was computed from a captured value; only its number is a cotangent.
-            xbar = xbar.value
-        cotangents.add(self.parent, check_shape(xbar, self.space, f, i))
+        if type(xbar) is Masked:
+            value = check_shape(_untraced(xbar.value, tape), self.space, f, i)
+            cotangents.add(self.parent, Masked(value, xbar.alive))
+            return
+        cotangents.add(self.parent, check_shape(_untraced(xbar, tape), self.space, f, i))
+
+
+def _untraced(xbar: Any, tape: Any) -> Any:
+    # What was computed from a captured value is traced here; only its number is a cotangent.
+    return xbar.value if isinstance(xbar, Traced) and xbar.level is tape else xbar
+
+
+def is_elementwise(entry: Any) -> bool:
+    """Say whether an entry multiplies by a partial, to which a structural zero matters."""
+    return len(entry) > 1 or (
+        len(entry) == 1
+        and isinstance(entry[0], KindNode)
+        and isinstance(entry[0].kind, ScalarRule | SelectionRule)
+    )
 
 
 def find_active(tape: Any, x: Any) -> Active | None:
@@ -90,8 +108,18 @@ class KindNode:
         kind = self.kind
         if self.template is not None:
             ybar = self.template.assemble(ybar)
+        if type(ybar) is Masked and type(kind) is not ScalarRule:
+            ybar = ybar.value
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
+            if active.parts is None and is_elementwise(tape.recorded[active.parent]):
+                if type(xbar) is InplaceableThunk and isinstance(kind, LinearRule):
+                    mark = None if kind.mark is None else partial(kind.mark, **self.kwargs)
+                    cotangents.add_in_place(active.parent, xbar, active.space, mark)
+                    continue
+                alive = kind.alive(i, self.args, self.kwargs, active.space)
+                if alive is not None:
+                    xbar = Masked(unthunk(xbar), alive)
             active.receive(tape, xbar, cotangents, kind.f, i)
 
 
@@ -109,7 +137,7 @@ class RuleNode:
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         if self.template is not None:
             ybar = self.template.assemble(ybar)
-        xbars = self.pullback(ybar)
+        xbars = self.pullback(unmask(ybar))
         for i, active in self.active:
             active.receive(tape, xbars[i], cotangents, self.f, i - 1)
 

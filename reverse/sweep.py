@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+from ..rules.masked import Masked, unmask
 
 Entry = tuple[Any, ...]
 
@@ -54,24 +55,41 @@ class Cotangents:
             self.owned.discard(index)
             bars[index] = add(present, xbar)
 
-    def add_in_place(self, index: int, xbar: InplaceableThunk, space: Any) -> None:
-        """Let ``xbar`` add itself into an array of the sweep's own, made if need be."""
+    def add_in_place(
+        self, index: int, xbar: InplaceableThunk, space: Any, mark: Any = None
+    ) -> None:
+        """Let ``xbar`` add itself into an array of the sweep's own, made if need be.
+
+        ``mark`` sets the entries of a boolean array that ``xbar`` comes from: the others stay
+        structurally zero.
+        """
         present = self.bars[index]
         if present is None:
-            present = self.bars[index] = space.zeros()
+            present = space.zeros()
+            if mark is not None:
+                present = Masked(present, np.zeros(space.shape, bool))
+            self.bars[index] = present
             self.owned.add(index)
-        if type(present) is not np.ndarray:
+        buffer = unmask(present)
+        if type(buffer) is not np.ndarray:
             self.add(index, xbar)
             return
         if index not in self.owned:
-            present = self.bars[index] = present.copy()
+            buffer = buffer.copy()
+            present = Masked(buffer, present.alive.copy()) if type(present) is Masked else buffer
+            self.bars[index] = present
             self.owned.add(index)
-        xbar.add_into(present)
+        xbar.add_into(buffer)
+        if type(present) is Masked:
+            if mark is None:
+                self.bars[index] = buffer
+            else:
+                mark(present.alive)
 
 
 def own(xbar: Any) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
-    xbar = unthunk(xbar)
+    xbar = unmask(unthunk(xbar))
     return xbar.copy() if type(xbar) is np.ndarray else xbar
 
 

@@ -16,8 +16,8 @@ from ..rules import (
     strip,
     unthunk,
 )
+from ..rules.answers import check_shape
 from ..rules.collector import paused_collector
-from ..rules.kinds import check_shape
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
@@ -31,7 +31,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode):
     __slots__ = ()
 
     def rrule_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Callable]:
-        """Evaluate ``f`` by its rule, or else on a tape; the pullback gives ``(fbar, *argbars)``."""
+        """Evaluate ``f`` by its rule, or else on a tape; pull back to ``(fbar, *argbars)``."""
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
             return answer

@@ -10,6 +10,7 @@ from .definitions import (
     non_differentiable,
     opt_out,
     scalar_rule,
+    selection_rule,
     which,
 )
 from .levels import Traced, innermost, is_traced, next_level, strip, type_under, value

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from .containers import iterate_leaves
 from .signatures import name_of, positional
 from .surface import is_perturbable_input
-from .containers import iterate_leaves
 
 
 class Arguments:

@@ -97,7 +97,7 @@ def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
     array([1., 6.])
     """
     if isinstance(x, Traced):
-        return x if dtype is None else x.astype(dtype)
+        return x if dtype is None else astype(x, dtype)
     if innermost((x,)) is None:
         return np.array(x, dtype, **options)
     stacked = _stack(x)

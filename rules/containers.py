@@ -74,7 +74,7 @@ def children(x: Any) -> Children | None:
         return Children(tuple(x), tuple(x.values()), lambda values: _copy_dict(x, values))
     if issubclass(cls, tuple):
         if hasattr(cls, "_fields"):
-            return Children(cls._fields, tuple(x), cls._make)
+            return Children(cls._fields, tuple(x), cls._make)  # type: ignore[attr-defined]
         return Children(tuple(range(len(x))), tuple(x), cls)
     if issubclass(cls, list):
         return Children(tuple(range(len(x))), tuple(x), cls)

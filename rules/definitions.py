@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from ..config import MissingRuleError, RuleConfig, RuleError, defined_at, user_line
-from .kinds import BilinearRule, Composed, Kind, LinearRule, NonDifferentiable, ScalarRule
+from .kinds import (
+    BilinearRule,
+    Composed,
+    Kind,
+    LinearRule,
+    NonDifferentiable,
+    ScalarRule,
+    SelectionRule,
+)
 from .levels import type_under
 from .project import ProjectTo, shape_of
 from .registry import OPTED_OUT, RuleTable, _hashable, frule, rrule
@@ -119,7 +127,9 @@ def _spread(ydot: Any, y: Any) -> Any:
     return np.broadcast_to(ydot, shape_of(y))
 
 
-def linear_rule(f: Any, transpose: Callable | None = None, /) -> Any:
+def linear_rule(
+    f: Any, transpose: Callable | None = None, /, *, mark: Callable | None = None
+) -> Any:
     """Give the derivative of an ``f`` that is linear in its first argument by its transpose.
 
     Parameters
@@ -130,6 +140,10 @@ def linear_rule(f: Any, transpose: Callable | None = None, /) -> Any:
         ``transpose(ybar, space, **options)``, where ``space`` has the ``shape`` and ``dtype`` of
         the argument, not its data. Without it, ``linear_rule(f)`` is a decorator. Options that
         its signature omits are unsupported.
+    mark : callable, optional
+        For an ``f`` that only selects entries, as indexing does: ``mark(alive, **options)`` sets
+        a boolean array to True at those it reads. The others are structural zeros: nothing
+        comes back from them, even where what they were computed by has an infinite derivative.
 
     Examples
     --------
@@ -147,11 +161,11 @@ def linear_rule(f: Any, transpose: Callable | None = None, /) -> Any:
     if transpose is None:
 
         def define(transpose: Callable) -> Callable:
-            linear_rule(f, transpose)
+            linear_rule(f, transpose, mark=mark)
             return transpose
 
         return define
-    _add_kind(f, LinearRule(f, transpose, defined_at(transpose)))
+    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), mark))
     return None
 
 
@@ -178,6 +192,11 @@ def bilinear_rule(f: Any, left: Callable, right: Callable, /) -> None:
     [3.0, 2.0]
     """
     _add_kind(f, BilinearRule(f, left, right, defined_at(left)))
+
+
+def selection_rule(f: Any, /) -> None:
+    """Declare that ``f(condition, a, b)`` takes each entry from ``a`` or ``b``, as where does."""
+    _add_kind(f, SelectionRule(f, user_line()))
 
 
 def non_differentiable(f: Any, /, *types: Any) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..config import RuleError, TangentError, defined_at
+from .masked import Masked
 from .project import ProjectTo, dtype_of, shape_of
 from .signatures import name_of, options_by_name, parameters, without_defaults
-from .tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, Thunk, add, unthunk
+from .tangents import ZERO, Tangent
+from .zeros import as_structured
 
 
 class Kind:
@@ -48,6 +49,10 @@ class Kind:
         """Say whether the pull to argument ``i`` looks at ``y``, and at each argument."""
         return True, (True,) * self.count
 
+    def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
+        """Return which entries of argument ``i`` the result was selected from; None for all."""
+        return None
+
     def __repr__(self) -> str:
         return f"{self.label} of {name_of(self.f)}" + (f" ({self.line})" if self.line else "")
 
@@ -76,6 +81,13 @@ class ScalarRule(Kind):
         return xdot if constant is ONE else constant * xdot
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        if type(ybar) is Masked:
+            product = self.pull(i, ybar.value, y, args, kwargs, ProjectTo(ybar.value))
+            alive = ybar.alive
+            product = np.where(alive, product, 0)
+            if np.shape(product) != space.shape:
+                return unbroadcast(product, space.shape)
+            return Masked(product, alive)
         constant = self.constants[i]
         if constant is None:
             partial = self.partials[i](y, *args)
@@ -124,16 +136,31 @@ def _names_read(function: Any, count: int) -> list[bool]:
 
 
 class LinearRule(Kind):
-    """Linear in the first argument: ``transpose(ybar, space, **options)``."""
+    """Linear in the first argument: ``transpose(ybar, space, **options)``.
 
-    __slots__ = ("transpose",)
+    ``mark(alive, **options)`` sets the entries that a selection, such as indexing, reads.
+    """
+
+    __slots__ = ("mark", "transpose")
     label = "linear rule"
 
-    def __init__(self, f: Any, transpose: Callable, line: str) -> None:
+    def __init__(
+        self, f: Any, transpose: Callable, line: str, mark: Callable | None = None
+    ) -> None:
         super().__init__(f, 1, _options(transpose, 2), line)
         self.transpose = transpose
+        self.mark = mark
+
+    def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
+        if self.mark is None:
+            return None
+        alive = np.zeros(space.shape, bool)
+        self.mark(alive, **kwargs)
+        return alive
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        if isinstance(xdot, Tangent):
+            xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
         return self.f(xdot, **kwargs)
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
@@ -162,6 +189,36 @@ class BilinearRule(Kind):
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (True, True)
+
+
+class SelectionRule(Kind):
+    """``f(condition, a, b)`` takes each entry from ``a`` or from ``b``, as ``np.where`` does."""
+
+    __slots__ = ()
+    label = "selection rule"
+
+    def __init__(self, f: Any, line: str) -> None:
+        super().__init__(f, 3, set(), line)
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        if i == 0:
+            return ZERO
+        return self.f(args[0], xdot, 0) if i == 1 else self.f(args[0], 0, xdot)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        if i == 0:
+            return ZERO
+        xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
+        return unbroadcast(xbar, space.shape)
+
+    def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
+        condition = args[0] != 0
+        if i == 0 or np.shape(condition) != space.shape:
+            return None
+        return condition if i == 1 else ~condition
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (True, False, False)
 
 
 class NonDifferentiable(Kind):
@@ -204,113 +261,3 @@ def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     axes += tuple(extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1)
     summed = np.sum(xbar, axis=axes)
     return summed if shape_of(summed) == shape else np.reshape(summed, shape)
-
-
-# ---- a kind asked as a rule -----------------------------------------------------------------
-
-
-def fit_tangent(ydot: Any, y: Any) -> Any:
-    """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
-    if isinstance(ydot, AbstractZero):
-        return ydot
-    if isinstance(y, tuple | list):
-        return Tangent(type(y), *map(fit_tangent, ydot, y))
-    if shape_of(ydot) != shape_of(y):
-        ydot = np.broadcast_to(ydot, shape_of(y))
-    return ProjectTo(y)(ydot)
-
-
-def push_all(kind: Kind, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
-    """Sum the shares of every argument whose tangent is not zero."""
-    ydot: Any = ZERO
-    for i, xdot in enumerate(tangents):
-        xdot = unthunk(xdot)
-        if not isinstance(xdot, AbstractZero):
-            share = kind.push(i, xdot, y, args, kwargs)
-            ydot = share if ydot is ZERO else add(ydot, share)
-    return fit_tangent(ydot, y) if not isinstance(ydot, NotImplementedTangent) else ydot
-
-
-def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
-    """Answer an ``frule`` query by a kind."""
-    args, kwargs = kind.bind(f, args, kwargs)
-    y = f(*args, **kwargs)
-    if isinstance(kind, NonDifferentiable):
-        return y, ZERO
-    return y, push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
-
-
-def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
-    """Answer an ``rrule`` query by a kind; one cotangent per positional argument given."""
-    args, kwargs = kind.bind(f, given, kwargs)
-    y = f(*args, **kwargs)
-    differentiable = not isinstance(kind, NonDifferentiable)
-    spaces = [ProjectTo(x) for x in args] if differentiable else []
-    options = (ProjectTo(None).zeros(),) * (len(given) - len(spaces))
-
-    def kind_pullback(ybar: Any) -> tuple:
-        def pull(i: int, space: Any) -> Any:
-            xbar = kind.pull(i, ybar, y, args, kwargs, space)
-            return xbar if isinstance(xbar, NotImplementedTangent) else space(xbar)
-
-        xbars = [pull(i, space) for i, space in enumerate(spaces)]
-        return (ProjectTo(None).zeros(), *xbars, *options)
-
-    return y, kind_pullback
-
-
-class Pullback:
-    """A rule's pullback as everybody may call it: thunks opened, zeros skipped, checked.
-
-    Raises
-    ------
-    RuleError
-        If the rule's pullback does not return one cotangent per positional argument.
-    """
-
-    __slots__ = ("count", "f", "function")
-
-    def __init__(self, function: Callable, f: Any, count: int) -> None:
-        self.function = function
-        self.f = f
-        self.count = count
-
-    def __call__(self, ybar: Any) -> tuple:
-        ybar = unthunk(ybar)
-        if isinstance(ybar, AbstractZero):
-            return (ybar,) * (1 + self.count)
-        xbars = self.function(ybar)
-        if type(xbars) is not tuple or len(xbars) != 1 + self.count:
-            raise RuleError(self._complaint(xbars))
-        return xbars
-
-    def _complaint(self, xbars: Any) -> str:
-        given = f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"
-        where = defined_at(self.function)
-        return (
-            f"the pullback of {name_of(self.f)} returned {given}"
-            + (f" ({where})" if where else "")
-            + f".\n  return a tuple of {1 + self.count}: one for the function, then one per "
-            "positional argument"
-        )
-
-    def __repr__(self) -> str:
-        return f"<pullback of {name_of(self.f)}>"
-
-
-def check_shape(xbar: Any, space: Any, f: Any, i: int, role: str = "pullback") -> Any:
-    """Bring what a rule returned into ``space``, and refuse another shape by name."""
-    if isinstance(xbar, NotImplementedTangent):
-        raise xbar.error()
-    shape = getattr(space, "shape", None)
-    if shape is not None and not isinstance(xbar, AbstractZero | Tangent | Thunk):
-        given = shape_of(xbar)
-        if given != shape:
-            raise TangentError(
-                f"the {role} of {name_of(f)} gave argument {i} a cotangent of shape {given};\n"
-                f"  the argument has shape {shape}."
-            )
-    try:
-        return space(xbar)
-    except TangentError as error:
-        raise TangentError(f"the {role} of {name_of(f)}, argument {i}: {error}") from None

@@ -27,7 +27,9 @@ def runs_in_python(f: Any) -> bool:
         return True
     if isinstance(f, type):
         return f.__module__.partition(".")[0] not in _NOT_PYTHON
-    return isinstance(getattr(type(f), "__call__", None), types.FunctionType)
+    return any(
+        isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(f).__mro__
+    )
 
 
 def missing_rule(table: str, f: Any, args: tuple, kwargs: dict, level: Level) -> MissingRuleError:

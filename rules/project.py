@@ -6,7 +6,7 @@ does not keep an array alive. Where a rule takes one as a parameter it is called
 
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class ProjectTo:
     3.0
     """
 
-    registered: dict[type, Callable[[Any], Callable[[Any], Any]]] = {}
+    registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
 
     def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
         for base in type(x).__mro__:
@@ -196,7 +196,7 @@ class ProjectArray(Projector):
         if shape_of(xbar) != self.shape:
             xbar = _drop_singletons(xbar, self.shape)
         elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
-            xbar = np.reshape(xbar, ())  # a 0-d array stays an array
+            xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
         return _cast(xbar, self.dtype)
 
     def zeros(self) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 from multipledispatch.dispatcher import Dispatcher
 
 from ..config import RuleConfig, RuleError, defined_at
-from .kinds import Composed, Kind, Pullback, kind_frule, kind_rrule
+from .answers import Pullback, kind_frule, kind_rrule
+from .kinds import Composed, Kind
 from .levels import type_under
 from .signatures import RuleSignature, name_of
 from .tangents import NO_TANGENT

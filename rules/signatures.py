@@ -107,7 +107,15 @@ class RuleSignature:
     ``keywords`` are the options, or None where the rule takes any.
     """
 
-    __slots__ = ("config_type", "function", "keywords", "positional", "required", "types", "varargs")
+    __slots__ = (
+        "config_type",
+        "function",
+        "keywords",
+        "positional",
+        "required",
+        "types",
+        "varargs",
+    )
 
     def __init__(self, function: Callable, f: Any, leading: int, functor: type | None) -> None:
         self.function = function
@@ -132,7 +140,9 @@ class RuleSignature:
         self.types = tuple(_types(p.annotation) for p in places)
         self.positional = len(places)
         self.required = sum(p.default is inspect.Parameter.empty for p in places)
-        self.varargs = next((_types(p.annotation) for p in rest if p.kind is p.VAR_POSITIONAL), None)
+        self.varargs = next(
+            (_types(p.annotation) for p in rest if p.kind is p.VAR_POSITIONAL), None
+        )
         named = {p.name for p in rest if p.kind is p.KEYWORD_ONLY}
         named |= {p.name for p in places if p.kind is p.POSITIONAL_OR_KEYWORD}
         self.keywords = None if any(p.kind is p.VAR_KEYWORD for p in rest) else named
@@ -148,7 +158,7 @@ class RuleSignature:
 
 def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bool:
     annotation = parameter.annotation
-    if not isinstance(annotation, type):
+    if not isinstance(annotation, type) or annotation is Any:
         return False
     if issubclass(annotation, RuleConfig | TRAITS[0] | TRAITS[1] | TRAITS[2] | TRAITS[3]):
         return True
@@ -162,6 +172,8 @@ def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bo
 
 def _types(annotation: Any) -> type | tuple[type, ...]:
     """Return what to dispatch on for an annotation: ``object`` where it selects nothing."""
+    if annotation is Any:  # a class, since Python 3.11
+        return object
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return annotation
     origin = typing.get_origin(annotation)

@@ -63,11 +63,10 @@ def check_tangent(x: Any, t: Any, what: str) -> Any:
         )
     if given_dtype is not None and dtype is not None and given_dtype.kind not in "fciu":
         raise TangentError(f"{what} must be of numbers, not of dtype {given_dtype}.")
-    if given_dtype is not None and given_dtype.kind == "c" and dtype is not None:
-        if dtype.kind != "c":
-            raise TangentError(
-                f"{what} is complex, and the value it belongs to is real ({describe(x)})."
-            )
+    if dtype is not None and dtype.kind != "c" and given_dtype and given_dtype.kind == "c":
+        raise TangentError(
+            f"{what} is complex, and the value it belongs to is real ({describe(x)})."
+        )
     return ProjectTo(x)(t)
 
 

@@ -1,160 +1,39 @@
-"""Tangents and cotangents: zeros, structures, thunks, and derivatives nobody has written.
+"""Tangents and cotangents of containers, and the sums of tangents of any form.
 
 One family of types serves both directions. Numbers and arrays are their own tangents;
-the types here are for everything else.
+zeros, thunks and missing derivatives have files of their own, and are gathered here.
 """
 
 import functools
-import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..config import MissingDerivativeError, TangentError, user_line
+from ..config import TangentError
 from .containers import children, field_names
+from .hard_zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros
+from .not_implemented import NotImplementedTangent, not_implemented
+from .thunks import InplaceableThunk, Thunk, thunk, unthunk
 
-# ---- zeros ----------------------------------------------------------------------------------
-
-_SUMS = {np.add, np.subtract}
-_PRODUCTS = {np.multiply, np.divide, np.matmul, np.negative, np.positive, np.conjugate}
-_LINEAR = {
-    np.sum, np.mean, np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze,
-    np.expand_dims, np.broadcast_to, np.real, np.imag, np.dot, np.vdot, np.inner, np.outer,
-    np.tensordot, np.einsum, np.kron, np.trace, np.diagonal, np.diag, np.tril, np.triu, np.flip,
-    np.roll, np.repeat, np.tile, np.take, np.cumsum, np.matrix_transpose, np.copy, np.astype,
-}  # fmt: skip
-
-
-class AbstractZero:
-    """A tangent that changes nothing, for every kind of value at once."""
-
-    __slots__ = ()
-    __array_priority__ = 1000
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-    def __reduce__(self) -> tuple:
-        return type(self), ()
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs:
-            return NotImplemented
-        if ufunc in _SUMS:
-            a, b = inputs
-            if isinstance(b, AbstractZero):
-                return a if not isinstance(a, AbstractZero) else _sum_of_zeros(a, b)
-            return b if ufunc is np.add else -b
-        if ufunc in _PRODUCTS:
-            return self if not _not_and_zero(inputs) else ZeroTangent()
-        return NotImplemented
-
-    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
-        return self if f in _LINEAR else NotImplemented
-
-    def __add__(self, other: Any) -> Any:
-        return _sum_of_zeros(self, other) if isinstance(other, AbstractZero) else other
-
-    def __radd__(self, other: Any) -> Any:
-        return other
-
-    def __sub__(self, other: Any) -> Any:
-        return _sum_of_zeros(self, other) if isinstance(other, AbstractZero) else -other
-
-    def __rsub__(self, other: Any) -> Any:
-        return other
-
-    def __mul__(self, other: Any) -> "AbstractZero":
-        return self if not _not_and_zero((self, other)) else ZeroTangent()
-
-    __rmul__ = __matmul__ = __rmatmul__ = __truediv__ = __mul__
-
-    def __neg__(self) -> "AbstractZero":
-        return self
-
-    __pos__ = conj = conjugate = copy = __neg__
-
-    def __getitem__(self, key: Any) -> "AbstractZero":
-        return self
-
-    def sum(self, *args: Any, **kwargs: Any) -> "AbstractZero":
-        return self
-
-    reshape = transpose = astype = ravel = sum
-
-    @property
-    def T(self) -> "AbstractZero":  # noqa: N802
-        return self
-
-    real = imag = T
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __float__(self) -> float:
-        return 0.0
-
-    def __complex__(self) -> complex:
-        return 0j
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AbstractZero) and type(self) is type(other)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-
-def _sum_of_zeros(a: Any, b: Any) -> AbstractZero:
-    return a if isinstance(a, NoTangent) else b
-
-
-def _not_and_zero(values: tuple) -> bool:
-    return any(isinstance(value, ZeroTangent) for value in values)
-
-
-class ZeroTangent(AbstractZero):
-    """The value could be perturbed, but the output does not change.
-
-    Examples
-    --------
-    >>> ZeroTangent() + 2.0, 3.0 * ZeroTangent()
-    (2.0, ZeroTangent())
-    """
-
-    __slots__ = ()
-    _instance: "ZeroTangent | None" = None
-
-    def __new__(cls) -> "ZeroTangent":
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
-
-class NoTangent(AbstractZero):
-    """The value cannot be perturbed at all: a string, a flag, an index, a plain function.
-
-    Examples
-    --------
-    >>> NoTangent() + ZeroTangent(), NoTangent() * ZeroTangent()
-    (NoTangent(), ZeroTangent())
-    """
-
-    __slots__ = ()
-    _instance: "NoTangent | None" = None
-
-    def __new__(cls) -> "NoTangent":
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
-
-ZERO = ZeroTangent()
-NO_TANGENT = NoTangent()
-
-
-# ---- structures -----------------------------------------------------------------------------
+__all__ = [
+    "NO_TANGENT",
+    "ZERO",
+    "AbstractZero",
+    "InplaceableThunk",
+    "NoTangent",
+    "NotImplementedTangent",
+    "Tangent",
+    "Thunk",
+    "ZeroTangent",
+    "add",
+    "add_to_primal",
+    "child_tangents",
+    "not_implemented",
+    "sum_tangents",
+    "thunk",
+    "unthunk",
+]
 
 
 class Tangent:
@@ -390,165 +269,11 @@ def child_tangents(x: Any, t: Any) -> list:
     return [unthunk(item) for item in items]
 
 
-# ---- thunks ---------------------------------------------------------------------------------
-
-
-def _forced(operation: Callable) -> Callable:
-    def force(self: "Thunk", *others: Any) -> Any:
-        return operation(unthunk(self), *map(unthunk, others))
-
-    return force
-
-
-class Thunk(NDArrayOperatorsMixin):
-    """A tangent that is computed when somebody looks at it, and then only once."""
-
-    __slots__ = ("_compute", "_value")
-
-    def __init__(self, compute: Callable[[], Any]) -> None:
-        self._compute: Callable[[], Any] | None = compute
-        self._value: Any = None
-
-    def force(self) -> Any:
-        if self._compute is not None:
-            value = unthunk(self._compute())
-            # The function goes first: with it goes what only it kept alive.
-            self._value, self._compute = value, None
-        return self._value
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return getattr(ufunc, method)(*map(unthunk, inputs), **kwargs)
-
-    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
-        return f(*map(_unthunk_items, args), **{k: _unthunk_items(v) for k, v in kwargs.items()})
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array(self.force(), dtype=dtype)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.force(), name)
-
-    __getitem__ = _forced(operator.getitem)
-    __iter__ = _forced(iter)
-    __len__ = _forced(len)
-    __float__ = _forced(float)
-    __complex__ = _forced(complex)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise TangentError("a thunk cannot be written to; unthunk it and build another.")
-
-    def __repr__(self) -> str:
-        return "thunk(...)" if self._compute is not None else f"thunk({self._value!r})"
-
-
-class InplaceableThunk(Thunk):
-    """A thunk that can also add itself into an array, without being computed on its own.
-
-    Parameters
-    ----------
-    add_into : callable
-        ``add_into(buffer)`` adds the tangent into ``buffer`` and returns it.
-    compute : callable or Thunk
-        Gives the tangent itself.
-    """
-
-    __slots__ = ("add_into",)
-
-    def __init__(self, add_into: Callable[[Any], Any], compute: Any) -> None:
-        super().__init__(compute.force if isinstance(compute, Thunk) else compute)
-        self.add_into = add_into
-
-
-def thunk(compute: Callable[[], Any]) -> Thunk:
-    """Delay a tangent until it is needed; engines open it only where the argument is active.
-
-    Examples
-    --------
-    >>> t = thunk(lambda: 2.0)
-    >>> unthunk(t), t + 1.0
-    (2.0, 3.0)
-    """
-    return Thunk(compute)
-
-
-def unthunk(t: Any) -> Any:
-    """Return what a thunk stands for, and anything else as it is."""
-    return t.force() if isinstance(t, Thunk) else t
-
-
-def _unthunk_items(x: Any) -> Any:
-    return type(x)(map(unthunk, x)) if type(x) in (list, tuple) else unthunk(x)
-
-
-# ---- derivatives nobody has written -----------------------------------------------------------
-
-
-class NotImplementedTangent:
-    """A partial derivative that is missing; it spreads, and raises where it would be used."""
-
-    __slots__ = ("line", "message")
-    __array_priority__ = 900
-
-    def __init__(self, message: str, line: str = "") -> None:
-        self.message = message
-        self.line = line
-
-    def error(self) -> MissingDerivativeError:
-        return MissingDerivativeError(f"{self.message}\n  marked not_implemented in {self.line}")
-
-    def __repr__(self) -> str:
-        return f"not_implemented({self.message!r})"
-
-    def _spread(self, other: Any = None) -> "NotImplementedTangent":
-        return self
-
-    __add__ = __radd__ = __neg__ = __pos__ = conj = conjugate = _spread
-
-    def __mul__(self, other: Any) -> Any:
-        return other if isinstance(other, AbstractZero) else self
-
-    __rmul__ = __mul__
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method == "__call__" and ufunc in (np.add, np.multiply, np.negative, np.conjugate):
-            if ufunc is np.multiply:
-                zeros = [value for value in inputs if isinstance(value, AbstractZero)]
-                return zeros[0] if zeros else self
-            return self
-        raise self.error()
-
-    def _refuse(self, *args: Any) -> Any:
-        raise self.error()
-
-    __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = _refuse
-    __float__ = __complex__ = __iter__ = __array__ = _refuse
-
-
-def not_implemented(message: str) -> NotImplementedTangent:
-    """Mark a partial derivative that exists but is not written.
-
-    Use it as a partial of ``scalar_rule`` or as an entry of what a pullback returns. It is
-    harmless until it would reach a result; then the error carries ``message``.
-
-    Examples
-    --------
-    >>> t = not_implemented("the derivative in the order is missing")
-    >>> t * ZeroTangent(), t + 1.0
-    (ZeroTangent(), not_implemented('the derivative in the order is missing'))
-    """
-    return NotImplementedTangent(message, user_line())
-
-
-# ---- sums -----------------------------------------------------------------------------------
-
-
 def add(a: Any, b: Any) -> Any:
     """Return ``a + b`` for tangents of any form; never written into either."""
     a, b = unthunk(a), unthunk(b)
     if isinstance(a, AbstractZero):
-        return b if not isinstance(b, AbstractZero) else _sum_of_zeros(a, b)
+        return b if not isinstance(b, AbstractZero) else sum_of_zeros(a, b)
     if isinstance(b, AbstractZero):
         return a
     if type(a) is tuple or type(a) is list or type(a) is dict:

@@ -106,8 +106,8 @@ class TracedNumber(Traced):
 
     __slots__ = ()
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
         return type_under(self)
 
@@ -163,7 +163,7 @@ class TracedNumber(Traced):
     def __rdivmod__(self, other: Any) -> tuple:
         return other // self, other % self
 
-    __eq__, __ne__ = _compare(operator.eq), _compare(operator.ne)  # type: ignore[assignment]
+    __eq__, __ne__ = _compare(operator.eq), _compare(operator.ne)
     __lt__, __le__ = _compare(operator.lt), _compare(operator.le)
     __gt__, __ge__ = _compare(operator.gt), _compare(operator.ge)
 
@@ -258,8 +258,8 @@ class TracedNumber(Traced):
         return call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
 
     def transpose(self, *axes: Any) -> Any:
-        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return call(np.transpose, (self,), {} if axes is None else {"axes": axes})
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return call(np.transpose, (self,), {} if order is None else {"axes": order})
 
     # ---- text ----
 
@@ -333,4 +333,3 @@ def _refuse_out(f: Any, out: Any) -> None:
         f"{kind} in {user_line()}.\n"
         f"  use the result instead: y = np.{f.__name__}(...); or a = a + x instead of a += x"
     )
-

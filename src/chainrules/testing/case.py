@@ -14,7 +14,7 @@ from .describe import argument_names, call_text, short_name
 from .diagnosis import Diagnosis, diagnose
 from .errors import MutatedArgumentError, RuleTestError, UndecidedError
 from .finite_differences import Estimate, FiniteDifference
-from .oracle import Line, directional_derivative
+from .oracle import Line, directional_derivative, quiet
 
 __all__ = ["Case", "Report", "about"]
 
@@ -111,8 +111,12 @@ class Case:
 
     def diagnosis(self, direction: np.ndarray) -> Diagnosis:
         """What the function looks like along a line, if it does not look smooth."""
-        line = self.line(direction)
-        return diagnose(line, line.epsilon)
+        return self.look(self.line(direction))
+
+    def look(self, line: Line) -> Diagnosis:
+        """The same for a line at hand."""
+        with quiet():
+            return diagnose(line, line.epsilon)
 
     def decided(self, found: Estimate, line: Line) -> Estimate:
         """Refuse an estimate that is too vague to tell right from wrong."""
@@ -125,7 +129,7 @@ class Case:
             UndecidedError,
             f"differences of {short_name(self.f)} say nothing here; "
             f"their error is {float(np.max(found.error, initial=0.0)):.2g}.",
-            about(diagnose(line, line.epsilon)),
+            about(self.look(line)),
             f"next to the point it raises {type(failure).__name__}: {failure}" if failure else "",
             "choose another point, a tangent that stays inside (primal_with_tangent), or fdm=,"
             " for example forward_fdm(5, 1) or central_fdm(5, 1, factor=1e6)",

@@ -55,8 +55,8 @@ class FiniteDifference:
     --------
     >>> import math
     >>> method = central_fdm(5, 1)
-    >>> round(method(math.sin, 1.0) - math.cos(1.0), 10)
-    0.0
+    >>> bool(abs(method(math.sin, 1.0) - math.cos(1.0)) < 1e-12)
+    True
     >>> bool(method.estimate(math.sin, 1.0).error < 1e-10)
     True
     """
@@ -123,8 +123,9 @@ class FiniteDifference:
                 magnitude, size = estimated
                 rounding = values.epsilon * np.maximum(size, centre)
                 largest, curviest = np.max(rounding, initial=0.0), np.max(magnitude, initial=0.0)
-                if largest > 0 and curviest > 0:
-                    step = self.best_step(largest * amplify * self.factor, curviest * curve)
+                if largest > 0:
+                    tiny = curviest * curve or largest * 1e-9
+                    step = self.best_step(largest * amplify * self.factor, tiny)
         step = round_step(min(step, 1000 * default, reach / furthest))
         bound = rounding * amplify * self.factor / step**q + magnitude * curve * step ** (p - q)
         return step, bound
@@ -149,9 +150,12 @@ class FiniteDifference:
                 return None
         # The estimate at one point may vanish by chance; at three neighbouring ones it will not.
         middle = wide[len(wide) // 2] if min(wide) < 0 < max(wide) else wide[1 if wide[1] > 0 else -2]
-        around = [neighbours(wide, p, middle + shift) for shift in (-1, 0, 1)]
-        slopes = np.abs(np.tensordot(np.array(around), samples, 1)) / step**p
-        return np.max(slopes, axis=0), np.max(np.abs(samples), axis=0)
+        around = np.array([neighbours(wide, p, middle + shift) for shift in (-1, 0, 1)])
+        slopes = np.max(np.abs(np.tensordot(around, samples, 1)), axis=0) / step**p
+        size = np.max(np.abs(samples), axis=0)
+        # What rounding alone may have made counts as nothing: two steps are compared anyway.
+        noise = self.factor * values.epsilon * size * np.max(np.sum(np.abs(around), axis=1))
+        return np.maximum(slopes - noise / step**p, 0.0), size
 
     def at_step(self, values: Samples, step: float, bound: Any) -> Estimate | None:
         """The derivative with this step; None where the function is not finite on the stencil."""
@@ -179,7 +183,10 @@ class Samples:
     def __call__(self, offset: float) -> Any:
         if offset not in self.known:
             # A copy: the function may fill and return one and the same array each time.
-            self.known[offset] = np.array(self.f(self.x + offset))
+            y = np.array(self.f(self.x + offset))
+            if y.dtype.kind == "c" and offset and self(0.0).dtype.kind != "c":
+                y = np.full(y.shape, np.nan)  # Python's (-1.0) ** 0.5: left the real domain
+            self.known[offset] = y
         return self.known[offset]
 
     def at(self, grid: Sequence[int], step: float) -> Any:
@@ -257,7 +264,7 @@ def central_fdm(p: int = 5, q: int = 1, **options: Any) -> FiniteDifference:
     --------
     >>> central_fdm(5, 1).grid
     (-2, -1, 0, 1, 2)
-    >>> round(central_fdm(5, 2)(lambda x: x**3, 2.0), 6)
+    >>> float(round(central_fdm(5, 2)(lambda x: x**3, 2.0), 6))
     12.0
     """
     half = p // 2
@@ -270,7 +277,7 @@ def forward_fdm(p: int = 5, q: int = 1, **options: Any) -> FiniteDifference:
 
     Examples
     --------
-    >>> round(forward_fdm(5, 1)(lambda x: x**2.5, 1.0), 6)
+    >>> float(round(forward_fdm(5, 1)(lambda x: x**2.5, 1.0), 6))
     2.5
     """
     return FiniteDifference(tuple(range(p)), q, **options)

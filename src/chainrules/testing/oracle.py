@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from .complex_step import complex_step, consistent
 from .coordinates import Coordinates
 from .finite_differences import Estimate, FiniteDifference, backward_fdm, central_fdm, forward_fdm
 
-__all__ = ["Line", "directional_derivative"]
+__all__ = ["Line", "adaptive", "directional_derivative", "quiet"]
 
 OUTSIDE = (ArithmeticError, ValueError)  # what functions raise outside of their domain
 QUICK = central_fdm(5, 1, adapt=0, condition=1e3)
@@ -42,7 +44,8 @@ class Line:
         self.start, self.direction = space.values(), direction
         self.keep_dtype = False
         self.failure: Exception | None = None
-        narrow = any(leaf.dtype.itemsize < _wide(leaf.dtype) for leaf in (*space.leaves, *result.leaves))
+        leaves = (*space.leaves, *result.leaves)
+        narrow = any(leaf.dtype.itemsize < _wide(leaf.dtype) for leaf in leaves)
         self.keep_dtype = narrow and not self.widens()
         # Entries that are infinite or undefined at the point itself have no derivative to check.
         self.fixed = ~np.isfinite(result.values())
@@ -58,8 +61,8 @@ class Line:
     def widens(self) -> bool:
         """Whether the function of float64 arguments returns float64."""
         try:
-            y = self.f(self.space.point(self.start))
-            pieces = self.result.split(y)
+            with quiet():
+                pieces = self.result.split(self.f(self.space.point(self.start)))
         except Exception:  # a function for float32 alone is used as it is
             return False
         return all(np.asarray(piece).dtype.itemsize >= _wide(leaf.dtype)
@@ -86,6 +89,14 @@ class Line:
         return not self.keep_dtype and all(leaf.dtype.kind != "c" for leaf in leaves)
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings: differences look where the caller would not."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
 def _wide(dtype: np.dtype) -> int:
     return 16 if dtype.kind == "c" else 8
 
@@ -102,7 +113,7 @@ def directional_derivative(line: Line, fdm: FiniteDifference | None = None) -> E
     """
     if line.result.size == 0:
         return Estimate(np.zeros(0), np.zeros(0), 0.0)
-    with np.errstate(all="ignore"):
+    with quiet():
         if fdm is not None:
             return fdm.estimate(line)
         exact = complex_step(line.imaginary) if line.real else None

@@ -11,7 +11,7 @@ from ..config import RuleError, TangentError
 from ..rules import AbstractZero, NoTangent, Tangent, ZeroTangent, thunk, unthunk
 from .arguments import Snapshot
 from .case import Case, about
-from .describe import guess
+from .describe import guess, short
 from .diagnosis import Diagnosis
 from .errors import (
     MutatedArgumentError,
@@ -28,7 +28,7 @@ from .structure import inplace_complaint, tangent_complaint, value_complaint
 
 __all__ = ["Reverse"]
 
-LOCATE = 400  # at most so many coordinates are differenced one by one to find the wrong ones
+SINGLY = 100  # at most so many coordinates are differenced one by one to find the wrong ones
 
 
 class Reverse:
@@ -51,6 +51,8 @@ class Reverse:
             self.seed = short_numbers(space.size, case.rng)
         else:
             self.seed = space.pack(output_tangent)
+            if self.seed.shape != (space.size,) or not np.all(np.isfinite(self.seed)):
+                raise ValueError(f"output_tangent does not fit the output, {short(case.y)}.")
         self.seed = np.where(np.isfinite(space.values()), self.seed, 0.0)
         self.ybar = space.tangent(self.seed)
         self.missing = np.zeros(case.space.size, bool)
@@ -60,7 +62,11 @@ class Reverse:
         __tracebackhide__ = True
         case = self.case
         before = case.snapshot()
-        pair = self.run()
+        try:
+            pair = self.run()
+        except (RuleError, TangentError) as error:
+            # What the registry refuses is a wrong form here too.
+            raise case.failure(WrongStructureError, str(error)) from error
         if pair is None:
             raise case.failure(NoRuleError, f"there is no {self.rule}.")
         if type(pair) is not tuple or len(pair) != 2 or not callable(pair[1]):
@@ -79,7 +85,6 @@ class Reverse:
         try:
             xbars = pullback(ybar)
         except (RuleError, TangentError) as error:
-            # What the registry refuses is a wrong form here too.
             raise case.failure(WrongStructureError, str(error)) from error
         if type(xbars) is not tuple:
             raise case.failure(WrongStructureError, f"the pullback of the {self.rule} returned "
@@ -165,12 +170,10 @@ class Reverse:
         """Difference one coordinate after the other, to name the wrong ones."""
         __tracebackhide__ = True
         case = self.case
-        size = case.space.size
-        order = np.arange(size) if size <= LOCATE else case.rng.permutation(size)[:LOCATE]
-        expected, allowed = got.copy(), np.full(size, np.inf)
-        for i in order:
+        expected, allowed = got.copy(), np.full(got.size, np.inf)
+        for i in self.suspects(got):
             try:
-                found = case.directional(np.eye(1, size, i)[0])
+                found = case.directional(np.eye(1, got.size, i)[0])
             except UndecidedError:
                 continue
             expected[i] = self.seed @ found.value
@@ -190,6 +193,21 @@ class Reverse:
             about(diagnosis),
             f"expected values by {paired.method}",
         )
+
+    def suspects(self, got: np.ndarray) -> list[int]:
+        """Coordinates to difference one by one: all, or of many those in wrong blocks."""
+        case = self.case
+        blocks = [np.arange(got.size)]
+        while blocks and max(map(len, blocks)) > SINGLY:
+            halves = [half for block in blocks for half in np.array_split(block, 2)]
+            blocks = []
+            for half in halves:
+                xdot = np.zeros_like(case.xdot)
+                xdot[half] = np.where(self.missing, 0.0, case.xdot)[half]
+                if not self.pairs(got, xdot, case.directional(xdot)):
+                    blocks.append(half)
+            blocks = blocks[:4]
+        return [int(i) for block in blocks for i in block]
 
     def guilty(self, wrong: np.ndarray) -> list[str]:
         case = self.case

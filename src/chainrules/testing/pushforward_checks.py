@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import RuleError, TangentError
 from ..rules import AbstractZero, ZeroTangent
 from .case import Case, about
 from .compare import describe_difference
@@ -28,7 +29,11 @@ class Pushforward:
         """The tangent of the output, its coordinates, and which of them are not implemented."""
         __tracebackhide__ = True
         case = self.case
-        pair = self.push(tangents)
+        try:
+            pair = self.push(tangents)
+        except (RuleError, TangentError) as error:
+            # What the registry refuses is a wrong form here too.
+            raise case.failure(WrongStructureError, str(error)) from error
         if pair is None:
             raise case.failure(NoRuleError, f"there is no {self.rule}.")
         if type(pair) is not tuple or len(pair) != 2:

@@ -30,7 +30,7 @@ def rand_tangent(x: Any, rng: np.random.Generator | None = None) -> Any:
     Examples
     --------
     >>> rand_tangent((1.0, 2, "text"))
-    Tangent(tuple, 6.31, NoTangent(), NoTangent())
+    Tangent(tuple, 7.66, NoTangent(), NoTangent())
     """
     space = Coordinates(x)
     return space.tangent(short_numbers(space.size, rng or np.random.default_rng(0)))

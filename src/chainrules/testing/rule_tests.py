@@ -119,8 +119,9 @@ def test_rrule(
             )
 
         check_adjoint(case, push, reverse, xbar)
-        if second_order:
-            _check_second_reverse(case, rrule_via_ad if rrule_f is rrule else rrule_f, config, reverse)
+        if second_order and not np.any(reverse.missing):
+            again = rrule_via_ad if rrule_f is rrule else rrule_f
+            _check_second_reverse(case, again, config, reverse)
     return case.report
 
 

@@ -13,7 +13,7 @@ from ..rules import AbstractZero, NotImplementedTangent
 from .case import Case
 from .coordinates import Coordinates, join
 from .errors import UndecidedError, WrongDerivativeError
-from .oracle import Line, adaptive
+from .oracle import Line, adaptive, quiet
 from .pushforward_checks import entry_lines
 from .random_tangents import short_numbers
 
@@ -99,7 +99,7 @@ class SecondOrder:
         __tracebackhide__ = True
         case = self.case
         line = Line(self.first, case.space, direction, self.result)
-        with np.errstate(all="ignore"):
+        with quiet():
             found = case.fdm.estimate(line) if case.fdm else adaptive(line)
         try:
             case.decided(found, line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from .describe import short
 
 __all__ = ["inplace_complaint", "tangent_complaint", "value_complaint"]
 
-FIXED = (bool, np.bool_, str, bytes, type(None), type, slice, types.FunctionType, np.ufunc)
+FIXED = (bool, np.bool_, str, bytes, type(None), slice)
 
 
 def tangent_complaint(x: Any, t: Any, path: str, skipped: list[str]) -> str:
@@ -52,7 +51,7 @@ def tangent_complaint(x: Any, t: Any, path: str, skipped: list[str]) -> str:
             if complaint:
                 return complaint
         return ""
-    if isinstance(x, FIXED) or getattr(x, "dtype", None) == np.dtype(bool):
+    if isinstance(x, FIXED) or callable(x) or getattr(x, "dtype", None) == np.dtype(bool):
         return f"{path} cannot be perturbed: expected NoTangent(), got {short(t)}."
     return "" if dtype_of(x) is None else _number_complaint(x, t, path)
 

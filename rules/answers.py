@@ -1,0 +1,128 @@
+"""How a kind answers a query, and how everything that a rule returns is checked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import RuleError, TangentError, defined_at
+from .kinds import Kind, NonDifferentiable
+from .project import ProjectTo, shape_of
+from .signatures import name_of
+from .tangents import (
+    NO_TANGENT,
+    ZERO,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    Thunk,
+    add,
+    unthunk,
+)
+
+
+def fit_tangent(ydot: Any, y: Any) -> Any:
+    """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
+    if isinstance(ydot, AbstractZero):
+        return ydot
+    if isinstance(y, tuple | list):
+        return Tangent(type(y), *map(fit_tangent, ydot, y))
+    if shape_of(ydot) != shape_of(y):
+        ydot = np.broadcast_to(ydot, shape_of(y))
+    return ProjectTo(y)(ydot)
+
+
+def push_all(kind: Kind, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    """Sum the shares of every argument whose tangent is not zero."""
+    ydot: Any = ZERO
+    for i, xdot in enumerate(tangents):
+        xdot = unthunk(xdot)
+        if not isinstance(xdot, AbstractZero):
+            share = kind.push(i, xdot, y, args, kwargs)
+            ydot = share if ydot is ZERO else add(ydot, share)
+    return fit_tangent(ydot, y) if not isinstance(ydot, NotImplementedTangent) else ydot
+
+
+def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
+    """Answer an ``frule`` query by a kind."""
+    args, kwargs = kind.bind(f, args, kwargs)
+    y = f(*args, **kwargs)
+    if isinstance(kind, NonDifferentiable):
+        return y, ZERO
+    return y, push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
+
+
+def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
+    """Answer an ``rrule`` query by a kind; one cotangent per positional argument given."""
+    args, kwargs = kind.bind(f, given, kwargs)
+    y = f(*args, **kwargs)
+    differentiable = not isinstance(kind, NonDifferentiable)
+    spaces = [ProjectTo(x) for x in args] if differentiable else []
+    options = (NO_TANGENT,) * (len(given) - len(spaces))
+
+    def kind_pullback(ybar: Any) -> tuple:
+        def pull(i: int, space: Any) -> Any:
+            xbar = kind.pull(i, ybar, y, args, kwargs, space)
+            return xbar if isinstance(xbar, NotImplementedTangent) else space(xbar)
+
+        xbars = [pull(i, space) for i, space in enumerate(spaces)]
+        return (NO_TANGENT, *xbars, *options)
+
+    return y, kind_pullback
+
+
+class Pullback:
+    """A rule's pullback as everybody may call it: thunks opened, zeros skipped, checked.
+
+    Raises
+    ------
+    RuleError
+        If the rule's pullback does not return one cotangent per positional argument.
+    """
+
+    __slots__ = ("count", "f", "function")
+
+    def __init__(self, function: Callable, f: Any, count: int) -> None:
+        self.function = function
+        self.f = f
+        self.count = count
+
+    def __call__(self, ybar: Any) -> tuple:
+        ybar = unthunk(ybar)
+        if isinstance(ybar, AbstractZero):
+            return (ybar,) * (1 + self.count)
+        xbars = self.function(ybar)
+        if type(xbars) is not tuple or len(xbars) != 1 + self.count:
+            raise RuleError(self._complaint(xbars))
+        return xbars
+
+    def _complaint(self, xbars: Any) -> str:
+        given = f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"
+        where = defined_at(self.function)
+        return (
+            f"the pullback of {name_of(self.f)} returned {given}"
+            + (f" ({where})" if where else "")
+            + f".\n  return a tuple of {1 + self.count}: one for the function, then one per "
+            "positional argument"
+        )
+
+    def __repr__(self) -> str:
+        return f"<pullback of {name_of(self.f)}>"
+
+
+def check_shape(xbar: Any, space: Any, f: Any, i: int, role: str = "pullback") -> Any:
+    """Bring what a rule returned into ``space``, and refuse another shape by name."""
+    if isinstance(xbar, NotImplementedTangent):
+        raise xbar.error()
+    shape = getattr(space, "shape", None)
+    if shape is not None and not isinstance(xbar, AbstractZero | Tangent | Thunk):
+        given = shape_of(xbar)
+        if given != shape:
+            raise TangentError(
+                f"the {role} of {name_of(f)} gave argument {i} a cotangent of shape {given};\n"
+                f"  the argument has shape {shape}."
+            )
+    try:
+        return space(xbar)
+    except TangentError as error:
+        raise TangentError(f"the {role} of {name_of(f)}, argument {i}: {error}") from None

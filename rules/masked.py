@@ -1,0 +1,50 @@
+"""Structural zeros: cotangents that know which of their entries nothing was selected from.
+
+``np.where(x > 0, np.log(x), 0)`` sends zeros back to the entries of ``np.log(x)`` that it did
+not select. These are no numbers that happen to be zero: whatever the derivative of the log is
+there, even infinite or NaN, it contributes nothing. A numeric zero gets no such treatment, so
+that ``sqrt(x)**2`` at 0 is not silently 0.
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+class Masked:
+    """A cotangent whose entries are structurally zero where ``alive`` is False."""
+
+    __slots__ = ("alive", "value")
+
+    def __init__(self, value: Any, alive: Any) -> None:
+        self.value = value
+        self.alive = alive
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs or len(inputs) != 2:
+            return NotImplemented
+        a, b = inputs
+        other = b if a is self else a
+        if ufunc is np.multiply:
+            return self * other
+        return self + other if ufunc is np.add else NotImplemented
+
+    def __mul__(self, partial: Any) -> "Masked":
+        # The product is NaN where an infinite partial meets a structural zero; it is not read.
+        with np.errstate(invalid="ignore"):
+            product = partial * self.value
+        return Masked(np.where(self.alive, product, 0), self.alive)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Masked):
+            return Masked(self.value + other.value, self.alive | other.alive)
+        return self.value + other
+
+    __radd__ = __add__
+
+
+def unmask(ybar: Any) -> Any:
+    """Return a cotangent as plain numbers."""
+    return ybar.value if type(ybar) is Masked else ybar

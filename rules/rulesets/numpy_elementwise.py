@@ -1,0 +1,216 @@
+"""Elementwise functions of NumPy: arithmetic, powers, exponentials, parts of complex numbers.
+
+Where a function has a kink, equal arguments share the derivative evenly, and ``abs``, ``hypot``
+and ``sign`` have the derivative 0 at 0. At a jump, as of ``np.remainder``, the derivative is
+that of the branch which the value belongs to.
+"""
+
+import math
+
+import numpy as np
+
+from ..definitions import composed, linear_rule, non_differentiable, scalar_rule
+from ..levels import value
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..tangents import NoTangent, ZeroTangent
+
+LOG_2 = math.log(2)
+LOG_10 = math.log(10)
+
+
+def or_one(x):
+    """``x``, but 1 where it is 0: what to divide by where the result is 0 anyway."""
+    return x + (x == 0)
+
+
+# fmt: off
+scalar_rule(np.add,        1, 1)
+scalar_rule(np.subtract,   1, -1)
+scalar_rule(np.multiply,   lambda y, a, b: b, lambda y, a, b: a)
+scalar_rule(np.divide,     lambda y, a, b: 1 / b, lambda y, a, b: -y / b)
+scalar_rule(np.negative,   -1)
+scalar_rule(np.positive,   1)
+scalar_rule(np.reciprocal, lambda y, x: -y * y)
+scalar_rule(np.square,     lambda y, x: 2 * x)
+scalar_rule(np.sqrt,       lambda y, x: 0.5 / y)
+scalar_rule(np.cbrt,       lambda y, x: 1 / (3 * y * y))
+
+scalar_rule(np.exp,        lambda y, x: y)
+scalar_rule(np.exp2,       lambda y, x: LOG_2 * y)
+scalar_rule(np.expm1,      lambda y, x: np.exp(x))
+scalar_rule(np.log,        lambda y, x: 1 / x)
+scalar_rule(np.log2,       lambda y, x: 1 / (LOG_2 * x))
+scalar_rule(np.log10,      lambda y, x: 1 / (LOG_10 * x))
+scalar_rule(np.log1p,      lambda y, x: 1 / (1 + x))
+
+scalar_rule(np.hypot,      lambda y, a, b: a / or_one(y), lambda y, a, b: b / or_one(y))
+scalar_rule(np.fabs,       lambda y, x: np.sign(x))
+scalar_rule(np.copysign,   lambda y, a, b: np.sign(a) * np.copysign(1.0, b), 0)
+scalar_rule(np.heaviside,  0, lambda y, x, middle: x == 0)
+scalar_rule(np.nextafter,  1, 0)
+scalar_rule(np.ldexp,      lambda y, x, n: np.ldexp(np.ones_like(x), n), 0)
+
+# fmod(a, b) is a minus a whole multiple of b, and rint finds the multiple exactly.
+scalar_rule(np.remainder,  1, lambda y, a, b: -np.floor_divide(a, b))
+scalar_rule(np.fmod,       1, lambda y, a, b: np.rint((y - a) / b))
+scalar_rule(np.divmod,     (0, 0), (1, lambda y, a, b: -y[0]))
+scalar_rule(np.modf,       (1,), (0,))
+scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
+# fmt: on
+
+
+# ---- the larger and the smaller ----
+
+
+def greater(a, b):
+    return (a > b) + 0.5 * (a == b)
+
+
+def chosen(y, a, b):
+    """1 where ``y`` is ``a`` and not ``b``; never for a NaN that fmax and fmin passed over."""
+    return (a == y) - 0.5 * (a == b)
+
+
+# fmt: off
+scalar_rule(np.maximum, lambda y, a, b: greater(a, b), lambda y, a, b: greater(b, a))
+scalar_rule(np.minimum, lambda y, a, b: greater(b, a), lambda y, a, b: greater(a, b))
+scalar_rule(np.fmax,    lambda y, a, b: chosen(y, a, b), lambda y, a, b: chosen(y, b, a))
+scalar_rule(np.fmin,    lambda y, a, b: chosen(y, a, b), lambda y, a, b: chosen(y, b, a))
+# fmt: on
+
+
+# ---- powers ----
+
+
+def power_in_base(y, x, p):
+    if type(p) in (float, int) and p != 0:
+        return p * x ** (p - 1)
+    return power_in_any_base(y, x, p)
+
+
+def power_in_any_base(y, x, p):
+    """``p * x ** (p - 1)``, where an integer base becomes a float, and 0 * 0 ** -1 is 0."""
+    return p * np.power(x * 1.0, p - 1 + ((p == 0) & (x == 0)))
+
+
+def power_in_exponent(y, x, p):
+    """``y * log(x)``: 0 where ``0 ** p`` stays 0, NaN where it jumps (``p <= 0``).
+
+    Below 0 a real power exists for whole exponents only, and the real part of the logarithm
+    is what joins them.
+    """
+    base = x + 0j if np.iscomplexobj(y) else np.abs(x)
+    log = np.log(np.where(x == 0, 1, base))
+    return y * np.where((x == 0) & (np.real(p) <= 0), np.nan, log)
+
+
+scalar_rule(np.power, power_in_base, power_in_exponent)
+scalar_rule(np.float_power, power_in_any_base, power_in_exponent)
+
+
+# ---- sums of exponentials ----
+
+
+def share(exp, y, a, b):
+    """``exp(a - y)``: the share of ``a`` in ``y``, even between equal infinities."""
+    infinite = np.isinf(y) & (a == y)
+    portion = exp(np.where(infinite, 0, a) - np.where(infinite, 0, y))
+    return np.where(infinite & (b == y), 0.5, portion)
+
+
+for _add, _exp in (np.logaddexp, np.exp), (np.logaddexp2, np.exp2):
+    scalar_rule(
+        _add,
+        lambda y, a, b, exp=_exp: share(exp, y, a, b),
+        lambda y, a, b, exp=_exp: share(exp, y, b, a),
+    )
+
+
+# ---- complex numbers ----
+
+
+def conj_of_sign(y, x):
+    sign = np.sign(x)
+    return np.conj(sign) if np.iscomplexobj(sign) else sign
+
+
+scalar_rule(np.absolute, conj_of_sign)
+
+
+@linear_rule(np.conjugate)
+def conjugate_transpose(ybar, space):
+    return np.conj(ybar)
+
+
+@linear_rule(np.real)
+def real_transpose(ybar, space):
+    return ybar
+
+
+@linear_rule(np.imag)
+def imag_transpose(ybar, space):
+    return 1j * ybar if space.dtype.kind == "c" else ZeroTangent()
+
+
+def turn(t, y, x):
+    """``t`` without its part along ``y = sign(x)``, over ``|x|``; symmetric, so its own transpose."""
+    return 1j * y * (np.imag(np.conj(y) * t) / or_one(np.abs(x)))
+
+
+non_differentiable(np.sign, float)
+non_differentiable(np.sign, np.floating)
+
+
+@frule.register(np.sign)
+def sign_frule(tangents, sign, x):
+    """Constant on either side of 0; a complex sign ``x / |x|`` turns with ``x``."""
+    _, xdot = tangents
+    y = sign(x)
+    return y, turn(xdot, y, x) if np.iscomplexobj(x) else ZeroTangent()
+
+
+@rrule.register(np.sign)
+def sign_rrule(sign, x):
+    y = sign(x)
+
+    def sign_pullback(ybar):
+        return NoTangent(), turn(ybar, y, x) if np.iscomplexobj(x) else ZeroTangent()
+
+    return y, sign_pullback
+
+
+def angle_partial(x, deg):
+    """d(angle) is the imaginary part of ``dx / x``; 0 at 0."""
+    unit = 180 / math.pi if deg else 1.0
+    return np.where(x == 0, 0, -1j * unit / or_one(x))
+
+
+@frule.register(np.angle)
+def angle_frule(tangents, angle, x, *, deg=False):
+    _, xdot = tangents
+    return angle(x, deg), np.real(angle_partial(x, deg) * xdot)
+
+
+@rrule.register(np.angle)
+def angle_rrule(angle, x, *, deg=False):
+    project_x = ProjectTo(x)
+
+    def angle_pullback(ybar):
+        return NoTangent(), project_x(np.conj(angle_partial(x, deg)) * ybar)
+
+    return angle(x, deg), angle_pullback
+
+
+@composed(np.real_if_close)
+def real_if_close(a, tol=100):
+    return a if np.iscomplexobj(np.real_if_close(value(a), tol)) else np.real(a)
+
+
+@composed(np.nan_to_num)
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if np.iscomplexobj(x):
+        parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (np.real(x), np.imag(x)))
+        return sum(part * unit for part, unit in zip(parts, (1, 1j)))
+    replaced = np.nan_to_num(value(x), nan=nan, posinf=posinf, neginf=neginf)
+    return np.where(np.isfinite(x), x, replaced)

@@ -1,0 +1,407 @@
+"""Wrong programs, each with the message that its author sees: what, where, what to write."""
+
+import ctypes
+import ctypes.util
+import math
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+X = np.array([1.0, 2.0, 3.0])
+TOTAL = np.sum
+
+
+def raises(error, *parts):
+    """Expect ``error`` with every part in its message."""
+
+    class Expect:
+        def __enter__(self):
+            self.context = pytest.raises(error)
+            self.caught = self.context.__enter__()
+
+        def __exit__(self, *problem):
+            handled = self.context.__exit__(*problem)
+            text = str(self.caught.value)
+            for part in parts:
+                assert part in text, text
+            return handled
+
+    return Expect()
+
+
+# ---- derivatives that would be lost ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("transform", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (1.0,))])
+@pytest.mark.parametrize(
+    ("program", "what", "remedy"),
+    [
+        (lambda x: float(x), "float(x)", "keep the traced value"),
+        (lambda x: math.sin(x), "math module", "np.sin(x) instead of math.sin(x)"),
+        (lambda x: int(x) * 1.0, "int(x)", "cr.value(x)"),
+        (lambda x: abs(complex(x)), "complex(x)", "cr.value(x)"),
+        (lambda x: np.zeros(3)[x], "an index", "integers"),
+        (lambda x: np.float64(x), "float(x)", "cr.value(x)"),
+        (lambda x: np.array([x, 1.0])[0], "np.array", "cr.array"),
+        (lambda x: np.asarray(x), "np.asarray", "np.stack"),
+        (lambda x: np.full(3, x)[0], "np.array", "cr.array"),
+        (lambda x: x.item(), "x.item()", "cr.value(x)"),
+    ],
+)
+def test_ways_out_of_tracing(transform, program, what, remedy):
+    with raises(cr.LostDerivativeError, what, remedy, "test_errors.py"):
+        transform(program)(1.5)
+
+
+def test_writing_a_traced_number_into_a_plain_array():
+    def program(x):
+        buffer = np.zeros(3)
+        buffer[0] = x
+        return buffer[0]
+
+    with raises(cr.LostDerivativeError, "would drop the derivative", "test_errors.py"):
+        cr.grad(program)(1.0)
+
+
+def test_lost_derivative_error_is_a_type_error():
+    with pytest.raises(TypeError):
+        cr.grad(lambda x: float(x))(1.0)
+
+
+# ---- writes ----------------------------------------------------------------------------------
+
+
+def write_item(x):
+    x[0] = 1.0
+
+
+def write_in_place(x):
+    x += 1.0
+
+
+@pytest.mark.parametrize("transform", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (x,))])
+@pytest.mark.parametrize(
+    ("program", "what", "remedy"),
+    [
+        (write_item, "x[index] = ...", "np.where"),
+        (write_in_place, "x += ...", "write x = x + ..."),
+        (lambda x: x.sort(), "x.sort()", "np.sort(x)"),
+        (lambda x: x.fill(0.0), "x.fill", "np.full_like"),
+        (lambda x: np.add(x, 1.0, out=np.zeros(3)), "add(..., out=...)", "use the result"),
+        (lambda x: np.add(x, 1.0, out=x), "a traced array", "use the result"),
+        (lambda x: np.sum(x, out=np.zeros(())), "sum(..., out=...)", "use the result"),
+    ],
+)
+def test_mutation(transform, program, what, remedy):
+    with raises(cr.MutationError, what, remedy, "test_errors.py"):
+        transform(program)(X)
+
+
+def test_in_place_addition_to_a_plain_array():
+    def program(x):
+        total = np.zeros(3)
+        total += x
+        return np.sum(total)
+
+    with raises(cr.MutationError, "plain array", "a = a + x instead of a += x"):
+        cr.grad(program)(X)
+
+
+# ---- rules that are missing ------------------------------------------------------------------
+
+
+def test_missing_rule_names_the_call_and_the_line():
+    with raises(
+        cr.MissingRuleError,
+        "numpy.busday_count has no rrule" if False else "has no rrule",
+        "argument 0 depends on a differentiated input",
+        "called as  unwrap_phase(float64[3])  in test_errors.py",
+        "@cr.rrule.register(unwrap_phase)",
+    ):
+        cr.grad(lambda x: np.sum(UNKNOWN(x)))(X)
+    with raises(cr.MissingRuleError, "has no frule", "@cr.frule.register(unwrap_phase)"):
+        cr.jvp(lambda x: UNKNOWN(x), (X,), (X,))
+
+
+class _Foreign:
+    __name__ = "unwrap_phase"
+
+    def __array_ufunc__(self, *args):  # never reached; makes the object a leaf
+        return NotImplemented
+
+
+UNKNOWN = cr.primitive(np.frompyfunc(math.sin, 1, 1))
+UNKNOWN.__name__ = "unwrap_phase"
+UNKNOWN.__module__ = "somewhere"
+
+
+def test_missing_rule_error_is_a_not_implemented_error():
+    with pytest.raises(NotImplementedError):
+        cr.grad(lambda x: np.sum(UNKNOWN(x)))(X)
+
+
+def test_a_foreign_function_gets_a_clear_error():
+    library = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
+    library.cbrt.restype, library.cbrt.argtypes = ctypes.c_double, [ctypes.c_double]
+    with pytest.raises((cr.LostDerivativeError, ctypes.ArgumentError)):
+        cr.grad(lambda x: library.cbrt(x))(8.0)
+
+
+def test_unsupported_keywords_are_refused_not_ignored():
+    @cr.primitive
+    def total(x, scale=1.0, offset=0.0):
+        return scale * np.sum(x) + offset
+
+    @cr.rrule.register(total)
+    def total_rrule(total, x, *, scale=1.0):
+        def total_pullback(ybar):
+            return cr.NoTangent(), scale * ybar * np.ones_like(x)
+
+        return total(x, scale=scale), total_pullback
+
+    np.testing.assert_array_equal(cr.grad(lambda x: total(x, scale=2.0))(X), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(cr.grad(lambda x: total(x, 2.0))(X), [2.0, 2.0, 2.0])
+    with raises(cr.MissingRuleError, "keyword 'offset'", "supports: scale"):
+        cr.grad(lambda x: total(x, offset=1.0))(X)
+
+
+def test_an_option_that_depends_on_an_input():
+    @cr.primitive
+    def scaled(x, factor):
+        return x * factor
+
+    cr.linear_rule(scaled, lambda ybar, space, factor: ybar * factor)
+    assert cr.grad(lambda x: scaled(x, 3.0))(2.0) == 3.0
+    with raises(cr.LostDerivativeError, "option 'factor'", "factor=cr.value(...)"):
+        cr.grad(lambda x: scaled(1.0, x))(2.0)
+    with raises(cr.LostDerivativeError, "option 'factor'"):
+        cr.jvp(lambda x: scaled(1.0, x), (2.0,), (1.0,))
+
+
+# ---- rules that are wrong --------------------------------------------------------------------
+
+
+def wrong_rule(result):
+    @cr.primitive
+    def wrong(x, y):
+        return x * y
+
+    @cr.rrule.register(wrong)
+    def wrong_rrule(wrong, x, y):
+        def wrong_pullback(ybar):
+            return result(ybar)
+
+        return wrong(x, y), wrong_pullback
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "part"),
+    [
+        (lambda ybar: (ybar, ybar), cr.RuleError, "returned 2 cotangents"),
+        (lambda ybar: [ybar, ybar, ybar], cr.RuleError, "returned a list"),
+        (lambda ybar: ybar, cr.RuleError, "return a tuple of 3"),
+        (
+            lambda ybar: (cr.NoTangent(), np.ones((3, 1)), ybar),
+            cr.TangentError,
+            "gave argument 0 a cotangent of shape (3, 1)",
+        ),
+    ],
+)
+def test_a_wrong_pullback_is_named(result, error, part):
+    wrong = wrong_rule(result)
+    with raises(error, part, "wrong"):
+        cr.grad(lambda x: np.sum(wrong(x, x)))(X)
+
+
+def test_a_wrong_frule_is_named():
+    @cr.primitive
+    def wrong(x):
+        return x
+
+    @cr.frule.register(wrong)
+    def wrong_frule(tangents, wrong, x):
+        return wrong(x), np.ones(7)
+
+    with raises(cr.TangentError, "the frule of wrong gave a tangent of shape (7,)", "shape (3,)"):
+        cr.jvp(wrong, (X,), (X,)) if False else cr.jvp(lambda x: wrong(x), (X,), (X,))
+
+
+def test_a_rule_must_have_the_signature_of_the_call():
+    with raises(cr.RuleError, "must have the signature (tangents, f, *args)"):
+
+        @cr.frule.register(math.sin)
+        def sin_frule(tangents):
+            return None
+
+    with raises(cr.RuleError, "register needs the function itself"):
+        cr.rrule.register("sin")
+
+
+def test_a_rule_must_return_a_pair():
+    @cr.primitive
+    def half(x):
+        return x / 2
+
+    @cr.rrule.register(half)
+    def half_rrule(half, x):
+        return half(x)
+
+    with raises(cr.RuleError, "must return (y, pullback)", "test_errors.py"):
+        cr.grad(half)(1.0)
+
+
+def test_not_implemented_is_an_error_only_where_it_would_reach_a_result():
+    @cr.primitive
+    def bessel(order, x):
+        return x**order
+
+    cr.scalar_rule(
+        bessel,
+        cr.not_implemented("the derivative in the order is not written"),
+        lambda y, order, x: order * x ** (order - 1),
+    ) if False else cr.scalar_rule(
+        bessel,
+        lambda y, order, x: cr.not_implemented("the derivative in the order is not written"),
+        lambda y, order, x: order * x ** (order - 1),
+    )
+    assert cr.grad(bessel, argnums=1)(2.0, 3.0) == 6.0
+    assert cr.grad(lambda x: bessel(2.0, x))(3.0) == 6.0
+    for program in (
+        lambda: cr.grad(lambda n: bessel(n, 3.0))(2.0),
+        lambda: cr.grad(lambda n: bessel(n, X)[0])(2.0),
+        lambda: cr.jvp(lambda n: bessel(n, 3.0), (2.0,), (1.0,)),
+        lambda: cr.jvp(lambda n: 2.0 * bessel(n, 3.0) + n, (2.0,), (1.0,)),
+    ):
+        with raises(
+            cr.MissingDerivativeError, "the derivative in the order is not written", "test_errors"
+        ):
+            program()
+
+
+# ---- transforms used wrongly -----------------------------------------------------------------
+
+
+def test_grad_needs_a_scalar_output():
+    def loss(x):
+        return x * x
+
+    with raises(TypeError, "grad needs a scalar output, and loss returned float64[3]", "jacobian"):
+        cr.grad(loss)(X)
+    with raises(TypeError, "returned complex128", "real part"):
+        cr.grad(lambda x: x * 1j)(1.0)
+    with raises(TypeError, "needs a scalar output", "has_aux=True"):
+        cr.value_and_grad(lambda x: (x, x))(1.0)
+    with raises(TypeError, "must return (y, aux)"):
+        cr.grad(lambda x: x, has_aux=True)(1.0)
+
+
+@pytest.mark.parametrize(
+    ("argnums", "part"),
+    [
+        (1, "there is no argument 1"),
+        (-2, "there is no argument -2"),
+        ("w", "is an int or a tuple of ints"),
+        (0.0, "is an int or a tuple of ints"),
+        ((0, 0), "names an argument twice"),
+    ],
+)
+def test_bad_argnums(argnums, part):
+    for transform in (cr.grad, cr.jacfwd, cr.jacrev, cr.jacobian, cr.value_and_grad):
+        with raises(TypeError, part):
+            transform(TOTAL, argnums=argnums)(X)
+
+
+def test_an_argument_without_numbers():
+    with raises(TypeError, "argument 0 of", "is of type str", "argnums"):
+        cr.grad(lambda s, x: x)("text", 1.0)
+    with raises(TypeError, "is of type bool"):
+        cr.grad(lambda flag: 1.0)(True)
+
+
+@pytest.mark.parametrize(
+    ("ybar", "part"),
+    [
+        (np.ones(2), "has shape (2,)"),
+        (1.0, "give one of shape (3,)"),
+        (np.ones(3) * 1j, "is complex, and the value it belongs to is real"),
+        ({"a": 1.0}, "not a dict"),
+        (None, "not a NoneType"),
+        (np.array(["a", "b", "c"]), "must be of numbers"),
+    ],
+)
+def test_cotangents_that_do_not_fit(ybar, part):
+    _, pullback = cr.vjp(lambda x: x * 2.0, X)
+    with raises(cr.TangentError, "the cotangent of the output", part):
+        pullback(ybar)
+
+
+def test_tangents_that_do_not_fit():
+    with raises(cr.TangentError, "the tangent of argument 0 has shape ()", "float64[3]"):
+        cr.jvp(TOTAL, (X,), (1.0,))
+    with raises(TypeError, "1 primals and 2 tangents"):
+        cr.jvp(TOTAL, (X,), (X, X))
+    with raises(TypeError, "are tuples"):
+        cr.jvp(TOTAL, X, X)
+    with raises(cr.TangentError, "argument 0", "has 1"):
+        cr.jvp(lambda t: t[0], ((1.0, 2.0),), ((1.0,),))
+    with raises(cr.TangentError, "no part 'c'"):
+        cr.jvp(lambda t: t["a"], ({"a": 1.0},), ({"c": 1.0},))
+    _, pushforward = cr.linearize(TOTAL, X)
+    with raises(TypeError, "1 primals and 2 tangents"):
+        pushforward(X, X)
+
+
+def test_values_that_escape():
+    kept = []
+
+    def keeps(x):
+        kept.append(x)
+        return np.sum(x)
+
+    for run in (lambda: cr.grad(keeps)(X), lambda: cr.jvp(keeps, (X,), (X,))):
+        kept.clear()
+        run()
+        for use in (lambda: kept[0] * 2.0, lambda: np.sin(kept[0]), lambda: kept[0].sum()):
+            with raises(cr.EscapedTraceError, "test_errors.py", "had ended", "cr.value(x)"):
+                use()
+
+
+def test_a_value_kept_from_an_inner_transform_is_caught_in_an_outer_one():
+    kept = []
+
+    def outer(x):
+        cr.grad(lambda y: kept.append(y) or y * x)(1.0)
+        return x * kept[0]
+
+    with pytest.raises(cr.EscapedTraceError):
+        cr.grad(outer)(2.0)
+
+
+def test_a_function_that_is_not_holomorphic_has_no_complex_jacobian():
+    z = np.array([1.0 + 2.0j])
+    for transform in (cr.jacfwd, cr.jacrev):
+        with raises(TypeError, "not holomorphic", "np.real"):
+            transform(np.conj)(z)
+
+
+def test_frule_and_rrule_called_wrongly():
+    with raises(TypeError, "got 1 arguments and 1 tangents"):
+        cr.frule((1.0,), np.sin, 1.0)
+    with raises(TypeError, "tangents is a tuple"):
+        cr.frule(np.sin, 1.0)
+    with raises(TypeError, "rrule takes"):
+        cr.rrule()
+
+
+def test_a_config_without_the_mode():
+    class Nothing(cr.RuleConfig, cr.NoForwardsMode, cr.NoReverseMode):
+        pass
+
+    with raises(cr.RuleError, "Nothing() has no rrule_via_ad", "HasReverseMode"):
+        cr.rrule_via_ad(Nothing(), np.sin, 1.0)
+    with raises(cr.RuleError, "needs a RuleConfig"):
+        cr.frule_via_ad(None, (cr.NoTangent(), 1.0), np.sin, 1.0)

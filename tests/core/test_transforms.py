@@ -1,0 +1,305 @@
+"""The transforms at their surface: values, structures, shapes, dtypes."""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+def square_sum(x):
+    return np.sum(x * x)
+
+
+class Pair(NamedTuple):
+    a: object
+    b: object
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    w: object
+    b: float
+    name: str = "model"
+    frozen: bool = True
+
+
+class Plain:
+    def __init__(self, w):
+        self.w = w
+
+
+def test_jvp_gives_value_and_tangent():
+    y, ydot = cr.jvp(square_sum, (X,), (np.array([1.0, 0.0, 0.0]),))
+    assert y == square_sum(X)
+    assert ydot == 1.0
+
+
+def test_vjp_pullback_may_be_called_many_times():
+    y, pullback = cr.vjp(lambda a, x: a @ x, np.eye(3), X)
+    first = pullback(np.array([1.0, 0.0, 0.0]))
+    second = pullback(np.array([1.0, 0.0, 0.0]))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(first[0], np.outer([1.0, 0.0, 0.0], X))
+    np.testing.assert_array_equal(y, X)
+
+
+def test_results_of_a_pullback_are_the_callers_own():
+    ybar = np.ones(3)
+    _, pullback = cr.vjp(lambda a, b: a + b, X, X)
+    abar, bbar = pullback(ybar)
+    abar[0] = 7.0
+    assert bbar[0] == 1.0
+    assert ybar[0] == 1.0
+    assert pullback(ybar)[0][0] == 1.0
+
+
+def test_gradient_of_a_broadcast_is_writable():
+    gradient = cr.grad(np.sum)(X)
+    gradient[0] = 5.0
+    np.testing.assert_array_equal(gradient, [5.0, 1.0, 1.0])
+
+
+def test_identity_returns_the_same_object_and_a_copy_of_the_seed():
+    y, pullback = cr.vjp(lambda x: x, X)
+    assert y is X
+    seed = np.ones(3)
+    assert pullback(seed)[0] is not seed
+
+
+def test_grad_with_argnums_and_keywords():
+    def f(a, b, scale=1.0):
+        return scale * a * b
+
+    assert cr.grad(f)(2.0, 3.0, scale=10.0) == 30.0
+    assert cr.grad(f, argnums=1)(2.0, 3.0) == 2.0
+    assert cr.grad(f, argnums=-1)(2.0, 3.0) == 2.0
+    assert cr.grad(f, argnums=(1, 0))(2.0, 3.0) == (2.0, 3.0)
+    assert cr.grad(f, argnums=1)(2.0, b=3.0) == 2.0
+
+
+def test_arguments_that_are_not_chosen_stay_plain():
+    def f(x, n):
+        assert type(n) is int
+        return x**n
+
+    assert cr.grad(f)(3.0, 2) == pytest.approx(6.0)
+
+
+def test_value_and_grad_with_aux():
+    (y, aux), gradient = cr.value_and_grad(lambda x: (square_sum(x), {"x": 2 * x}), has_aux=True)(X)
+    assert y == square_sum(X)
+    assert type(aux["x"]) is np.ndarray
+    np.testing.assert_array_equal(aux["x"], 2 * X)
+    np.testing.assert_allclose(gradient, 2 * X)
+    gradient, aux = cr.grad(lambda x: (square_sum(x), "note"), has_aux=True)(X)
+    assert aux == "note"
+
+
+def test_an_output_that_does_not_depend_on_the_input_has_real_zeros():
+    np.testing.assert_array_equal(cr.grad(lambda x: 3.0)(X), np.zeros(3))
+    y, ydot = cr.jvp(lambda x: np.ones(2), (X,), (X,))
+    np.testing.assert_array_equal(ydot, np.zeros(2))
+    np.testing.assert_array_equal(cr.jacobian(lambda x: np.ones(2))(X), np.zeros((2, 3)))
+
+
+def test_containers_come_back_as_what_they_are():
+    def f(tree):
+        return tree["a"] * np.sum(tree["b"][0]) + tree["b"][1].a
+
+    tree = {"a": 2.0, "b": [X, Pair(1.0, "text")], "n": None, "flag": True}
+    gradient = cr.grad(f)(tree)
+    assert list(gradient) == ["a", "b", "n", "flag"]
+    assert gradient["a"] == np.sum(X)
+    np.testing.assert_array_equal(gradient["b"][0], [2.0, 2.0, 2.0])
+    assert type(gradient["b"][1]) is Pair
+    assert gradient["b"][1].a == 1.0
+    for what in (gradient["b"][1].b, gradient["n"], gradient["flag"]):
+        assert what == cr.NoTangent()
+
+
+def test_a_dataclass_gives_a_tangent_of_all_its_fields():
+    model = Model(X, 2.0)
+    gradient = cr.grad(lambda m: np.sum(m.w) * m.b)(model)
+    assert isinstance(gradient, cr.Tangent)
+    np.testing.assert_array_equal(gradient.w, [2.0, 2.0, 2.0])
+    assert gradient.b == np.sum(X)
+    assert gradient.name == cr.NoTangent()
+    moved = model + gradient
+    assert type(moved) is Model
+    np.testing.assert_array_equal(moved.w, X + 2.0)
+
+
+def test_a_plain_object_is_a_container_too():
+    thing = Plain(X)
+    gradient = cr.grad(lambda t: square_sum(t.w))(thing)
+    np.testing.assert_array_equal(gradient.w, 2 * X)
+    assert thing.w is X
+
+
+def test_jvp_of_containers():
+    y, ydot = cr.jvp(lambda t: {"s": t[0] * t[1], "k": "text"}, ((2.0, X),), ((1.0, np.zeros(3)),))
+    np.testing.assert_array_equal(ydot["s"], X)
+    assert ydot["k"] == cr.NoTangent()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_real_dtypes_stay(dtype):
+    x = X.astype(dtype)
+    assert cr.grad(square_sum)(x).dtype == dtype
+    y, ydot = cr.jvp(lambda x: np.sin(x) * 2.0, (x,), (x,))
+    assert y.dtype == ydot.dtype == dtype
+    assert cr.jacobian(lambda x: x * x)(x).dtype == dtype
+
+
+def test_integers_count_as_float64():
+    assert cr.grad(lambda x: x * x)(3) == 6.0
+    gradient = cr.grad(square_sum)(np.arange(3))
+    assert gradient.dtype == np.float64
+    np.testing.assert_array_equal(gradient, [0.0, 2.0, 4.0])
+    y, ydot = cr.jvp(lambda x: x * x, (3,), (1.0,))
+    assert (y, ydot) == (9, 6.0)
+    assert type(y) is int
+
+
+def test_complex_gradients_point_uphill():
+    z = np.array([1.0 + 2.0j, -0.5j])
+    np.testing.assert_allclose(cr.grad(lambda z: np.sum(np.abs(z) ** 2))(z), 2 * z)
+
+
+def test_a_real_input_never_gets_a_complex_gradient():
+    gradient = cr.grad(lambda x: np.sum(np.real(np.exp(1j * x))))(X)
+    assert gradient.dtype == np.float64
+    np.testing.assert_allclose(gradient, -np.sin(X))
+
+
+def test_holomorphic_jacobians_agree_in_both_modes():
+    z = np.array([0.5 + 1.0j, -1.0 + 0.25j])
+    expected = np.diag(2 * z)
+    np.testing.assert_allclose(cr.jacfwd(lambda z: z * z)(z), expected)
+    np.testing.assert_allclose(cr.jacrev(lambda z: z * z)(z), expected)
+
+
+def test_jacobians_of_complex_outputs_of_real_inputs():
+    for transform in (cr.jacfwd, cr.jacrev, cr.jacobian):
+        np.testing.assert_allclose(
+            transform(lambda x: np.exp(1j * x))(X), np.diag(1j * np.exp(1j * X))
+        )
+
+
+def test_jacobian_shapes():
+    a = np.arange(6.0).reshape(2, 3)
+    assert cr.jacobian(lambda a: a @ X)(a).shape == (2, 2, 3)
+    assert cr.jacfwd(lambda a: a * a)(a).shape == (2, 3, 2, 3)
+    by_argument = cr.jacrev(lambda a, x: a @ x, argnums=(0, 1))(a, X)
+    assert [block.shape for block in by_argument] == [(2, 2, 3), (2, 3)]
+    assert cr.jacobian(lambda x: x[:0])(X).shape == (0, 3)
+    assert cr.jacobian(lambda x: x)(np.zeros(0)).shape == (0, 0)
+
+
+def test_jacobian_of_containers():
+    jac = cr.jacobian(lambda t: {"y": t["a"] * t["b"]})({"a": X, "b": 2.0})
+    np.testing.assert_array_equal(jac["y"]["a"], 2.0 * np.eye(3))
+    np.testing.assert_array_equal(jac["y"]["b"], X)
+
+
+def test_hessian_and_hvp():
+    def f(x):
+        return x[0] ** 2 * x[1] + np.sin(x[2])
+
+    hessian = cr.hessian(f)(X)
+    expected = [[2 * X[1], 2 * X[0], 0.0], [2 * X[0], 0.0, 0.0], [0.0, 0.0, -np.sin(X[2])]]
+    np.testing.assert_allclose(hessian, expected)
+    v = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(cr.hvp(f, (X,), (v,)), hessian @ v)
+    first, second = cr.hvp(lambda a, b: a * b * b, (2.0, 3.0), (1.0, 0.0))
+    assert (first, second) == (0.0, 6.0)
+    blocks = cr.hessian(lambda a, b: a * b * b, argnums=(0, 1))(2.0, 3.0)
+    assert blocks == ((0.0, 6.0), (6.0, 4.0))
+
+
+def test_linearize_evaluates_the_function_once():
+    calls = []
+
+    def f(x, s):
+        calls.append(1)
+        return np.sin(x) * s, "text"
+
+    (y, _), pushforward = cr.linearize(f, X, 2.0)
+    tangents = (np.ones(3), 0.5)
+    np.testing.assert_allclose(y, 2 * np.sin(X))
+    for _ in range(2):
+        ydot, note = pushforward(*tangents)
+        np.testing.assert_allclose(ydot, cr.jvp(f, (X, 2.0), tangents)[1][0])
+        assert note == cr.NoTangent()
+    assert len(calls) == 2 + 1  # one for linearize, two for the jvps
+
+
+def test_linearize_with_zero_tangent_and_traced_tangent():
+    _, pushforward = cr.linearize(lambda x: x * x * x, 2.0)
+    assert pushforward(cr.ZeroTangent()) == 0.0
+    assert cr.grad(lambda t: pushforward(t) * t)(3.0) == pytest.approx(2 * 12.0 * 3.0)
+
+
+def test_array_sees_traced_values():
+    jac = cr.jacobian(lambda x: cr.array([[x[0], 1.0], [x[1] * x[0], x[2]]]))(X)
+    assert jac.shape == (2, 2, 3)
+    np.testing.assert_array_equal(jac[1, 0], [X[1], X[0], 0.0])
+    np.testing.assert_array_equal(cr.array([1, 2]), np.array([1, 2]))
+
+
+def test_stop_gradient_and_value():
+    assert cr.grad(lambda x: x * cr.stop_gradient(x))(3.0) == 3.0
+    assert cr.grad(cr.grad(lambda x: x * x * cr.stop_gradient(x)))(3.0) == 6.0
+    kept = []
+    cr.grad(lambda x: kept.append(cr.value({"x": x})) or x)(3.0)
+    assert kept == [{"x": 3.0}]
+
+
+def test_control_flow_is_pythons_own():
+    def f(x):
+        total = 0.0
+        while total < 5.0:
+            total = total + x * x
+        try:
+            if x > 0:
+                raise ValueError
+        except ValueError:
+            total = total * 2.0
+        return total
+
+    assert cr.grad(f)(2.0) == pytest.approx(2 * 2 * 2 * 2.0)
+
+
+def test_isinstance_says_what_the_user_expects():
+    def f(x):
+        assert isinstance(x, np.ndarray)
+        assert isinstance(x[0], float)
+        assert isinstance(np.sum(x), np.floating)
+        assert not isinstance(x, list)
+        return np.sum(x)
+
+    cr.grad(f)(X)
+    cr.jvp(f, (X,), (X,))
+
+
+def test_attributes_and_text_of_a_traced_array():
+    def f(x):
+        assert (x.shape, x.ndim, x.size, len(x)) == ((2, 3), 2, 6, 2)
+        assert x.dtype == np.float64
+        assert str(x) == str(cr.value(x))
+        assert "array([[" in repr(x)
+        assert f"{x[0, 1]:.1f}" == "1.0"
+        assert np.argmax(x) == 5
+        assert (x > 2.0).dtype == bool
+        return np.trace(x @ x.T) + x.trace() + x.T[0].sum()
+
+    a = np.arange(6.0).reshape(2, 3)
+    expected = 2 * a + np.eye(2, 3)
+    expected[:, 0] += 1.0
+    np.testing.assert_allclose(cr.grad(f)(a), expected)

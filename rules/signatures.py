@@ -158,7 +158,7 @@ class RuleSignature:
 
 def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bool:
     annotation = parameter.annotation
-    if not isinstance(annotation, type) or annotation is Any:
+    if not isinstance(annotation, type) or annotation in (Any, inspect.Parameter.empty):
         return False
     if issubclass(annotation, RuleConfig | TRAITS[0] | TRAITS[1] | TRAITS[2] | TRAITS[3]):
         return True
@@ -172,7 +172,7 @@ def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bo
 
 def _types(annotation: Any) -> type | tuple[type, ...]:
     """Return what to dispatch on for an annotation: ``object`` where it selects nothing."""
-    if annotation is Any:  # a class, since Python 3.11
+    if annotation in (Any, inspect.Parameter.empty):  # classes, the one since Python 3.11
         return object
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return annotation

@@ -71,9 +71,9 @@ def test_right_rules_pass():
 
 
 def test_a_wrong_factor_is_named():
-    with pytest.raises(WrongDerivativeError, match="every entry is 1.5 times what it should be"):
+    with pytest.raises(WrongDerivativeError, match=r"every entry is 1\.5 times what it should be"):
         check_rrule(square, X, pull=lambda ybar, x: (3 * x * ybar,))
-    with pytest.raises(WrongDerivativeError, match="every entry is 0.5 times what it should be"):
+    with pytest.raises(WrongDerivativeError, match=r"every entry is 0\.5 times what it should be"):
         check_frule(square, X, push=lambda t, x: x * t[0])
 
 
@@ -90,7 +90,7 @@ def test_a_wrong_sign_is_named():
 
 
 def test_swapped_arguments_are_named():
-    with pytest.raises(WrongDerivativeError, match="are the two swapped?") as caught:
+    with pytest.raises(WrongDerivativeError, match="are the two swapped") as caught:
         check_rrule(product, A, B, pull=lambda ybar, a, b: (a * ybar, b * ybar))
     assert "argument 0 (a) and argument 1 (b)" in str(caught.value)
 
@@ -111,7 +111,9 @@ def test_only_the_wrong_entry_is_named(at):
 
     with pytest.raises(WrongDerivativeError) as caught:
         check_rrule(square, X, pull=pull)
-    entries = [line for line in str(caught.value).splitlines() if "expected " in line and "off by" in line]
+    entries = [
+        line for line in str(caught.value).splitlines() if "expected " in line and "off by" in line
+    ]
     assert len(entries) == 1
     assert f"argument 0 (x)[{at[0]}, {at[1]}]: expected" in entries[0]
 
@@ -184,7 +186,7 @@ def test_a_pullback_that_is_right_once_is_caught():
         calls.append(ybar)
         return (2 * x * ybar * len(calls),)
 
-    with pytest.raises(WrongDerivativeError, match="when it is called again|is not linear"):
+    with pytest.raises(WrongDerivativeError, match=r"when it is called again|is not linear"):
         check_rrule(square, X, pull=pull)
 
 
@@ -293,7 +295,7 @@ def test_a_pullback_that_returns_no_tuple_is_caught():
 
 @pytest.mark.parametrize("pair", [None, 3.0, (1.0,), (1.0, 2.0)])
 def test_a_rule_that_returns_no_pair_is_caught(pair):
-    with pytest.raises(RuleTestError, match="there is no rrule|must return"):
+    with pytest.raises(RuleTestError, match=r"there is no rrule|must return"):
         test_rrule(square, X, rrule_f=lambda *call: pair)
 
 
@@ -308,7 +310,9 @@ def test_a_tangent_for_what_has_none_is_caught():
 
     check_rrule(f, 1.0, "text", pull=lambda ybar, x, flag: (2 * ybar, cr.ZeroTangent()))
     for argument in ("text", None, True, len):
-        with pytest.raises(WrongStructureError, match=r"cannot be perturbed: expected NoTangent\(\)"):
+        with pytest.raises(
+            WrongStructureError, match=r"cannot be perturbed: expected NoTangent\(\)"
+        ):
             check_rrule(f, 1.0, argument, pull=lambda ybar, x, flag: (2 * ybar, 0.0))
 
 
@@ -353,7 +357,9 @@ def test_a_mutated_input_is_caught():
         x *= 2
         return (x * ybar,)
 
-    with pytest.raises(MutatedArgumentError, match=r"the pullback .* wrote into argument 0 \(x\)\."):
+    with pytest.raises(
+        MutatedArgumentError, match=r"the pullback .* wrote into argument 0 \(x\)\."
+    ):
         check_rrule(square, X.copy(), pull=pull)
 
     def push(t, x):
@@ -457,9 +463,13 @@ def test_an_inplace_half_that_disagrees_is_caught():
 def test_a_second_derivative_hidden_from_the_tracer_is_caught():
     options = {"second_order": True}
     check_rrule(square, X, pull=lambda ybar, x: (2 * x * ybar,), **options)
-    with pytest.raises(WrongDerivativeError, match="the second derivative is wrong, forward over reverse"):
+    with pytest.raises(
+        WrongDerivativeError, match="the second derivative is wrong, forward over reverse"
+    ):
         check_rrule(square, X, pull=lambda ybar, x: (2 * cr.value(x) * ybar,), **options)
-    with pytest.raises(WrongDerivativeError, match="the second derivative is wrong, forward over forward"):
+    with pytest.raises(
+        WrongDerivativeError, match="the second derivative is wrong, forward over forward"
+    ):
         check_frule(square, X, push=lambda t, x: 2 * cr.value(x) * t[0], **options)
 
 

@@ -154,7 +154,9 @@ def test_rand_tangent_keeps_the_dtype(dtype):
     assert rand_tangent(np.ones((), dtype)[()]).dtype == np.dtype(dtype)
 
 
-@pytest.mark.parametrize("x", [3, True, "text", None, np.arange(3), np.sin, len, slice(2), [1, "a"], ()])
+@pytest.mark.parametrize(
+    "x", [3, True, "text", None, np.arange(3), np.sin, len, slice(2), [1, "a"], ()]
+)
 def test_rand_tangent_of_what_is_not_perturbed(x):
     assert rand_tangent(x) == cr.NoTangent()
 
@@ -205,10 +207,20 @@ APART = [
     (cr.ZeroTangent(), np.ones(2), WrongDerivativeError, r"tangent\[0\]: expected 1, got 0"),
     (np.eye(2), np.zeros((2, 2)), WrongDerivativeError, r"tangent\[1, 1\]: expected 0, got 1"),
     (np.ones(2), np.ones(3), WrongStructureError, r"expected the shape \(3,\), got \(2,\)"),
-    ({"w": [1.0, 2.0]}, {"w": [1.0, 2.5]}, WrongDerivativeError, r"tangent\['w'\]\[1\]: expected 2.5"),
+    (
+        {"w": [1.0, 2.0]},
+        {"w": [1.0, 2.5]},
+        WrongDerivativeError,
+        r"tangent\['w'\]\[1\]: expected 2.5",
+    ),
     ((1.0,), (1.0, 2.0), WrongStructureError, "expected the entries"),
     (1.0, (1.0,), WrongStructureError, "expected a tuple, got a float"),
-    (cr.Tangent(tuple, 1.0), cr.Tangent(list, 1.0), WrongStructureError, "expected a Tangent of list"),
+    (
+        cr.Tangent(tuple, 1.0),
+        cr.Tangent(list, 1.0),
+        WrongStructureError,
+        "expected a Tangent of list",
+    ),
     (cr.Tangent(Layer, weights=1.0), cr.Tangent(Layer), WrongDerivativeError, r"tangent\.weights"),
     (1j, 1.0, WrongDerivativeError, "expected 1, got 0"),
     (np.nan, 1.0, WrongDerivativeError, "got nan"),

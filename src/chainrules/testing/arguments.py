@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..rules import children
-from ..rules import AbstractZero, NoTangent, Tangent
+from ..rules import AbstractZero, NoTangent, Tangent, children
 from .coordinates import Coordinates, is_sparse, label
 from .random_tangents import rand_tangent
 
@@ -83,7 +82,9 @@ class Snapshot:
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
-        self.copies = {path: part.copy() if _writable(part) else part for path, part in self.parts()}
+        self.copies = {
+            path: part.copy() if _writable(part) else part for path, part in self.parts()
+        }
 
     def parts(self) -> Iterator[tuple[str, Any]]:
         """Every part that may change, with its path."""
@@ -106,6 +107,7 @@ def _writable(x: Any) -> bool:
 
 
 def _parts(x: Any, path: str) -> Iterator[tuple[str, Any]]:
+    pairs: Iterable[tuple[Any, Any]]
     if isinstance(x, Tangent):
         pairs = x.backing.items() if isinstance(x.backing, dict) else enumerate(x.backing)
     elif is_sparse(x) or (parts := children(x)) is None:

@@ -89,7 +89,9 @@ class Case:
         # A copy of the point: the function may write into its arguments.
         self.y = self.call(self.space.point(self.space.values(), keep_dtype=True))
         self.result = Coordinates(self.y)
-        epsilon = max([_epsilon(leaf.dtype) for leaf in (*self.space.leaves, *self.result.leaves)] or [0.0])
+        epsilon = max(
+            [_epsilon(leaf.dtype) for leaf in (*self.space.leaves, *self.result.leaves)] or [0.0]
+        )
         self.epsilon = max(epsilon, float(np.finfo(float).eps))
         # 1e-9 for float64, 1e-4 for float32, 2e-2 for float16.
         self.rtol = self.epsilon**0.575 if rtol is None else rtol
@@ -158,8 +160,11 @@ class Case:
         __tracebackhide__ = True
         path = snapshot.changed()
         if path is not None:
-            raise self.failure(MutatedArgumentError, f"{who} wrote into {path}.",
-                               "rules may not write into what they are given or returned")  # fmt: skip
+            raise self.failure(
+                MutatedArgumentError,
+                f"{who} wrote into {path}.",
+                "rules may not write into what they are given or returned",
+            )
 
     def failure(self, error: type[RuleTestError], first: str, *more: str) -> RuleTestError:
         """An error whose first line is complete by itself; the call and the seed come last."""

@@ -79,8 +79,18 @@ def check_grad(
     kwargs = {**kwargs, **(fkwargs or {})}
     # What the function holds is not differentiated here, only its arguments.
     function = primal_with_tangent(f, NoTangent())
-    case = Case("check_grad", function, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng,
-                seed=seed, lenient=True)  # fmt: skip
+    case = Case(
+        "check_grad",
+        function,
+        args,
+        kwargs,
+        rtol=rtol,
+        atol=atol,
+        fdm=fdm,
+        rng=rng,
+        seed=seed,
+        lenient=True,
+    )
     _check_repeatable(case)
     if not case.space.size or not case.result.size:
         raise UndecidedError(

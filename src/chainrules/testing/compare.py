@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import children
 from ..rules import (
     AbstractZero,
     NotImplementedTangent,
     Tangent,
     ZeroTangent,
+    children,
     unthunk,
 )
 from .coordinates import is_sparse, label
@@ -50,10 +50,10 @@ def assert_tangents_close(
     --------
     >>> import chainrules as cr
     >>> assert_tangents_close(cr.Tangent(tuple, 1.0, cr.ZeroTangent()), (1.0, 0.0))
-    >>> assert_tangents_close({"w": [1.0, 2.0]}, {"w": [1.0, 2.5]}, name="loss_dot")
+    >>> assert_tangents_close({"w": [1.0, 2.0]}, {"w": [1.0, 2.5]}, name="wdot")
     Traceback (most recent call last):
         ...
-    chainrules.testing.errors.WrongDerivativeError: loss_dot['w'][1]: expected 2.5, got 2, off by 0.5
+    chainrules.testing.errors.WrongDerivativeError: wdot['w'][1]: expected 2.5, got 2, off by 0.5
     """
     __tracebackhide__ = True
     actual, expected = unthunk(actual), unthunk(expected)
@@ -102,7 +102,8 @@ def _compare_numbers(actual: Any, expected: Any, rtol: float, atol: float, name:
     wrong = ~np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
     if np.any(wrong):
         lines = [
-            f"{name}{_at(at)}: {describe_difference(a[at], b[at])}" for at in worst_entries(a, b, wrong)
+            f"{name}{_at(at)}: {describe_difference(a[at], b[at])}"
+            for at in worst_entries(a, b, wrong)
         ]
         rest = int(np.sum(wrong)) - len(lines)
         raise WrongDerivativeError("\n  ".join(lines + [f"and {rest} more entries"] * (rest > 0)))

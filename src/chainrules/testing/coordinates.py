@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import children
-from ..rules.containers import Children
-from ..rules.project import dtype_of, structural
-from ..rules.tangents import child_tangents
 from ..rules import (
     AbstractZero,
     NoTangent,
     NotImplementedTangent,
     Tangent,
+    children,
     unthunk,
 )
+from ..rules.containers import Children
+from ..rules.project import dtype_of, structural
+from ..rules.tangents import child_tangents
 
 __all__ = ["Coordinates", "Leaf", "is_sparse", "label", "to_vec"]
 

@@ -21,7 +21,9 @@ def short(x: Any) -> str:
         return f"{dtype}[{','.join(map(str, shape))}]"
     if type(x) in (tuple, list) and len(x) <= 6:
         inside = ", ".join(map(short, x))
-        return f"[{inside}]" if type(x) is list else f"({inside},)" if len(x) == 1 else f"({inside})"
+        return (
+            f"[{inside}]" if type(x) is list else f"({inside},)" if len(x) == 1 else f"({inside})"
+        )
     if type(x) is dict and len(x) <= 6:
         return "{" + ", ".join(f"{key!r}: {short(value)}" for key, value in x.items()) + "}"
     if callable(x):
@@ -45,7 +47,10 @@ def argument_names(f: Any, count: int) -> list[str]:
     """``the function itself``, then ``argument 0 (a)`` and so on."""
     names: list[str] = []
     for parameter in parameters(f) or () if _hashable(f) else ():
-        if parameter.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
+        if parameter.kind in (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        ):
             names.append(f" ({parameter.name})")
         elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             break
@@ -61,7 +66,9 @@ def _hashable(f: Any) -> bool:
     return True
 
 
-def guess(got: np.ndarray, expected: np.ndarray, others: dict[str, np.ndarray], complex_: bool) -> str:
+def guess(
+    got: np.ndarray, expected: np.ndarray, others: dict[str, np.ndarray], complex_: bool
+) -> str:
     """Guess what went wrong from two vectors of coordinates, or return an empty string.
 
     ``others`` are the expected vectors of other arguments, by name. ``complex_`` says that the

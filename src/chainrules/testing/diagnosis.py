@@ -56,12 +56,14 @@ def diagnose(f: Callable[[float], Any], epsilon: float = 2.0**-52) -> Diagnosis:
         centre, again = np.array(f(0.0)), np.array(f(0.0))
         if not np.array_equal(centre, again, equal_nan=True):
             change = np.nanmax(np.abs(centre - again))
-            return Diagnosis("random", "two calls with the same arguments differ"
-                             f" by {change:.2g}: is it random?")  # fmt: skip
+            return Diagnosis(
+                "random", f"two calls with the same arguments differ by {change:.2g}: is it random?"
+            )
         samples = {t: np.array(f(t)) for t in _distances(near, far)}
         if not all(np.all(np.isfinite(y)) for y in samples.values()):
-            return Diagnosis("edge", "it is not finite next to this point: is it at the edge of "
-                             "its domain?")  # fmt: skip
+            return Diagnosis(
+                "edge", "it is not finite next to this point: is it at the edge of its domain?"
+            )
         for look in (_jump, _noise, _kink):
             found = look(f, centre, samples, near, far, epsilon)
             if found is not None:
@@ -84,7 +86,9 @@ def _jump(
         wide = np.max(np.abs(samples[sign * far] - centre), initial=0.0)
         if close > 1e4 * epsilon * scale and close > 0.1 * wide > 0:
             size, side = close, "right" if sign > 0 else "left"
-            settled = np.max(np.abs(np.array(f(sign * near / 2)) - samples[sign * near]), initial=0.0)
+            settled = np.max(
+                np.abs(np.array(f(sign * near / 2)) - samples[sign * near]), initial=0.0
+            )
             if settled < 0.1 * size:
                 return Diagnosis("jump", f"it jumps here, by {size:.2g} to the {side}")
     return None
@@ -105,7 +109,9 @@ def _noise(
         level = np.minimum(*levels)
         if np.any((level > 200 * epsilon * scale) & (level > 5e-3 * np.maximum(*changes))):
             size = float(np.max(level))
-            return Diagnosis("noisy", f"it is noisy here: neighbouring values scatter by {size:.1g}")
+            return Diagnosis(
+                "noisy", f"it is noisy here: neighbouring values scatter by {size:.1g}"
+            )
     return None
 
 

@@ -149,7 +149,9 @@ class FiniteDifference:
             if reach < 1e-14:
                 return None
         # The estimate at one point may vanish by chance; at three neighbouring ones it will not.
-        middle = wide[len(wide) // 2] if min(wide) < 0 < max(wide) else wide[1 if wide[1] > 0 else -2]
+        middle = (
+            wide[len(wide) // 2] if min(wide) < 0 < max(wide) else wide[1 if wide[1] > 0 else -2]
+        )
         around = np.array([neighbours(wide, p, middle + shift) for shift in (-1, 0, 1)])
         slopes = np.max(np.abs(np.tensordot(around, samples, 1)), axis=0) / step**p
         size = np.max(np.abs(samples), axis=0)

@@ -55,7 +55,7 @@ class Line:
         """The spacing of the floats that the function works with."""
         if not self.keep_dtype:
             return float(np.finfo(float).eps)
-        dtypes = [leaf.dtype for leaf in (*self.space.leaves, *self.result.leaves)]
+        dtypes: list[Any] = [leaf.dtype for leaf in (*self.space.leaves, *self.result.leaves)]
         return max(float(np.finfo(dtype).eps) for dtype in dtypes)
 
     def widens(self) -> bool:
@@ -65,8 +65,10 @@ class Line:
                 pieces = self.result.split(self.f(self.space.point(self.start)))
         except Exception:  # a function for float32 alone is used as it is
             return False
-        return all(np.asarray(piece).dtype.itemsize >= _wide(leaf.dtype)
-                   for leaf, piece in zip(self.result.leaves, pieces, strict=True))  # fmt: skip
+        return all(
+            np.asarray(piece).dtype.itemsize >= _wide(leaf.dtype)
+            for leaf, piece in zip(self.result.leaves, pieces, strict=True)
+        )
 
     def __call__(self, t: float) -> np.ndarray:
         x = self.space.point(self.start + t * self.direction, keep_dtype=self.keep_dtype)

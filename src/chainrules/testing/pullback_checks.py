@@ -75,7 +75,9 @@ class Reverse:
         case.unchanged(before, f"the {self.rule}")
         complaint = value_complaint(y, case.y, "y", max(case.epsilon**0.75, case.given_rtol or 0))
         if complaint:
-            raise case.failure(WrongValueError, f"the {self.rule} computes another value.", complaint)
+            raise case.failure(
+                WrongValueError, f"the {self.rule} computes another value.", complaint
+            )
         return pullback
 
     def pull(self, pullback: Callable[[Any], Any], ybar: Any) -> tuple[tuple, np.ndarray]:
@@ -87,8 +89,10 @@ class Reverse:
         except (RuleError, TangentError) as error:
             raise case.failure(WrongStructureError, str(error)) from error
         if type(xbars) is not tuple:
-            raise case.failure(WrongStructureError, f"the pullback of the {self.rule} returned "
-                               f"a {type(xbars).__name__}, not a tuple.")  # fmt: skip
+            raise case.failure(
+                WrongStructureError,
+                f"the pullback of the {self.rule} returned a {type(xbars).__name__}, not a tuple.",
+            )
         if len(xbars) != len(case.items):
             raise case.failure(
                 WrongStructureError,
@@ -98,7 +102,9 @@ class Reverse:
             )
         skipped: list[str] = []
         for name, x, xbar in zip(case.names, case.items, xbars, strict=True):
-            complaint = tangent_complaint(x, xbar, name, skipped) or inplace_complaint(x, xbar, name)
+            complaint = tangent_complaint(x, xbar, name, skipped) or inplace_complaint(
+                x, xbar, name
+            )
             if complaint:
                 first = f"the pullback of the {self.rule} gives a cotangent of the wrong form."
                 raise case.failure(WrongStructureError, first, complaint)
@@ -128,7 +134,7 @@ class Reverse:
         """An output that cannot be perturbed takes a zero seed only, and gives zeros."""
         __tracebackhide__ = True
         case = self.case
-        xbars, got = self.pull(pullback, ZeroTangent())
+        _, got = self.pull(pullback, ZeroTangent())
         if np.any(got):
             first = f"the pullback of the {self.rule} makes something of ZeroTangent()."
             raise case.failure(WrongDerivativeError, first)
@@ -182,8 +188,12 @@ class Reverse:
         wrong = ~self.missing & ~(np.abs(got - expected) <= allowed)
         if not np.any(wrong):
             first = f"the {self.rule} gives cotangents that do not pair with the tangents."
-            raise case.failure(WrongDerivativeError, first, about(diagnosis), "each entry by itself"
-                               " looks right, as far as differences can tell")  # fmt: skip
+            raise case.failure(
+                WrongDerivativeError,
+                first,
+                about(diagnosis),
+                "each entry by itself looks right, as far as differences can tell",
+            )
         names = self.guilty(wrong)
         raise case.failure(
             WrongDerivativeError,
@@ -222,7 +232,11 @@ class Reverse:
             at = case.slice_of(i)
             if np.any(wrong[at]):
                 others = {key: value for key, value in of.items() if key != name and value.size}
-                kinds = [leaf.dtype.kind for leaf in case.space.leaves if leaf.start in range(at.start, at.stop)]
+                kinds = [
+                    leaf.dtype.kind
+                    for leaf in case.space.leaves
+                    if leaf.start in range(at.start, at.stop)
+                ]
                 text = guess(got[at], expected[at], others, all(kind == "c" for kind in kinds))
                 lines += [f"{name}: {text}"] if text else []
         return lines

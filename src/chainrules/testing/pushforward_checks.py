@@ -41,12 +41,17 @@ class Pushforward:
         y, ydot = pair
         complaint = value_complaint(y, case.y, "y", max(case.epsilon**0.75, case.given_rtol or 0))
         if complaint:
-            raise case.failure(WrongValueError, f"the {self.rule} computes another value.", complaint)
+            raise case.failure(
+                WrongValueError, f"the {self.rule} computes another value.", complaint
+            )
         skipped: list[str] = []
         complaint = tangent_complaint(case.y, ydot, "ydot", skipped)
         if complaint:
-            raise case.failure(WrongStructureError, f"the {self.rule} gives a tangent of the wrong form.",
-                               complaint)  # fmt: skip
+            raise case.failure(
+                WrongStructureError,
+                f"the {self.rule} gives a tangent of the wrong form.",
+                complaint,
+            )
         case.report.skipped += [reason for reason in skipped if reason not in case.report.skipped]
         return ydot, case.result.pack(ydot), case.result.missing(ydot)
 
@@ -141,7 +146,9 @@ class Pushforward:
         case = self.case
         # Rounding only, and a user's own rtol where that is coarser.
         rtol = max(case.epsilon**0.7, case.given_rtol or 0)
-        allowed = rtol * (np.abs(expected) + np.max(np.abs(expected[compare]), initial=0.0)) + 1e-300
+        allowed = (
+            rtol * (np.abs(expected) + np.max(np.abs(expected[compare]), initial=0.0)) + 1e-300
+        )
         wrong = compare & ~(np.abs(got - expected) <= allowed)
         if np.any(wrong):
             lines = entry_lines(got, expected, wrong, lambda i: "ydot" + case.result.name(i))

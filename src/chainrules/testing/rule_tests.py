@@ -1,4 +1,6 @@
-"""``test_frule``, ``test_rrule``, ``test_scalar``: a rule against differences and against itself."""
+"""``test_frule``, ``test_rrule``, ``test_scalar``: a rule against differences and itself."""
+
+# ruff: noqa: PT028 - testers, not tests: their parameters have defaults
 
 from __future__ import annotations
 
@@ -115,7 +117,8 @@ def test_rrule(
 
         def push(tangents: tuple) -> Any:
             return case.within(
-                lambda: partner(ForwardConfig(), tangents, *case.items, **kwargs), "running the frule"
+                lambda: partner(ForwardConfig(), tangents, *case.items, **kwargs),
+                "running the frule",
             )
 
         check_adjoint(case, push, reverse, xbar)
@@ -178,9 +181,7 @@ def test_frule(
     config = ForwardConfig() if config is None else config
 
     def push(tangents: tuple, items: tuple = case.items) -> Any:
-        return case.within(
-            lambda: frule_f(config, tangents, *items, **kwargs), "running the rule"
-        )
+        return case.within(lambda: frule_f(config, tangents, *items, **kwargs), "running the rule")
 
     forward = Pushforward(case, push, f"frule of {short_name(f)}")
     forward.check()
@@ -240,9 +241,11 @@ def test_scalar(
     units = [1.0, 1j]
     y = f(x, **kwargs)
     for k, xdot in enumerate(units if np.iscomplexobj(x) else units[:1]):
-        report = test_frule(f, primal_with_tangent(x, xdot), second_order=second_order and not k, **options)
+        report = test_frule(
+            f, primal_with_tangent(x, xdot), second_order=second_order and not k, **options
+        )
     for k, ybar in enumerate(units if np.iscomplexobj(y) else units[:1]):
-        at = {"output_tangent": ybar, "second_order": second_order and not k}
+        at: dict = {"output_tangent": ybar, "second_order": second_order and not k}
         found = test_rrule(f, primal_with_tangent(x, units[0]), **at, **options)
         if np.iscomplexobj(x):
             test_rrule(f, primal_with_tangent(x, 1j), **at | {"second_order": False}, **options)
@@ -253,7 +256,7 @@ def test_scalar(
 
 # pytest collects what is called test_*, also where a test module only imports it.
 for _test in (test_rrule, test_frule, test_scalar):
-    _test.__test__ = False  # type: ignore[attr-defined]
+    _test.__test__ = False  # type: ignore[union-attr]
 
 
 def _merged(kwargs: dict, fkwargs: dict | None) -> dict:
@@ -269,7 +272,10 @@ def _check_real_units(f: Any, x: Any, y: Any, kwargs: dict) -> None:
     __tracebackhide__ = True
     case = Case("test_scalar", f, (primal_with_tangent(x, 1.0),), kwargs)
     if np.iscomplexobj(x):
-        dots = [frule(ForwardConfig(), (case.tangents[0], unit), f, x, **kwargs) for unit in (1.0, 1 + 0j)]
+        dots = [
+            frule(ForwardConfig(), (case.tangents[0], unit), f, x, **kwargs)
+            for unit in (1.0, 1 + 0j)
+        ]
         pair = [case.result.pack(dot[1]) for dot in dots if dot is not None]
         _same_units(case, pair, "frule", "tangent")
     found = rrule(ReverseConfig(), f, x, **kwargs)
@@ -280,7 +286,7 @@ def _check_real_units(f: Any, x: Any, y: Any, kwargs: dict) -> None:
 
 def _same_units(case: Case, pair: list[np.ndarray], rule: str, what: str) -> None:
     __tracebackhide__ = True
-    if len(pair) == 2 and not np.allclose(*pair, rtol=case.rtol, atol=case.atol):
+    if len(pair) == 2 and not np.allclose(pair[0], pair[1], rtol=case.rtol, atol=case.atol):
         raise case.failure(
             WrongDerivativeError,
             f"the {rule} of {short_name(case.f)} treats the {what} 1.0 unlike 1+0j.",

@@ -116,7 +116,7 @@ class SecondOrder:
                 WrongDerivativeError,
                 f"the second derivative is wrong, forward over {self.order}.",
                 *entry_lines(got, found.value, wrong, self.name),
-                "is something in the rule's body invisible to the tracer (value, np.asarray, float)?",
+                "does the rule's body hide something from the tracer (cr.value, np.asarray)?",
             )
 
     def against_each_other(

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..config import TangentError
-from ..rules import children
-from ..rules.project import dtype_of
-from ..rules.tangents import child_tangents
 from ..rules import (
     AbstractZero,
     InplaceableThunk,
     NotImplementedTangent,
     Tangent,
+    children,
     unthunk,
 )
+from ..rules.project import dtype_of
+from ..rules.tangents import child_tangents
 from .coordinates import is_sparse, label
 from .describe import short
 

@@ -1,0 +1,211 @@
+"""Arrays built from others: in another dtype, padded, repeated to a shape, on a grid.
+
+Most are composed. A map of indices says which entry of the inputs each entry of the result is.
+"""
+
+import numpy as np
+
+from ...config import MissingRuleError
+from ..calls import array_of, astype
+from ..definitions import composed
+from ..levels import value
+from ..project import ProjectTo, dtype_of
+from ..registry import frule, rrule
+from ..tangents import NoTangent, ZeroTangent
+from .numpy_shapes import pad_zeros
+
+# ---- dtypes ---------------------------------------------------------------------------------
+
+
+def is_continuous(dtype):
+    """Say whether a conversion to ``dtype`` is smooth: to integers it is piecewise constant."""
+    return np.dtype(dtype).kind in "fc"
+
+
+@frule.register(astype)
+def astype_frule(tangents, astype, x, *, dtype, **options):
+    y = astype(x, dtype, **options)
+    return y, ProjectTo(y)(tangents[1]) if is_continuous(dtype) else ZeroTangent()
+
+
+@rrule.register(astype)
+def astype_rrule(astype, x, *, dtype, **options):
+    project_x = ProjectTo(x)
+
+    def astype_pullback(ybar):
+        return NoTangent(), project_x(ybar) if is_continuous(dtype) else ZeroTangent()
+
+    return astype(x, dtype, **options), astype_pullback
+
+
+@composed(np.astype)
+def astype_of(x, dtype, /, *, copy=True, device=None):
+    return astype(x, dtype)
+
+
+def array(object, dtype=None, *, copy=None, order=None, subok=False, ndmin=0, like=None):
+    y = array_of(object, dtype)
+    return np.reshape(y, (1,) * (ndmin - np.ndim(y)) + np.shape(y))
+
+
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    return array_of(a, dtype)
+
+
+composed(np.array)(array)
+composed(np.asarray)(asarray)
+composed(np.asanyarray)(asarray)
+
+
+@composed(np.ascontiguousarray)
+def ascontiguousarray(a, dtype=None, *, like=None):
+    return np.atleast_1d(array_of(a, dtype))
+
+
+@composed(np.full_like)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    shape = np.shape(a) if shape is None else shape
+    return astype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
+
+
+# ---- axes in front, and common shapes -------------------------------------------------------
+
+
+def for_each(f):
+    """Compose a function of any number of arrays: one result for one, a tuple for several."""
+
+    def of_each(*arrays):
+        ys = tuple(f(x) for x in arrays)
+        return ys[0] if len(ys) == 1 else ys
+
+    return of_each
+
+
+def as_1d(x):
+    return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
+
+
+def as_2d(x):
+    return x if np.ndim(x) >= 2 else np.reshape(x, (1, -1))
+
+
+def as_3d(x):
+    shape = np.shape(x)
+    return x if len(shape) >= 3 else np.reshape(x, ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)])
+
+
+composed(np.atleast_1d)(for_each(as_1d))
+composed(np.atleast_2d)(for_each(as_2d))
+composed(np.atleast_3d)(for_each(as_3d))
+
+
+@composed(np.broadcast_arrays)
+def broadcast_arrays(*args, subok=False):
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    return tuple(np.broadcast_to(x, shape) for x in args)
+
+
+@composed(np.meshgrid)
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    rank = len(xi)
+    axes = list(range(rank))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    grids = [np.reshape(x, (1,) * axis + (-1,) + (1,) * (rank - 1 - axis)) for x, axis in zip(xi, axes)]
+    return tuple(grids) if sparse else np.broadcast_arrays(*grids)
+
+
+# ---- by a map of indices --------------------------------------------------------------------
+
+
+def indices_of(x, start=0):
+    """Return the number of each entry of ``x``, in the shape of ``x``, counted from ``start``."""
+    return np.reshape(np.arange(start, start + np.size(x)), np.shape(x))
+
+
+@composed(np.resize)
+def resize(a, new_shape):
+    if np.size(a) == 0:
+        return np.zeros_like(a, shape=new_shape)
+    return np.take(a, np.resize(indices_of(a), new_shape))
+
+
+@composed(np.pad)
+def pad(array, pad_width, mode="constant", **options):
+    constants = options.get("constant_values", 0)
+    if mode == "constant":
+        plain = np.ndim(value(constants)) == 0 and value(constants) == 0
+        return pad_zeros(array, pad_width) if plain else pad_constants(array, pad_width, constants)
+    known = mode in ("edge", "reflect", "symmetric", "wrap")
+    if not known or options.get("reflect_type", "even") != "even":
+        raise MissingRuleError(f"the rule of numpy.pad does not support mode={mode!r} "
+                               f"with {options or 'no options'}.")  # fmt: skip
+    return np.take(array, np.pad(indices_of(array), pad_width, mode))
+
+
+def pad_constants(array, pad_width, constants):
+    """Pad with constants, which may be traced: one, or one before and after for each axis."""
+    shape = (np.ndim(array), 2)
+    constants = astype(np.broadcast_to(array_of(constants), shape), dtype_of(value(array)))
+    source = np.concatenate([np.ravel(array), np.ravel(constants)])
+    numbers = indices_of(constants, np.size(array))
+    return np.take(source, np.pad(indices_of(array), pad_width, constant_values=numbers))
+
+
+# ---- grids of numbers -----------------------------------------------------------------------
+
+
+def steps_of(start, stop, num, endpoint):
+    """Return the numbers of the steps in front of the axes of ``start`` and ``stop``."""
+    dtype = dtype_of(value(stop - start))
+    dtype = dtype if is_continuous(dtype) else None
+    steps = np.arange(num, dtype=dtype or float)
+    return np.reshape(steps, (-1,) + (1,) * np.ndim(stop - start)), num - 1 if endpoint else num
+
+
+def number_or_array(x):
+    return array_of(x) if isinstance(x, list | tuple) else x
+
+
+@composed(np.linspace)
+def linspace(
+    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None
+):
+    start, stop = number_or_array(start), number_or_array(stop)
+    steps, count = steps_of(start, stop, num, endpoint)
+    step = (stop - start) / count if count > 0 else np.nan
+    y = start + steps * (step if count > 0 else stop - start)
+    if endpoint and num > 1:
+        y = np.where(steps == count, stop, y)  # exactly, as NumPy does
+    y = np.moveaxis(y, 0, axis)
+    if dtype is not None:
+        y = astype(y if is_continuous(dtype) else np.floor(y), dtype)
+    return (y, step) if retstep else y
+
+
+@composed(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    base = np.expand_dims(base, axis) if np.ndim(base) > 0 else base
+    y = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
+    return y if dtype is None else astype(y, dtype)
+
+
+@composed(np.geomspace)
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    start, stop = number_or_array(start), number_or_array(stop)
+    steps, count = steps_of(start, stop, num, endpoint)
+    y = start * np.power(stop / start, steps / max(count, 1))
+    if endpoint and num > 1:
+        y = np.where(steps == count, stop, y)
+    y = np.moveaxis(y, 0, axis)
+    return y if dtype is None else astype(y, dtype)
+
+
+@composed(np.vander)
+def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
+    count = np.size(x) if N is None else N
+    powers = [np.ones_like(x)]
+    while len(powers) < count:
+        powers.append(powers[-1] * x)
+    y = np.stack(powers[:count], axis=-1) if count else np.zeros_like(x, shape=(np.size(x), 0))
+    return y if increasing else np.flip(y, axis=-1)

@@ -1,0 +1,218 @@
+"""Arrays in another shape, order or dtype: every function here is linear in its array.
+
+A padded, tiled or resized array repeats entries of the one given; where a formula for the
+transpose would be longer than the function, a map of indices says which entry went where.
+"""
+
+import numpy as np
+
+from ...config import MissingRuleError
+from ..calls import primitive
+from ..definitions import linear_rule
+from ..kinds import unbroadcast
+from .numpy_indexing import scatter
+
+# ---- reshaping ------------------------------------------------------------------------------
+
+
+@linear_rule(np.reshape)
+def reshape_transpose(ybar, space, shape, order="C", copy=None):
+    return np.reshape(ybar, space.shape, order=known_order(order))
+
+
+@linear_rule(np.ravel)
+def ravel_transpose(ybar, space, order="C"):
+    return np.reshape(ybar, space.shape, order=known_order(order))
+
+
+def known_order(order):
+    if order not in ("C", "F"):
+        raise MissingRuleError(f"order={order!r} depends on how the array lies in memory, and a "
+                               "cotangent may lie otherwise.\n  write order='C' or order='F'")  # fmt: skip
+    return order
+
+
+def same_entries_transpose(ybar, space, axis=None):
+    return np.reshape(ybar, space.shape)
+
+
+linear_rule(np.expand_dims, same_entries_transpose)
+linear_rule(np.squeeze, same_entries_transpose)
+
+
+@linear_rule(np.copy)
+def copy_transpose(ybar, space, order="K", subok=False):
+    return ybar
+
+
+@linear_rule(np.broadcast_to)
+def broadcast_to_transpose(ybar, space, shape, subok=False):
+    return unbroadcast(ybar, space.shape)
+
+
+# ---- moving axes ----------------------------------------------------------------------------
+
+
+@linear_rule(np.transpose)
+def transpose_transpose(ybar, space, axes=None):
+    if axes is None:
+        return np.transpose(ybar)
+    return np.transpose(ybar, np.argsort([axis % space.ndim for axis in axes]))
+
+
+def matrix_transpose_transpose(ybar, space):
+    return np.matrix_transpose(ybar)
+
+
+linear_rule(np.matrix_transpose, matrix_transpose_transpose)
+linear_rule(np.linalg.matrix_transpose, matrix_transpose_transpose)
+
+
+@linear_rule(np.swapaxes)
+def swapaxes_transpose(ybar, space, axis1, axis2):
+    return np.swapaxes(ybar, axis1, axis2)
+
+
+@linear_rule(np.moveaxis)
+def moveaxis_transpose(ybar, space, source, destination):
+    return np.moveaxis(ybar, destination, source)
+
+
+@linear_rule(np.rollaxis)
+def rollaxis_transpose(ybar, space, axis, start=0):
+    axis = axis % space.ndim
+    start = start + space.ndim if start < 0 else start
+    return np.moveaxis(ybar, start - 1 if axis < start else start, axis)
+
+
+# ---- moving entries -------------------------------------------------------------------------
+
+
+@linear_rule(np.flip)
+def flip_transpose(ybar, space, axis=None):
+    return np.flip(ybar, axis)
+
+
+@linear_rule(np.fliplr)
+def fliplr_transpose(ybar, space):
+    return np.fliplr(ybar)
+
+
+@linear_rule(np.flipud)
+def flipud_transpose(ybar, space):
+    return np.flipud(ybar)
+
+
+@linear_rule(np.rot90)
+def rot90_transpose(ybar, space, k=1, axes=(0, 1)):
+    return np.rot90(ybar, -k, axes)
+
+
+@linear_rule(np.roll)
+def roll_transpose(ybar, space, shift, axis=None):
+    return np.roll(ybar, np.negative(shift), axis)
+
+
+# ---- repeating entries ----------------------------------------------------------------------
+
+
+@linear_rule(np.repeat)
+def repeat_transpose(ybar, space, repeats, axis=None):
+    shape = space.shape if axis is not None else (int(np.prod(space.shape)),)
+    axis = axis % len(shape) if axis is not None else 0
+    before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
+    if np.size(repeats) == 1:
+        count = int(np.ravel(repeats)[0])
+        xbar = np.sum(np.reshape(ybar, (*before, n, count, *after)), axis + 1)
+    else:
+        index = (slice(None),) * axis + (np.repeat(np.arange(n), repeats),)
+        xbar = scatter(ybar, shape, space.dtype, index)
+    return np.reshape(xbar, space.shape)
+
+
+@linear_rule(np.tile)
+def tile_transpose(ybar, space, reps):
+    reps = tuple(np.atleast_1d(reps))
+    reps = (1,) * (space.ndim - len(reps)) + reps
+    shape = (1,) * (len(reps) - space.ndim) + space.shape
+    pairs = [length for pair in zip(reps, shape) for length in pair]
+    repeated = tuple(range(0, len(pairs), 2))
+    return np.reshape(np.sum(np.reshape(ybar, pairs), repeated), space.shape)
+
+
+@primitive
+def pad_zeros(x, pad_width):
+    """``np.pad`` with zeros."""
+    return np.pad(x, pad_width)
+
+
+@linear_rule(pad_zeros)
+def pad_zeros_transpose(ybar, space, pad_width):
+    widths = pad_widths(pad_width, space.ndim)
+    return ybar[tuple(slice(before, before + n) for (before, _), n in zip(widths, space.shape))]
+
+
+def pad_widths(pad_width, ndim):
+    """Return the widths before and after, axis by axis, from any form ``np.pad`` takes."""
+    if isinstance(pad_width, dict):
+        by_axis = {axis % ndim: width for axis, width in pad_width.items()}
+        pad_width = [np.broadcast_to(by_axis.get(axis, 0), 2) for axis in range(ndim)]
+    return np.broadcast_to(pad_width, (ndim, 2)).tolist()
+
+
+# ---- triangles and diagonals ----------------------------------------------------------------
+
+
+@linear_rule(np.tril)
+def tril_transpose(ybar, space, k=0):
+    return unbroadcast(np.tril(ybar, k), space.shape)
+
+
+@linear_rule(np.triu)
+def triu_transpose(ybar, space, k=0):
+    return unbroadcast(np.triu(ybar, k), space.shape)
+
+
+def diagonal_index(n, offset):
+    return ..., np.arange(n) + max(-offset, 0), np.arange(n) + max(offset, 0)
+
+
+def diagonal_transpose(ybar, space, offset=0, axis1=0, axis2=1):
+    axes = (axis1 % space.ndim, axis2 % space.ndim)
+    others = [n for axis, n in enumerate(space.shape) if axis not in axes]
+    shape = (*others, *(space.shape[axis] for axis in axes))
+    index = diagonal_index(np.shape(ybar)[-1], offset)
+    return np.moveaxis(scatter(ybar, shape, space.dtype, index), (-2, -1), axes)
+
+
+def matrix_diagonal_transpose(ybar, space, offset=0):
+    return diagonal_transpose(ybar, space, offset, -2, -1)
+
+
+linear_rule(np.diagonal, diagonal_transpose)
+linear_rule(np.linalg.diagonal, matrix_diagonal_transpose)
+
+
+@linear_rule(np.diag)
+def diag_transpose(ybar, space, k=0):
+    return np.diagonal(ybar, k) if space.ndim == 1 else diagonal_transpose(ybar, space, k)
+
+
+@linear_rule(np.diagflat)
+def diagflat_transpose(ybar, space, k=0):
+    return np.reshape(np.diagonal(ybar, k), space.shape)
+
+
+def trace_transpose(ybar, space, offset=0, axis1=0, axis2=1):
+    rows, columns = space.shape[axis1], space.shape[axis2]
+    n = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+    spread = np.broadcast_to(np.expand_dims(ybar, -1), (*np.shape(ybar), n))
+    return diagonal_transpose(spread, space, offset, axis1, axis2)
+
+
+def matrix_trace_transpose(ybar, space, offset=0):
+    return trace_transpose(ybar, space, offset, -2, -1)
+
+
+linear_rule(np.trace, trace_transpose)
+linear_rule(np.linalg.trace, matrix_trace_transpose)

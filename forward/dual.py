@@ -28,14 +28,16 @@ from ..rules import (
     value,
 )
 from ..rules.answers import push_all
-from ..rules.kinds import Composed, Kind, NonDifferentiable, ScalarRule
+from ..rules.kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
 from ..rules.missing import missing_rule, runs_in_python
 from ..rules.operands import is_array, is_operand
-from ..rules.project import shape_of, structural
+from ..rules.project import dtype_of, shape_of, structural
 from ..rules.registry import OPTED_OUT
 from ..rules.signatures import name_of, positional
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import child_tangents
+from ..rules.views import is_fresh, tie_views
+from .writes import write
 
 FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
@@ -108,6 +110,16 @@ class ForwardLevel:
             )
         ydot = space(ydot)
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
+
+    def constant(self, x: Any) -> Any:
+        """Return ``x`` as an array of this level that depends on nothing yet."""
+        return self.dual(x, np.zeros(shape_of(x), dtype_of(x)))
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Do ``x[index] = v``."""
+        if not self.live:
+            raise _escaped()
+        write(self, x, index, v)
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -205,6 +217,9 @@ class ForwardLevel:
             return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
         if type(rule) is Composed:
             return rule.body(*args, **kwargs)
+        if type(rule) is FreshArray:
+            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+            return self.constant(y) if is_fresh(y) else y
         if rule is None or rule is OPTED_OUT:
             if runs_in_python(f):
                 return body(f)(*args, **kwargs)
@@ -216,7 +231,15 @@ class ForwardLevel:
             raise self._lost_option(f, kwargs)
         values = tuple(strip(x, self) for x in args)
         if isinstance(rule, Kind):
-            return self._push_kind(rule, f, args, kwargs, values, f(*values, **kwargs))
+            y = f(*values, **kwargs)
+            if type(rule) is not LinearRule:
+                return self._push_kind(rule, f, args, kwargs, values, y)
+            x = args[0]
+            if y is values[0]:
+                return x
+            dual = self._push_kind(rule, f, args, kwargs, values, y)
+            tie_views(dual, x, f, kwargs)
+            return dual
         tangents = tuple(self.tangent_of(x) for x in (f, *args))
         plain_f = strip(f, self)
         y, ydot = frule.run(rule, self.config, tangents, plain_f, values, kwargs)

@@ -17,16 +17,21 @@ from ..rules import (
     TracedNumber,
     ZeroTangent,
     as_structured,
+    body,
     children,
+    frule,
     is_traced,
     next_level,
     strip,
+    value,
 )
 from ..rules.collector import paused_collector
+from ..rules.kinds import FreshArray, NonDifferentiable
 from ..rules.operands import is_array
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
+from ..rules.views import Path, copied, follow, is_fresh, living_views, raised, root_of, tie_views
 from ..rules.zeros import zero_tangent
 from .jvp import FORWARD
 
@@ -85,11 +90,20 @@ class LinearProgram:
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Run ``f`` on the samples, and remember that it was called."""
+        rule = frule.find(None, f, args)
+        if isinstance(rule, NonDifferentiable | FreshArray):
+            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+            return self.constant(y) if isinstance(rule, FreshArray) and is_fresh(y) else y
         y = f(*(strip(x, self) for x in args), **{k: strip(x, self) for k, x in kwargs.items()})
         followed = (_slots(args, self), _slots(kwargs, self) if kwargs else kwargs)
         parts = children(y)
         if parts is None:
-            return self.wrap(y, (f, *followed)) if is_perturbable_input(y) else y
+            if not is_perturbable_input(y):
+                return y
+            traced = self.wrap(y, (f, *followed))
+            if args and isinstance(args[0], LinearArray) and args[0].level is self:
+                tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
+            return traced
         whole = self.wrap(0.0, (f, *followed)).index
         return self._parts(y, whole)
 
@@ -105,6 +119,21 @@ class LinearProgram:
                 wrapped.append(self.wrap(part, step) if is_perturbable_input(part) else part)
         return parts.rebuild(wrapped)
 
+    def constant(self, x: Any) -> Any:
+        """Return ``x`` as an array of tangents that depends on none of the inputs yet."""
+        return self.wrap(x, (np.array, (x,), {}))
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Remember ``x[index] = v`` as a step that makes a new array."""
+        root, path = root_of(x)
+        step = (_written, _slots((root, path, index, v), self), {})
+        sample = _written(root.value, path, index, strip(v, self))
+        again = self.wrap(sample, step)
+        root.value, root.index = again.value, again.index
+        for view in living_views(root):
+            made = follow(root_of(view)[1], root)
+            view.value, view.index = made.value, made.index
+
     def run(self, tangents: list) -> list:
         """Return the result of every step, given the tangents of the inputs."""
         results: list[Any] = []
@@ -118,6 +147,16 @@ class LinearProgram:
                     kwargs = _fill(kwargs, results)
                 results.append(f(*_fill(args, results), **kwargs))
         return results
+
+
+def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+    return f(x, *rest, **options)
+
+
+def _written(x: Any, path: Path, index: Any, v: Any) -> Any:
+    y = raised(copied(x), v)
+    follow(path, y)[index] = v
+    return y
 
 
 class _Slot:

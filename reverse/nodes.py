@@ -82,7 +82,7 @@ def find_active(tape: Any, x: Any) -> Active | None:
     found = [find_active(tape, part) for part in parts.values]
     if not any(found):
         return None
-    return Active(-1, None, parts.rebuild([None] * len(found)), found)
+    return Active(-1, ProjectTo(x), parts.rebuild([None] * len(found)), found)
 
 
 class KindNode:

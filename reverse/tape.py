@@ -19,13 +19,15 @@ from ..rules import (
     strip,
     value,
 )
-from ..rules.kinds import Composed, Kind, NonDifferentiable, ScalarRule
+from ..rules.kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
 from ..rules.missing import missing_rule, runs_in_python
 from ..rules.operands import is_array, is_operand
 from ..rules.registry import OPTED_OUT
 from ..rules.signatures import name_of, positional
+from ..rules.views import is_fresh, tie_views
 from .nodes import KindNode, RuleNode, all_integers, find_active, wrap_output
 from .sweep import Entry, sweep
+from .writes import CONSTANT, write
 
 FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
@@ -107,6 +109,16 @@ class Tape:
             self.sweeps -= 1
             if self.sweeps == 0:
                 self.entries = _CLOSED
+
+    def constant(self, x: Any) -> Any:
+        """Return ``x`` as an array of this tape that depends on nothing yet."""
+        return self.wrap(x, CONSTANT)
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Record ``x[index] = v``."""
+        if self.entries is _CLOSED:
+            self.entries.append(())
+        write(self, x, index, v)
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -249,6 +261,9 @@ class Tape:
             return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
         if type(rule) is Composed:
             return rule.body(*args, **kwargs)
+        if type(rule) is FreshArray:
+            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+            return self.constant(y) if is_fresh(y) else y
         if rule is None or rule is OPTED_OUT:
             if runs_in_python(f):
                 return body(f)(*args, **kwargs)
@@ -260,7 +275,15 @@ class Tape:
             raise self._lost_option(f, kwargs)
         values = tuple(strip(x, self) for x in args)
         if isinstance(rule, Kind):
-            return self._record_kind(rule, args, kwargs, values, f(*values, **kwargs))
+            y = f(*values, **kwargs)
+            if type(rule) is not LinearRule:
+                return self._record_kind(rule, args, kwargs, values, y)
+            x = args[0]
+            if y is values[0]:
+                return x
+            traced = self._record_kind(rule, args, kwargs, values, y)
+            tie_views(traced, x, f, kwargs)
+            return traced
         plain_f = strip(f, self)
         y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
         found = [(i, find_active(self, x)) for i, x in enumerate((f, *args))]

@@ -6,6 +6,7 @@ from .definitions import (
     bilinear_rule,
     composed,
     derivatives_given_output,
+    fresh_array,
     linear_rule,
     non_differentiable,
     opt_out,

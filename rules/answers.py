@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleError, TangentError, defined_at
-from .kinds import Kind, NonDifferentiable
+from .kinds import FreshArray, Kind, NonDifferentiable
 from .project import ProjectTo, shape_of
 from .signatures import name_of
 from .tangents import (
@@ -47,7 +47,7 @@ def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -
     """Answer an ``frule`` query by a kind."""
     args, kwargs = kind.bind(f, args, kwargs)
     y = f(*args, **kwargs)
-    if isinstance(kind, NonDifferentiable):
+    if isinstance(kind, NonDifferentiable | FreshArray):
         return y, ZERO
     return y, push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
 
@@ -56,7 +56,7 @@ def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
     """Answer an ``rrule`` query by a kind; one cotangent per positional argument given."""
     args, kwargs = kind.bind(f, given, kwargs)
     y = f(*args, **kwargs)
-    differentiable = not isinstance(kind, NonDifferentiable)
+    differentiable = not isinstance(kind, NonDifferentiable | FreshArray)
     spaces = [ProjectTo(x) for x in args] if differentiable else []
     options = (NO_TANGENT,) * (len(given) - len(spaces))
 

@@ -9,6 +9,7 @@ from ..config import MissingRuleError, RuleConfig, RuleError, defined_at, user_l
 from .kinds import (
     BilinearRule,
     Composed,
+    FreshArray,
     Kind,
     LinearRule,
     NonDifferentiable,
@@ -227,6 +228,12 @@ def non_differentiable(f: Any, /, *types: Any) -> None:
         return
     for function in (f, *types):
         _add_kind(function, NonDifferentiable(function, 0, None, user_line()))
+
+
+def fresh_array(*functions: Any) -> None:
+    """Declare that these make new arrays, which may then be written to."""
+    for f in functions:
+        _add_kind(f, FreshArray(f, 0, None, user_line()))
 
 
 def composed(f: Any) -> Callable[[Callable], Callable]:

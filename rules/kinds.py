@@ -15,7 +15,7 @@ import numpy as np
 from .masked import Masked
 from .project import ProjectTo, dtype_of, shape_of
 from .signatures import name_of, options_by_name, parameters, without_defaults
-from .tangents import ZERO, Tangent
+from .tangents import ZERO, NotImplementedTangent, Tangent
 from .zeros import as_structured
 
 
@@ -97,6 +97,8 @@ class ScalarRule(Kind):
             ybar = partial * ybar
         elif constant is not ONE:
             ybar = np.conj(constant) * ybar if isinstance(constant, complex) else constant * ybar
+        if type(ybar) is NotImplementedTangent:
+            return ybar
         return unbroadcast(ybar, space.shape)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
@@ -226,6 +228,16 @@ class NonDifferentiable(Kind):
 
     __slots__ = ()
     label = "non-differentiable"
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        return args, kwargs
+
+
+class FreshArray(Kind):
+    """Makes a new array whose numbers depend on nothing; what is written into it is followed."""
+
+    __slots__ = ()
+    label = "fresh array"
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         return args, kwargs

@@ -36,7 +36,7 @@ def dtype_of(x: Any) -> np.dtype | None:
     """Return the dtype of a number or an array (of any library), None for anything else."""
     dtype = getattr(x, "dtype", None)
     if dtype is None:
-        dtype = _BY_TYPE.get(type(x))
+        dtype = _BY_TYPE.get(x.__class__)  # a traced float's is float
         if dtype is None and isinstance(x, bool):
             dtype = np.dtype(bool)
     return dtype if isinstance(dtype, np.dtype) else None

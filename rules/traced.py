@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..config import LostDerivativeError, MutationError, user_line
-from .calls import astype, call, getitem
-from .levels import Traced, type_under, value
+from .calls import array_of, astype, call, getitem
+from .levels import Traced, innermost, is_traced, type_under, value
+from .project import dtype_of
 
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:
@@ -119,14 +120,20 @@ class TracedNumber(Traced):
                 return self.level.binary(ufunc, ufunc, *inputs)
             if len(inputs) == 1:
                 return self.level.unary(ufunc, ufunc, self)
+        f = ufunc if method == "__call__" else getattr(ufunc, method)
         if kwargs.get("out") is not None:
-            _refuse_out(ufunc, kwargs["out"])
-        return call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+            out = kwargs.pop("out")
+            return write_out(ufunc, f(*inputs, **kwargs), out)
+        return call(f, inputs, kwargs)
 
     def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
         if kwargs.get("out") is not None:
-            _refuse_out(f, kwargs["out"])
-        return call(f, args, kwargs)
+            kwargs = dict(kwargs)
+            out = kwargs.pop("out")
+            return write_out(f, f(*args, **kwargs), out)
+        level = innermost((*args, *kwargs.values()))
+        # With like=x the array that decides is no argument of the function.
+        return (level or self.level).call(f, args, kwargs)
 
     # ---- operators ----
 
@@ -280,9 +287,12 @@ class TracedNumber(Traced):
 
 
 class TracedArray(TracedNumber):
-    """A traced array: a traced number that is also a sequence."""
+    """A traced array: a traced number that is also a sequence, and that can be written to.
 
-    __slots__ = ()
+    ``base_and_path`` is set on views, and ``views`` on arrays that have any; see ``views.py``.
+    """
+
+    __slots__ = ("__weakref__", "base_and_path", "views")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -307,29 +317,81 @@ class TracedArray(TracedNumber):
     def tolist(self) -> list:
         return [row.tolist() if self.ndim > 1 else row for row in self]
 
-    __setitem__ = _mutation("x[index] = ...", "build a new array: np.where, np.concatenate, "
-                            "or cr.array of the parts")  # fmt: skip
-    __delitem__ = __setitem__
-    __iadd__ = _mutation("x += ...", "write x = x + ...")
-    __isub__ = _mutation("x -= ...", "write x = x - ...")
-    __imul__ = _mutation("x *= ...", "write x = x * ...")
-    __itruediv__ = _mutation("x /= ...", "write x = x / ...")
-    __ipow__ = _mutation("x **= ...", "write x = x ** ...")
-    __ifloordiv__ = _mutation("x //= ...", "write x = x // ...")
-    __imod__ = _mutation("x %= ...", "write x = x % ...")
-    __imatmul__ = _mutation("x @= ...", "write x = x @ ...")
-    fill = _mutation("x.fill(...)", "write np.full_like of a plain array")
-    sort = _mutation("x.sort()", "write x = np.sort(x)")
-    partition = _mutation("x.partition(...)", "write x = np.partition(x, ...)")
-    put = _mutation("x.put(...)", "build a new array with np.where or np.concatenate")
+    # ---- writing ----
+
+    def __setitem__(self, index: Any, v: Any) -> None:
+        self.level.write(self, index, array_of(v) if isinstance(v, list | tuple) else v)
+
+    def _write_result(self, y: Any) -> Any:
+        if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
+            raise MutationError(
+                f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
+                f"dtype {self.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
+            )
+        self[...] = y
+        return self
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._write_result(self + other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._write_result(self - other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._write_result(self * other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._write_result(self / other)
+
+    def __ipow__(self, other: Any) -> Any:
+        return self._write_result(self**other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return self._write_result(self // other)
+
+    def __imod__(self, other: Any) -> Any:
+        return self._write_result(self % other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return self._write_result(self @ other)
+
+    def fill(self, v: Any) -> None:
+        self[...] = v
+
+    def sort(self, axis: int = -1, **options: Any) -> None:
+        self[...] = np.sort(self, axis=axis, **options)
+
+    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
+        self[...] = np.partition(self, kth, axis=axis, **options)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        np.put(self, indices, values, mode)
+
     resize = _mutation("x.resize(...)", "write x = np.resize(x, ...) or np.reshape(x, ...)")
+    __delitem__ = _mutation("del x[index]", "write x = np.delete(x, index)")
 
 
-def _refuse_out(f: Any, out: Any) -> None:
-    outs = out if isinstance(out, tuple) else (out,)
-    kind = "a traced array" if any(isinstance(o, Traced) for o in outs) else "a plain array"
+def write_out(f: Any, y: Any, out: Any) -> Any:
+    """Do what ``out=`` asks for: write the result into a traced array, and return that."""
+    if isinstance(out, tuple):
+        if len(out) > 1:
+            return tuple(write_out(f, part, o) for part, o in zip(y, out, strict=True))
+        out = out[0]
+    if out is None:
+        return y
+    if not isinstance(out, Traced):
+        if not is_traced(y):
+            out[...] = y
+            return out
+        _refuse_out(f)
+    out[...] = y
+    return out
+
+
+def _refuse_out(f: Any) -> None:
     raise MutationError(
         f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "
-        f"{kind} in {user_line()}.\n"
-        f"  use the result instead: y = np.{f.__name__}(...); or a = a + x instead of a += x"
+        f"a plain array in {user_line()}.\n"
+        f"  use the result instead: y = np.{f.__name__}(...), or a = a + x instead of a += x; or "
+        "make the array a traced one: np.zeros_like(x)"
     )

@@ -5,9 +5,7 @@ Traced arguments are read for their numbers only, and the result is plain.
 
 import numpy as np
 
-from ..calls import astype
-from ..definitions import composed, non_differentiable
-from ..levels import is_traced, value
+from ..definitions import non_differentiable
 
 STEPS = (
     np.ceil, np.fix, np.floor, np.floor_divide, np.rint, np.round, np.around, np.spacing, np.trunc,
@@ -29,7 +27,7 @@ LOGIC = (
 POSITIONS = (
     np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argpartition, np.argsort, np.lexsort,
     np.argwhere, np.count_nonzero, np.flatnonzero, np.nonzero,
-    np.digitize, np.searchsorted, np.unique_counts, np.unique_inverse,
+    np.digitize, np.searchsorted,
     np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
     np.ravel_multi_index, np.unravel_index, np.ix_,
 )  # fmt: skip
@@ -39,15 +37,4 @@ DESCRIPTIONS = (
     np.may_share_memory, np.shares_memory, np.array2string, np.array_repr, np.array_str,
 )  # fmt: skip
 
-SHAPES = (np.empty_like, np.ones_like, np.zeros_like)
-
-non_differentiable(*STEPS, *COMPARISONS, *LOGIC, *POSITIONS, *DESCRIPTIONS, *SHAPES)
-
-
-@composed(np.full_like)
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    """The array gives no more than shape and dtype; the number that fills it has a derivative."""
-    like = np.empty_like(value(a), dtype, order, subok, shape)
-    if is_traced(fill_value) and like.dtype.kind in "fc":
-        return astype(np.broadcast_to(fill_value, like.shape), like.dtype)
-    return np.full_like(like, value(fill_value))
+non_differentiable(*STEPS, *COMPARISONS, *LOGIC, *POSITIONS, *DESCRIPTIONS)

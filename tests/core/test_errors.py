@@ -42,8 +42,9 @@ def raises(error, *parts):
         (lambda x: math.sin(x), "math module", "np.sin(x) instead of math.sin(x)"),
         (lambda x: int(x) * 1.0, "int(x)", "cr.value(x)"),
         (lambda x: abs(complex(x)), "complex(x)", "cr.value(x)"),
-        (lambda x: np.zeros(3)[x], "an index", "integers"),
-        (lambda x: np.float64(x), "float(x)", "cr.value(x)"),
+        (lambda x: range(x), "an index or a size", "integers"),
+        (lambda x: np.zeros(3)[x], "a traced float", "cr.value(x)"),
+        (lambda x: np.float64(x), "a traced float", "cr.value(x)"),
         (lambda x: np.array([x, 1.0])[0], "np.array", "cr.array"),
         (lambda x: np.asarray(x), "np.asarray", "np.stack"),
         (lambda x: np.full(3, x)[0], "np.array", "cr.array"),
@@ -73,28 +74,20 @@ def test_lost_derivative_error_is_a_type_error():
 # ---- writes ----------------------------------------------------------------------------------
 
 
-def write_item(x):
-    x[0] = 1.0
-
-
-def write_in_place(x):
-    x += 1.0
-
-
 @pytest.mark.parametrize("transform", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (x,))])
 @pytest.mark.parametrize(
     ("program", "what", "remedy"),
     [
-        (write_item, "x[index] = ...", "np.where"),
-        (write_in_place, "x += ...", "write x = x + ..."),
-        (lambda x: x.sort(), "x.sort()", "np.sort(x)"),
-        (lambda x: x.fill(0.0), "x.fill", "np.full_like"),
         (lambda x: np.add(x, 1.0, out=np.zeros(3)), "add(..., out=...)", "use the result"),
-        (lambda x: np.add(x, 1.0, out=x), "a traced array", "use the result"),
-        (lambda x: np.sum(x, out=np.zeros(())), "sum(..., out=...)", "use the result"),
+        (lambda x: np.sum(x, out=np.zeros(())), "sum(..., out=...)", "np.zeros_like(x)"),
+        (lambda x: np.copyto(np.zeros(3), x), "np.copyto", "np.zeros_like(x)"),
+        (lambda x: np.put(np.zeros(3), [0], x[0]), "np.put", "np.zeros(shape, like=x)"),
+        (lambda x: np.add.at(np.zeros(3), [0], x[:1]), "add.at", "np.zeros_like(x)"),
+        (lambda x: x.resize(6), "x.resize(...)", "np.resize(x, ...)"),
+        (lambda x: x.__delitem__(0), "del x[index]", "np.delete(x, index)"),
     ],
 )
-def test_mutation(transform, program, what, remedy):
+def test_writes_that_cannot_be_followed(transform, program, what, remedy):
     with raises(cr.MutationError, what, remedy, "test_errors.py"):
         transform(program)(X)
 
@@ -109,13 +102,40 @@ def test_in_place_addition_to_a_plain_array():
         cr.grad(program)(X)
 
 
+def test_an_integer_array_cannot_hold_a_traced_number():
+    def program(x):
+        counts = x.astype(int) * 2
+        total = np.zeros_like(x, dtype=int)
+        total[0] = x[0]
+        return counts
+
+    with raises(cr.LostDerivativeError, "would drop the derivative", "test_errors.py"):
+        cr.grad(program)(X)
+    with raises(cr.MutationError, "dtype int64 would truncate", "dtype=float"):
+        cr.grad(lambda n: n.__setitem__(0, n[0] * 0.5))(np.arange(3))
+
+
+def test_a_value_of_an_inner_transform_is_not_written_into_an_outer_array():
+    def outer(x):
+        kept = np.zeros_like(x)
+
+        def inner(y):
+            kept[0] = y
+            return y * y
+
+        return cr.grad(inner)(x[0]) + kept[0]
+
+    with raises(cr.MutationError, "inner transform", "test_errors.py"):
+        cr.grad(outer)(X)
+
+
 # ---- rules that are missing ------------------------------------------------------------------
 
 
 def test_missing_rule_names_the_call_and_the_line():
     with raises(
         cr.MissingRuleError,
-        "numpy.busday_count has no rrule" if False else "has no rrule",
+        "unwrap_phase has no rrule",
         "argument 0 depends on a differentiated input",
         "called as  unwrap_phase(float64[3])  in test_errors.py",
         "@cr.rrule.register(unwrap_phase)",
@@ -123,13 +143,6 @@ def test_missing_rule_names_the_call_and_the_line():
         cr.grad(lambda x: np.sum(UNKNOWN(x)))(X)
     with raises(cr.MissingRuleError, "has no frule", "@cr.frule.register(unwrap_phase)"):
         cr.jvp(lambda x: UNKNOWN(x), (X,), (X,))
-
-
-class _Foreign:
-    __name__ = "unwrap_phase"
-
-    def __array_ufunc__(self, *args):  # never reached; makes the object a leaf
-        return NotImplemented
 
 
 UNKNOWN = cr.primitive(np.frompyfunc(math.sin, 1, 1))
@@ -227,7 +240,7 @@ def test_a_wrong_frule_is_named():
         return wrong(x), np.ones(7)
 
     with raises(cr.TangentError, "the frule of wrong gave a tangent of shape (7,)", "shape (3,)"):
-        cr.jvp(wrong, (X,), (X,)) if False else cr.jvp(lambda x: wrong(x), (X,), (X,))
+        cr.jvp(lambda x: wrong(x), (X,), (X,))
 
 
 def test_a_rule_must_have_the_signature_of_the_call():
@@ -263,10 +276,6 @@ def test_not_implemented_is_an_error_only_where_it_would_reach_a_result():
         bessel,
         cr.not_implemented("the derivative in the order is not written"),
         lambda y, order, x: order * x ** (order - 1),
-    ) if False else cr.scalar_rule(
-        bessel,
-        lambda y, order, x: cr.not_implemented("the derivative in the order is not written"),
-        lambda y, order, x: order * x ** (order - 1),
     )
     assert cr.grad(bessel, argnums=1)(2.0, 3.0) == 6.0
     assert cr.grad(lambda x: bessel(2.0, x))(3.0) == 6.0
@@ -291,7 +300,7 @@ def test_grad_needs_a_scalar_output():
 
     with raises(TypeError, "grad needs a scalar output, and loss returned float64[3]", "jacobian"):
         cr.grad(loss)(X)
-    with raises(TypeError, "returned complex128", "real part"):
+    with raises(TypeError, "returned complex", "real part"):
         cr.grad(lambda x: x * 1j)(1.0)
     with raises(TypeError, "needs a scalar output", "has_aux=True"):
         cr.value_and_grad(lambda x: (x, x))(1.0)

@@ -83,6 +83,34 @@ def test_a_foreign_engine_passes():
     test_rrule(lambda x: x * x, 2.0, config=Mine(), rrule_f=cr.rrule_via_ad)
 
 
+def test_a_config_without_a_mode_still_tests_the_rule():
+    class Plain(cr.RuleConfig, cr.NoForwardsMode, cr.NoReverseMode):
+        pass
+
+    test_rrule(np.sin, X, config=Plain())
+    test_frule(np.sin, X, config=Plain())
+
+
+def test_a_keyword_that_one_rule_lacks_is_reported():
+    @cr.primitive
+    def scaled(x, *, by=1.0):
+        return x * by
+
+    @cr.rrule.register(scaled)
+    def scaled_rrule(scaled, x, *, by=1.0):
+        def scaled_pullback(ybar):
+            return NO, by * ybar
+
+        return x * by, scaled_pullback
+
+    @cr.frule.register(scaled)
+    def scaled_frule(tangents, scaled, x):
+        return x, tangents[1]
+
+    report = test_rrule(scaled, X, by=2.0, second_order=False)
+    assert "does not support the keyword 'by'" in report.skipped[0]
+
+
 def test_scalars():
     test_scalar(np.sin, 0.7)
     test_scalar(np.sin, np.float32(0.7))

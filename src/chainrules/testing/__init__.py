@@ -27,7 +27,8 @@ from .finite_differences import (
     forward_fdm,
 )
 from .random_tangents import rand_tangent
-from .rule_tests import test_frule, test_rrule, test_scalar
+from .rule_tests import test_frule, test_rrule
+from .scalar_tests import test_scalar
 
 __all__ = [
     # a rule

@@ -48,7 +48,8 @@ def check_adjoint(
     finite = np.isfinite(left).all() and np.isfinite(right).all()
     size = float(np.sum(np.abs(left)) + np.sum(np.abs(right)))
     rtol = max(case.epsilon**0.7, case.given_rtol or 0)
-    if finite and abs(np.sum(left) - np.sum(right)) > rtol * size + 1e-300:
+    rounding = case.rounding * float(np.sum(np.abs(reverse.seed)))
+    if finite and abs(np.sum(left) - np.sum(right)) > rtol * size + rounding:
         raise case.failure(
             WrongDerivativeError,
             f"forward and reverse mode of {short_name(case.f)} disagree.",

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, NoTangent, Tangent, children
-from .coordinates import Coordinates, is_sparse, label
+from .coordinates import Coordinates
+from .plan import is_sparse, label
 from .random_tangents import rand_tangent
 
 __all__ = ["Snapshot", "paired", "primal_with_tangent"]

@@ -97,6 +97,10 @@ class Case:
         self.rtol = self.epsilon**0.575 if rtol is None else rtol
         self.atol = self.rtol if atol is None else atol
         self.given_rtol = rtol
+        finite = np.abs(self.result.values()[np.isfinite(self.result.values())])
+        self.magnitude = 1 + float(np.max(finite, initial=0.0))
+        # Where terms cancel, zero comes out as rounding, and rounding has no correct digits.
+        self.rounding = 100 * self.epsilon * self.magnitude
 
     def call(self, items: tuple) -> Any:
         """The function at another point."""
@@ -123,6 +127,8 @@ class Case:
     def decided(self, found: Estimate, line: Line) -> Estimate:
         """Refuse an estimate that is too vague to tell right from wrong."""
         allowed = max(1e-2, self.given_rtol or 0.0) * np.max(np.abs(found.value), initial=0.0)
+        # Of a large value, be it constant, differences say less.
+        allowed += 1e-8 * self.magnitude
         vague = np.max(found.error, initial=0.0) > allowed + max(10 * self.atol, 1e-6)
         if np.all(np.isfinite(found.value)) and not vague:
             return found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..forward import jvp
-from ..reverse import vjp
+from ..reverse import grad, vjp
 from ..rules import NoTangent
 from .adjoint import check_adjoint
 from .arguments import primal_with_tangent
@@ -17,6 +17,7 @@ from .errors import UndecidedError
 from .finite_differences import FiniteDifference
 from .pullback_checks import Reverse
 from .pushforward_checks import Pushforward
+from .rule_tests import merged
 from .second_order import SecondOrder
 from .structure import value_complaint
 
@@ -74,9 +75,7 @@ def check_grad(
     >>> report = check_grad(loss, np.array([1.0, 2.0]), 0.5)
     """
     __tracebackhide__ = True
-    if kwargs.keys() & (fkwargs or {}).keys():
-        raise TypeError("a keyword is given twice, once in fkwargs.")
-    kwargs = {**kwargs, **(fkwargs or {})}
+    kwargs = merged(kwargs, fkwargs)
     # What the function holds is not differentiated here, only its arguments.
     function = primal_with_tangent(f, NoTangent())
     case = Case(
@@ -92,10 +91,10 @@ def check_grad(
         lenient=True,
     )
     _check_repeatable(case)
-    if not case.space.size or not case.result.size:
+    if not case.space.leaves or not case.result.leaves:
         raise UndecidedError(
             f"{case.report.call} has no derivative to check: "
-            + ("its result is not" if case.space.size else "no argument is")
+            + ("its result is not" if case.space.leaves else "no argument is")
             + " a float, a complex number, or an array or container of these.\n"
             "  write 2.0 for 2, or primal_with_tangent(2, 1.0) to count an integer as real"
         )
@@ -111,6 +110,8 @@ def check_grad(
     reverse = Reverse(case, pull, f"vjp of {name}", output_tangent)
     xbar = reverse.check(thunks=False)
     check_adjoint(case, push, reverse, xbar)
+    if isinstance(case.y, float | np.floating):
+        _check_grad_itself(case, reverse)
     if second_order:
 
         def cotangents(items: tuple) -> tuple:
@@ -130,6 +131,22 @@ def _vjp(kwargs: dict, items: tuple) -> tuple:
     f, *args = items
     y, pullback = vjp(lambda *primals: f(*primals, **kwargs), *args)
     return y, lambda ybar: (NoTangent(), *pullback(ybar))
+
+
+def _check_grad_itself(case: Case, reverse: Reverse) -> None:
+    """``grad`` is the pullback of 1, for every argument that counts."""
+    __tracebackhide__ = True
+    f, *args = case.items
+    used = [case.slice_of(1 + i) for i in range(len(args))]
+    argnums = tuple(i for i, at in enumerate(used) if at.stop > at.start)
+    gradient = grad(lambda *primals: f(*primals, **case.kwargs), argnums=argnums)
+    found = case.within(lambda: gradient(*args), "running grad")
+    pieces: list[Any] = [NoTangent()] * (1 + len(args))
+    for i, xbar in zip(argnums, found, strict=True):
+        pieces[1 + i] = xbar
+    _, ones = reverse.pull(reverse.start(), case.result.tangent(np.ones(1)))
+    reverse.equal(ones, case.space.pack(tuple(pieces)), "is not what grad gives")
+    case.report.checks.append("grad")
 
 
 def _check_repeatable(case: Case) -> None:

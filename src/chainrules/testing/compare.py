@@ -15,8 +15,8 @@ from ..rules import (
     children,
     unthunk,
 )
-from .coordinates import is_sparse, label
 from .errors import WrongDerivativeError, WrongStructureError
+from .plan import is_sparse, label
 
 __all__ = ["assert_tangents_close", "describe_difference", "entries", "worst_entries"]
 

@@ -116,7 +116,7 @@ class Reverse:
         __tracebackhide__ = True
         case = self.case
         pullback = self.start()
-        if not case.result.size:
+        if not case.result.leaves:
             return self.check_constant(pullback)
         before = case.snapshot(ybar=self.ybar)
         xbars, got = self.pull(pullback, self.ybar)
@@ -271,7 +271,9 @@ class Reverse:
         compare = ~self.missing & np.isfinite(expected)
         rtol = max(case.epsilon**0.7, case.given_rtol or 0)
         scale = np.max(np.abs(expected[compare]), initial=0.0)
-        wrong = compare & ~(np.abs(got - expected) <= rtol * (np.abs(expected) + scale) + 1e-300)
+        rounding = case.rounding * np.max(np.abs(self.seed), initial=0.0)
+        allowed = rtol * (np.abs(expected) + scale) + rounding
+        wrong = compare & ~(np.abs(got - expected) <= allowed)
         if np.any(wrong):
             first = f"the pullback of the {self.rule} {complaint}."
             lines = entry_lines(got, expected, wrong, case.entry_name)

@@ -146,9 +146,9 @@ class Pushforward:
         case = self.case
         # Rounding only, and a user's own rtol where that is coarser.
         rtol = max(case.epsilon**0.7, case.given_rtol or 0)
-        allowed = (
-            rtol * (np.abs(expected) + np.max(np.abs(expected[compare]), initial=0.0)) + 1e-300
-        )
+        scale = np.max(np.abs(expected[compare]), initial=0.0)
+        rounding = case.rounding * np.max(np.abs(case.xdot), initial=0.0)
+        allowed = rtol * (np.abs(expected) + scale) + rounding
         wrong = compare & ~(np.abs(got - expected) <= allowed)
         if np.any(wrong):
             lines = entry_lines(got, expected, wrong, lambda i: "ydot" + case.result.name(i))

@@ -17,8 +17,8 @@ from ..rules import (
 )
 from ..rules.project import dtype_of
 from ..rules.tangents import child_tangents
-from .coordinates import is_sparse, label
 from .describe import short
+from .plan import is_sparse, label
 
 __all__ = ["inplace_complaint", "tangent_complaint", "value_complaint"]
 

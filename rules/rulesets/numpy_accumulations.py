@@ -1,0 +1,169 @@
+"""Running sums, products and extremes of arrays, and the linear recurrence behind them.
+
+Running products are differentiated without a division, so that zeros need no care. A running
+maximum shares the derivative evenly among the equal numbers that it has met.
+"""
+
+import math
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ..definitions import composed, linear_rule
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..tangents import NoTangent
+
+
+def in_lanes(x, axis):
+    """Bring the axes in ``axis`` (None for all) to the end, and join them into one."""
+    axes = normalize_axis_tuple(range(np.ndim(x)) if axis is None else axis, np.ndim(x))
+    moved = np.moveaxis(x, axes, tuple(range(-len(axes), 0))) if axes else x
+    shape = np.shape(moved)
+    kept = len(shape) - len(axes)
+    return np.reshape(moved, (*shape[:kept], math.prod(shape[kept:])))
+
+
+def from_lanes(lanes, shape, axis):
+    """Undo ``in_lanes`` for an array of ``shape``."""
+    axes = normalize_axis_tuple(range(len(shape)) if axis is None else axis, len(shape))
+    kept = [n for k, n in enumerate(shape) if k not in axes]
+    x = np.reshape(lanes, (*kept, *(shape[k] for k in axes)))
+    return np.moveaxis(x, tuple(range(-len(axes), 0)), axes) if axes else x
+
+
+def prior(x, first):
+    """What stood one place before along the last axis; ``first`` in the first place."""
+    return np.concatenate([np.full_like(x[..., :1], first), x[..., :-1]], axis=-1)
+
+
+def recurrence(a, b):
+    """Solve ``s[k] = a[k] * s[k-1] + b[k]`` along the last axis, from ``s[-1] = 0``.
+
+    Two steps make one: ``s[k] = a[k] a[k-1] s[k-2] + (a[k] b[k-1] + b[k])``. So each round
+    doubles the length of the steps, and log2(n) rounds of array operations do.
+    """
+    step = 1
+    while step < np.shape(b)[-1]:
+        b = np.concatenate([b[..., :step], b[..., step:] + a[..., step:] * b[..., :-step]], axis=-1)
+        a = np.concatenate([a[..., :step], a[..., step:] * a[..., :-step]], axis=-1)
+        step *= 2
+    return b
+
+
+def recurrence_transpose(a, sbar):
+    """Pull back from ``s`` to ``b``: the same recurrence, run from the end."""
+    return np.flip(recurrence(prior(np.flip(np.conj(a), -1), 0), np.flip(sbar, -1)), -1)
+
+
+# ---- sums ----
+
+
+@linear_rule(np.cumsum)
+def cumsum_transpose(ybar, space, axis=None, dtype=None):
+    axis = -1 if axis is None else axis
+    return np.reshape(np.flip(np.cumsum(np.flip(ybar, axis), axis), axis), space.shape)
+
+
+@linear_rule(np.cumulative_sum)
+def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial=False):
+    axis = 0 if axis is None else axis
+    if include_initial:
+        ybar = np.moveaxis(np.moveaxis(ybar, axis, 0)[1:], 0, axis)
+    return cumsum_transpose(ybar, space, axis)
+
+
+@composed(np.add.accumulate)
+def add_accumulate(array, axis=0, dtype=None):
+    return np.cumsum(array, axis, dtype)
+
+
+@composed(np.nancumsum)
+def nancumsum(a, axis=None, dtype=None):
+    return np.cumsum(np.where(np.isnan(a), 0, a), axis, dtype)
+
+
+# ---- products ----
+
+
+@frule.register(np.cumprod)
+def cumprod_frule(tangents, cumprod, x, *, axis=None, dtype=None):
+    """From ``y[k] = x[k] * y[k-1]``: ``ydot[k] = x[k] * ydot[k-1] + y[k-1] * xdot[k]``."""
+    _, xdot = tangents
+    y = cumprod(x, axis, dtype)
+    before = prior(in_lanes(y, axis), 1)
+    return y, from_lanes(
+        recurrence(in_lanes(x, axis), before * in_lanes(xdot, axis)), np.shape(y), axis
+    )
+
+
+@rrule.register(np.cumprod)
+def cumprod_rrule(cumprod, x, *, axis=None, dtype=None):
+    project_x = ProjectTo(x)
+    y = cumprod(x, axis, dtype)
+
+    def cumprod_pullback(ybar):
+        before = prior(in_lanes(y, axis), 1)
+        xbar = np.conj(before) * recurrence_transpose(in_lanes(x, axis), in_lanes(ybar, axis))
+        return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
+
+    return y, cumprod_pullback
+
+
+@composed(np.cumulative_prod)
+def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+    axis = 0 if axis is None else axis
+    y = np.cumprod(x, axis, dtype)
+    if not include_initial:
+        return y
+    first = np.ones_like(np.take(y, [0], axis))
+    return np.concatenate([first, y], axis)
+
+
+@composed(np.multiply.accumulate)
+def multiply_accumulate(array, axis=0, dtype=None):
+    return np.cumprod(array, axis, dtype)
+
+
+@composed(np.nancumprod)
+def nancumprod(a, axis=None, dtype=None):
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis, dtype)
+
+
+# ---- extremes ----
+# While the extreme stays what it is, s[k] sums up over the places that attain it. Where it
+# changes, the sum begins anew.
+
+
+def attained(x, y):
+    """Where ``x`` is the extreme ``y``, and where ``y`` stays what it was, as 0 and 1."""
+    shown = (x == y) * 1.0
+    stays = (y == prior(y, np.nan)) * 1.0
+    return shown, stays
+
+
+def add_extreme_accumulate(accumulate):
+    @frule.register(accumulate)
+    def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0):
+        _, xdot = tangents
+        y = accumulate(x, axis)
+        shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
+        ydot = recurrence(stays, shown * in_lanes(xdot, axis)) / recurrence(stays, shown)
+        return y, from_lanes(ydot, np.shape(y), axis)
+
+    @rrule.register(accumulate)
+    def extreme_accumulate_rrule(accumulate, x, *, axis=0):
+        project_x = ProjectTo(x)
+        y = accumulate(x, axis)
+        shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
+
+        def extreme_accumulate_pullback(ybar):
+            ybar = in_lanes(ybar, axis) / recurrence(stays, shown)
+            xbar = shown * recurrence_transpose(stays, ybar)
+            return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
+
+        return y, extreme_accumulate_pullback
+
+
+add_extreme_accumulate(np.maximum.accumulate)
+add_extreme_accumulate(np.minimum.accumulate)

@@ -1,0 +1,160 @@
+"""Einstein sums, and other products of many factors.
+
+An einsum is linear in every operand, and its derivatives are einsums of ``ybar`` and the
+other operands.
+"""
+
+import functools
+import string
+from typing import NamedTuple
+
+import numpy as np
+
+from ..definitions import composed
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..tangents import AbstractZero, NoTangent, sum_tangents, thunk
+from .numpy_indexing import scatter
+
+# ---- subscripts -----------------------------------------------------------------------------
+
+
+class Subscripts(NamedTuple):
+    """One letter per axis: a string for every operand, and one for the result."""
+
+    inputs: list[str]
+    output: str
+
+    def __str__(self):
+        return f"{','.join(self.inputs)}->{self.output}"
+
+
+def read_call(args):
+    """Return the subscripts of a call of einsum, in either form, and where its operands are."""
+    if type(args[0]) is str:
+        positions = range(1, len(args))
+        return parse(args[0], [np.ndim(args[i]) for i in positions]), positions
+    positions = range(0, len(args) - len(args) % 2, 2)
+    lists = [args[i + 1] for i in positions]
+    numbers = sorted({k for axes in lists for k in axes if k is not ...})
+    letter_of = dict(zip(numbers, sorted(string.ascii_letters)))
+    letter_of[...] = "..."
+    subscripts = ",".join("".join(letter_of[k] for k in axes) for axes in lists)
+    if len(args) % 2:
+        subscripts += "->" + "".join(letter_of[k] for k in args[-1])
+    return parse(subscripts, [np.ndim(args[i]) for i in positions]), positions
+
+
+def parse(subscripts, ranks):
+    """Spell subscripts out: letters for an ellipsis, and the result where it is implied."""
+    left, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    counts = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks)]
+    unused = [letter for letter in string.ascii_letters if letter not in subscripts]
+    shared = "".join(unused[: max(counts)])
+    # Axes under an ellipsis are aligned at the end, as in broadcasting.
+    inputs = [
+        term.replace("...", shared[len(shared) - count :]) for term, count in zip(terms, counts)
+    ]
+    if not arrow:
+        letters = left.replace("...", "").replace(",", "")
+        output = "..." + "".join(x for x in sorted(letters) if letters.count(x) == 1)
+    return Subscripts(inputs, output.replace("...", shared))
+
+
+# ---- einsum ---------------------------------------------------------------------------------
+
+
+@frule.register(np.einsum)
+def einsum_frule(tangents, einsum, *args, optimize=False):
+    subscripts, positions = read_call(args)
+    operands = [args[i] for i in positions]
+
+    def pushed(k, xdot):
+        moved = [*operands[:k], xdot, *operands[k + 1 :]]
+        return einsum(str(subscripts), *moved, optimize=optimize)
+
+    given = [(k, tangents[1 + i]) for k, i in enumerate(positions)]
+    parts = [pushed(k, xdot) for k, xdot in given if not isinstance(xdot, AbstractZero)]
+    return einsum(*args, optimize=optimize), sum_tangents(parts)
+
+
+@rrule.register(np.einsum)
+def einsum_rrule(einsum, *args, optimize=False):
+    subscripts, positions = read_call(args)
+    operands = [args[i] for i in positions]
+    # A path that was given for the operands is none for their cotangents.
+    optimize_pull = optimize is not False
+
+    def einsum_pullback(ybar):
+        xbars = [NoTangent()] * len(args)
+        for k, i in enumerate(positions):
+            pull = functools.partial(einsum_pull, k, ybar, subscripts, operands, optimize_pull)
+            xbars[i] = thunk(pull)
+        return NoTangent(), *xbars
+
+    return einsum(*args, optimize=optimize), einsum_pullback
+
+
+def einsum_pull(k, ybar, subscripts, operands, optimize):
+    """Pull ``ybar`` to operand ``k``: contract it with the other operands."""
+    project_x = ProjectTo(operands[k])
+    letters = subscripts.inputs[k]
+    others = [*subscripts.inputs[:k], *subscripts.inputs[k + 1 :]]
+    factors = [np.conj(x) for x in [*operands[:k], *operands[k + 1 :]]]
+    own = "".join(dict.fromkeys(letters))
+    found = "".join(x for x in own if x in subscripts.output or any(x in term for term in others))
+    call = Subscripts([subscripts.output, *others], found)
+    xbar = np.einsum(str(call), ybar, *factors, optimize=optimize)
+    sizes = dict(zip(letters, np.shape(operands[k])))
+    # A letter that occurs nowhere else was summed over: its axis is broadcast.
+    xbar = np.expand_dims(xbar, tuple(axis for axis, x in enumerate(own) if x not in found))
+    xbar = fit_axes(xbar, tuple(sizes[x] for x in own))
+    if own != letters:
+        # A letter that occurs twice reads a diagonal.
+        grid = np.ogrid[tuple(slice(sizes[x]) for x in own)]
+        index = tuple(grid[own.index(x)] for x in letters)
+        xbar = scatter(xbar, project_x.shape, project_x.dtype, index)
+    return project_x(xbar)
+
+
+def fit_axes(xbar, shape):
+    """Sum or broadcast axes, as many as ``shape`` has, to its lengths."""
+    given = np.shape(xbar)
+    axes = tuple(k for k, (n, m) in enumerate(zip(given, shape)) if m == 1 and n != 1)
+    xbar = np.sum(xbar, axes, keepdims=True) if axes else xbar
+    return np.broadcast_to(xbar, shape) if np.shape(xbar) != shape else xbar
+
+
+# ---- chains of matrices ---------------------------------------------------------------------
+
+
+@composed(np.linalg.multi_dot)
+def multi_dot(arrays):
+    arrays = list(arrays)
+    shapes = [np.shape(a) for a in arrays]
+    sizes = [shapes[0][0] if len(shapes[0]) == 2 else 1, *(shape[0] for shape in shapes[1:])]
+    sizes.append(shapes[-1][1] if len(shapes[-1]) == 2 else 1)
+    split = best_split(tuple(sizes))
+
+    def product(i, j):
+        return arrays[i] if j - i == 1 else np.dot(product(i, split[i, j]), product(split[i, j], j))
+
+    return product(0, len(arrays))
+
+
+@functools.lru_cache(maxsize=256)
+def best_split(sizes):
+    """Return where to split each part of a chain of matrices, whose lengths are ``sizes``."""
+    count = len(sizes) - 1
+    cost = {(i, i + 1): 0 for i in range(count)}
+    split = {}
+    for length in range(2, count + 1):
+        for i in range(count - length + 1):
+            j = i + length
+            costs = {
+                k: cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j] for k in range(i + 1, j)
+            }
+            split[i, j] = min(costs, key=costs.__getitem__)
+            cost[i, j] = costs[split[i, j]]
+    return split

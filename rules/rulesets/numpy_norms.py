@@ -1,0 +1,159 @@
+"""Norms of vectors and matrices.
+
+At 0 a norm has the subgradient 0, the shortest there is. The second derivative is infinite
+there, and so it is NaN in a product such as ``norm(x)**2``, never a wrong number.
+"""
+
+import math
+
+import numpy as np
+
+from ..calls import primitive
+from ..definitions import composed
+from ..levels import value
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..tangents import NoTangent
+from .quotients import quotient
+
+# ---- the Euclidean norm ---------------------------------------------------------------------
+
+
+@primitive
+def euclidean(x, axis=None, keepdims=False):
+    """Root of the sum of squares over all axes, one or several."""
+    if type(axis) is not tuple or len(axis) <= 2:
+        return np.linalg.norm(x, axis=axis, keepdims=keepdims)
+    return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
+
+
+def real_pairing(x, xdot, axis, keepdims):
+    """Sum ``Re(conj(x) * xdot)`` over ``axis``."""
+    return np.sum(np.real(np.conj(x) * xdot), axis=axis, keepdims=keepdims)
+
+
+def with_axes(y, axis, keepdims):
+    """Give back to ``y`` the axes that it was reduced over."""
+    return y if keepdims or axis is None else np.expand_dims(y, axis)
+
+
+@frule.register(euclidean)
+def euclidean_frule(tangents, euclidean, x, *, axis=None, keepdims=False):
+    _, xdot = tangents
+    y = euclidean(x, axis, keepdims)
+    return y, quotient(real_pairing(x, xdot, axis, keepdims), y)
+
+
+@rrule.register(euclidean)
+def euclidean_rrule(euclidean, x, *, axis=None, keepdims=False):
+    """From ``y**2 = sum(conj(x) * x)``: ``y * ydot = Re sum(conj(x) * xdot)``."""
+    y = euclidean(x, axis, keepdims)
+    project_x = ProjectTo(x)
+
+    def euclidean_pullback(ybar):
+        slope = quotient(x, with_axes(y, axis, keepdims))
+        return NoTangent(), project_x(with_axes(ybar, axis, keepdims) * slope)
+
+    return y, euclidean_pullback
+
+
+# ---- other powers ---------------------------------------------------------------------------
+
+
+@primitive
+def power_norm(x, p, axis, keepdims=False):
+    """Root of order ``p`` of the sum of ``abs(x)**p`` over one axis."""
+    return np.linalg.norm(x, p, axis, keepdims)
+
+
+def power_norm_slope(x, y, p):
+    """Return ``x * abs(x)**(p - 2) / y**(p - 1)``, arranged so that an entry may be 0."""
+    size = np.abs(x)
+    along = x * size ** (p - 2) if p >= 2 else quotient(x, size) * size ** (p - 1)
+    return quotient(along, y ** (p - 1))
+
+
+@frule.register(power_norm)
+def power_norm_frule(tangents, power_norm, x, *, p, axis, keepdims=False):
+    _, xdot = tangents
+    y = power_norm(x, p, axis, keepdims)
+    slope = power_norm_slope(x, with_axes(y, axis, keepdims), p)
+    return y, real_pairing(slope, xdot, axis, keepdims)
+
+
+@rrule.register(power_norm)
+def power_norm_rrule(power_norm, x, *, p, axis, keepdims=False):
+    """From ``y**p = sum(abs(x)**p)``: ``ydot = Re sum(conj(x) * abs(x)**(p-2) * xdot) / y**(p-1)``."""
+    y = power_norm(x, p, axis, keepdims)
+    project_x = ProjectTo(x)
+
+    def power_norm_pullback(ybar):
+        slope = power_norm_slope(x, with_axes(y, axis, keepdims), p)
+        return NoTangent(), project_x(with_axes(ybar, axis, keepdims) * slope)
+
+    return y, power_norm_pullback
+
+
+# ---- norms by name --------------------------------------------------------------------------
+
+
+def vector_norm_along(x, ord, axis, keepdims):
+    if ord is None or ord == 2:
+        return euclidean(x, axis, keepdims)
+    if ord == math.inf:
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return np.min(np.abs(x), axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.linalg.norm(value(x), 0, axis, keepdims)  # a count
+    if ord == 1:
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    if type(ord) is str:
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    return power_norm(x, float(ord), axis, keepdims)
+
+
+def matrix_norm_along(x, ord, axis, keepdims):
+    row, column = axis
+    if ord in (None, "fro", "f"):
+        return euclidean(x, axis, keepdims)
+    if ord in ("nuc", 2, -2):
+        s = np.linalg.svd(np.moveaxis(x, axis, (-2, -1)), compute_uv=False)
+        y = (np.sum if ord == "nuc" else np.max if ord == 2 else np.min)(s, axis=-1)
+        return np.expand_dims(y, axis) if keepdims else y
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    first, second = (row, column) if abs(ord) == 1 else (column, row)
+    sums = np.sum(np.abs(x), axis=first, keepdims=True)
+    y = (np.max if ord > 0 else np.min)(sums, axis=second, keepdims=True)
+    return y if keepdims else np.squeeze(y, axis)
+
+
+@composed(np.linalg.norm)
+def norm(x, ord=None, axis=None, keepdims=False):
+    rank = np.ndim(x)
+    if axis is None and ord is None:
+        return euclidean(x, None, keepdims)
+    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
+    axes = tuple(k % rank for k in axes)
+    if len(axes) == 1:
+        return vector_norm_along(x, ord, axes[0], keepdims)
+    if len(axes) == 2:
+        return matrix_norm_along(x, ord, axes, keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+@composed(np.linalg.matrix_norm)
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    return np.linalg.norm(x, ord, (-2, -1), keepdims)
+
+
+@composed(np.linalg.vector_norm)
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    rank = np.ndim(x)
+    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
+    axes = tuple(k % rank for k in axes)
+    kept = [n for k, n in enumerate(np.shape(x)) if k not in axes]
+    moved = np.moveaxis(x, axes, range(len(kept), rank))
+    y = vector_norm_along(np.reshape(moved, (*kept, -1)), ord, len(kept), False)
+    return np.expand_dims(y, axes) if keepdims else y

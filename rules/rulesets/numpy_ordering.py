@@ -1,0 +1,137 @@
+"""Functions of NumPy that choose among numbers, bound them, or put them in order.
+
+Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np.sort`` as in
+``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one.
+"""
+
+import numpy as np
+
+from ..definitions import composed, selection_rule
+from ..kinds import unbroadcast
+from ..levels import value
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..tangents import AbstractZero, NoTangent, sum_tangents
+from .numpy_accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
+from .numpy_elementwise import or_one
+
+selection_rule(np.where)
+
+
+@composed(np.select)
+def select(condlist, choicelist, default=0):
+    y = default
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        y = np.where(condition, choice, y)
+    return y
+
+
+@composed(np.choose)
+def choose(a, choices, mode="raise"):
+    # NumPy itself wraps, clips or refuses what is out of range.
+    place = np.choose(value(a), range(len(choices)), mode=mode)
+    y = choices[0]
+    for k in range(1, len(choices)):
+        y = np.where(place == k, choices[k], y)
+    return np.broadcast_to(y, np.broadcast_shapes(np.shape(place), np.shape(y)))
+
+
+# ---- bounds ----
+
+
+def bounds_of(bounds, a_min, a_max, min, max):
+    """Return the lower and the upper bound from the three ways to give them."""
+    low, high = (*bounds, None, None)[:2]
+    low = next((bound for bound in (low, a_min, min) if bound is not None), None)
+    return low, next((bound for bound in (high, a_max, max) if bound is not None), None)
+
+
+def clip_partials(y, a, bounds):
+    """Say of each argument where it is the result, shared evenly where several are."""
+    attained = [1.0 * (x == y) for x in (a, *bounds)]
+    number = or_one(sum(attained))
+    return [part / number for part in attained]
+
+
+@frule.register(np.clip)
+def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
+    both = bounds_of(bounds, a_min, a_max, min, max)
+    y = clip(a, *both)
+    return y, sum_tangents(
+        # Chosen before multiplied, so that an infinite tangent beyond a bound is not read.
+        partial * np.where(partial, xdot, 0)
+        for partial, xdot in zip(clip_partials(y, a, both), tangents[1:])
+        if not isinstance(xdot, AbstractZero)
+    )
+
+
+@rrule.register(np.clip)
+def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
+    both = bounds_of(bounds, a_min, a_max, min, max)
+    y = clip(a, *both)
+    spaces = [None if x is None else ProjectTo(x) for x in (a, *bounds)]
+
+    def clip_pullback(ybar):
+        return NoTangent(), *(
+            NoTangent() if space is None else space(unbroadcast(partial * ybar, space.shape))
+            for partial, space in zip(clip_partials(y, a, both), spaces)
+        )
+
+    return y, clip_pullback
+
+
+# ---- order ----
+
+
+def mean_of_ties(t, y):
+    """Replace each of ``t`` by its mean over the equal numbers of the sorted ``y``, in lanes."""
+    ties = y[..., 1:] == y[..., :-1]
+    if not np.any(ties):
+        return t
+    goes_on = np.concatenate([0 * ties[..., :1], ties], axis=-1) * 1.0
+
+    def total(t):
+        return recurrence(goes_on, t) + recurrence_transpose(goes_on, t) - t
+
+    return total(t) / total(np.ones_like(t))
+
+
+def places(x):
+    """The place of each number in the sorted lane."""
+    return np.argsort(np.argsort(x, axis=-1, kind="stable"), axis=-1)
+
+
+@frule.register(np.sort)
+@frule.register(np.partition)
+def sort_frule(tangents, sort, a, *, axis=-1, **options):
+    """The tangents go with their numbers: into order, ties are shared, and on to their places."""
+    _, adot = tangents
+    y = sort(a, axis=axis, **options)
+    lanes = in_lanes(value(a), axis)
+    order = np.argsort(lanes, axis=-1, kind="stable")
+    ydot = np.take_along_axis(in_lanes(adot, axis), order, axis=-1)
+    ydot = mean_of_ties(ydot, np.take_along_axis(lanes, order, axis=-1))
+    ydot = np.take_along_axis(ydot, places(in_lanes(value(y), axis)), axis=-1)
+    return y, from_lanes(ydot, np.shape(y), axis)
+
+
+@rrule.register(np.sort)
+@rrule.register(np.partition)
+def sort_rrule(sort, a, *, axis=-1, **options):
+    project_a = ProjectTo(a)
+    y = sort(a, axis=axis, **options)
+    lanes = in_lanes(value(a), axis)
+
+    def sort_pullback(ybar):
+        order = np.argsort(in_lanes(value(y), axis), axis=-1, kind="stable")
+        abar = np.take_along_axis(in_lanes(ybar, axis), order, axis=-1)
+        abar = mean_of_ties(abar, np.sort(lanes, axis=-1))
+        abar = np.take_along_axis(abar, places(lanes), axis=-1)
+        return NoTangent(), project_a(from_lanes(abar, project_a.shape, axis))
+
+    return y, sort_pullback
+
+
+@composed(np.sort_complex)
+def sort_complex(a):
+    return np.sort(a) + 0j

@@ -1,0 +1,241 @@
+"""Sums, means, products, spreads and extremes of arrays.
+
+``max`` and ``min`` share the derivative evenly among equal winners. The derivative of ``std`` of
+equal numbers is 0, the shortest of its subgradients. Products are differentiated without division.
+"""
+
+import math
+
+import numpy as np
+
+from ..definitions import composed, linear_rule
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..tangents import NoTangent
+from .numpy_accumulations import from_lanes, in_lanes, prior
+from .numpy_elementwise import or_one
+
+
+def restore(y, axis, keepdims, ndim):
+    """Give back to ``y`` the axes that a reduction of ``ndim`` axes dropped."""
+    if axis is None or keepdims or ndim == 0:
+        return y
+    return np.expand_dims(y, axis)
+
+
+def select(where, x, otherwise=0):
+    return x if where is True else np.where(where, x, otherwise)
+
+
+# ---- sums and means ----
+
+
+@linear_rule(np.sum)
+def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
+    ybar = np.broadcast_to(restore(ybar, axis, keepdims, space.ndim), space.shape)
+    return select(where, ybar)
+
+
+@linear_rule(np.mean)
+def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
+    ybar = restore(ybar, axis, keepdims, space.ndim)
+    return sum_transpose(ybar / count(space.shape, axis, where), space, axis, dtype, True, where)
+
+
+def count(shape, axis, where):
+    """How many numbers go into each result; one number, where that is all there is to say."""
+    if where is not True:
+        return np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True)
+    axes = range(len(shape)) if axis is None else axis if type(axis) is tuple else (axis,)
+    return math.prod(shape[k] for k in axes) if shape else 1
+
+
+@composed(np.average)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if weights is None:
+        y = np.mean(a, axis=axis, keepdims=keepdims)
+        total = np.ones_like(y) * count(np.shape(a), axis, True)
+    else:
+        weights = fit_weights(weights, np.shape(a), axis)
+        total = np.sum(weights, axis=axis, keepdims=keepdims)
+        if np.any(total == 0):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        y = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
+    return (y, np.broadcast_to(total, np.shape(y))) if returned else y
+
+
+def fit_weights(weights, shape, axis):
+    """Lay weights that are given for the averaged axes only along these axes."""
+    if np.shape(weights) == shape:
+        return weights
+    axes = [k % len(shape) for k in (axis if type(axis) is tuple else (axis,))]
+    weights = np.transpose(weights, np.argsort(axes))
+    return np.reshape(weights, [n if k in axes else 1 for k, n in enumerate(shape)])
+
+
+# ---- products ----
+
+
+def product_of_others(x, axis):
+    lanes = in_lanes(x, axis)
+    before = prior(np.cumprod(lanes, -1), 1)
+    after = np.flip(prior(np.cumprod(np.flip(lanes, -1), -1), 1), -1)
+    return from_lanes(before * after, np.shape(x), axis)
+
+
+@frule.register(np.prod)
+def prod_frule(tangents, prod, x, *, axis=None, dtype=None, keepdims=False, where=True):
+    _, xdot = tangents
+    terms = select(where, product_of_others(select(where, x, 1), axis) * xdot)
+    y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    return y, np.sum(terms, axis=axis, keepdims=keepdims)
+
+
+@rrule.register(np.prod)
+def prod_rrule(prod, x, *, axis=None, dtype=None, keepdims=False, where=True):
+    project_x = ProjectTo(x)
+
+    def prod_pullback(ybar):
+        others = product_of_others(select(where, x, 1), axis)
+        xbar = np.conj(others) * restore(ybar, axis, keepdims, project_x.ndim)
+        return NoTangent(), project_x(select(where, xbar))
+
+    return prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where), prod_pullback
+
+
+# ---- spreads ----
+
+
+def deviation(var, x, axis, ddof, where):
+    """What counts, its distance from the mean, and the number that the squares are divided by."""
+    if var is np.nanvar:
+        where = where & ~np.isnan(x)
+    c = select(where, x - np.mean(x, axis=axis, keepdims=True, where=where))
+    n = count(np.shape(x), axis, where) - ddof
+    return where, c, np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
+
+
+@frule.register(np.var)
+@frule.register(np.nanvar)
+def var_frule(
+    tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, correction=None
+):
+    """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
+
+    The derivative of the mean is constant, and ``c`` sums to 0, so that it plays no part.
+    """
+    _, xdot = tangents
+    ddof = ddof if correction is None else correction
+    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    where, c, n = deviation(var, x, axis, ddof, where)
+    terms = np.real(np.conj(c) * select(where, xdot)) * (2 / n)
+    return y, np.sum(terms, axis=axis, keepdims=keepdims)
+
+
+@rrule.register(np.var)
+@rrule.register(np.nanvar)
+def var_rrule(
+    var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, correction=None
+):
+    project_x = ProjectTo(x)
+    ddof = ddof if correction is None else correction
+
+    def var_pullback(ybar):
+        _, c, n = deviation(var, x, axis, ddof, where)
+        return NoTangent(), project_x(c * (restore(ybar, axis, keepdims, project_x.ndim) * (2 / n)))
+
+    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    return y, var_pullback
+
+
+VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}
+
+
+@frule.register(np.std)
+@frule.register(np.nanstd)
+def std_frule(tangents, std, x, **options):
+    """The root of the variance, and 0 where all is equal."""
+    variance, variance_dot = frule(tangents, VARIANCE[std], x, **options)
+    y = np.sqrt(variance)
+    return y, variance_dot / (2 * or_one(y))
+
+
+@rrule.register(np.std)
+@rrule.register(np.nanstd)
+def std_rrule(std, x, **options):
+    variance, var_pullback = rrule(VARIANCE[std], x, **options)
+    y = np.sqrt(variance)
+
+    def std_pullback(ybar):
+        return var_pullback(ybar / (2 * or_one(y)))
+
+    return y, std_pullback
+
+
+# ---- extremes ----
+
+
+def winners(x, y, axis, where, initial):
+    """Where ``x`` attains ``y``, and how many share in each result."""
+    attained = (x == y) & where
+    number = np.sum(attained, axis=axis, keepdims=True)
+    if initial is not None:
+        number = number + (y == initial)
+    return attained, or_one(number)
+
+
+def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
+    _, xdot = tangents
+    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
+    restored = restore(y, axis, keepdims, np.ndim(x))
+    attained, number = winners(x, restored, axis, where, initial)
+    shares = np.where(attained, xdot, 0) / number
+    return y, np.sum(shares, axis=axis, keepdims=keepdims)
+
+
+def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
+    project_x = ProjectTo(x)
+    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
+    restored = restore(y, axis, keepdims, project_x.ndim)
+    attained, number = winners(x, restored, axis, where, initial)
+
+    def extreme_pullback(ybar):
+        ybar = restore(ybar, axis, keepdims, project_x.ndim)
+        return NoTangent(), project_x(np.where(attained, ybar / number, 0))
+
+    return y, extreme_pullback
+
+
+def given(initial):
+    return {} if initial is None else {"initial": initial}
+
+
+for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
+    frule.register(_extreme)(extreme_frule)
+    rrule.register(_extreme)(extreme_rrule)
+
+
+@composed(np.ptp)
+def ptp(a, axis=None, keepdims=False):
+    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+
+
+# ---- reductions that pass over NaN ----
+
+
+@composed(np.nansum)
+def nansum(a, axis=None, dtype=None, keepdims=False, **options):
+    return np.sum(np.where(np.isnan(a), 0, a), axis, dtype, keepdims=keepdims, **options)
+
+
+@composed(np.nanprod)
+def nanprod(a, axis=None, dtype=None, keepdims=False, **options):
+    return np.prod(np.where(np.isnan(a), 1, a), axis, dtype, keepdims=keepdims, **options)
+
+
+@composed(np.nanmean)
+def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=True):
+    missing = np.isnan(a)
+    total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, where=where)
+    return total / np.sum(~missing, axis, keepdims=keepdims, where=where)
+

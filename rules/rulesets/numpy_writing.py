@@ -1,0 +1,93 @@
+"""Functions of NumPy that make arrays to be written to, and those that write into arrays."""
+
+import numpy as np
+
+from ...config import MutationError, user_line
+from ..calls import array_of
+from ..definitions import composed, fresh_array
+from ..levels import Traced, value
+
+fresh_array(np.empty_like, np.ones_like, np.zeros_like)
+fresh_array(np.empty, np.ones, np.zeros, np.eye, np.identity)  # with like=x
+
+
+def traced_target(function, x):
+    """Return ``x``, which ``function`` writes into, and refuse one that cannot be followed."""
+    if not isinstance(x, Traced):
+        raise MutationError(
+            f"np.{function} would write a traced value into a plain array in {user_line()}.\n"
+            "  make the array a traced one: np.zeros_like(x), np.zeros(shape, like=x), x.copy()"
+        )
+    return x
+
+
+@composed(np.copyto)
+def copyto(dst, src, casting="same_kind", where=True):
+    dst = traced_target("copyto", dst)
+    if where is True:
+        dst[...] = src
+    else:
+        where = np.broadcast_to(value(where), dst.shape)
+        dst[where] = np.broadcast_to(src, dst.shape)[where]
+
+
+@composed(np.put)
+def put(a, ind, v, mode="raise"):
+    a = traced_target("put", a)
+    flat = np.arange(a.size).take(value(ind), mode=mode).ravel()
+    a[np.unravel_index(flat, a.shape)] = np.resize(array_of(v), flat.shape)
+
+
+@composed(np.place)
+def place(arr, mask, vals):
+    arr = traced_target("place", arr)
+    mask = np.reshape(value(mask), arr.shape).astype(bool)
+    arr[mask] = np.resize(array_of(vals), np.count_nonzero(mask))
+
+
+@composed(np.putmask)
+def putmask(a, mask, values):
+    a = traced_target("putmask", a)
+    mask = np.reshape(value(mask), a.shape).astype(bool)
+    a[mask] = np.resize(array_of(values), a.shape)[mask]
+
+
+@composed(np.put_along_axis)
+def put_along_axis(arr, indices, values, axis=-1):
+    arr = traced_target("put_along_axis", arr)
+    indices = value(indices)
+    if axis is None:
+        arr[np.unravel_index(indices, arr.shape)] = values
+        return
+    places = list(np.ogrid[tuple(map(slice, indices.shape))])
+    places[axis] = indices
+    arr[tuple(places)] = values
+
+
+@composed(np.fill_diagonal)
+def fill_diagonal(a, val, wrap=False):
+    a = traced_target("fill_diagonal", a)
+    marked = np.zeros(a.shape, bool)
+    np.fill_diagonal(marked, True, wrap)
+    a[marked] = np.resize(array_of(val), np.count_nonzero(marked))
+
+
+def at_rule(ufunc):
+    def at(a, indices, b):
+        a = traced_target(f"{ufunc.__name__}.at", a)
+        places = np.arange(a.size).reshape(a.shape)[indices]
+        parts = np.ravel(np.broadcast_to(b, np.shape(places)))
+        flat = np.ravel(places)
+        # An entry that is named several times takes its turns one after the other.
+        order = np.argsort(flat, kind="stable")
+        turns = np.empty(flat.size, int)
+        turns[order] = np.arange(flat.size) - np.searchsorted(flat[order], flat[order])
+        for turn in range(turns.max(initial=-1) + 1):
+            where = np.unravel_index(flat[turns == turn], a.shape)
+            a[where] = ufunc(a[where], parts[turns == turn])
+
+    return at
+
+
+for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power):
+    composed(ufunc.at)(at_rule(ufunc))

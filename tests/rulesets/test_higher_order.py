@@ -1,0 +1,421 @@
+"""map, reduce, accumulate, scan, checkpoint, and NumPy's own functions of a function."""
+
+import builtins
+import dataclasses
+import functools
+import operator
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.testing import test_frule, test_rrule
+
+XS = np.array([0.3, -1.2, 2.0])
+YS = np.array([0.7, 0.4, -0.5])
+ROWS = np.array([[0.3, -1.2], [2.0, 0.5], [-0.7, 1.1]])
+
+
+def bend(x):
+    """A function with a branch, which no array can take whole."""
+    return x**3 if x > 0 else np.sin(x)
+
+
+@dataclasses.dataclass
+class Line:
+    slope: float
+    offset: float
+
+    def __call__(self, x):
+        return self.slope * x + self.offset * np.sin(x)
+
+
+LINE = Line(0.5, -0.3)
+
+
+# ---- map: values ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "f", "xs"),
+    [
+        (np.array([1.0, 4.0]), np.square, (np.array([1.0, 2.0]),)),
+        ([1.0, 4.0], lambda x: x * x, ([1.0, 2.0],)),
+        ((1.0, 4.0), lambda x: x * x, ((1.0, 2.0),)),
+        ([3.0, 8.0], operator.mul, ([1.0, 2.0], (3.0, 4.0, 5.0))),
+        (np.array([3.0, 8.0]), operator.mul, (np.array([1.0, 2.0]), [3.0, 4.0, 5.0])),
+        (np.array([3.0, 7.0]), np.sum, (np.array([[1.0, 2.0], [3.0, 4.0]]),)),
+        (
+            np.array([[1.0, 2.0], [2.0, 4.0]]),
+            lambda x: x * np.array([1.0, 2.0]),
+            (np.array([1.0, 2.0]),),
+        ),
+        (np.array([], np.float32), bend, (np.array([], np.float32),)),
+        ([], bend, ([],)),
+        ((), bend, ((), [1.0])),
+        ([0, 1, 4], lambda x: x * x, (range(3),)),
+        (["a1", "b2"], lambda key, x: f"{key}{x}", ({"a": 1, "b": 2}, [1, 2])),
+    ],
+)
+def test_map(expected, f, xs):
+    y = cr.map(f, *xs)
+    assert type(expected) is type(y)
+    np.testing.assert_array_equal(expected, y)
+
+
+def test_map_keeps_float32():
+    assert np.float32 == cr.map(np.sin, XS.astype(np.float32)).dtype
+    gradient = cr.grad(lambda x: np.sum(cr.map(np.sin, x)))(XS.astype(np.float32))
+    assert np.float32 == gradient.dtype
+
+
+def test_map_of_containers_gives_a_container_of_stacks():
+    y = cr.map(lambda x: (x, {"twice": np.array([x, 2 * x])}), XS)
+    np.testing.assert_array_equal(XS, y[0])
+    np.testing.assert_array_equal(np.stack([XS, 2 * XS], 1), y[1]["twice"])
+
+
+def test_map_refuses_to_stack_different_structures():
+    with pytest.raises(TypeError, match="results of different structure cannot be stacked"):
+        cr.map(lambda x: (x,) if x > 0 else x, XS[::-1])
+
+
+def test_map_needs_a_sequence():
+    with pytest.raises(TypeError, match="at least two arguments"):
+        cr.map(np.sin)
+
+
+# ---- map: the rules -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        (bend, (XS,)),
+        (np.sin, (XS,)),
+        (bend, ([0.3, -1.2],)),
+        (bend, ((0.3, -1.2),)),
+        (operator.mul, (XS, YS)),
+        (operator.mul, (XS, [0.1, 0.2])),
+        (operator.mul, ([0.1, 0.2], XS)),
+        (operator.mul, ((0.1, 0.2), (0.3, 0.4, 0.5))),
+        (lambda x: x * np.array([1.0, 2.0]), (XS,)),
+        (lambda x: (x * x, {"a": np.sin(x)}), (XS,)),
+        (lambda x: x * (1 + 2j), (XS,)),
+        (lambda z: z * z, (XS + 1j * YS,)),
+        (lambda row: np.sum(row**2), (ROWS,)),
+        (lambda row: row[::-1] * row, (ROWS,)),
+        (lambda row, x: row * x, (ROWS, XS)),
+        (lambda x: np.sin(x) if x > 0 else 1.0, (XS,)),
+        (LINE, (XS,)),
+        (LINE, ([0.3, -1.2],)),
+        (lambda pair: pair["a"] * pair["b"], ([{"a": 1.0, "b": 2.0}, {"a": 3.0, "b": 4.0}],)),
+        (bend, (XS[:0],)),
+        (LINE, (XS[:0],)),
+        (bend, ([],)),
+    ],
+)  # fmt: skip
+def test_map_rules(f, xs):
+    test_rrule(cr.map, f, *xs)
+    test_frule(cr.map, f, *xs)
+
+
+def test_map_of_integers_counts_them_as_float64():
+    gradient = cr.grad(lambda n: np.sum(cr.map(lambda x: x**2 + 0.0, n)))(np.array([1, 2, 3]))
+    np.testing.assert_array_equal([2.0, 4.0, 6.0], gradient)
+    assert np.float64 == gradient.dtype
+
+
+def test_map_gives_zeros_to_surplus_items():
+    _, abar, bbar = pull(cr.map, 1.0, operator.mul, XS, [2.0, 3.0])
+    np.testing.assert_array_equal([2.0, 3.0, 0.0], abar)
+    np.testing.assert_array_equal(XS[:2], list(bbar))
+    _, abar, bbar = pull(cr.map, 1.0, operator.mul, [2.0, 3.0], XS)
+    assert cr.Tangent(list, *XS[:2]) == abar
+    np.testing.assert_array_equal([2.0, 3.0, 0.0], bbar)
+
+
+def pull(f, scale, *args):
+    """Pull a cotangent of ones back through the rule of ``f``, at the function and arguments."""
+    y, pullback = cr.rrule(cr.ReverseConfig(), f, *args)
+    ybar = scale * np.ones_like(y) if isinstance(y, np.ndarray) else [scale] * len(y)
+    fbar, *bars = pullback(ybar)
+    assert cr.NoTangent() == fbar
+    return bars
+
+
+def test_map_of_a_plain_function_has_no_fbar():
+    for xs in (XS, list(XS), XS[:, None]):
+        fbar, _ = pull(cr.map, 1.0, lambda x: np.sum(x), xs)
+        assert cr.NoTangent() == fbar
+
+
+def test_map_sums_fbar_over_positions():
+    fbar, _ = pull(cr.map, 2.0, LINE, XS)
+    assert cr.Tangent(Line, slope=2 * np.sum(XS), offset=2 * np.sum(np.sin(XS))) == fbar
+
+
+def test_zeros_stay_zeros():
+    y, pullback = cr.rrule(cr.ReverseConfig(), cr.map, operator.mul, XS, YS)
+    assert (cr.ZeroTangent(),) * 4 == pullback(cr.ZeroTangent())
+    still = (cr.NoTangent(), cr.NoTangent(), cr.ZeroTangent())
+    assert cr.ZeroTangent() == cr.frule(cr.ForwardConfig(), still, cr.map, np.sin, XS)[1]
+    assert cr.ZeroTangent() == cr.rrule(cr.ReverseConfig(), cr.map, np.floor, XS)[1](y)[2]
+    moving = (*still[:2], np.ones(3))
+    assert cr.ZeroTangent() == cr.frule(cr.ForwardConfig(), moving, cr.map, np.floor, XS)[1]
+
+
+def test_a_cotangent_of_some_items_only():
+    _, pullback = cr.rrule(cr.ReverseConfig(), cr.map, bend, list(XS))
+    xsbar = pullback(cr.Tangent(list, 1.0, cr.ZeroTangent(), cr.ZeroTangent()))[2]
+    assert cr.Tangent(list, 3 * 0.3**2, 0.0, 0.0) == xsbar
+
+
+class Counter:
+    """A function that remembers how often it was called: the value depends on it."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, x, *others):
+        self.calls.append(float(cr.value(x)))
+        return sum((len(self.calls) * part for part in (x, *others)), 0.0)
+
+
+def stateful(seen):
+    """A primitive whose pullback writes down its argument."""
+
+    @cr.primitive
+    def f(x):
+        return 2 * x
+
+    @cr.rrule.register(f)
+    def f_rrule(f, x):
+        def f_pullback(ybar):
+            seen.append(float(x))
+            return cr.NoTangent(), 2 * ybar
+
+        return f(x), f_pullback
+
+    return f
+
+
+@pytest.mark.parametrize("xs", [XS, list(XS), tuple(XS)])
+def test_pullbacks_run_in_reverse_order(xs):
+    seen = []
+    y, pullback = cr.rrule(cr.ReverseConfig(), cr.map, stateful(seen), xs)
+    assert [] == seen
+    pullback(np.ones(3) if isinstance(xs, np.ndarray) else [1.0] * 3)
+    assert list(XS[::-1]) == seen
+
+
+def test_a_stateful_function_is_called_once_an_item():
+    for xs in ((XS,), (list(XS),), (XS, YS)):
+        count = Counter()
+        gradients = cr.grad(
+            lambda *xs, f=count: sum(cr.map(lambda *x: f(*x), *xs)), tuple(range(len(xs)))
+        )(*xs)
+        assert list(XS) == count.calls
+        for gradient in gradients:
+            np.testing.assert_array_equal([1.0, 2.0, 3.0], gradient)
+
+
+def test_a_function_with_vectors_for_results_is_called_once_an_item():
+    calls = []
+
+    def powers(x):
+        calls.append(None)
+        return np.stack([x, x * x])
+
+    gradient = cr.grad(lambda xs: np.sum(cr.map(powers, xs)))(XS)
+    np.testing.assert_allclose(1 + 2 * XS, gradient)
+    assert 3 == len(calls)
+
+
+def test_a_function_that_only_has_an_rrule_keeps_it():
+    seen = []
+    np.testing.assert_array_equal(
+        [2.0] * 3, cr.grad(lambda xs: np.sum(cr.map(stateful(seen), xs)))(XS)
+    )
+    assert list(XS[::-1]) == seen
+
+
+def test_a_call_that_only_reverse_mode_has_a_rule_for():
+    gradient = cr.grad(lambda xs: np.sum(cr.map(lambda x: 3 * only_reverse(x), xs)))(XS)
+    np.testing.assert_allclose(3 * np.cos(XS), gradient)
+
+
+class OnlyReverse:
+    """Sine, written in something that is not Python, with half of its rules."""
+
+    __call__ = staticmethod(np.sin)
+
+
+only_reverse = cr.primitive(functools.partial(np.sin))
+
+
+@cr.rrule.register(only_reverse)
+def only_reverse_rrule(only_reverse, x):
+    def only_reverse_pullback(ybar):
+        return cr.NoTangent(), np.cos(x) * ybar
+
+    return only_reverse(x), only_reverse_pullback
+
+
+# ---- map: engines ---------------------------------------------------------------------------
+
+
+class FiniteDifferenceConfig(cr.RuleConfig, cr.NoReverseMode, cr.HasForwardsMode):
+    """A third engine: it pushes tangents through functions by differences alone."""
+
+    def frule_via_ad(self, tangents, f, *args, **kwargs):
+        answer = cr.frule(self, tangents, f, *args, **kwargs)
+        if answer is not None:
+            return answer
+        h = 1e-5
+        ahead, behind = (
+            f(*(x + step * xdot for x, xdot in zip(args, tangents[1:])), **kwargs)
+            for step in (h, -h)
+        )
+        return f(*args, **kwargs), (ahead - behind) / (2 * h)
+
+
+class CountingConfig(cr.RuleConfig, cr.HasReverseMode):
+    """Reverse mode, and a tally of what rules ask for."""
+
+    def __init__(self):
+        self.pulled = self.pushed = 0
+
+    def rrule_via_ad(self, f, *args, **kwargs):
+        self.pulled += 1
+        return cr.rrule_via_ad(cr.ReverseConfig(), f, *args, **kwargs)
+
+
+class OnlyReverseConfig(CountingConfig, cr.NoForwardsMode):
+    pass
+
+
+class BothConfig(CountingConfig, cr.HasForwardsMode):
+    def frule_via_ad(self, tangents, f, *args, **kwargs):
+        self.pushed += 1
+        return cr.frule_via_ad(cr.ForwardConfig(), tangents, f, *args, **kwargs)
+
+
+@pytest.mark.parametrize("map", [cr.map, builtins.map])
+def test_a_third_engine_runs_the_same_rule(map):
+    tangents = (cr.NoTangent(), cr.NoTangent(), YS)
+    y, ydot = cr.frule_via_ad(FiniteDifferenceConfig(), tangents, map, bend, XS)
+    expected = [bend(x) for x in XS], [3 * x**2 if x > 0 else np.cos(x) for x in XS] * YS
+    np.testing.assert_array_equal(expected[0], y)
+    np.testing.assert_allclose(expected[1], list(ydot), rtol=1e-8)
+
+
+def test_a_third_engine_runs_the_rules_of_folds():
+    config = FiniteDifferenceConfig()
+    tangents = (cr.NoTangent(), cr.NoTangent(), YS)
+    _, ydot = cr.frule_via_ad(config, tangents, cr.reduce, operator.mul, XS)
+    np.testing.assert_allclose(np.sum(np.prod(XS) / XS * YS), ydot, rtol=1e-8)
+
+
+def test_an_engine_with_forward_mode_only_has_no_rrule_of_map():
+    assert cr.rrule(FiniteDifferenceConfig(), cr.map, bend, XS) is None
+    assert cr.rrule(cr.ForwardConfig(), cr.map, bend, XS) is None
+
+
+def test_without_a_config_there_is_no_rule():
+    for map in (cr.map, builtins.map):
+        assert cr.rrule(map, bend, XS) is None
+        assert cr.frule((cr.NoTangent(), cr.NoTangent(), YS), map, bend, XS) is None
+
+
+def test_reverse_mode_alone_takes_the_rule_with_pullbacks():
+    config = OnlyReverseConfig()
+    y, pullback = cr.rrule(config, cr.map, bend, XS)
+    assert (3, 0) == (config.pulled, config.pushed)
+    np.testing.assert_allclose([0.27, np.cos(-1.2), 12.0], pullback(np.ones(3))[2])
+
+
+@pytest.mark.parametrize(
+    ("expected", "f", "xs"),
+    [
+        ((0, 3), bend, (XS,)),
+        ((0, 3), bend, (np.array([1, 2, 3]),)),
+        ((3, 0), bend, (list(XS),)),
+        ((3, 0), bend, (XS + 0j,)),
+        ((3, 0), np.sum, (ROWS,)),
+        ((3, 0), operator.mul, (XS, YS)),
+        ((3, 0), LINE, (XS,)),
+    ],
+)
+def test_both_modes_push_where_the_items_are_real_numbers(expected, f, xs):
+    config = BothConfig()
+    cr.rrule(config, cr.map, f, *xs)
+    assert expected == (config.pulled, config.pushed)
+
+
+def test_which():
+    forward = cr.which(cr.rrule, cr.ReverseConfig(), cr.map, bend, XS)
+    assert forward.startswith(
+        "rrule of map for (function, ndarray): map_numbers_rrule (higher_order.py:"
+    )
+    assert "AllOf[HasForwardsMode, HasReverseMode]" in forward
+    reverse = cr.which(cr.rrule, OnlyReverseConfig(), cr.map, bend, XS)
+    assert reverse.startswith("rrule of map for (function, ndarray): map_rrule (higher_order.py:")
+    assert reverse.endswith("OnlyReverseConfig() has HasReverseMode")
+    none = cr.which(cr.rrule, cr.map, bend, XS)
+    assert "none; those registered ask for" in none
+    assert none.endswith("and no config was given")
+
+
+class Loud:
+    """A trait of one's own."""
+
+
+class LoudConfig(FiniteDifferenceConfig, Loud):
+    pass
+
+
+def test_a_trait_of_ones_own():
+    @cr.primitive
+    def shout(x):
+        return x
+
+    @cr.frule.register(shout)
+    def shout_frule(tangents, shout, x):
+        return x, tangents[1]
+
+    @cr.frule.register(shout)
+    def shout_loudly_frule(config: Loud, tangents, shout, x):
+        return x, 100 * tangents[1]
+
+    def answer(config):
+        return cr.frule_via_ad(config, (cr.NoTangent(), cr.NoTangent(), YS), cr.map, shout, XS)[1]
+
+    np.testing.assert_array_equal(YS, answer(FiniteDifferenceConfig()))
+    np.testing.assert_array_equal(100 * YS, answer(LoudConfig()))
+    np.testing.assert_array_equal(YS, answer(cr.ForwardConfig()))
+
+
+def test_map_through_forward_mode_keeps_a_number_an_item():
+    xs = np.linspace(0.1, 1.0, 2000)
+
+    def long_way(x):
+        for _ in range(50):
+            x = np.sin(x)
+        return x
+
+    def kept(config):
+        tracemalloc.start()
+        answer = cr.rrule(config, cr.map, long_way, xs)
+        size, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return size, answer
+
+    size, (_, pullback) = kept(cr.ReverseConfig())
+    assert 100 * xs.size > size
+    taped, (_, taped_pullback) = kept(OnlyReverseConfig())
+    assert 1000 * xs.size < taped
+    np.testing.assert_allclose(
+        taped_pullback(np.ones_like(xs))[2], pullback(np.ones_like(xs))[2], rtol=1e-12
+    )

@@ -29,7 +29,8 @@ from ..rules import (
 )
 from ..rules.answers import push_all
 from ..rules.kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
-from ..rules.missing import missing_rule, runs_in_python
+from ..rules.missing import captures_inner, missing_rule, run_body, runs_in_python
+from ..rules.objects import OBJECT, healed
 from ..rules.operands import is_array, is_operand
 from ..rules.project import dtype_of, shape_of, structural
 from ..rules.registry import OPTED_OUT
@@ -204,6 +205,8 @@ class ForwardLevel:
                 dual.level = self
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
                 return dual
+        if type_y is _array and y.dtype is OBJECT:
+            return self.binary(ufunc, operation, healed(a), healed(b))
         return self._push_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     # ---- everything else ----
@@ -212,6 +215,7 @@ class ForwardLevel:
         """Evaluate a call of ``f`` in which a dual number of this level takes part."""
         if not self.live:
             raise _escaped()
+        args, kwargs = healed((args, kwargs))
         rule = frule.find(self.config, f, args)
         if type(rule) is NonDifferentiable:
             return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
@@ -243,7 +247,7 @@ class ForwardLevel:
         tangents = tuple(self.tangent_of(x) for x in (f, *args))
         plain_f = strip(f, self)
         y, ydot = frule.run(rule, self.config, tangents, plain_f, values, kwargs)
-        return self.wrap(y, ydot, f)
+        return run_body(f, args, kwargs) if captures_inner(y, self) else self.wrap(y, ydot, f)
 
     def _push_kind(
         self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any

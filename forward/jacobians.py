@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import NoTangent, Tangent, array_of, children, is_traced
-from ..rules.arguments import Arguments, titled
+from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.project import ProjectTo, dtype_of, shape_of
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import child_tangents
@@ -135,15 +135,15 @@ def _stack(column: list, inner: tuple, outer: tuple, space: Any, transposed: boo
     return np.reshape(stacked, shape)
 
 
-def jacfwd(f: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
+def jacfwd(f: Callable, argnums: Argnums = 0) -> Callable:
     """Return a function giving the Jacobian of ``f``, column by column in forward mode.
 
     Parameters
     ----------
     f : callable
         Returns a number, an array, or a container of these.
-    argnums : int or tuple of int, optional
-        Which arguments to differentiate.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
 
     Returns
     -------

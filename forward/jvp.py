@@ -16,6 +16,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.collector import paused_collector
+from ..rules.objects import healed
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
@@ -44,7 +45,7 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         function, *duals = [
             _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
         ]
-        y = function(*duals, **kwargs)
+        y = healed(function(*duals, **kwargs))
         return strip(y, level), _tangent(level, y)
     finally:
         level.close()

@@ -23,8 +23,8 @@
 # - **reverse**: a *cotangent* $\bar y$, a weight on each entry of the output, becomes a weight on
 #   each entry of the input, $\bar x = J^\top \bar y$. This is a vector-Jacobian product, `vjp`.
 #
-# Both cost about as much as evaluating $f$, whatever $n$ and $m$ are. This notebook shows what
-# they are, how they are computed, and how gradients and Jacobians follow from them.
+# Either takes a small multiple of the arithmetic of $f$ itself, however large $n$ and $m$ are. This
+# notebook shows what they are, how they are computed, and how gradients and Jacobians follow.
 
 # %%
 import numpy as np

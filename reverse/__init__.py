@@ -4,6 +4,7 @@ from .grad import grad, value_and_grad
 from .jacrev import jacobian, jacrev
 from .second_order import hessian, hvp
 from .vjp import ReverseConfig, vjp
+from .wirtinger import wirtinger
 
 __all__ = [
     "ReverseConfig",
@@ -14,4 +15,5 @@ __all__ = [
     "jacrev",
     "value_and_grad",
     "vjp",
+    "wirtinger",
 ]

@@ -5,24 +5,22 @@ from collections.abc import Callable
 from typing import Any
 
 from ..rules import ProjectTo, as_structured, describe, value
-from ..rules.arguments import Arguments, titled
+from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.collector import paused_collector
 from ..rules.project import dtype_of, shape_of
 from ..rules.signatures import name_of
 from .vjp import REVERSE, pulling
 
 
-def value_and_grad(
-    f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-) -> Callable:
+def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """Return a function giving the value of ``f`` and its gradient.
 
     Parameters
     ----------
     f : callable
         Returns one real number; with ``has_aux``, a pair of that and anything else.
-    argnums : int or tuple of int, optional
-        Which arguments to differentiate.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
     has_aux : bool, optional
         Whether ``f`` returns ``(y, aux)``; ``aux`` is handed on and not differentiated.
 
@@ -79,15 +77,15 @@ def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Call
     return evaluate
 
 
-def grad(f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable:
+def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """Return a function giving the gradient of ``f``, in reverse mode.
 
     Parameters
     ----------
     f : callable
         Returns one real number; with ``has_aux``, a pair of that and anything else.
-    argnums : int or tuple of int, optional
-        Which arguments to differentiate.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
     has_aux : bool, optional
         Whether ``f`` returns ``(y, aux)``; the result is then ``(gradient, aux)``.
 

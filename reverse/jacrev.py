@@ -6,20 +6,20 @@ from typing import Any
 
 from ..forward.jacobians import jacfwd, jacobian_matrix, leaves
 from ..rules import as_structured
-from ..rules.arguments import Arguments, titled
+from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.project import ProjectTo
 from .vjp import REVERSE, pulling
 
 
-def jacrev(f: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
+def jacrev(f: Callable, argnums: Argnums = 0) -> Callable:
     """Return a function giving the Jacobian of ``f``, row by row in reverse mode.
 
     Parameters
     ----------
     f : callable
         Returns a number, an array, or a container of these.
-    argnums : int or tuple of int, optional
-        Which arguments to differentiate.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
 
     Returns
     -------
@@ -47,15 +47,15 @@ def jacrev(f: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
     return titled(jacobian_of, "jacrev", f)
 
 
-def jacobian(f: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
+def jacobian(f: Callable, argnums: Argnums = 0) -> Callable:
     """Return a function giving the Jacobian of ``f`` by the mode with fewer passes.
 
     Parameters
     ----------
     f : callable
         Returns a number, an array, or a container of these.
-    argnums : int or tuple of int, optional
-        Which arguments to differentiate.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
 
     Returns
     -------

@@ -240,5 +240,5 @@ def _number_leaves(y: Any, count: int, integers: bool) -> tuple[Any, int]:
 
 def all_integers(args: Any) -> bool:
     """Say whether every number among the active arguments is an integer."""
-    dtypes = [dtype_of(x) for x in args]
+    dtypes = [dtype_of(x) for x in args if type(x) is not int]
     return all(dtype is not None and dtype.kind in "iu" for dtype in dtypes)

@@ -6,19 +6,19 @@ from typing import Any
 
 from ..forward import jvp
 from ..forward.jacobians import jacfwd
-from ..rules.arguments import titled
+from ..rules.arguments import Argnums, titled
 from .grad import grad
 
 
-def hessian(f: Callable, argnums: int | tuple[int, ...] = 0) -> Callable:
+def hessian(f: Callable, argnums: Argnums = 0) -> Callable:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 
     Parameters
     ----------
     f : callable
         Returns one real number.
-    argnums : int or tuple of int, optional
-        Which arguments to differentiate.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
 
     Returns
     -------

@@ -20,7 +20,8 @@ from ..rules import (
     value,
 )
 from ..rules.kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
-from ..rules.missing import missing_rule, runs_in_python
+from ..rules.missing import captures_inner, missing_rule, run_body, runs_in_python
+from ..rules.objects import OBJECT, healed
 from ..rules.operands import is_array, is_operand
 from ..rules.registry import OPTED_OUT
 from ..rules.signatures import name_of, positional
@@ -244,6 +245,8 @@ class Tape:
                 traced.index = len(entries)
                 entries.append(_array_entry(kind, a, a_active, b, b_active, y, x, z))
                 return traced
+        if type_y is _array and y.dtype is OBJECT:
+            return self.binary(ufunc, operation, healed(a), healed(b))
         return self._record_kind(kind, (a, b), {}, (x, z), y)
 
     def _call_operator(self, kind: Any, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
@@ -256,6 +259,7 @@ class Tape:
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Record a call of ``f`` in which a value of this tape takes part."""
+        args, kwargs = healed((args, kwargs))
         rule = rrule.find(self.config, f, args)
         if type(rule) is NonDifferentiable:
             return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
@@ -286,6 +290,8 @@ class Tape:
             return traced
         plain_f = strip(f, self)
         y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
+        if captures_inner(y, self):
+            return run_body(f, args, kwargs)
         found = [(i, find_active(self, x)) for i, x in enumerate((f, *args))]
         active = [(i, where) for i, where in found if where is not None]
         if not active:

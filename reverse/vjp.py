@@ -18,6 +18,7 @@ from ..rules import (
 )
 from ..rules.answers import check_shape
 from ..rules.collector import paused_collector
+from ..rules.objects import healed
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
@@ -69,7 +70,7 @@ class Recording:
                 for i in chosen:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
-                y = traced[0](*traced[1:], **kwargs)
+                y = healed(traced[0](*traced[1:], **kwargs))
             finally:
                 tape.close()
         self.outputs = _outputs(tape, y)

@@ -14,6 +14,7 @@ from .definitions import (
     selection_rule,
     which,
 )
+from .flatten import flatten
 from .levels import Traced, innermost, is_traced, next_level, strip, type_under, value
 from .project import ProjectTo
 from .registry import frule, instances, rrule

@@ -1,11 +1,14 @@
 """Which arguments of a function a transform differentiates."""
 
+import difflib
 from collections.abc import Callable
 from typing import Any
 
 from .containers import iterate_leaves
-from .signatures import name_of, positional
+from .signatures import name_of, positional, positional_names
 from .surface import is_perturbable_input
+
+Argnums = int | str | tuple[int | str, ...]
 
 
 class Arguments:
@@ -22,14 +25,9 @@ class Arguments:
     def __init__(self, name: str, f: Any, argnums: Any, args: tuple, kwargs: dict) -> None:
         self.f = f
         self.several = isinstance(argnums, tuple | list)
-        chosen = tuple(argnums) if self.several else (argnums,)
-        for argnum in chosen:
-            if type(argnum) is not int:
-                raise TypeError(
-                    f"argnums of {name} is an int or a tuple of ints, not {argnum!r}.\n"
-                    f"  write {name}({name_of(f)}, argnums=0)"
-                )
-        if kwargs and max(chosen) >= len(args):
+        named = tuple(argnums) if self.several else (argnums,)
+        chosen = tuple(_position(name, f, argnum) for argnum in named)
+        if kwargs and max(chosen, default=0) >= len(args):
             args, kwargs = positional(f, args, kwargs)
         for argnum in chosen:
             if not -len(args) <= argnum < len(args):
@@ -64,6 +62,26 @@ class Arguments:
             return self.f(*args, **self.kwargs)
 
         return chosen
+
+
+def _position(name: str, f: Any, argnum: Any) -> int:
+    if type(argnum) is int:
+        return argnum
+    if isinstance(argnum, str):
+        names = positional_names(f)
+        if argnum in names:
+            return names.index(argnum)
+        known = ", ".join(names) or "unknown"
+        near = difflib.get_close_matches(argnum, names, 1)
+        raise TypeError(
+            f"{name_of(f)} has no argument {argnum!r} that {name} could differentiate"
+            + (f"; did you mean {near[0]!r}?" if near else ".")
+            + f"\n  its positional arguments: {known}"
+        )
+    raise TypeError(
+        f"argnums of {name} is an int, a name, or a tuple of these, not {argnum!r}.\n"
+        f"  write {name}({name_of(f)}, argnums=0)"
+    )
 
 
 def titled(function: Callable, name: str, f: Any) -> Callable:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .calls import array_of
 from .masked import Masked
 from .project import ProjectTo, dtype_of, shape_of
 from .signatures import name_of, options_by_name, parameters, without_defaults
@@ -77,8 +78,16 @@ class ScalarRule(Kind):
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         constant = self.constants[i]
         if constant is None:
-            return self.partials[i](y, *args) * xdot
+            return self.partial(i, y, args) * xdot
         return xdot if constant is ONE else constant * xdot
+
+    def partial(self, i: int, y: Any, args: tuple) -> Any:
+        try:
+            return self.partials[i](y, *args)
+        except ArithmeticError:
+            # Python's floats raise where NumPy's give an infinity.
+            numbers = [np.float64(x) if type(x) in (float, int) else x for x in (y, *args)]
+            return self.partials[i](*numbers)
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
         if type(ybar) is Masked:
@@ -90,7 +99,7 @@ class ScalarRule(Kind):
             return Masked(product, alive)
         constant = self.constants[i]
         if constant is None:
-            partial = self.partials[i](y, *args)
+            partial = self.partial(i, y, args)
             dtype = dtype_of(partial)
             if dtype is not None and dtype.kind == "c":
                 partial = np.conj(partial)
@@ -159,6 +168,14 @@ class LinearRule(Kind):
         alive = np.zeros(space.shape, bool)
         self.mark(alive, **kwargs)
         return alive
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        args, kwargs = super().bind(f, args, kwargs)
+        if args and type(args[0]) in (list, tuple):
+            # Among arrays to be joined, a list of numbers stands for an array as well.
+            parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]
+            args = (type(args[0])(parts), *args[1:])
+        return args, kwargs
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         if isinstance(xdot, Tangent):

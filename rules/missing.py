@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import MissingRuleError, user_line
+from ..config import LostDerivativeError, MissingRuleError, user_line
 from .calls import body
 from .containers import children
 from .levels import Level, Traced, innermost
@@ -29,6 +29,28 @@ def runs_in_python(f: Any) -> bool:
         return f.__module__.partition(".")[0] not in _NOT_PYTHON
     return any(
         isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(f).__mro__
+    )
+
+
+def captures_inner(y: Any, level: Level) -> bool:
+    """Say whether ``y``, which ``level`` computed, holds values of a transform inside it.
+
+    They were captured by a function among the arguments, where no level can see them. A value
+    of the inner level belongs around one of the outer, and a rule asked for by the outer level
+    puts it inside.
+    """
+    top = innermost((y,))
+    return top is not None and top.number > level.number
+
+
+def run_body(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Run ``f`` on traced values without its rule, because of ``captures_inner``."""
+    if runs_in_python(f):
+        return body(f)(*args, **kwargs)
+    raise LostDerivativeError(
+        f"{name_of(f)} was called with a function that captures values of an inner transform, "
+        f"in {user_line()}.\n"
+        "  pass those values as arguments"
     )
 
 

@@ -35,12 +35,16 @@ def parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
         return None
 
 
+def positional_names(f: Any) -> list[str]:
+    """Return the names of the positional parameters of ``f``, as far as it tells them."""
+    return [p.name for p in _parameters_of(f) or () if p.kind in POSITIONAL]
+
+
 def options_by_name(f: Any, args: tuple, kwargs: dict, count: int) -> tuple[tuple, dict]:
     """Turn the positional arguments after the first ``count`` into keywords of ``f``."""
     if len(args) <= count:
         return args, kwargs
-    known = _parameters_of(f)
-    names = [] if known is None else [p.name for p in known if p.kind in POSITIONAL]
+    names = positional_names(f)
     if len(names) < len(args):
         raise RuleError(
             f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "

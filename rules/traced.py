@@ -15,6 +15,7 @@ import numpy as np
 from ..config import LostDerivativeError, MutationError, user_line
 from .calls import array_of, astype, call, getitem
 from .levels import Traced, innermost, is_traced, type_under, value
+from .objects import OBJECT, as_object_array
 from .project import dtype_of
 
 
@@ -97,6 +98,9 @@ def describe(x: Any) -> str:
 
 _KEEP = "keep the traced value (np.sin(x) instead of math.sin(x), x instead of float(x))"
 _STACK = "build the array from traced parts with np.stack or cr.array"
+
+
+_lose_to_array = _lost("np.array, np.asarray or a function that is not NumPy's", _STACK)
 
 
 class TracedNumber(Traced):
@@ -186,7 +190,12 @@ class TracedNumber(Traced):
     __int__ = _lost("int(x)", "keep the traced value, or np.floor(x)")
     __complex__ = _lost("complex(x)", "keep the traced value, or x + 0j")
     __index__ = _lost("an index or a size", "pass integers beside the differentiated arguments")
-    __array__ = _lost("np.array, np.asarray or a function that is not NumPy's", _STACK)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if dtype is not None and np.dtype(dtype) != OBJECT:
+            _lose_to_array(self)
+        return as_object_array(self)
+
     item = _lost("x.item()", "x.reshape(()), or x[0] for the one element")
     tobytes = _lost("x.tobytes()", "keep the traced value")
     tofile = dump = dumps = view = tobytes
@@ -284,6 +293,19 @@ class TracedNumber(Traced):
 
     def __deepcopy__(self, memo: dict) -> Any:
         return self
+
+
+# NumPy computes on an object array by calling, on each entry, the method of the ufunc's name.
+for _ufunc in (
+    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
+    np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt,
+    np.cbrt, np.square, np.reciprocal, np.fabs, np.deg2rad, np.rad2deg, np.degrees, np.radians,
+    np.sign,
+):  # fmt: skip
+    if not hasattr(TracedNumber, _ufunc.__name__):
+        setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
+for _ufunc in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
+    setattr(TracedNumber, _ufunc.__name__, _binary(_ufunc, _ufunc))
 
 
 class TracedArray(TracedNumber):

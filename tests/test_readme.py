@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.S | re.M)
 
 
 def outcome(code, names):

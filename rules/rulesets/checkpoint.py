@@ -60,4 +60,4 @@ def evaluate_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
         _, pullback = rrule_via_ad(config, call, f, args, kwargs)
         return pullback(ybar)
 
-    return evaluate(f, args, kwargs), evaluate_pullback
+    return f(*args, **kwargs), evaluate_pullback

@@ -90,8 +90,9 @@ def as_2d(x):
 
 
 def as_3d(x):
-    shape = np.shape(x)
-    return x if len(shape) >= 3 else np.reshape(x, ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)])
+    if np.ndim(x) >= 3:
+        return x
+    return np.expand_dims(x, ((0, 1, 2), (0, 2), 2)[np.ndim(x)])
 
 
 composed(np.atleast_1d)(for_each(as_1d))
@@ -111,7 +112,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     axes = list(range(rank))
     if indexing == "xy":
         axes[:2] = axes[1::-1]
-    grids = [np.reshape(x, (1,) * axis + (-1,) + (1,) * (rank - 1 - axis)) for x, axis in zip(xi, axes)]
+    others = [tuple(k for k in range(rank) if k != axis) for axis in axes]
+    grids = [np.expand_dims(np.ravel(x), among) for x, among in zip(xi, others)]
     return tuple(grids) if sparse else np.broadcast_arrays(*grids)
 
 
@@ -197,13 +199,15 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     y = start * np.power(stop / start, steps / max(count, 1))
     if endpoint and num > 1:
         y = np.where(steps == count, stop, y)
-    y = np.moveaxis(y, 0, axis)
-    return y if dtype is None else astype(y, dtype)
+    # NumPy never returns less than double precision here (2.4).
+    dtype = np.result_type(value(y), np.float64) if dtype is None else dtype
+    return astype(np.moveaxis(y, 0, axis), dtype)
 
 
 @composed(np.vander)
 def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
     count = np.size(x) if N is None else N
+    x = astype(x, np.promote_types(dtype_of(value(x)), int))
     powers = [np.ones_like(x)]
     while len(powers) < count:
         powers.append(powers[-1] * x)

@@ -47,10 +47,10 @@ def dense(xbar, x):
 def cholesky_frule(tangents, cholesky, a, *, upper=False):
     _, adot = tangents
     y = cholesky(a, upper=upper)
-    l = adjoint(y) if upper else y
-    inverse = np.linalg.inv(l)
+    factor = adjoint(y) if upper else y
+    inverse = np.linalg.inv(factor)
     moved = inverse @ hermitian(half(adot, "U" if upper else "L")) @ adjoint(inverse)
-    ydot = l @ half_lower(moved)
+    ydot = factor @ half_lower(moved)
     return y, adjoint(ydot) if upper else ydot
 
 
@@ -65,13 +65,13 @@ def cholesky_rrule(cholesky, a, *, upper=False):
     Source: Murray (2016), differentiation of the Cholesky decomposition.
     """
     y = cholesky(a, upper=upper)
-    l = adjoint(y) if upper else y
-    inverse = np.linalg.inv(l)
+    factor = adjoint(y) if upper else y
+    inverse = np.linalg.inv(factor)
     project_a = ProjectTo(a)
 
     def cholesky_pullback(ybar):
-        lbar = adjoint(ybar) if upper else ybar
-        moved = adjoint(inverse) @ half_lower(adjoint(l) @ lbar) @ inverse
+        factor_bar = adjoint(ybar) if upper else ybar
+        moved = adjoint(inverse) @ half_lower(adjoint(factor) @ factor_bar) @ inverse
         return NoTangent(), project_a(half(hermitian(moved), "U" if upper else "L"))
 
     return y, cholesky_pullback

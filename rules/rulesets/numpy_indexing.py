@@ -20,7 +20,7 @@ PLAIN = frozenset({np.ndarray, float, complex, np.float64, np.float32, np.comple
 
 
 def is_mask(index):
-    return getattr(index, "dtype", None) == bool
+    return getattr(getattr(index, "dtype", None), "kind", "") == "b"
 
 
 def reads_once(index):

@@ -83,7 +83,7 @@ def power_norm_frule(tangents, power_norm, x, *, p, axis, keepdims=False):
 
 @rrule.register(power_norm)
 def power_norm_rrule(power_norm, x, *, p, axis, keepdims=False):
-    """From ``y**p = sum(abs(x)**p)``: ``ydot = Re sum(conj(x) * abs(x)**(p-2) * xdot) / y**(p-1)``."""
+    """From ``y**p = sum(abs(x)**p)``: ``y**(p-1) * ydot = Re sum(conj(x) * abs(x)**(p-2) * xdot)``."""
     y = power_norm(x, p, axis, keepdims)
     project_x = ProjectTo(x)
 

@@ -27,8 +27,10 @@ def ravel_transpose(ybar, space, order="C"):
 
 def known_order(order):
     if order not in ("C", "F"):
-        raise MissingRuleError(f"order={order!r} depends on how the array lies in memory, and a "
-                               "cotangent may lie otherwise.\n  write order='C' or order='F'")  # fmt: skip
+        raise MissingRuleError(
+            f"order={order!r} depends on how the array lies in memory, and a cotangent may lie "
+            "otherwise.\n  write order='C' or order='F'"
+        )
     return order
 
 

@@ -70,11 +70,22 @@ def svd_frule(tangents, svd, a, *, full_matrices=True, compute_uv=True):
 
 def outside_push(u, udot, moved, u_rest):
     """Add to ``udot`` what leads out of the span of ``u``, and append what ``u_rest`` does."""
+    if np.shape(u)[-2] == np.shape(u)[-1]:
+        return udot
     if np.shape(u_rest)[-1] == 0:
         return udot + moved - u @ (adjoint(u) @ moved)
     into_rest = adjoint(u_rest) @ moved
     columns = [udot + u_rest @ into_rest, -u @ adjoint(into_rest)]
     return np.concatenate(columns, axis=-1)
+
+
+def outside_pull(u, ubar, u_rest, u_rest_bar):
+    """Return the cotangent of ``moved`` in ``outside_push``."""
+    if np.shape(u)[-2] == np.shape(u)[-1]:
+        return np.zeros_like(ubar)
+    if np.shape(u_rest)[-1] == 0:
+        return ubar - u @ (adjoint(u) @ ubar)
+    return u_rest @ (adjoint(u_rest) @ ubar - adjoint(u_rest_bar) @ u)
 
 
 @rrule.register(np.linalg.svd)
@@ -110,5 +121,17 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
             moved = turning_transpose(rate_bar, short, row_pivots(short, 0))
             ubar, vbar = (ubar + moved, vbar) if short is u else (ubar, vbar + moved)
         in_u, in_v = adjoint(u) @ ubar, adjoint(v) @ vbar
-        _, p = parts(over_gaps(in_u + in_v, s))
+        kept, _ = parts(over_gaps(in_u + in_v, s))
+        _, turned = parts(over_sums(in_u - in_v, s))
+        out_of_u = over_values(outside_pull(u, ubar, u_rest, u_rest_bar), s)
+        out_of_v = over_values(outside_pull(v, vbar, v_rest, v_rest_bar), s)
+        inner = diagonal_matrix(dense(sbar, s)) + kept + turned
+        abar = (u @ inner + out_of_u) @ adjoint(v) + u @ adjoint(out_of_v)
+        return NoTangent(), project_a(abar)
+
     return (y, svd_pullback) if compute_uv else (s, values_pullback)
+
+
+@composed(np.linalg.svdvals)
+def svdvals(x, /):
+    return np.linalg.svd(x, compute_uv=False)

@@ -45,6 +45,7 @@ from .rules import (
     bilinear_rule,
     composed,
     derivatives_given_output,
+    flatten,
     frule,
     ignore_derivatives,
     instances,
@@ -75,6 +76,7 @@ from .reverse import (
     jacrev,
     value_and_grad,
     vjp,
+    wirtinger,
 )
 
 # The rules themselves, and the functions that come with rules of their own.

@@ -303,3 +303,46 @@ def test_attributes_and_text_of_a_traced_array():
     expected = 2 * a + np.eye(2, 3)
     expected[:, 0] += 1.0
     np.testing.assert_allclose(cr.grad(f)(a), expected)
+
+
+def test_argnums_by_name():
+    def f(w, x, *, scale=1.0):
+        return scale * w * w * x
+
+    assert cr.grad(f, argnums="x")(2.0, 3.0) == 4.0
+    assert cr.grad(f, argnums=("x", "w"))(2.0, 3.0, scale=2.0) == (8.0, 24.0)
+    assert cr.grad(f, argnums="x")(w=2.0, x=3.0) == 4.0
+    assert cr.hessian(f, argnums="w")(2.0, 3.0) == 6.0
+    with pytest.raises(TypeError, match="did you mean 'scale'|no argument 'scales'"):
+        cr.grad(f, argnums="scales")(2.0, 3.0)
+
+
+def test_flatten_and_back():
+    tree = {"w": np.ones((2, 2)), "b": [3, Pair(1.0 + 2.0j, "text")], "m": Model(X, 0.5)}
+    vector, unflatten = cr.flatten(tree)
+    assert vector.dtype == np.float64
+    np.testing.assert_array_equal(vector, [1, 1, 1, 1, 3, 1, 2, *X, 0.5])
+    again = unflatten(2 * vector)
+    assert again["b"][1] == Pair(2.0 + 4.0j, "text")
+    assert type(again["m"]) is Model
+    np.testing.assert_array_equal(again["m"].w, 2 * X)
+
+    def loss(vector):
+        tree = unflatten(vector)
+        return np.sum(tree["w"]) * tree["b"][0] + np.abs(tree["b"][1].a) ** 2 + tree["m"].b
+
+    gradient = cr.grad(loss)(vector)
+    np.testing.assert_allclose(gradient, [3, 3, 3, 3, 4, 2, 4, 0, 0, 0, 1])
+    with pytest.raises(ValueError, match="a vector of length 11"):
+        unflatten(vector[1:])
+
+
+def test_wirtinger_derivatives():
+    z = np.array([1.0 + 2.0j, -0.5j])
+    df_dz, df_dzbar = cr.wirtinger(lambda z: z * z * np.conj(z))(z)
+    np.testing.assert_allclose(df_dz, np.diag(2 * z * np.conj(z)))
+    np.testing.assert_allclose(df_dzbar, np.diag(z * z))
+    df_dz, df_dzbar = cr.wirtinger(np.exp)(0.3 + 1.0j)
+    np.testing.assert_allclose((df_dz, df_dzbar), (np.exp(0.3 + 1.0j), 0.0))
+    with pytest.raises(TypeError, match="needs a complex argument"):
+        cr.wirtinger(np.exp)(1.0)

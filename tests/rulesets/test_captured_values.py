@@ -90,6 +90,41 @@ def map_in_jvp_loop(w):
     return total([3 * w * w * x**2 * (w * w) ** 2 for x in XS])
 
 
+def captured_inside(u, w):
+    return np.sum(cr.map(lambda x: u * u * x**2, XS * w))
+
+
+def inner_in_f_outer_in_xs(w):
+    return cr.grad(lambda u: captured_inside(u, w))(w * w)
+
+
+def inner_in_f_outer_in_xs_forward(w):
+    return cr.jvp(lambda u: captured_inside(u, w), (w * w,), (1.0,))[1]
+
+
+def inner_in_f_outer_in_xs_loop(w):
+    return total([2 * w * w * (x * w) ** 2 for x in XS])
+
+
+def inner_in_checkpoint(w):
+    return cr.grad(lambda u: cr.checkpoint(lambda x: np.sin(u * x) * u)(w))(w * w)
+
+
+def inner_in_checkpoint_loop(w):
+    return np.cos(w**3) * w**3 + np.sin(w**3)
+
+
+def inner_in_scan(w):
+    def loss(u):
+        return cr.scan(lambda carry, x: (carry * u + x, None), w, XS * w)[0]
+
+    return cr.grad(loss)(w * w)
+
+
+def inner_in_scan_loop(w):
+    return cr.grad(lambda u: functools.reduce(lambda c, x: c * u + x * w, XS, w))(w * w)
+
+
 def reduced(w):
     return cr.reduce(lambda carry, x: carry * w + np.sin(x), XS * w, w * w)
 
@@ -139,14 +174,13 @@ def checkpointed_loop(w):
 
 def vectorized(w):
     _, ydot = cr.jvp(
-        np.vectorize(lambda x, y: w * x * y**2), (XS * w, XS[:, None]), (XS, XS[:, None])
+        np.vectorize(lambda x, y: w**2 * x * y**2), (XS * w, XS[:, None]), (XS, XS[:, None])
     )
     return np.sum(ydot)
 
 
 def vectorized_loop(w):
-    return total([3 * w * (x if k == 0 else x * w) * y**2 * (1 if k == 0 else 2 / 3)
-                  for x in XS for y in XS for k in (0, 1)])  # fmt: skip
+    return total([w**2 * x * y**2 * (1 + 2 * w) for x in XS for y in XS])
 
 
 def along_axis(w):
@@ -177,6 +211,10 @@ CASES = [
     (grad_in_map, grad_in_map_loop),
     (map_in_grad, map_in_grad_loop),
     (map_in_jvp, map_in_jvp_loop),
+    (inner_in_f_outer_in_xs, inner_in_f_outer_in_xs_loop),
+    (inner_in_f_outer_in_xs_forward, inner_in_f_outer_in_xs_loop),
+    (inner_in_checkpoint, inner_in_checkpoint_loop),
+    (inner_in_scan, inner_in_scan_loop),
     (reduced, reduced_loop),
     (accumulated, accumulated_loop),
     (scanned, scanned_loop),

@@ -129,7 +129,7 @@ def test_of_two_arrays(f):
 def test_of_two_arrays_of_float32(f):
     a, b = (np.array(x, np.float32) for x in BINARY[f])
     both(f, a, b)
-    both(f, a, BINARY[f][1][0])
+    both(f, a, BINARY[f][1][0], second_order=False)
 
 
 @pytest.mark.parametrize("f", COMPLEX_BINARY, ids=name)
@@ -287,7 +287,7 @@ def test_sinc_near_zero(x):
 
 @pytest.mark.parametrize("x", [-30.0, 1e-3, 0.0, 80.0])
 def test_i0(x):
-    test_rrule(np.i0, x, second_order=x < 10)
+    test_rrule(np.i0, x, second_order=x != 0)
     special = pytest.importorskip("scipy.special")
     assert float(cr.grad(np.i0)(x)) == pytest.approx(special.i1(x), rel=1e-13)
 

@@ -1,0 +1,96 @@
+"""flatten: a container of numbers and arrays as one real vector, and back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .calls import array_of
+from .containers import children
+from .project import ProjectTo, dtype_of, shape_of
+from .surface import is_perturbable_input
+
+
+def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Lay the numbers of a container out in one vector, as optimisers want them.
+
+    Parameters
+    ----------
+    tree : Any
+        Numbers and arrays in tuples, lists, dicts, namedtuples, dataclasses or objects.
+        Integers become floats; a complex number counts as two real ones; what is no number
+        stays where it is.
+
+    Returns
+    -------
+    vector : array of float
+        All numbers, one after the other, in the order of the container.
+    unflatten : callable
+        ``unflatten(vector)`` is a container like ``tree`` with other numbers. It may be
+        differentiated.
+
+    Raises
+    ------
+    ValueError
+        When ``unflatten`` is given a vector of another length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> vector, unflatten = cr.flatten({"w": np.ones((2, 2)), "b": 3.0, "name": "model"})
+    >>> vector
+    array([1., 1., 1., 1., 3.])
+    >>> unflatten(2 * vector)["b"]
+    np.float64(6.0)
+    """
+    parts: list[Any] = []
+    _collect(tree, parts)
+    vector = np.concatenate(parts) if parts else np.zeros(0)
+    size = len(vector)
+
+    def unflatten(vector: Any) -> Any:
+        if shape_of(vector) != (size,):
+            raise ValueError(
+                f"unflatten needs a vector of length {size}, and got shape {shape_of(vector)}."
+            )
+        return _rebuild(tree, vector, 0)[0]
+
+    return vector, unflatten
+
+
+def _is_complex(x: Any) -> bool:
+    dtype = dtype_of(x)
+    return dtype is not None and dtype.kind == "c"
+
+
+def _collect(x: Any, found: list) -> None:
+    parts = children(x)
+    if parts is not None:
+        for part in parts.values:
+            _collect(part, found)
+    elif is_perturbable_input(x):
+        flat = np.reshape(array_of(x), -1)
+        if _is_complex(x):
+            found.extend((np.real(flat), np.imag(flat)))
+        else:
+            found.append(flat if flat.dtype.kind == "f" else flat.astype(float))
+
+
+def _rebuild(x: Any, vector: Any, start: int) -> tuple[Any, int]:
+    parts = children(x)
+    if parts is not None:
+        rebuilt = []
+        for part in parts.values:
+            part, start = _rebuild(part, vector, start)
+            rebuilt.append(part)
+        return parts.rebuild(rebuilt), start
+    if not is_perturbable_input(x):
+        return x, start
+    space = ProjectTo(x)
+    stop = start + int(np.prod(shape_of(x), dtype=int))
+    flat = vector[start:stop]
+    if _is_complex(x):
+        start, stop = stop, 2 * stop - start
+        flat = flat + 1j * vector[start:stop]
+    return space(np.reshape(flat, shape_of(x)) if shape_of(x) else flat[0]), stop

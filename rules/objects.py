@@ -1,0 +1,48 @@
+"""Object arrays of traced numbers: what ``np.array([x, y])`` makes, and how they heal.
+
+NumPy asks a value in a list only for ``__array__``. Without a dtype it is given an object array
+of traced numbers, on which NumPy computes entry by entry with Python's operators: slowly, and
+rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .calls import array_of
+from .containers import LEAVES, children
+from .levels import innermost
+
+OBJECT = np.dtype(object)
+
+
+def is_object_array(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype is OBJECT
+
+
+def healed(x: Any) -> Any:
+    """Turn object arrays of traced numbers into traced arrays, in containers too."""
+    if type(x) is np.ndarray:
+        if x.dtype is OBJECT and innermost(x.reshape(-1).tolist()) is not None:
+            return array_of(x.tolist())
+        return x
+    if type(x) in LEAVES:
+        return x
+    parts = children(x)
+    if parts is None:
+        return x
+    values = [healed(part) for part in parts.values]
+    if all(new is old for new, old in zip(values, parts.values, strict=True)):
+        return x
+    return parts.rebuild(values)
+
+
+def as_object_array(x: Any) -> np.ndarray:
+    """Return an object array of the shape of the traced ``x``, with one number per entry."""
+    array = np.empty(x.shape if hasattr(x, "__len__") else (), object)
+    if array.ndim == 0:
+        array[()] = x
+    else:
+        for index in np.ndindex(array.shape):
+            array[index] = x[index]
+    return array

@@ -1,0 +1,78 @@
+"""np.array([x, y]) and np.asarray(x): object arrays that compute rightly, and heal."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+X = np.array([0.5, 1.5, 2.0])
+
+
+def in_a_list(x):
+    return np.array([x[0] * x[1], 1.0, x[2]])
+
+
+def computes_on_objects(x):
+    a = np.array([x[0], x[1] * x[2], 3.0])
+    b = np.array([x[0], x[1] * x[2]])
+    return np.sum(np.sin(b) * b**2) + a.sum() - a.max() + np.dot(a, a)
+
+
+def meets_a_traced_array(x):
+    return np.array([[x[0], x[1]], [x[2], 0.5]]) @ x[:2] * np.array([x[1], x[0]])
+
+
+def as_array(x):
+    return np.asarray(x) * 2.0 + np.exp(np.asarray(x))
+
+
+def in_a_numpy_function(x):
+    a = np.array([x[0], 2.0])
+    return np.concatenate([a, x]) * np.linalg.norm(np.concatenate([a * x[1], x]))
+
+
+def in_a_container(x):
+    return {"a": np.array([x[0], x[1]]), "b": [np.array([x[2] * x[2]])]}["a"] * x[2]
+
+
+def full(x):
+    return np.full((2, 2), x[1]) * x[0]
+
+
+PROGRAMS = [
+    in_a_list,
+    computes_on_objects,
+    meets_a_traced_array,
+    as_array,
+    in_a_numpy_function,
+    in_a_container,
+    full,
+]
+
+
+def differences(f, h=1e-6):
+    return np.stack([(f(X + h * unit) - f(X - h * unit)) / (2 * h) for unit in np.eye(3)], axis=-1)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_jacobians(f):
+    for transform in (cr.jacfwd, cr.jacrev, cr.jacobian):
+        found = transform(f)(X)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, differences(f), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_second_order(f):
+    def loss(x):
+        return np.sum(f(x) * f(x))
+
+    expected = differences(cr.grad(loss))
+    for outer in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(outer(cr.grad(loss))(X), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_an_object_array_in_the_output_is_healed():
+    y, pullback = cr.vjp(lambda x: (np.array([x[0], 2.0 * x[1]]), "text"), X)
+    assert y[0].dtype == np.float64
+    np.testing.assert_array_equal(pullback((np.ones(2), None))[0], [1.0, 2.0, 0.0])

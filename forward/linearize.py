@@ -126,7 +126,7 @@ class LinearProgram:
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Remember ``x[index] = v`` as a step that makes a new array."""
         root, path = root_of(x)
-        step = (_written, _slots((root, path, index, v), self), {})
+        step: tuple = (_written, _slots((root, path, index, v), self), {})
         sample = _written(root.value, path, index, strip(v, self))
         again = self.wrap(sample, step)
         root.value, root.index = again.value, again.index

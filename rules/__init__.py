@@ -33,7 +33,8 @@ from .tangents import (
     thunk,
     unthunk,
 )
-from .traced import TracedArray, TracedNumber, describe
+from .traced import TracedNumber, describe
+from .traced_array import TracedArray
 from .zeros import as_structured, zero_tangent
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .levels import Traced
-from .traced import TracedArray
+from .traced_array import TracedArray
 
 _NUMBERS = (float, int, complex, np.generic)
 

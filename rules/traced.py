@@ -7,16 +7,15 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..config import LostDerivativeError, MutationError, user_line
-from .calls import array_of, astype, call, getitem
+from .calls import astype, call
 from .levels import Traced, innermost, is_traced, type_under, value
 from .objects import OBJECT, as_object_array
-from .project import dtype_of
 
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:
@@ -75,15 +74,6 @@ def _lost(what: str, instead: str) -> Callable:
         )
 
     return lose
-
-
-def _mutation(what: str, instead: str) -> Callable:
-    def mutate(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        raise MutationError(
-            f"{what} would write into a traced {describe(self)} in {user_line()}.\n  {instead}"
-        )
-
-    return mutate
 
 
 def describe(x: Any) -> str:
@@ -304,93 +294,8 @@ for _ufunc in (
 ):  # fmt: skip
     if not hasattr(TracedNumber, _ufunc.__name__):
         setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
-for _ufunc in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
-    setattr(TracedNumber, _ufunc.__name__, _binary(_ufunc, _ufunc))
-
-
-class TracedArray(TracedNumber):
-    """A traced array: a traced number that is also a sequence, and that can be written to.
-
-    ``base_and_path`` is set on views, and ``views`` on arrays that have any; see ``views.py``.
-    """
-
-    __slots__ = ("__weakref__", "base_and_path", "views")
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __len__(self) -> int:
-        return len(value(self))
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.level.call(getitem, (self, index), {})
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
-
-    def __contains__(self, x: Any) -> bool:
-        return value(x) in value(self)
-
-    def __copy__(self) -> Any:
-        return call(np.copy, (self,), {})
-
-    def __deepcopy__(self, memo: dict) -> Any:
-        return call(np.copy, (self,), {})
-
-    def tolist(self) -> list:
-        return [row.tolist() if self.ndim > 1 else row for row in self]
-
-    # ---- writing ----
-
-    def __setitem__(self, index: Any, v: Any) -> None:
-        self.level.write(self, index, array_of(v) if isinstance(v, list | tuple) else v)
-
-    def _write_result(self, y: Any) -> Any:
-        if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
-            raise MutationError(
-                f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
-                f"dtype {self.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
-            )
-        self[...] = y
-        return self
-
-    def __iadd__(self, other: Any) -> Any:
-        return self._write_result(self + other)
-
-    def __isub__(self, other: Any) -> Any:
-        return self._write_result(self - other)
-
-    def __imul__(self, other: Any) -> Any:
-        return self._write_result(self * other)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return self._write_result(self / other)
-
-    def __ipow__(self, other: Any) -> Any:
-        return self._write_result(self**other)
-
-    def __ifloordiv__(self, other: Any) -> Any:
-        return self._write_result(self // other)
-
-    def __imod__(self, other: Any) -> Any:
-        return self._write_result(self % other)
-
-    def __imatmul__(self, other: Any) -> Any:
-        return self._write_result(self @ other)
-
-    def fill(self, v: Any) -> None:
-        self[...] = v
-
-    def sort(self, axis: int = -1, **options: Any) -> None:
-        self[...] = np.sort(self, axis=axis, **options)
-
-    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
-        self[...] = np.partition(self, kth, axis=axis, **options)
-
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
-        np.put(self, indices, values, mode)
-
-    resize = _mutation("x.resize(...)", "write x = np.resize(x, ...) or np.reshape(x, ...)")
-    __delitem__ = _mutation("del x[index]", "write x = np.delete(x, index)")
+for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
+    setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
 
 
 def write_out(f: Any, y: Any, out: Any) -> Any:

@@ -101,6 +101,7 @@ def _count(holder: Any, slot: str) -> int:
 
 class _Holder:
     __slots__ = ("value",)
+    value: Any
 
 
 def _private_count() -> int:
@@ -137,7 +138,7 @@ def raised(buffer: Any, v: Any) -> Any:
 
 def copied(array: Any) -> Any:
     """Copy an array and its memory layout, on which it depends what is a view of it."""
-    return array.copy() if isinstance(array, Traced) else array.copy(order="K")
+    return array.copy(order="K") if type(array) is np.ndarray else array.copy()
 
 
 def check_write(x: Any, v: Any, level: Any) -> None:

@@ -149,7 +149,7 @@ def add_extreme_accumulate(accumulate):
         y = accumulate(x, axis)
         shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
         ydot = recurrence(stays, shown * in_lanes(xdot, axis)) / recurrence(stays, shown)
-        return y, from_lanes(ydot, np.shape(y), axis)
+        return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
     @rrule.register(accumulate)
     def extreme_accumulate_rrule(accumulate, x, *, axis=0):

@@ -100,7 +100,7 @@ def operator_getitem(x, index):
 def take_index(shape, indices, axis, mode):
     """Return the index that reads what ``np.take`` takes."""
     n = int(np.prod(shape)) if axis is None else shape[axis]
-    indices = np.asarray(indices)
+    indices = np.asarray(indices, None if np.size(indices) else int)
     if mode == "wrap":
         indices = indices % n
     elif mode == "clip":

@@ -1,10 +1,8 @@
 """Medians and quantiles; equal numbers share the derivative evenly."""
 
-import math
-
 import numpy as np
 
-from ..calls import astype
+from ..calls import array_of, astype
 from ..definitions import composed
 from ..levels import value
 from ..project import ProjectTo
@@ -26,7 +24,8 @@ def middle(median, a, axis):
     for method in ("lower", "higher"):
         y = QUANTILE[median](a, 0.5, axis=axis, method=method, keepdims=True)
         attained = a == y
-        weights = weights + 0.5 * attained / or_one(np.sum(attained, axis=axis, keepdims=True))
+        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
+        weights = weights + np.where(attained, 0.5 / or_one(number), 0)
     return weights
 
 
@@ -116,6 +115,7 @@ def quantiles_of(a, q, axis, method, keepdims, skip_nan):
 def add_quantile(quantile, skip_nan, unit):
     @composed(quantile)
     def as_composed(a, q, axis=None, *, method="linear", keepdims=False):
+        q = array_of(q) if isinstance(q, list | tuple) else q
         return quantiles_of(a, q / unit, axis, method, keepdims, skip_nan)
 
 

@@ -129,7 +129,7 @@ def var_frule(
     y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
     where, c, n = deviation(var, x, axis, ddof, where)
     terms = np.real(np.conj(c) * select(where, xdot)) * (2 / n)
-    return y, np.sum(terms, axis=axis, keepdims=keepdims)
+    return y, ProjectTo(y)(np.sum(terms, axis=axis, keepdims=keepdims))
 
 
 @rrule.register(np.var)
@@ -178,7 +178,7 @@ def std_rrule(std, x, **options):
 def winners(x, y, axis, where, initial):
     """Where ``x`` attains ``y``, and how many share in each result."""
     attained = (x == y) & where
-    number = np.sum(attained, axis=axis, keepdims=True)
+    number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
     if initial is not None:
         number = number + (y == initial)
     return attained, or_one(number)
@@ -237,5 +237,5 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, **options):
 def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=True):
     missing = np.isnan(a)
     total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, where=where)
-    return total / np.sum(~missing, axis, keepdims=keepdims, where=where)
+    return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, where=where)
 

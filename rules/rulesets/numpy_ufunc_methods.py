@@ -33,7 +33,7 @@ EXP = {np.logaddexp.reduce: np.exp, np.logaddexp2.reduce: np.exp2}
 def portions(exp, x, y, axis):
     """``exp(x - y)``, which sums to 1; even between equal infinities."""
     infinite = np.isinf(y) & (x == y)
-    number = or_one(np.sum(infinite, axis=axis, keepdims=True))
+    number = or_one(np.sum(infinite, axis=axis, keepdims=True, dtype=y.dtype))
     portion = exp(np.where(infinite, 0, x) - np.where(infinite, 0, y))
     return np.where(infinite, 1 / number, portion)
 

@@ -13,7 +13,7 @@ def in_a_list(x):
 
 
 def computes_on_objects(x):
-    a = np.array([x[0], x[1] * x[2], 3.0])
+    a = np.array([x[0], x[1] * x[2], 2.5])
     b = np.array([x[0], x[1] * x[2]])
     return np.sum(np.sin(b) * b**2) + a.sum() - a.max() + np.dot(a, a)
 

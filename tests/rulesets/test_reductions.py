@@ -364,9 +364,6 @@ def test_add_reduceat(indices):
 
 def test_methods_of_comparisons_are_constant():
     x = np.array([1.0, -2.0])
-    assert cr.grad(lambda x: np.sum(x * np.less.outer(x, x)[0]))(x)[1] == 1
+    assert cr.grad(lambda x: np.sum(x * np.less.outer(x, x)[1]))(x)[0] == 1
     assert cr.grad(lambda x: x[0] * np.logical_and.reduce(x))(x)[0] == 1
 
-
-def test_means_and_sums_of_large_numbers_stay_finite():
-    assert math.isfinite(cr.grad(np.mean)(np.full(3, 1e308))[0])

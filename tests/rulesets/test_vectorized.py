@@ -1,0 +1,163 @@
+"""np.vectorize, np.apply_along_axis and np.piecewise."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.testing import check_grad, test_frule, test_rrule
+
+XS = np.array([0.3, -1.2, 2.0])
+YS = np.array([[0.7], [-0.4]])
+BLOCK = np.arange(24.0).reshape(2, 3, 4) / 10
+
+
+def bend(x, y=1.0):
+    return x**3 * y if x > 0 else np.sin(x) + y
+
+
+def total(f):
+    return lambda *args: np.sum(np.sin(f(*args)))
+
+
+# ---- vectorize ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("vectorize", "args"),
+    [
+        (np.vectorize(bend), (XS,)),
+        (np.vectorize(bend), (0.5,)),
+        (np.vectorize(bend), (XS, YS)),
+        (np.vectorize(bend), (YS, 2.0)),
+        (np.vectorize(lambda x: (x * x, np.sin(x))), (XS,)),
+        (np.vectorize(bend, excluded={1}), (XS, 2.0)),
+        (np.vectorize(lambda p, x: p[0] * x + p[1], excluded={0}), (np.array([2.0, 1.0]), XS)),
+        (np.vectorize(np.dot, signature="(n),(n)->()"), (BLOCK, BLOCK[0])),
+        (np.vectorize(lambda a, x: a @ x, signature="(m,n),(n)->(m)"), (BLOCK, BLOCK[:, 0])),
+        (np.vectorize(lambda x: (x[0], x[::-1]), signature="(n)->(),(n)"), (BLOCK,)),
+    ],
+)
+def test_vectorize(vectorize, args):
+    test_rrule(vectorize, *args)
+    test_frule(vectorize, *args)
+
+
+def test_vectorize_with_otypes_and_keywords():
+    vectorize = np.vectorize(bend, otypes=[np.float32])
+    config = cr.ReverseConfig()
+    y, pullback = cr.rrule(config, vectorize, XS, y=YS)
+    np.testing.assert_allclose(vectorize(XS, y=YS), y)
+    assert np.float32 == y.dtype
+    assert 2 == len(pullback(np.ones_like(y)))
+    assert (0,) == cr.rrule(config, vectorize, XS[:0])[0].shape
+    with pytest.raises(ValueError, match="size 0"):
+        cr.rrule(config, np.vectorize(bend), XS[:0])
+
+
+def test_transforms_of_vectorize():
+    """Called by the transform itself it is seen; called inside a function it cannot be."""
+    vectorize = np.vectorize(lambda x: x**3)
+    np.testing.assert_allclose(3 * XS**2, cr.vjp(vectorize, XS)[1](np.ones(3))[0])
+    np.testing.assert_allclose(np.diag(3 * XS**2), cr.jacobian(vectorize)(XS))
+    np.testing.assert_allclose(np.diag(3 * XS**2), cr.jacfwd(vectorize)(XS))
+    assert 12.0 == cr.grad(vectorize)(2.0)
+    with pytest.raises(cr.LostDerivativeError, match=r"np\.stack or cr\.array"):
+        cr.grad(total(vectorize))(XS)
+    assert cr.rrule(vectorize, XS) is None
+
+
+# ---- apply_along_axis -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.sum,
+        np.cumsum,
+        lambda row: np.outer(row, row),
+        lambda row: [row[0], row[-1] ** 2],
+        lambda row: row[0],
+    ],
+)
+def test_apply_along_axis(f, axis):
+    def apply(x):
+        return np.apply_along_axis(f, axis, x)
+
+    pulled = cr.vjp(apply, BLOCK)[0]
+    np.testing.assert_array_equal(apply(BLOCK), pulled)
+    check_grad(total(apply), BLOCK)
+
+
+def test_apply_along_axis_hands_on_arguments():
+    def weigh(row, weight, power=1):
+        return np.sum(weight * row**power)
+
+    check_grad(lambda x: np.sum(np.apply_along_axis(weigh, 0, x, XS[:2], power=2)), BLOCK)
+    np.testing.assert_allclose(
+        cr.grad(lambda w: np.sum(np.apply_along_axis(weigh, 0, BLOCK * w, w)))(1.0), 2 * BLOCK.sum()
+    )
+    with pytest.raises(ValueError, match="iteration dimensions are 0"):
+        cr.vjp(lambda x: np.apply_along_axis(np.sum, 0, x), np.ones((2, 0)))
+    with pytest.raises(np.exceptions.AxisError):
+        cr.vjp(lambda x: np.apply_along_axis(np.sum, 2, x), np.ones((2, 2)))
+
+
+# ---- piecewise ------------------------------------------------------------------------------
+
+
+def square(x, scale=1.0):
+    return scale * x**2
+
+
+@pytest.mark.parametrize(
+    ("x", "pieces"),
+    [
+        (XS, lambda x: ([x < 0, x > 1], [square, np.sin])),
+        (XS, lambda x: ([x < 0, x > 1], [square, np.sin, np.exp])),
+        (XS, lambda x: ([x < 0], [square, 3.0])),
+        (XS, lambda x: (x < 0, [square, np.exp])),
+        (XS, lambda x: ([x < 9, x > 1], [square, np.exp])),
+        (XS, lambda x: ([x > 9, x > 1], [np.log, np.exp])),
+        (XS, lambda x: ([x > 0], [np.sqrt, 1])),
+        (XS, lambda x: ([x < 1], [lambda part: np.mean(part) * np.ones(2), np.cumsum])),
+        (0.5, lambda x: ([x < 1], [square])),
+        (0.5, lambda x: ([x > 1], [square, np.exp])),
+        (BLOCK, lambda x: ([x < 1, x > 2], [square, np.sin, np.exp])),
+        (BLOCK, lambda x: ([x[:, :, 0] < 1], [square, np.sin])),
+        (XS + 1j, lambda x: ([np.real(x) < 1], [square, np.exp])),
+    ],
+)
+def test_piecewise(x, pieces):
+    def f(x):
+        return np.piecewise(x, *pieces(x))
+
+    y, pullback = cr.vjp(f, x)
+    np.testing.assert_array_equal(f(x), y)
+    assert f(x).dtype == y.dtype
+    check_grad(lambda x: np.sum(np.abs(f(x)) ** 2), x)
+    assert np.shape(x) == np.shape(pullback(np.ones_like(y))[0])
+
+
+def test_piecewise_hands_on_arguments():
+    def f(x, a):
+        return np.sum(np.piecewise(x, [x < 0], [square, lambda x, scale: x * scale], scale=a) * a)
+
+    check_grad(f, XS, 0.7)
+
+
+def test_piecewise_keeps_the_dtype_of_x():
+    x = XS.astype(np.float32)
+    y, pullback = cr.vjp(lambda x: np.piecewise(x, [x < 0], [lambda x: x * np.pi, np.sin]), x)
+    assert (np.float32, np.float32) == (y.dtype, pullback(y)[0].dtype)
+
+
+def test_piecewise_evaluates_a_function_only_where_it_answers():
+    with np.errstate(all="raise"):
+        gradient = cr.grad(lambda x: np.sum(np.piecewise(x, [x > 0], [np.sqrt, 0.0])))(XS)
+    np.testing.assert_allclose([0.5 / np.sqrt(0.3), 0.0, 0.5 / np.sqrt(2.0)], gradient)
+
+
+def test_piecewise_needs_as_many_functions_as_conditions():
+    with pytest.raises(ValueError, match="functions are expected"):
+        cr.grad(lambda x: np.sum(np.piecewise(x, [x > 0], [np.sin] * 3)))(XS)

@@ -21,7 +21,7 @@ from .errors import (
     RuleError,
     TangentError,
 )
-from .lines import defined_at, user_line
+from .lines import caller_line, defined_at, user_line
 
 __all__ = [
     "TRAITS",
@@ -39,6 +39,7 @@ __all__ = [
     "RuleConfig",
     "RuleError",
     "TangentError",
+    "caller_line",
     "defined_at",
     "frule_via_ad",
     "rrule_via_ad",

@@ -17,6 +17,12 @@ def user_line() -> str:
     return "an unknown line"
 
 
+def caller_line(depth: int = 2) -> str:
+    """Return ``file.py:12`` of the frame ``depth`` calls up from here."""
+    frame = sys._getframe(depth)
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
 def defined_at(f: object) -> str:
     """Return ``file.py:12``, where the function ``f`` was defined, or an empty string."""
     code = getattr(f, "__code__", None)

@@ -136,7 +136,7 @@ else:
 # transpose is all there is to write.
 #
 # An exponential moving average, $y_t = m\, y_{t-1} + (1 - m)\, x_t$, is linear in $x$. SciPy
-# computes it in compiled code, which a derivative cannot pass through; and that is said:
+# computes it in compiled code, which a derivative cannot pass through, and the call fails:
 
 
 # %%
@@ -147,8 +147,8 @@ def smooth_in_scipy(x, memory=0.9):
 series = np.sin(np.linspace(0, 6, 40)) + 0.1 * np.cos(np.arange(40.0))
 try:
     cr.grad(lambda x: np.sum(smooth_in_scipy(x) ** 2))(series)
-except cr.ChainRulesError as error:
-    print(error)
+except (TypeError, NotImplementedError) as error:
+    print(f"{type(error).__name__}: {error}")
 else:
     raise RuntimeError("the derivative was lost")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import MissingRuleError, RuleConfig, RuleError, defined_at, user_line
+from ..config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
 from .kinds import (
     BilinearRule,
     Composed,
@@ -57,7 +57,7 @@ def scalar_rule(f: Any, /, *partials: Any, setup: Callable | None = None) -> Non
     if not partials:
         raise RuleError(f"scalar_rule({name_of(f)}) needs one partial per argument.")
     if setup is None and not isinstance(partials[0], tuple):
-        _add_kind(f, ScalarRule(f, partials, user_line()))
+        _add_kind(f, ScalarRule(f, partials, caller_line()))
         return
     several = isinstance(partials[0], tuple)
     table = partials if several else (partials,)
@@ -197,7 +197,7 @@ def bilinear_rule(f: Any, left: Callable, right: Callable, /) -> None:
 
 def selection_rule(f: Any, /) -> None:
     """Declare that ``f(condition, a, b)`` takes each entry from ``a`` or ``b``, as where does."""
-    _add_kind(f, SelectionRule(f, user_line()))
+    _add_kind(f, SelectionRule(f, caller_line()))
 
 
 def non_differentiable(f: Any, /, *types: Any) -> None:
@@ -218,22 +218,22 @@ def non_differentiable(f: Any, /, *types: Any) -> None:
     ... def bucket(x):
     ...     return np.floor(x)
     >>> cr.non_differentiable(bucket)
-    >>> cr.grad(lambda x: x * bucket(x))(2.5)
+    >>> float(cr.grad(lambda x: x * bucket(x))(2.5))
     2.0
     """
     if types and all(isinstance(t, type) for t in types):
-        kind = NonDifferentiable(f, len(types), None, user_line())
+        kind = NonDifferentiable(f, len(types), None, caller_line())
         for table in (frule, rrule):
             table.add_for_types(f, types, kind)
         return
     for function in (f, *types):
-        _add_kind(function, NonDifferentiable(function, 0, None, user_line()))
+        _add_kind(function, NonDifferentiable(function, 0, None, caller_line()))
 
 
 def fresh_array(*functions: Any) -> None:
     """Declare that these make new arrays, which may then be written to."""
     for f in functions:
-        _add_kind(f, FreshArray(f, 0, None, user_line()))
+        _add_kind(f, FreshArray(f, 0, None, caller_line()))
 
 
 def composed(f: Any) -> Callable[[Callable], Callable]:
@@ -291,7 +291,7 @@ def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
     --------
     >>> import numpy as np
     >>> import chainrules as cr
-    >>> print(cr.which(cr.rrule, np.floor, 1.5))
+    >>> print(cr.which(cr.rrule, np.floor, 1.5).partition(" (numpy_constant")[0])
     rrule of numpy.floor for (float): non-differentiable
     """
     if not isinstance(table, RuleTable):
@@ -311,7 +311,7 @@ def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
     if isinstance(rule, RuleSignature):
         reason = _why(rule, config)
         return f"{head}: {rule.function.__name__} ({defined_at(rule.function)}), {reason}"
-    line = f" ({rule.line})" if rule.line and not rule.line.startswith("numpy_") else ""
+    line = f" ({rule.line})" if rule.line else ""
     return f"{head}: {rule.label}{line}"
 
 

@@ -58,7 +58,7 @@ def not_implemented(message: str) -> NotImplementedTangent:
     Examples
     --------
     >>> t = not_implemented("the derivative in the order is missing")
-    >>> t * ZeroTangent(), t + 1.0
+    >>> t * cr.ZeroTangent(), t + 1.0
     (ZeroTangent(), not_implemented('the derivative in the order is missing'))
     """
     return NotImplementedTangent(message, user_line())

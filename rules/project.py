@@ -113,7 +113,7 @@ class ProjectTo:
     >>> ProjectTo(np.float32(1))(2.5 + 1j)
     np.float32(2.5)
     >>> ProjectTo((1.0, "a"))((2, 3))
-    Tangent(tuple, 2.0, NoTangent())
+    Tangent(tuple, np.float64(2.0), NoTangent())
 
     A user's own type registers a function from the primal to its projector:
 

@@ -45,6 +45,16 @@ class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Mo
         return f"instances({self.cls.__name__})"
 
 
+# Each takes a function that has no rule, and says whether it has just registered more rules.
+# Rules for optional libraries come this way, so that nobody imports a library for them.
+late_rulesets: list[Callable[[Any], bool]] = []
+
+
+def load_rules_of(f: Any) -> bool:
+    """Register the rules of the library that ``f`` belongs to, if that has not been done."""
+    return any([load(f) for load in list(late_rulesets)])
+
+
 class _OptedOut:
     """Stands in the table where a signature asked to be differentiated by the engine."""
 
@@ -142,7 +152,7 @@ class RuleTable:
             return kind
         methods = self.methods_of(f)
         if methods is None:
-            return None
+            return self.find(config, f, args) if load_rules_of(f) else None
         return methods.find(type(config), tuple(map(type_under, args)))
 
     def add_kind(self, f: Any, kind: Kind) -> None:

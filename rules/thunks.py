@@ -84,7 +84,7 @@ def thunk(compute: Callable[[], Any]) -> Thunk:
     Examples
     --------
     >>> t = thunk(lambda: 2.0)
-    >>> unthunk(t), t + 1.0
+    >>> unthunk(t), float(t + 1.0)
     (2.0, 3.0)
     """
     return Thunk(compute)

@@ -4,6 +4,7 @@ from . import (
     checkpoint,
     folds,
     higher_order,
+    late,
     numpy_accumulations,
     numpy_building,
     numpy_constant,

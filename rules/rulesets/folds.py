@@ -125,7 +125,7 @@ def scan(f: Callable, carry: Any, xs: Any) -> tuple[Any, Any]:
     ...     return position + velocity, position**2
     >>> cr.scan(step, 1.0, np.array([1.0, 2.0]))
     (np.float64(4.0), array([1., 4.]))
-    >>> cr.grad(lambda x: np.sum(cr.scan(step, x, np.array([1.0, 2.0]))[1]))(1.0)
+    >>> float(cr.grad(lambda x: np.sum(cr.scan(step, x, np.array([1.0, 2.0]))[1]))(1.0))
     6.0
     """
     ys = []

@@ -65,12 +65,15 @@ def cumsum_transpose(ybar, space, axis=None, dtype=None):
     return np.reshape(np.flip(np.cumsum(np.flip(ybar, axis), axis), axis), space.shape)
 
 
-@linear_rule(np.cumulative_sum)
 def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial=False):
     axis = 0 if axis is None else axis
     if include_initial:
         ybar = np.moveaxis(np.moveaxis(ybar, axis, 0)[1:], 0, axis)
     return cumsum_transpose(ybar, space, axis)
+
+
+if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
+    linear_rule(np.cumulative_sum, cumulative_sum_transpose)
 
 
 @composed(np.add.accumulate)
@@ -92,9 +95,8 @@ def cumprod_frule(tangents, cumprod, x, *, axis=None, dtype=None):
     _, xdot = tangents
     y = cumprod(x, axis, dtype)
     before = prior(in_lanes(y, axis), 1)
-    return y, from_lanes(
-        recurrence(in_lanes(x, axis), before * in_lanes(xdot, axis)), np.shape(y), axis
-    )
+    ydot = recurrence(in_lanes(x, axis), before * in_lanes(xdot, axis))
+    return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
 
 @rrule.register(np.cumprod)
@@ -110,7 +112,6 @@ def cumprod_rrule(cumprod, x, *, axis=None, dtype=None):
     return y, cumprod_pullback
 
 
-@composed(np.cumulative_prod)
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     axis = 0 if axis is None else axis
     y = np.cumprod(x, axis, dtype)
@@ -118,6 +119,10 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
         return y
     first = np.ones_like(np.take(y, [0], axis))
     return np.concatenate([first, y], axis)
+
+
+if hasattr(np, "cumulative_prod"):  # since NumPy 2.1
+    composed(np.cumulative_prod)(cumulative_prod)
 
 
 @composed(np.multiply.accumulate)

@@ -4,11 +4,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..calls import primitive
-from ..definitions import composed, linear_rule, non_differentiable
+from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
-from ..project import ProjectTo
-from ..registry import frule, rrule
-from ..tangents import NoTangent
 from .numpy_elementwise import or_one
 
 # ---- differences ----
@@ -87,25 +84,21 @@ def slope(f, h, edge_order):
             + (b - a) / (a * b) * f[..., 1:-1]
             + a / (b * (a + b)) * f[..., 2:]
         )
-    edge = first_edge if edge_order == 1 else second_edge
-    step = [h, h] if np.ndim(h) == 0 else [h[:2], h[::-1][:2]]
-    ends = edge(f[..., :3], step[0]), -edge(f[..., ::-1][..., :3], step[1])
-    return np.concatenate([ends[0], inner, ends[1]], axis=-1)
+    first = edge_terms(f[..., :3], h[:2] if np.ndim(h) else h, edge_order)
+    last = edge_terms(f[..., ::-1][..., :3], h[::-1][:2] if np.ndim(h) else h, edge_order)
+    # In the order in which NumPy adds them up.
+    return np.concatenate([sum(first), inner, -sum(reversed(last))], axis=-1)
 
 
-def first_edge(f, h):
-    h = h if np.ndim(h) == 0 else h[0]
-    return (f[..., 1:2] - f[..., :1]) / h
-
-
-def second_edge(f, h):
+def edge_terms(f, h, edge_order):
+    """The terms of the slope at the first sample, from those that follow it."""
     f, g, k = f[..., :1], f[..., 1:2], f[..., 2:3]
+    if edge_order == 1:
+        return [(g - f) / (h[0] if np.ndim(h) else h)]
     if np.ndim(h) == 0:
-        return -1.5 / h * f + 2.0 / h * g + -0.5 / h * k
+        return [-1.5 / h * f, 2.0 / h * g, -0.5 / h * k]
     a, b = h[0], h[1]
-    return (
-        -(2.0 * a + b) / (a * (a + b)) * f + (a + b) / (a * b) * g + -a / (b * (a + b)) * k
-    )
+    return [-(2.0 * a + b) / (a * (a + b)) * f, (a + b) / (a * b) * g, -a / (b * (a + b)) * k]
 
 
 @composed(np.trapezoid)
@@ -137,21 +130,19 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return np.where(x > xp[-1], fp[-1] if right is None else right, y)
 
 
-non_differentiable(np.bincount, object)
+@primitive
+def weighted_counts(weights, x, minlength):
+    return np.bincount(x, weights, minlength)
 
 
-@frule.register(np.bincount)
-def bincount_frule(tangents, bincount, x, weights, *, minlength=0):
-    _, _, weights_dot = tangents
-    y = bincount(x, weights, minlength)
-    return y, bincount(x, weights_dot, minlength)
+@linear_rule(weighted_counts)
+def weighted_counts_transpose(ybar, space, x, minlength):
+    return np.take(ybar, x)
 
 
-@rrule.register(np.bincount)
-def bincount_rrule(bincount, x, weights, *, minlength=0):
-    project_weights = ProjectTo(weights)
-
-    def bincount_pullback(ybar):
-        return NoTangent(), NoTangent(), project_weights(np.take(ybar, x))
-
-    return bincount(x, weights, minlength), bincount_pullback
+@composed(np.bincount)
+def bincount(x, /, weights=None, minlength=0):
+    x = value(x)
+    if weights is None:
+        return np.bincount(x, None, minlength)
+    return weighted_counts(weights, x, minlength)

@@ -114,7 +114,7 @@ def einsum_pull(k, ybar, subscripts, operands, optimize):
         # A letter that occurs twice reads a diagonal.
         grid = np.ogrid[tuple(slice(sizes[x]) for x in own)]
         index = tuple(grid[own.index(x)] for x in letters)
-        xbar = scatter(xbar, project_x.shape, project_x.dtype, index)
+        xbar = scatter(xbar, project_x.shape, xbar.dtype, index)
     return project_x(xbar)
 
 

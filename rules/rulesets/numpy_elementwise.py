@@ -154,7 +154,7 @@ def imag_transpose(ybar, space):
 
 
 def turn(t, y, x):
-    """``t`` without its part along ``y = sign(x)``, over ``|x|``; symmetric, so its own transpose."""
+    """``t`` without its part along ``y = sign(x)``, over ``|x|``; it is its own transpose."""
     return 1j * y * (np.imag(np.conj(y) * t) / or_one(np.abs(x)))
 
 

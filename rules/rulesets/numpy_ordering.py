@@ -57,12 +57,13 @@ def clip_partials(y, a, bounds):
 def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
     y = clip(a, *both)
-    return y, sum_tangents(
+    ydot = sum_tangents(
         # Chosen before multiplied, so that an infinite tangent beyond a bound is not read.
         partial * np.where(partial, xdot, 0)
         for partial, xdot in zip(clip_partials(y, a, both), tangents[1:])
         if not isinstance(xdot, AbstractZero)
     )
+    return y, ProjectTo(y)(ydot)
 
 
 @rrule.register(np.clip)

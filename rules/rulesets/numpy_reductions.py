@@ -88,7 +88,7 @@ def prod_frule(tangents, prod, x, *, axis=None, dtype=None, keepdims=False, wher
     _, xdot = tangents
     terms = select(where, product_of_others(select(where, x, 1), axis) * xdot)
     y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
-    return y, np.sum(terms, axis=axis, keepdims=keepdims)
+    return y, np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @rrule.register(np.prod)
@@ -238,4 +238,3 @@ def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=True):
     missing = np.isnan(a)
     total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, where=where)
     return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, where=where)
-

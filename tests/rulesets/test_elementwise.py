@@ -303,7 +303,9 @@ def test_several_outputs():
         both(f, x.astype(np.float32))
     b = np.array([1.2, 0.7, 1.1])
     both(np.divmod, x, b)
-    assert [1.0, -4.0] == [float(bar) for bar in cr.grad(lambda a, b: divmod(a, b)[1], (0, 1))(9, 2)]
+    assert [1.0, -4.0] == [
+        float(bar) for bar in cr.grad(lambda a, b: divmod(a, b)[1], (0, 1))(9, 2)
+    ]
 
 
 def test_ldexp_and_nextafter():
@@ -358,7 +360,9 @@ def test_parts_of_real_arrays():
 def test_sign_is_plain_for_real_numbers():
 
     assert derivative(lambda x: x * np.sign(x), -2.0) == -1
-    np.testing.assert_array_equal(cr.grad(lambda x: np.sum(x * np.sign(x)))(np.array([-2.0, 3])), [-1, 1])
+    np.testing.assert_array_equal(
+        cr.grad(lambda x: np.sum(x * np.sign(x)))(np.array([-2.0, 3])), [-1, 1]
+    )
 
 
 def test_partials_keep_float16():

@@ -1,7 +1,5 @@
 """Sums, means, products, spreads, extremes, quantiles, and running sums and products."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,8 @@ ZEROS = np.array([[2.0, 0.0, 3.0, 0.5], [0.0, 1.5, 0.0, 2.0], [1.2, 0.7, -1.1, 0
 
 AXES = [
     {}, {"axis": 0}, {"axis": -1}, {"axis": (0, 2)}, {"axis": (-1, 0)}, {"axis": None},
-    {"axis": ()}, {"keepdims": True}, {"axis": 1, "keepdims": True}, {"axis": (2, 1), "keepdims": True},
+    {"axis": ()}, {"keepdims": True}, {"axis": 1, "keepdims": True},
+    {"axis": (2, 1), "keepdims": True},
 ]  # fmt: skip
 
 # With rules of their own.
@@ -52,7 +51,7 @@ def gradient(f, x, **options):
 
 
 @pytest.mark.parametrize("options", AXES, ids=text)
-@pytest.mark.parametrize("f", (*REDUCTIONS, *COMPOSED), ids=name)
+@pytest.mark.parametrize("f", [*REDUCTIONS, *COMPOSED], ids=name)
 def test_axes(f, options):
     if options.get("axis") == () and f in (np.var, np.std, np.nanvar, np.nanstd, np.nanmean):
         return  # of single numbers: nothing varies
@@ -61,7 +60,7 @@ def test_axes(f, options):
     both(f, X, **options)
 
 
-@pytest.mark.parametrize("f", (*REDUCTIONS, *COMPOSED), ids=name)
+@pytest.mark.parametrize("f", [*REDUCTIONS, *COMPOSED], ids=name)
 def test_of_float32(f):
     both(f, X[0].astype(np.float32))
     both(f, X[0].astype(np.float32), axis=1)
@@ -73,7 +72,7 @@ def test_of_complex(f):
     both(f, Z.astype(np.complex64), axis=1)
 
 
-@pytest.mark.parametrize("f", (*REDUCTIONS, *COMPOSED), ids=name)
+@pytest.mark.parametrize("f", [*REDUCTIONS, *COMPOSED], ids=name)
 def test_of_one_number(f):
     if f in (np.std, np.nanstd, np.var, np.nanvar, np.ptp):
         assert gradient(f, 0.7) == 0
@@ -84,14 +83,14 @@ def test_of_one_number(f):
         both(f, np.array([0.7]))
 
 
-@pytest.mark.parametrize("f", (np.sum, np.prod, np.nansum, np.nanprod), ids=name)
+@pytest.mark.parametrize("f", [np.sum, np.prod, np.nansum, np.nanprod], ids=name)
 def test_of_nothing(f):
     assert gradient(f, np.zeros((0, 3))).shape == (0, 3)
     assert gradient(f, np.zeros((0, 3)), axis=0).shape == (0, 3)
     assert cr.jvp(f, (np.zeros(0),), (np.zeros(0),))[1] == 0
 
 
-@pytest.mark.parametrize("f", (np.sum, np.mean, np.prod, np.max, np.std), ids=name)
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.max, np.std], ids=name)
 def test_of_integers(f):
     x = np.array([[1, 5], [3, -2]])
     expected = gradient(f, x * 1.0, axis=0)
@@ -107,7 +106,7 @@ def test_where(f, options):
     both(f, WITH_NAN, where=MASK, **options)
 
 
-@pytest.mark.parametrize("f", (np.max, np.min, np.nanmax, np.nanmin), ids=name)
+@pytest.mark.parametrize("f", [np.max, np.min, np.nanmax, np.nanmin], ids=name)
 def test_where_and_initial(f):
     both(f, X[0], initial=0.1)
     both(f, X[0], axis=1, initial=-0.1, where=MASK)
@@ -123,15 +122,17 @@ def test_nan_is_passed_over(f, options):
     both(lambda x: f(np.where(MASK, x, np.nan), **options), finite)
 
 
-@pytest.mark.parametrize("f", (np.sum, np.mean, np.prod), ids=name)
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod], ids=name)
 def test_dtype(f):
-    both(f, X[0].astype(np.float32), dtype=np.float64)
-    both(f, X[0], axis=1, dtype=np.complex128)
+    both(f, X[0].astype(np.float32), dtype=np.dtype(np.float64))
+    both(f, X[0], axis=1, dtype=np.dtype(np.complex128))
     assert gradient(f, X[0], dtype=np.float32).dtype == np.float64
 
 
-@pytest.mark.parametrize("options", [{"ddof": 1}, {"correction": 1}, {"ddof": 1, "axis": 1}], ids=text)
-@pytest.mark.parametrize("f", (np.var, np.std, np.nanvar, np.nanstd), ids=name)
+@pytest.mark.parametrize(
+    "options", [{"ddof": 1}, {"correction": 1}, {"ddof": 1, "axis": 1}], ids=text
+)
+@pytest.mark.parametrize("f", [np.var, np.std, np.nanvar, np.nanstd], ids=name)
 def test_degrees_of_freedom(f, options):
     both(f, X[0], **options)
 
@@ -156,7 +157,7 @@ def test_refused(f, options):
 # ---- kinks ----
 
 
-@pytest.mark.parametrize("f", (np.max, np.amax, np.nanmax, np.median, np.nanmedian), ids=name)
+@pytest.mark.parametrize("f", [np.max, np.amax, np.nanmax, np.median, np.nanmedian], ids=name)
 def test_ties_share_evenly(f):
     np.testing.assert_array_equal(gradient(f, np.array([1.0, 3.0, 3.0, 3.0])), [0, *[1 / 3] * 3])
     x = np.array([[2.0, 1.0, 2.0], [5.0, 5.0, 5.0]])
@@ -171,7 +172,7 @@ def test_infinite_tangents_that_lost_are_not_read():
     assert ydot == 0.25
 
 
-@pytest.mark.parametrize("f", (np.std, np.nanstd), ids=name)
+@pytest.mark.parametrize("f", [np.std, np.nanstd], ids=name)
 def test_std_of_equal_numbers(f):
     x = np.full((2, 3), 1.7)
     np.testing.assert_array_equal(gradient(f, x, axis=1), np.zeros((2, 3)))
@@ -182,7 +183,7 @@ def test_std_of_equal_numbers(f):
 
 
 @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": 1}], ids=text)
-@pytest.mark.parametrize("f", (np.prod, np.cumprod), ids=name)
+@pytest.mark.parametrize("f", [np.prod, np.cumprod], ids=name)
 def test_products_with_zeros(f, options):
     both(f, ZEROS, **options)
     both(f, ZEROS * (1 + 0.3j), **options)
@@ -222,10 +223,16 @@ def test_average_along_one_axis():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"axis": 0}, {"axis": 1}, {"axis": (0, 2), "keepdims": True}, {"axis": -1, "keepdims": True}],
+    [
+        {},
+        {"axis": 0},
+        {"axis": 1},
+        {"axis": (0, 2), "keepdims": True},
+        {"axis": -1, "keepdims": True},
+    ],
     ids=text,
 )
-@pytest.mark.parametrize("f", (np.median, np.nanmedian), ids=name)
+@pytest.mark.parametrize("f", [np.median, np.nanmedian], ids=name)
 def test_median(f, options):
     both(f, X, **options)
     both(f, X[:, :, :3].astype(np.float32), **options)
@@ -242,9 +249,7 @@ def test_quantile_methods(f, method):
     q = cr.testing.primal_with_tangent(0.37, cr.NoTangent())
     both(f, X[0], q, axis=1, method=method)
     value = cr.vjp(lambda x: f(x, [0.0, 0.21, 0.5, 0.99, 1.0], axis=0, method=method), X)[0]
-    np.testing.assert_array_equal(
-        f(X, [0.0, 0.21, 0.5, 0.99, 1.0], axis=0, method=method), value
-    )
+    np.testing.assert_array_equal(f(X, [0.0, 0.21, 0.5, 0.99, 1.0], axis=0, method=method), value)
 
 
 @pytest.mark.parametrize("f", QUANTILES, ids=name)
@@ -266,7 +271,8 @@ def test_percentile():
 
 def test_quantile_of_nan():
     np.testing.assert_array_equal(
-        np.quantile(WITH_NAN, 0.3, axis=1), cr.vjp(lambda x: np.quantile(x, 0.3, axis=1), WITH_NAN)[0]
+        np.quantile(WITH_NAN, 0.3, axis=1),
+        cr.vjp(lambda x: np.quantile(x, 0.3, axis=1), WITH_NAN)[0],
     )
     expected = np.nanquantile(WITH_NAN, [0.3, 0.9], axis=1)
     found = cr.vjp(lambda x: np.nanquantile(x, [0.3, 0.9], axis=1), WITH_NAN)[0]
@@ -287,7 +293,7 @@ METHODS_OF_UFUNCS = (np.add.accumulate, np.multiply.accumulate, np.maximum.accum
 
 
 @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": -1}], ids=text)
-@pytest.mark.parametrize("f", (*ACCUMULATIONS, *METHODS_OF_UFUNCS), ids=name)
+@pytest.mark.parametrize("f", [*ACCUMULATIONS, *METHODS_OF_UFUNCS], ids=name)
 def test_accumulations(f, options):
     both(f, X, **options)
     both(f, X[0].astype(np.float32), **options)
@@ -301,13 +307,13 @@ def test_accumulations_of_complex(f):
     both(f, Z.astype(np.complex64))
 
 
-@pytest.mark.parametrize("f", (np.cumsum, np.cumprod), ids=name)
+@pytest.mark.parametrize("f", [np.cumsum, np.cumprod], ids=name)
 def test_accumulations_of_one_number(f):
     both(f, 0.7)
     both(f, np.array(0.7))
 
 
-@pytest.mark.parametrize("f", (np.nancumsum, np.nancumprod), ids=name)
+@pytest.mark.parametrize("f", [np.nancumsum, np.nancumprod], ids=name)
 def test_accumulations_pass_over_nan(f):
     np.testing.assert_array_equal(gradient(f, WITH_NAN, axis=1)[~MASK], 0)
     both(lambda x: f(np.where(MASK, x, np.nan), axis=1), X[0])
@@ -339,20 +345,31 @@ def test_running_maximum_shares_evenly():
 
 # ---- methods of ufuncs ----
 
-REDUCE = (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp, np.logaddexp2)
+REDUCE = (
+    np.add,
+    np.multiply,
+    np.maximum,
+    np.minimum,
+    np.fmax,
+    np.fmin,
+    np.logaddexp,
+    np.logaddexp2,
+)
 
 
-@pytest.mark.parametrize("options", [{}, {"axis": -1}, {"axis": None}, {"axis": 1, "keepdims": True}], ids=text)
+@pytest.mark.parametrize(
+    "options", [{}, {"axis": -1}, {"axis": None}, {"axis": 1, "keepdims": True}], ids=text
+)
 @pytest.mark.parametrize("ufunc", REDUCE, ids=name)
 def test_reduce(ufunc, options):
     both(ufunc.reduce, X, **options)
     both(ufunc.reduce, X[0].astype(np.float32), **options)
 
 
-@pytest.mark.parametrize("ufunc", (np.logaddexp, np.logaddexp2), ids=name)
+@pytest.mark.parametrize("ufunc", [np.logaddexp, np.logaddexp2], ids=name)
 def test_logaddexp_reduce_of_infinities(ufunc):
     x = np.array([[-np.inf, -np.inf], [0.0, -np.inf], [np.inf, 0.0], [900.0, -900.0]])
-    xbar = gradient(ufunc.reduce, x, axis=1)
+    xbar = cr.vjp(lambda x: ufunc.reduce(x, axis=1), x)[1](np.ones(4))[0]
     np.testing.assert_array_equal([[0.5, 0.5], [1, 0], [1, 0], [1, 0]], xbar)
 
 
@@ -366,4 +383,3 @@ def test_methods_of_comparisons_are_constant():
     x = np.array([1.0, -2.0])
     assert cr.grad(lambda x: np.sum(x * np.less.outer(x, x)[1]))(x)[0] == 1
     assert cr.grad(lambda x: x[0] * np.logical_and.reduce(x))(x)[0] == 1
-

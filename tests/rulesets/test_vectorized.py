@@ -8,7 +8,7 @@ from chainrules.testing import check_grad, test_frule, test_rrule
 
 XS = np.array([0.3, -1.2, 2.0])
 YS = np.array([[0.7], [-0.4]])
-BLOCK = np.arange(24.0).reshape(2, 3, 4) / 10
+BLOCK = np.arange(24.0).reshape(2, 3, 4) / 10 + 0.03
 
 
 def bend(x, y=1.0):
@@ -55,14 +55,12 @@ def test_vectorize_with_otypes_and_keywords():
 
 
 def test_transforms_of_vectorize():
-    """Called by the transform itself it is seen; called inside a function it cannot be."""
     vectorize = np.vectorize(lambda x: x**3)
     np.testing.assert_allclose(3 * XS**2, cr.vjp(vectorize, XS)[1](np.ones(3))[0])
     np.testing.assert_allclose(np.diag(3 * XS**2), cr.jacobian(vectorize)(XS))
     np.testing.assert_allclose(np.diag(3 * XS**2), cr.jacfwd(vectorize)(XS))
     assert 12.0 == cr.grad(vectorize)(2.0)
-    with pytest.raises(cr.LostDerivativeError, match=r"np\.stack or cr\.array"):
-        cr.grad(total(vectorize))(XS)
+    check_grad(lambda x: np.sum(np.sin(vectorize(x))), XS)
     assert cr.rrule(vectorize, XS) is None
 
 
@@ -141,9 +139,12 @@ def test_piecewise(x, pieces):
 
 def test_piecewise_hands_on_arguments():
     def f(x, a):
-        return np.sum(np.piecewise(x, [x < 0], [square, lambda x, scale: x * scale], scale=a) * a)
+        pieces = [square, lambda x, scale: x * scale]
+        return np.sum(np.piecewise(x * a, [x < 0], pieces, scale=a) * a)
 
     check_grad(f, XS, 0.7)
+    with pytest.raises(cr.LostDerivativeError):
+        cr.grad(lambda a: np.piecewise(XS, [XS < 0], [square, np.sin], scale=a)[1])(2.0)
 
 
 def test_piecewise_keeps_the_dtype_of_x():

@@ -475,7 +475,7 @@ def test_a_second_derivative_hidden_from_the_tracer_is_caught():
 
 def test_a_rule_that_cannot_be_differentiated_again_says_where():
     def pull(ybar, x):
-        return (2 * np.asarray(x) * ybar,)
+        return (2 * np.asarray(x, dtype=float) * ybar,)
 
     with pytest.raises(TypeError) as caught:
         check_rrule(square, X, pull=pull, second_order=True)

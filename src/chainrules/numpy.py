@@ -1,0 +1,82 @@
+"""NumPy, with creation functions and ``vectorize`` that see traced values.
+
+``from chainrules import numpy as np`` is NumPy's own namespace but for the names defined here:
+NumPy gives a tracer no say in ``np.array([x, y])``, ``np.full(n, x)`` or ``np.vectorize(f)(x)``.
+
+Examples
+--------
+>>> import chainrules as cr
+>>> from chainrules import numpy as np
+>>> cr.jacobian(lambda x: np.array([x, np.sin(x)], dtype=float))(0.0)
+array([1., 1.])
+"""
+
+from typing import Any
+
+import numpy as _numpy
+from numpy import *  # noqa: F403
+
+from .rules import array_of, astype, innermost, is_traced
+from .rules.objects import healed
+
+
+def array(object: Any, dtype: Any = None, **options: Any) -> Any:
+    """As ``numpy.array``; the entries may be traced."""
+    if not is_traced(object):
+        return healed(_numpy.array(object, dtype, **options))
+    y = array_of(object)
+    y = _numpy.copy(y) if options.pop("copy", True) else y
+    ndmin = options.pop("ndmin", 0)
+    if options:
+        raise TypeError(f"array of traced values does not support {', '.join(options)}.")
+    y = y if dtype is None else astype(y, dtype)
+    return y[(None,) * (ndmin - y.ndim)] if y.ndim < ndmin else y
+
+
+def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """As ``numpy.asarray``; a traced array is returned as it is."""
+    if not is_traced(a):
+        return _numpy.asarray(a, dtype, **options)
+    y = array_of(a)
+    return y if dtype is None or y.dtype == dtype else astype(y, dtype)
+
+
+asanyarray = ascontiguousarray = asfortranarray = asarray
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    """As ``numpy.full``; ``fill_value`` may be traced."""
+    if not is_traced(fill_value):
+        return _numpy.full(shape, fill_value, dtype, **options)
+    y = _numpy.copy(_numpy.broadcast_to(array_of(fill_value), shape))
+    return y if dtype is None else astype(y, dtype)
+
+
+def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
+    """As ``numpy.arange``; start and step may be traced, the number of entries is fixed."""
+    if not is_traced(limits) and not is_traced(options):
+        return _numpy.arange(*limits, dtype=dtype, **options)
+    start, stop, step = (0, limits[0], 1) if len(limits) == 1 else (*limits, 1)[:3]
+    step = options.pop("step", step)
+    count = max(int(_numpy.ceil((stop - start) / step)), 0)
+    return start + step * _numpy.arange(count)
+
+
+def fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
+    """As ``numpy.fromiter``; the entries may be traced."""
+    entries = list(iterable) if count < 0 else [x for x, _ in zip(iterable, range(count))]
+    return array(entries, dtype)
+
+
+class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
+    """As ``numpy.vectorize``; the arguments may be traced."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        level = innermost((*args, *kwargs.values()))
+        if level is None:
+            return super().__call__(*args, **kwargs)
+        return level.call(self, args, kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_numpy, name)

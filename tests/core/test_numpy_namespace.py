@@ -1,0 +1,63 @@
+"""chainrules.numpy: NumPy's own names, with creation functions that see traced values."""
+
+import numpy
+import pytest
+
+import chainrules as cr
+from chainrules import numpy as np
+
+X = numpy.array([0.5, 1.5, 2.0])
+
+
+def check(f):
+    h = 1e-6
+    expected = numpy.stack(
+        [(f(X + h * unit) - f(X - h * unit)) / (2 * h) for unit in numpy.eye(3)], axis=-1
+    )
+    for transform in (cr.jacfwd, cr.jacrev):
+        numpy.testing.assert_allclose(transform(f)(X), expected, rtol=1e-7, atol=1e-8)
+    y = f(X)
+    traced = cr.vjp(f, X)[0]
+    numpy.testing.assert_array_equal(traced, y)
+    assert traced.dtype == y.dtype
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.array([[x[0], 1], [x[1] * x[2], 2]]),
+        lambda x: np.array(x),
+        lambda x: np.array([x, x * x], dtype=float, ndmin=3),
+        lambda x: np.asarray(x, dtype=float) * 2,
+        lambda x: np.asarray([x[0], x[2]]),
+        lambda x: np.full((2, 3), x),
+        lambda x: np.full(4, x[1], dtype=float),
+        lambda x: np.arange(x[0], 4.0, x[1]),
+        lambda x: np.fromiter((xi * xi for xi in x), float),
+        lambda x: np.vectorize(lambda a, b: a * b if a > b else a + b)(x, x[::-1]),
+        lambda x: np.linalg.norm(np.array([x[0], x[1]])) * np.exp(x),
+    ],
+)
+def test_creation_functions(f):
+    check(f)
+
+
+def test_everything_else_is_numpys_own():
+    for name in ("sin", "linalg", "fft", "random", "pi", "float32", "ndarray", "testing", "newaxis"):
+        assert getattr(np, name) is getattr(numpy, name)
+    with pytest.raises(AttributeError):
+        np.no_such_name
+    numpy.testing.assert_array_equal(np.array([1, 2], dtype=np.int8), numpy.array([1, 2], np.int8))
+    numpy.testing.assert_array_equal(np.full(2, 3), numpy.full(2, 3))
+    numpy.testing.assert_array_equal(np.arange(2, 9, 3), numpy.arange(2, 9, 3))
+    assert np.vectorize(lambda x: x + 1)(X).shape == (3,)
+    assert np.fromiter([1, 2, 3], int, 2).tolist() == [1, 2]
+
+
+def test_arrays_are_copied_as_numpy_does():
+    def f(x):
+        y = np.array(x)
+        y[0] = 7.0
+        return x[0] + np.sum(y)
+
+    numpy.testing.assert_array_equal(cr.grad(f)(X), [1.0, 1.0, 1.0])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import EscapedTraceError, LostDerivativeError, RuleConfig, TangentError, user_line
+from ..config import EscapedTraceError, RuleConfig, TangentError, user_line
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -17,27 +17,21 @@ from ..rules import (
     ZeroTangent,
     add,
     array_of,
-    body,
     children,
     frule,
-    innermost,
-    is_traced,
-    next_level,
     strip,
     unthunk,
-    value,
 )
 from ..rules.answers import push_all
-from ..rules.kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
-from ..rules.missing import captures_inner, missing_rule, run_body, runs_in_python
+from ..rules.engine import Engine
+from ..rules.kinds import Kind, ScalarRule
+from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, healed
 from ..rules.operands import is_array, is_operand
 from ..rules.project import dtype_of, shape_of, structural
-from ..rules.registry import OPTED_OUT
-from ..rules.signatures import name_of, positional
+from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import child_tangents
-from ..rules.views import is_fresh, tie_views
 from .writes import write
 
 FLOAT64 = np.dtype(np.float64)
@@ -60,14 +54,14 @@ class DualArray(TracedArray):
     tangent: Any
 
 
-class ForwardLevel:
+class ForwardLevel(Engine):
     """One run of a function on dual numbers."""
 
-    __slots__ = ("config", "live", "number")
+    __slots__ = ("live",)
+    table = frule
 
     def __init__(self, config: RuleConfig) -> None:
-        self.number = next_level()
-        self.config = config
+        super().__init__(config)
         self.live = True
 
     def close(self) -> None:
@@ -118,8 +112,7 @@ class ForwardLevel:
 
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Do ``x[index] = v``."""
-        if not self.live:
-            raise _escaped()
+        self.check_live()
         write(self, x, index, v)
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
@@ -151,18 +144,13 @@ class ForwardLevel:
             dual.level = self
             dual.tangent = kind.push(0, x.tangent, y, (a,), {})
             return dual
-        return self._push_kind(kind, ufunc, (x,), {}, (a,), y)
+        return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         """Evaluate ``operation(a, b)``, whose rule is that of ``ufunc``."""
         kind = _kinds.get(ufunc)
         if type(kind) is not ScalarRule:
-            if is_operand(a) and is_operand(b):
-                if type(kind) is NonDifferentiable:
-                    return operation(value(a), value(b))
-                level = innermost((a, b))
-                return level.call(ufunc, (a, b), {})
-            return NotImplemented
+            return self.call_operator(ufunc, operation, a, b)
         if not self.live:
             raise _escaped()
         type_a, type_b = type(a), type(b)
@@ -207,53 +195,26 @@ class ForwardLevel:
                 return dual
         if type_y is _array and y.dtype is OBJECT:
             return self.binary(ufunc, operation, healed(a), healed(b))
-        return self._push_kind(kind, ufunc, (a, b), {}, (x, z), y)
+        return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     # ---- everything else ----
 
-    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Evaluate a call of ``f`` in which a dual number of this level takes part."""
+    def check_live(self) -> None:
         if not self.live:
             raise _escaped()
-        args, kwargs = healed((args, kwargs))
-        rule = frule.find(self.config, f, args)
-        if type(rule) is NonDifferentiable:
-            return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
-        if type(rule) is Composed:
-            return rule.body(*args, **kwargs)
-        if type(rule) is FreshArray:
-            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
-            return self.constant(y) if is_fresh(y) else y
-        if rule is None or rule is OPTED_OUT:
-            if runs_in_python(f):
-                return body(f)(*args, **kwargs)
-            raise missing_rule("frule", f, args, kwargs, self)
-        if kwargs and is_traced(kwargs):
-            args, kwargs = positional(f, args, kwargs)
-        args, kwargs = rule.bind(f, args, kwargs)
-        if kwargs and innermost(kwargs.values()) is self:
-            raise self._lost_option(f, kwargs)
-        values = tuple(strip(x, self) for x in args)
-        if isinstance(rule, Kind):
-            y = f(*values, **kwargs)
-            if type(rule) is not LinearRule:
-                return self._push_kind(rule, f, args, kwargs, values, y)
-            x = args[0]
-            if y is values[0]:
-                return x
-            dual = self._push_kind(rule, f, args, kwargs, values, y)
-            tie_views(dual, x, f, kwargs)
-            return dual
-        tangents = tuple(self.tangent_of(x) for x in (f, *args))
-        plain_f = strip(f, self)
-        y, ydot = frule.run(rule, self.config, tangents, plain_f, values, kwargs)
-        return run_body(f, args, kwargs) if captures_inner(y, self) else self.wrap(y, ydot, f)
 
-    def _push_kind(
+    def apply_kind(
         self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
     ) -> Any:
         tangents = tuple(self.tangent_of(x) for x in args)
         return self.wrap(y, push_all(kind, tangents, y, values, kwargs), f)
+
+    def apply_rule(
+        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
+    ) -> Any:
+        tangents = tuple(self.tangent_of(x) for x in (f, *args))
+        y, ydot = frule.run(rule, self.config, tangents, strip(f, self), values, kwargs)
+        return run_body(f, args, kwargs) if captures_inner(y, self) else self.wrap(y, ydot, f)
 
     def tangent_of(self, x: Any) -> Any:
         """Return the tangent of ``x`` at this level: zero where it does not depend on it."""
@@ -266,14 +227,6 @@ class ForwardLevel:
         if all(isinstance(xdot, AbstractZero) for xdot in tangents):
             return ZeroTangent()
         return structural(type(x), parts.keys, tangents)
-
-    def _lost_option(self, f: Any, kwargs: dict) -> LostDerivativeError:
-        names = [name for name, x in kwargs.items() if innermost((x,)) is self]
-        return LostDerivativeError(
-            f"{name_of(f)} has no derivative in its option {names[0]!r}, which depends on a "
-            f"differentiated input in {user_line()}.\n"
-            f"  write {names[0]}=cr.value(...), where no derivative is wanted"
-        )
 
 
 def _push_both(

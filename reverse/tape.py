@@ -5,27 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from ..config import EscapedTraceError, LostDerivativeError, RuleConfig, user_line
+from ..config import EscapedTraceError, RuleConfig, user_line
 from ..rules import (
     Traced,
     TracedArray,
     TracedNumber,
     array_of,
-    body,
-    innermost,
-    is_traced,
-    next_level,
     rrule,
     strip,
-    value,
 )
-from ..rules.kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
-from ..rules.missing import captures_inner, missing_rule, run_body, runs_in_python
+from ..rules.engine import Engine
+from ..rules.kinds import Kind, ScalarRule
+from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, healed
 from ..rules.operands import is_array, is_operand
-from ..rules.registry import OPTED_OUT
-from ..rules.signatures import name_of, positional
-from ..rules.views import is_fresh, tie_views
+from ..rules.signatures import RuleSignature
 from .nodes import KindNode, RuleNode, all_integers, find_active, wrap_output
 from .sweep import Entry, sweep
 from .writes import CONSTANT, write
@@ -72,14 +66,14 @@ _CLOSED = _Closed()
 _DISCARDED = _Discarded()
 
 
-class Tape:
+class Tape(Engine):
     """One run of a function, recorded; ``sweep`` runs it backwards as often as one likes."""
 
-    __slots__ = ("config", "entries", "number", "recorded", "sweeps")
+    __slots__ = ("entries", "recorded", "sweeps")
+    table = rrule
 
     def __init__(self, config: RuleConfig) -> None:
-        self.number = next_level()
-        self.config = config
+        super().__init__(config)
         self.entries: list[Entry] = []
         self.recorded: list[Entry] = []
         self.sweeps = 0
@@ -117,8 +111,7 @@ class Tape:
 
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Record ``x[index] = v``."""
-        if self.entries is _CLOSED:
-            self.entries.append(())
+        self.check_live()
         write(self, x, index, v)
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
@@ -165,15 +158,13 @@ class Tape:
             traced.index = len(entries)
             entries.append(entry)
             return traced
-        return self._record_kind(kind, (x,), {}, (a,), y)
+        return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         """Record ``operation(a, b)``, whose rule is that of ``ufunc``."""
         kind = _kinds.get(ufunc)
         if type(kind) is not ScalarRule:
-            if is_operand(a) and is_operand(b):
-                return self._call_operator(kind, ufunc, operation, a, b)
-            return NotImplemented
+            return self.call_operator(ufunc, operation, a, b)
         type_a, type_b = type(a), type(b)
         if (type_a is TapeNumber or type_a is TapeArray) and a.level is self:
             x = a.value
@@ -222,9 +213,8 @@ class Tape:
                     entry = (b.index, of_b(y, x, z))
             except ArithmeticError:
                 # Python's floats raise where NumPy's give an infinity.
-                return self._record_kind(
-                    kind, (a, b), {}, (np.float64(x), np.float64(z)), np.float64(y)
-                )
+                values = np.float64(x), np.float64(z)
+                return self.apply_kind(kind, ufunc, (a, b), {}, values, np.float64(y))
             if entry is not None:
                 entries = self.entries
                 traced: Any = TapeNumber()
@@ -247,47 +237,27 @@ class Tape:
                 return traced
         if type_y is _array and y.dtype is OBJECT:
             return self.binary(ufunc, operation, healed(a), healed(b))
-        return self._record_kind(kind, (a, b), {}, (x, z), y)
-
-    def _call_operator(self, kind: Any, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
-        if type(kind) is NonDifferentiable:
-            return operation(value(a), value(b))
-        level = innermost((a, b))
-        return level.call(ufunc, (a, b), {})
+        return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     # ---- everything else ----
 
-    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Record a call of ``f`` in which a value of this tape takes part."""
-        args, kwargs = healed((args, kwargs))
-        rule = rrule.find(self.config, f, args)
-        if type(rule) is NonDifferentiable:
-            return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
-        if type(rule) is Composed:
-            return rule.body(*args, **kwargs)
-        if type(rule) is FreshArray:
-            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
-            return self.constant(y) if is_fresh(y) else y
-        if rule is None or rule is OPTED_OUT:
-            if runs_in_python(f):
-                return body(f)(*args, **kwargs)
-            raise missing_rule("rrule", f, args, kwargs, self)
-        if kwargs and is_traced(kwargs):
-            args, kwargs = positional(f, args, kwargs)
-        args, kwargs = rule.bind(f, args, kwargs)
-        if kwargs and innermost(kwargs.values()) is self:
-            raise self._lost_option(f, kwargs)
-        values = tuple(strip(x, self) for x in args)
-        if isinstance(rule, Kind):
-            y = f(*values, **kwargs)
-            if type(rule) is not LinearRule:
-                return self._record_kind(rule, args, kwargs, values, y)
-            x = args[0]
-            if y is values[0]:
-                return x
-            traced = self._record_kind(rule, args, kwargs, values, y)
-            tie_views(traced, x, f, kwargs)
-            return traced
+    def check_live(self) -> None:
+        if self.entries is _CLOSED:
+            self.entries.append(())
+
+    def apply_kind(
+        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
+    ) -> Any:
+        found = [(i, find_active(self, x)) for i, x in enumerate(args)]
+        active = [(i, where) for i, where in found if where is not None]
+        if not active:
+            return y
+        node = KindNode(kind, y, values, kwargs, active)
+        return wrap_output(self, y, node, all_integers(values))
+
+    def apply_rule(
+        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
+    ) -> Any:
         plain_f = strip(f, self)
         y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
         if captures_inner(y, self):
@@ -297,22 +267,6 @@ class Tape:
         if not active:
             return y
         return wrap_output(self, y, RuleNode(pullback, plain_f, active), all_integers(values))
-
-    def _record_kind(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
-        found = [(i, find_active(self, x)) for i, x in enumerate(args)]
-        active = [(i, where) for i, where in found if where is not None]
-        if not active:
-            return y
-        node = KindNode(kind, y, values, kwargs, active)
-        return wrap_output(self, y, node, all_integers(values))
-
-    def _lost_option(self, f: Any, kwargs: dict) -> LostDerivativeError:
-        names = [name for name, x in kwargs.items() if innermost((x,)) is self]
-        return LostDerivativeError(
-            f"{name_of(f)} has no derivative in its option {names[0]!r}, which depends on a "
-            f"differentiated input in {user_line()}.\n"
-            f"  write {names[0]}=cr.value(...), where no derivative is wanted"
-        )
 
 
 def _array_entry(

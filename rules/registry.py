@@ -52,7 +52,8 @@ late_rulesets: list[Callable[[Any], bool]] = []
 
 def load_rules_of(f: Any) -> bool:
     """Register the rules of the library that ``f`` belongs to, if that has not been done."""
-    return any([load(f) for load in list(late_rulesets)])
+    loaded = [load(f) for load in list(late_rulesets)]
+    return any(loaded)
 
 
 class _OptedOut:

@@ -8,6 +8,7 @@ from . import (
     numpy_accumulations,
     numpy_building,
     numpy_constant,
+    numpy_counts,
     numpy_covariance,
     numpy_differences,
     numpy_einsum,

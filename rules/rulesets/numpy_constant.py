@@ -14,7 +14,7 @@ STEPS = (
 COMPARISONS = (
     np.equal, np.greater, np.greater_equal, np.less, np.less_equal, np.not_equal,
     np.allclose, np.array_equal, np.array_equiv, np.isclose, np.isin,
-    np.isfinite, np.isinf, np.isnan, np.isneginf, np.isposinf, np.signbit,
+    np.isfinite, np.isinf, np.isnan, np.isnat, np.isneginf, np.isposinf, np.signbit,
     np.iscomplex, np.iscomplexobj, np.isreal, np.isrealobj,
 )  # fmt: skip
 
@@ -35,6 +35,7 @@ POSITIONS = (
 DESCRIPTIONS = (
     np.ndim, np.shape, np.size, np.can_cast, np.common_type, np.min_scalar_type, np.result_type,
     np.may_share_memory, np.shares_memory, np.array2string, np.array_repr, np.array_str,
+    np.einsum_path,
 )  # fmt: skip
 
 non_differentiable(*STEPS, *COMPARISONS, *LOGIC, *POSITIONS, *DESCRIPTIONS)

@@ -1,4 +1,4 @@
-"""Differences, slopes and areas of sampled functions, interpolation between samples, counts."""
+"""Differences, slopes and areas of sampled functions, and interpolation between samples."""
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -109,7 +109,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     return np.sum(dx * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
 
 
-# ---- interpolation and counts ----
+# ---- interpolation ----
 
 
 @composed(np.interp)
@@ -128,21 +128,3 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     y = (fp[after] - fp[k]) / or_one(xp[after] - xp[k]) * (x - xp[k]) + fp[k]
     y = np.where(x < xp[0], fp[0] if left is None else left, y)
     return np.where(x > xp[-1], fp[-1] if right is None else right, y)
-
-
-@primitive
-def weighted_counts(weights, x, minlength):
-    return np.bincount(x, weights, minlength)
-
-
-@linear_rule(weighted_counts)
-def weighted_counts_transpose(ybar, space, x, minlength):
-    return np.take(ybar, x)
-
-
-@composed(np.bincount)
-def bincount(x, /, weights=None, minlength=0):
-    x = value(x)
-    if weights is None:
-        return np.bincount(x, None, minlength)
-    return weighted_counts(weights, x, minlength)

@@ -214,3 +214,38 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         return sum(part * unit for part, unit in zip(parts, (1, 1j)))
     replaced = np.nan_to_num(value(x), nan=nan, posinf=posinf, neginf=neginf)
     return np.where(np.isfinite(x), x, replaced)
+
+
+# ---- functions that leave the real line where they have to (np.emath) ----
+
+
+def leaves_the_line(emath, f, beyond):
+    @composed(emath)
+    def as_composed(x):
+        return f(x + 0j) if np.any(beyond(value(x))) else f(x)
+
+    return as_composed
+
+
+def is_negative(x):
+    return np.isreal(x) & (np.real(x) < 0)
+
+
+def exceeds_one(x):
+    return np.isreal(x) & (np.abs(x) > 1)
+
+
+for _name in ("sqrt", "log", "log2", "log10"):
+    leaves_the_line(getattr(np.emath, _name), getattr(np, _name), is_negative)
+for _name in ("arccos", "arcsin", "arctanh"):
+    leaves_the_line(getattr(np.emath, _name), getattr(np, _name), exceeds_one)
+
+
+@composed(np.emath.logn)
+def logn(n, x):
+    return np.emath.log(x) / np.emath.log(n)
+
+
+@composed(np.emath.power)
+def emath_power(x, p):
+    return np.float_power(x + 0j if np.any(is_negative(value(x))) else x, p)

@@ -14,7 +14,6 @@ array([1., 1.])
 from typing import Any
 
 import numpy as _numpy
-from numpy import *  # noqa: F403
 
 from .rules import array_of, astype, innermost, is_traced
 from .rules.objects import healed
@@ -80,3 +79,7 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
 
 def __getattr__(name: str) -> Any:
     return getattr(_numpy, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_numpy)})

@@ -188,7 +188,7 @@ def test_a_function_that_writes_into_a_buffer_with_its_rule():
         return addone(a), addone_pullback
 
     np.testing.assert_array_equal(2 * np.ones(4), cr.grad(lambda a: 2 * ruled(a))(XS))
-    test_rrule(ruled, XS)
+    test_rrule(ruled, XS, second_order=False)  # there is no frule to take for the second
 
 
 def test_mutation_of_an_array_of_ones_own():
@@ -325,17 +325,15 @@ def integrate_rrule(config: cr.HasReverseMode, integrate, f, a, b):
 
         return integrate(integrand, a, b)
 
+    fields = [field.name for field in dataclasses.fields(f)] if dataclasses.is_dataclass(f) else []
+
     def integrate_pullback(ybar):
-        names = (
-            [field.name for field in dataclasses.fields(f)] if dataclasses.is_dataclass(f) else []
-        )
-        fbar = cr.Tangent(type(f), **{name: ybar * field_bar(name) for name in names})
-        return fbar if names else cr.NoTangent(), -f(a) * ybar, f(b) * ybar
+        fbar = cr.NoTangent()
+        if fields:
+            fbar = cr.Tangent(type(f), **{name: ybar * field_bar(name) for name in fields})
+        return cr.NoTangent(), fbar, -f(a) * ybar, f(b) * ybar
 
-    def pullback(ybar):
-        return cr.NoTangent(), *integrate_pullback(ybar)
-
-    return integrate(f, a, b), pullback
+    return integrate(f, a, b), integrate_pullback
 
 
 ZEROS = (cr.ZeroTangent, cr.NoTangent)
@@ -364,21 +362,26 @@ def test_numerical_integration():
 
     abar, bbar = cr.grad(lambda a, b: integrate(f, a, b), argnums=(0, 1))(1.0, 2.0)
     assert (-np.sin(1.0), np.sin(2.0) / 2.0) == (abar, bbar)
-    evaluations = len(calls)
+    with_gradient = len(calls)
     integrate(f, 1.0, 2.0)
-    assert evaluations + 2 == 2 * (len(calls) - evaluations) - (len(calls) - evaluations) + 2
+    assert with_gradient == (len(calls) - with_gradient) + 2
     np.testing.assert_allclose(
         f(2.0) - f(1.0), cr.jvp(lambda a, b: integrate(f, a, b), (1.0, 2.0), (1.0, 1.0))[1]
     )
 
 
-@pytest.mark.parametrize("transform", [cr.grad, cr.jacfwd])
-def test_numerical_integration_of_a_functor(transform):
+def test_numerical_integration_of_a_functor():
     """The parameters of the integrand: its fields, by the config that the rule is handed."""
+
+    def f(f, a, b):
+        return integrate(f, a, b)
+
     point = (Decay(0.7), 0.5, 2.0)
-    found = transform(lambda f, a, b: integrate(f, a, b), argnums=(0, 1, 2))(*point)
+    found = cr.grad(f, argnums=(0, 1, 2))(*point)
     expected = cr.grad(decayed, argnums=(0, 1, 2, 3))(0.7, 2.0, 0.5, 2.0)
     np.testing.assert_allclose([found[0].rate, found[0].scale, *found[1:]], expected, rtol=1e-10)
+    _, ydot = cr.jvp(f, point, (cr.Tangent(Decay, rate=1.0, scale=2.0), 3.0, 4.0))
+    np.testing.assert_allclose(ydot, np.dot(expected, [1.0, 2.0, 3.0, 4.0]), rtol=1e-10)
 
 
 def test_numerical_integration_again():

@@ -241,6 +241,62 @@ def test_bincount():
     assert cr.grad(lambda x: np.sum(x * np.bincount(np.array([0, 2, 2]))))(np.ones(3))[2] == 2
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"bins": 4},
+        {"bins": PLACES - 1},
+        {"range": (-1, 1.5)},
+        {"bins": "sturges"},
+        {"density": True},
+    ],
+    ids=text,
+)
+def test_histogram(options):
+    x = np.ravel(X)
+    both(lambda x, w: np.histogram(x, weights=w, **options), x, np.abs(x) + 0.1)
+    both(lambda x: np.histogram(x, **options), x)
+    both(lambda x: np.histogram_bin_edges(x, bins="sturges"), X)
+    for y, plain in zip(
+        cr.vjp(lambda w: np.histogram(x, weights=w, **options), x**2)[0],
+        np.histogram(x, weights=x**2, **options),
+    ):
+        np.testing.assert_allclose(y, plain, rtol=1e-13)
+    assert cr.grad(lambda x: np.histogram(x, bins=2)[1][1])(np.array([0.0, 1.0]))[0] == 0.5
+
+
+# ---- sets ----
+
+
+def test_unique_takes_the_first():
+    _, pullback = cr.vjp(np.unique, np.array([1.0, 1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(pullback(np.array([10.0, 20.0, 30.0]))[0], [10, 0, 20, 30])
+    both(lambda x: np.unique(x, axis=1), X)
+    both(lambda x: np.unique(x, return_counts=True)[0], X)
+    y, inverse, counts = cr.vjp(lambda x: np.unique(x, False, True, True), X)[0]
+    for expected, found in zip(np.unique(X, False, True, True), (y, inverse, counts)):
+        np.testing.assert_array_equal(expected, found)
+    for f in (
+        np.unique_values,
+        lambda x: np.unique_all(x)[0],
+        lambda x: np.unique_counts(x).values,
+    ):
+        both(f, X[0])
+    assert cr.vjp(np.unique_inverse, X)[0].inverse_indices.shape == X.shape
+
+
+def test_sets():
+    x = np.array([3.0, 1.0, 2.0, 1.0])
+    both(lambda x: np.union1d(x, Y[0]), X[0])
+    both(lambda x: np.setdiff1d(x, [1.0]), x + 0.1)
+    np.testing.assert_array_equal(gradient(lambda x: np.setdiff1d(x, [1.0]), x), [1, 0, 1, 0])
+    np.testing.assert_array_equal(gradient(lambda x: np.intersect1d(x, [1.0]), x), [0, 1, 0, 0])
+    np.testing.assert_array_equal(gradient(lambda x: np.setxor1d(x, [1.0]), x), [1, 0, 1, 0])
+    both(lambda x, y: np.setxor1d(x, y), X[0], Y[0])
+    assert cr.vjp(lambda x: np.intersect1d(x, [1.0], False, True), x)[0][1:] == (1, 0)
+
+
 # ---- constant functions ----
 
 

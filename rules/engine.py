@@ -1,0 +1,94 @@
+"""What every engine does with a call, whatever it keeps of it: find the rule, and bind it."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ..config import LostDerivativeError, RuleConfig, user_line
+from .calls import body
+from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
+from .levels import innermost, is_traced, next_level, strip, value
+from .missing import missing_rule, runs_in_python
+from .objects import healed
+from .operands import is_operand
+from .registry import OPTED_OUT, RuleTable
+from .signatures import RuleSignature, name_of, positional
+from .views import is_fresh, tie_views
+
+
+class Engine:
+    """One run of one transform: base class of the levels of the two engines."""
+
+    __slots__ = ("config", "number")
+    table: ClassVar[RuleTable]
+
+    def __init__(self, config: RuleConfig) -> None:
+        self.number = next_level()
+        self.config = config
+
+    def check_live(self) -> None:
+        """Raise ``EscapedTraceError`` where the run has ended."""
+
+    def constant(self, x: Any) -> Any:
+        """Return ``x`` as an array of this level that depends on nothing yet."""
+        raise NotImplementedError
+
+    def apply_kind(
+        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
+    ) -> Any:
+        """Return ``y = f(*values, **kwargs)`` traced, by the kind that is the rule of ``f``."""
+        raise NotImplementedError
+
+    def apply_rule(
+        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
+    ) -> Any:
+        """Answer a call of ``f`` by a hand-written rule."""
+        raise NotImplementedError
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Answer a call of ``f`` in which a traced value of this level takes part."""
+        self.check_live()
+        args, kwargs = healed((args, kwargs))
+        rule = self.table.find(self.config, f, args)
+        kind = type(rule)
+        if kind is NonDifferentiable or kind is FreshArray:
+            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+            return self.constant(y) if kind is FreshArray and is_fresh(y) else y
+        if kind is Composed:
+            return rule.body(*args, **kwargs)
+        if rule is None or rule is OPTED_OUT:
+            if runs_in_python(f):
+                return body(f)(*args, **kwargs)
+            raise missing_rule(self.table.name, f, args, kwargs, self)
+        if kwargs and is_traced(kwargs):
+            args, kwargs = positional(f, args, kwargs)
+        args, kwargs = rule.bind(f, args, kwargs)
+        if kwargs and innermost(kwargs.values()) is self:
+            raise self._lost_option(f, kwargs)
+        values = tuple([strip(x, self) for x in args])
+        if not isinstance(rule, Kind):
+            return self.apply_rule(rule, f, args, kwargs, values)
+        y = f(*values, **kwargs)
+        if kind is not LinearRule:
+            return self.apply_kind(rule, f, args, kwargs, values, y)
+        if y is values[0]:
+            return args[0]  # NumPy gave the very same array back
+        traced = self.apply_kind(rule, f, args, kwargs, values, y)
+        tie_views(traced, args[0], f, kwargs)
+        return traced
+
+    def call_operator(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
+        if not (is_operand(a) and is_operand(b)):
+            return NotImplemented
+        if type(self.table.kinds.get(ufunc)) is NonDifferentiable:
+            return operation(value(a), value(b))
+        level = innermost((a, b))
+        return level.call(ufunc, (a, b), {})
+
+    def _lost_option(self, f: Any, kwargs: dict) -> LostDerivativeError:
+        names = [name for name, x in kwargs.items() if innermost((x,)) is self]
+        return LostDerivativeError(
+            f"{name_of(f)} has no derivative in its option {names[0]!r}, which depends on a "
+            f"differentiated input in {user_line()}.\n"
+            f"  write {names[0]}=cr.value(...), where no derivative is wanted"
+        )

@@ -1,0 +1,108 @@
+"""Counts, histograms and sets: which numbers there are, and how many."""
+
+import numpy as np
+
+from ..calls import primitive
+from ..definitions import composed, linear_rule
+from ..levels import is_traced, value
+
+# ---- counts ----
+
+
+@primitive
+def weighted_counts(weights, x, minlength):
+    return np.bincount(x, weights, minlength)
+
+
+@linear_rule(weighted_counts)
+def weighted_counts_transpose(ybar, space, x, minlength):
+    return np.take(ybar, x)
+
+
+@composed(np.bincount)
+def bincount(x, /, weights=None, minlength=0):
+    x = value(x)
+    if weights is None:
+        return np.bincount(x, None, minlength)
+    return weighted_counts(weights, x, minlength)
+
+
+@composed(np.histogram_bin_edges)
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    """Given edges are what they are; edges laid evenly move with the ends of the range."""
+    if np.ndim(bins) == 1:
+        return bins
+    edges = np.histogram_bin_edges(value(a), bins, value(range), value(weights))
+    low, high = (np.min(a), np.max(a)) if range is None else range
+    if value(low) == value(high):
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, len(edges))
+
+
+@composed(np.histogram)
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """The counts jump, so that only weights, and with ``density`` the edges, move them."""
+    edges = histogram_bin_edges(a, bins, range, weights)
+    counts, plain_edges = np.histogram(value(a), value(bins), value(range), weights=value(weights))
+    if is_traced(weights):
+        x = np.ravel(value(a))
+        inside = (x >= plain_edges[0]) & (x <= plain_edges[-1])
+        place = np.searchsorted(plain_edges, x[inside], side="right") - 1
+        place = np.minimum(place, len(counts) - 1)  # the last bin has its upper edge as well
+        counts = weighted_counts(np.ravel(weights)[inside], place, len(counts))
+    return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
+
+
+# ---- sets ----
+# Of equal numbers the first one is taken.
+
+
+@composed(np.unique)
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, **options):
+    _, index, *others = np.unique(value(ar), True, return_inverse, return_counts, axis, **options)
+    y = np.ravel(ar)[index] if axis is None else np.take(ar, index, axis)
+    outputs = (y, index, *others) if return_index else (y, *others)
+    return outputs if len(outputs) > 1 else y
+
+
+@composed(np.unique_values)
+def unique_values(x):
+    return np.unique(x, equal_nan=False)
+
+
+@composed(np.unique_counts)
+def unique_counts(x):
+    return np.unique_counts(value(x))._replace(values=unique_values(x))
+
+
+@composed(np.unique_inverse)
+def unique_inverse(x):
+    return np.unique_inverse(value(x))._replace(values=unique_values(x))
+
+
+@composed(np.unique_all)
+def unique_all(x):
+    return np.unique_all(value(x))._replace(values=unique_values(x))
+
+
+@composed(np.union1d)
+def union1d(ar1, ar2):
+    return np.unique(np.concatenate([np.ravel(ar1), np.ravel(ar2)]))
+
+
+@composed(np.intersect1d)
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    _, index1, index2 = np.intersect1d(value(ar1), value(ar2), assume_unique, True)
+    y = np.ravel(ar1)[index1]
+    return (y, index1, index2) if return_indices else y
+
+
+@composed(np.setdiff1d)
+def setdiff1d(ar1, ar2, assume_unique=False):
+    y = np.ravel(ar1) if assume_unique else np.unique(ar1)
+    return y[np.isin(value(y), value(ar2), invert=True)]
+
+
+@composed(np.setxor1d)
+def setxor1d(ar1, ar2, assume_unique=False):
+    return np.sort(np.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))

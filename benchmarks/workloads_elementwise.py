@@ -84,6 +84,7 @@ def large_by_hand(x: np.ndarray) -> tuple:
 
 def workloads() -> Iterator[Workload]:
     rng = np.random.default_rng(0)
+    yield Workload("gradient of x * x", 1, gradients(lambda namespace: lambda x: x * x, 0.7))
     yield Workload(
         "gradient, 1000 scalar operations",
         1000,

@@ -240,11 +240,11 @@ class OtherBar:
 
 
 @cr.rrule.register(Bar)
-def new_bar_rrule(Bar, a):
+def new_bar_rrule(new, a):
     def new_bar_pullback(bar_bar):
         return NO, bar_bar.a
 
-    return Bar(a), new_bar_pullback
+    return new(a), new_bar_pullback
 
 
 @cr.rrule.register(cr.instances(Bar))

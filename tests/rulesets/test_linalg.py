@@ -174,7 +174,7 @@ def test_tensor_systems():
     check(np.linalg.tensorsolve, a, b)
     check(np.linalg.tensorsolve, a.reshape(6, 3, 2), b.reshape(6))
     check(lambda a, b: np.linalg.tensorsolve(a, b, axes=(0,)), normal(6, 2, 3), b)
-    check(np.linalg.tensorinv, normal(4, 6, 8, 3)[:, :, :, :] if False else normal(6, 2, 3), ind=1)
+    check(np.linalg.tensorinv, normal(6, 2, 3), ind=1)
     check(np.linalg.tensorinv, a.reshape(2, 3, 6))
 
 
@@ -242,8 +242,8 @@ SINGULAR = [
 
 @pytest.mark.parametrize("a", SINGULAR)
 def test_det_of_singular_matrices(a):
-    test_frule(np.linalg.det, a)
-    test_rrule(np.linalg.det, a)
+    # Differences are bad at numbers that should be 0, so something is added to them.
+    check(lambda a: np.linalg.det(a) + np.sum(a**2 + a, axis=(-2, -1)), a)
 
 
 def test_det_of_singular_matrices_exactly():
@@ -298,7 +298,7 @@ def test_eigenvalues_of_the_identity_have_a_derivative():
     for f in (
         lambda a: np.sum(np.linalg.eigvalsh(a)),
         lambda a: np.sum(np.linalg.eigh(a).eigenvalues),
-        lambda a: np.sum(np.linalg.eigh(a)[0]) + 0 * np.sum(np.linalg.eigh(a)[1] * 0.0),
+        lambda a: np.sum(np.linalg.eigh(a)[0]) + np.sum(np.linalg.eigh(a)[1] * 0.0),
         lambda a: np.real(np.sum(np.linalg.eigvals(a))),
         lambda a: np.real(np.sum(np.linalg.eig(a).eigenvalues)),
         lambda a: np.sum(np.linalg.svd(a, compute_uv=False)),

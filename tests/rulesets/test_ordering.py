@@ -248,7 +248,6 @@ def test_bincount():
         {"bins": 4},
         {"bins": PLACES - 1},
         {"range": (-1, 1.5)},
-        {"bins": "sturges"},
         {"density": True},
     ],
     ids=text,
@@ -289,7 +288,7 @@ def test_unique_takes_the_first():
 def test_sets():
     x = np.array([3.0, 1.0, 2.0, 1.0])
     both(lambda x: np.union1d(x, Y[0]), X[0])
-    both(lambda x: np.setdiff1d(x, [1.0]), x + 0.1)
+    both(lambda x: np.setdiff1d(x, Y[0, 0]), X[0, 0])
     np.testing.assert_array_equal(gradient(lambda x: np.setdiff1d(x, [1.0]), x), [1, 0, 1, 0])
     np.testing.assert_array_equal(gradient(lambda x: np.intersect1d(x, [1.0]), x), [0, 1, 0, 0])
     np.testing.assert_array_equal(gradient(lambda x: np.setxor1d(x, [1.0]), x), [1, 0, 1, 0])

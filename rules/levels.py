@@ -30,6 +30,9 @@ class Traced:
     value: Any
     level: Any
 
+    def __init_subclass__(cls) -> None:
+        LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
+
 
 def innermost(args: Any) -> Any:
     """Return the highest level among ``args``, looking into containers, or None."""

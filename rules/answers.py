@@ -112,6 +112,8 @@ class Pullback:
 
 def check_shape(xbar: Any, space: Any, f: Any, i: int, role: str = "pullback") -> Any:
     """Bring what a rule returned into ``space``, and refuse another shape by name."""
+    if space.holds(xbar):
+        return xbar
     if isinstance(xbar, NotImplementedTangent):
         raise xbar.error()
     shape = getattr(space, "shape", None)

@@ -24,6 +24,7 @@ from .tangents import (
 
 FLOAT64 = np.dtype(np.float64)
 COMPLEX128 = np.dtype(np.complex128)
+_array = np.ndarray
 _BY_TYPE: dict[type, np.dtype] = {
     float: FLOAT64,
     int: FLOAT64,
@@ -75,6 +76,10 @@ class Projector:
 
     def project(self, xbar: Any) -> Any:
         raise NotImplementedError
+
+    def holds(self, xbar: Any) -> bool:
+        """Say whether a plain ``xbar`` is in the space as it is. (May say no too often.)"""
+        return False
 
     def zeros(self) -> Any:
         """Return the zero of the space."""
@@ -129,7 +134,11 @@ class ProjectTo:
         for base in type(x).__mro__:
             if base in cls.registered:
                 return ProjectRegistered(cls.registered[base](x))
+        if type(x) in _SPACES:
+            return _SPACES[type(x)]
         dtype = dtype_of(x)
+        if type(x) is _array and dtype is FLOAT64:
+            return ProjectArray(x.shape, FLOAT64)
         if dtype is not None and not _is_sparse(x):
             space = tangent_dtype(dtype)
             if space is None:
@@ -170,6 +179,9 @@ class ProjectNumber(Projector):
             xbar = xbar[()]
         return _cast(xbar, self.dtype)
 
+    def holds(self, xbar: Any) -> bool:
+        return type(xbar) is self.dtype.type
+
     def zeros(self) -> Any:
         return self.dtype.type(0)
 
@@ -199,11 +211,22 @@ class ProjectArray(Projector):
             xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
         return _cast(xbar, self.dtype)
 
+    def holds(self, xbar: Any) -> bool:
+        return type(xbar) is _array and xbar.dtype is self.dtype and xbar.shape == self.shape
+
     def zeros(self) -> Any:
         return np.zeros(self.shape, self.dtype)
 
     def __repr__(self) -> str:
         return f"ProjectTo({self.dtype}{list(self.shape)})"
+
+
+# The spaces of numbers, which are all alike.
+_SPACES: dict[type, Projector] = {
+    float: ProjectNumber(FLOAT64),
+    int: ProjectNumber(FLOAT64),
+    np.float64: ProjectNumber(FLOAT64),
+}
 
 
 class ProjectNothing(Projector):

@@ -17,6 +17,7 @@ from ..rules import (
 from ..rules.answers import Pullback, check_shape
 from ..rules.kinds import Kind, LinearRule, ScalarRule, SelectionRule
 from ..rules.masked import Masked, unmask
+from ..rules.containers import LEAVES
 from ..rules.project import dtype_of, structural
 from ..rules.tangents import child_tangents
 from .sweep import Cotangents
@@ -45,11 +46,14 @@ class Active:
                 if part is not None:
                     part.receive(tape, partbar, cotangents, f, i)
             return
+        if self.space.holds(xbar):
+            cotangents.add(self.parent, xbar)
+            return
         if type(xbar) is InplaceableThunk:
             cotangents.add_in_place(self.parent, xbar, self.space)
             return
         xbar = unthunk(xbar)
-        if isinstance(xbar, AbstractZero):
+        if issubclass(type(xbar), AbstractZero):
             return
         if type(xbar) is Masked:
             value = check_shape(_untraced(xbar.value, tape), self.space, f, i)
@@ -85,6 +89,20 @@ def find_active(tape: Any, x: Any) -> Active | None:
     return Active(-1, ProjectTo(x), parts.rebuild([None] * len(found)), found)
 
 
+def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
+    """Return the positions of the arguments that depend on ``tape``, and where each is."""
+    active = []
+    for i, x in enumerate(args):
+        if isinstance(x, Traced):
+            if x.level is tape:
+                active.append((i, Active(x.index, ProjectTo(x.value))))  # type: ignore[attr-defined]
+        elif type(x) not in LEAVES:
+            where = find_active(tape, x)
+            if where is not None:
+                active.append((i, where))
+    return active
+
+
 class KindNode:
     """A call answered by a rule kind."""
 
@@ -93,16 +111,11 @@ class KindNode:
     def __init__(
         self, kind: Kind, y: Any, args: tuple, kwargs: dict, active: list[tuple[int, Active]]
     ) -> None:
-        reads = [kind.reads(i) for i, _ in active]
         self.kind = kind
         self.kwargs = kwargs
         self.active = active
         self.template: Template | None = None
-        # What no pull looks at is not kept.
-        self.y = y if any(read for read, _ in reads) else None
-        self.args = tuple(
-            x if any(read[i] for _, read in reads) else None for i, x in enumerate(args)
-        )
+        self.y, self.args = kind.kept(active, y, args)
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         kind = self.kind
@@ -112,7 +125,11 @@ class KindNode:
             ybar = ybar.value
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-            if active.parts is None and is_elementwise(tape.recorded[active.parent]):
+            if (
+                kind.selects
+                and active.parts is None
+                and is_elementwise(tape.recorded[active.parent])
+            ):
                 if type(xbar) is InplaceableThunk and isinstance(kind, LinearRule):
                     mark = None if kind.mark is None else partial(kind.mark, **self.kwargs)
                     cotangents.add_in_place(active.parent, xbar, active.space, mark)
@@ -194,22 +211,22 @@ class Template:
         return structural(self.primal_type, self.keys, parts)
 
 
-def is_perturbable(y: Any, integers: bool) -> bool:
-    """Say whether an output can depend smoothly on the inputs; ``integers`` if those may be."""
+def is_perturbable(y: Any, args: Any) -> bool:
+    """Say whether an output can depend smoothly on ``args``; an integer only on integers."""
     dtype = dtype_of(y)
     if dtype is None:
         return False
-    return dtype.kind in "fc" or (integers and dtype.kind in "iu")
+    return dtype.kind in "fc" or (dtype.kind in "iu" and all_integers(args))
 
 
-def wrap_output(tape: Any, y: Any, node: Any, integers: bool) -> Any:
+def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
     parts = children(y)
     if parts is None:
-        return _wrap_leaf(tape, y, node) if is_perturbable(y, integers) else y
+        return _wrap_leaf(tape, y, node) if is_perturbable(y, args) else y
     call = len(tape.entries)
     tape.entries.append((node,))
-    node.template, _ = _number_leaves(y, 0, integers)
+    node.template, _ = _number_leaves(y, 0, args)
 
     def wrap(part: Any, structure: Any) -> Any:
         if isinstance(structure, Template):
@@ -227,13 +244,13 @@ def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
     return tape.wrap(y, (node,))
 
 
-def _number_leaves(y: Any, count: int, integers: bool) -> tuple[Any, int]:
+def _number_leaves(y: Any, count: int, args: Any) -> tuple[Any, int]:
     parts = children(y)
     if parts is None:
-        return (count, count + 1) if is_perturbable(y, integers) else (None, count)
+        return (count, count + 1) if is_perturbable(y, args) else (None, count)
     structures = []
     for part in parts.values:
-        structure, count = _number_leaves(part, count, integers)
+        structure, count = _number_leaves(part, count, args)
         structures.append(structure)
     return Template(type(y), parts.keys, structures), count
 

@@ -20,6 +20,7 @@ from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
 from ..rules.masked import Masked, unmask
 
 Entry = tuple[Any, ...]
+_array = np.ndarray
 
 
 class Cotangents:
@@ -39,13 +40,15 @@ class Cotangents:
         """
         bars = self.bars
         present = bars[index]
-        if isinstance(xbar, Thunk):
-            xbar = unthunk(xbar)
-        if isinstance(xbar, AbstractZero):
-            return
+        if type(xbar) is not _array:
+            # Not isinstance: of a traced value that would ask for the class of its number.
+            if issubclass(type(xbar), Thunk):
+                xbar = unthunk(xbar)
+            if issubclass(type(xbar), AbstractZero):
+                return
         if present is None:
             bars[index] = xbar
-        elif type(present) is np.ndarray and type(xbar) is np.ndarray:
+        elif type(present) is _array and type(xbar) is _array:
             if index in self.owned:
                 np.add(present, xbar, out=present)
             else:

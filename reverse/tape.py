@@ -20,7 +20,7 @@ from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, healed
 from ..rules.operands import is_array, is_operand
 from ..rules.signatures import RuleSignature
-from .nodes import KindNode, RuleNode, all_integers, find_active, wrap_output
+from .nodes import KindNode, RuleNode, find_all_active, wrap_output
 from .sweep import Entry, sweep
 from .writes import CONSTANT, write
 
@@ -248,12 +248,10 @@ class Tape(Engine):
     def apply_kind(
         self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
     ) -> Any:
-        found = [(i, find_active(self, x)) for i, x in enumerate(args)]
-        active = [(i, where) for i, where in found if where is not None]
+        active = find_all_active(self, args)
         if not active:
             return y
-        node = KindNode(kind, y, values, kwargs, active)
-        return wrap_output(self, y, node, all_integers(values))
+        return wrap_output(self, y, KindNode(kind, y, values, kwargs, active), values)
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
@@ -262,11 +260,10 @@ class Tape(Engine):
         y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
         if captures_inner(y, self):
             return run_body(f, args, kwargs)
-        found = [(i, find_active(self, x)) for i, x in enumerate((f, *args))]
-        active = [(i, where) for i, where in found if where is not None]
+        active = find_all_active(self, (f, *args))
         if not active:
             return y
-        return wrap_output(self, y, RuleNode(pullback, plain_f, active), all_integers(values))
+        return wrap_output(self, y, RuleNode(pullback, plain_f, active), values)
 
 
 def _array_entry(

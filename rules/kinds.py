@@ -7,6 +7,7 @@ kinds directly, for active arguments only and with no closure per call.
 
 import dis
 import inspect
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,7 +16,13 @@ import numpy as np
 from .calls import array_of
 from .masked import Masked
 from .project import ProjectTo, dtype_of, shape_of
-from .signatures import name_of, options_by_name, parameters, without_defaults
+from .signatures import (
+    name_of,
+    options_by_name,
+    parameters,
+    positional_names,
+    without_defaults,
+)
 from .tangents import ZERO, NotImplementedTangent, Tangent
 from .zeros import as_structured
 
@@ -23,19 +30,23 @@ from .zeros import as_structured
 class Kind:
     """Base class. ``count`` is how many leading arguments the kind differentiates."""
 
-    __slots__ = ("count", "f", "keywords", "line")
+    __slots__ = ("count", "f", "keywords", "line", "names")
     label = "rule"
+    selects = False  # whether ``alive`` is worth asking
 
     def __init__(self, f: Any, count: int, keywords: set[str] | None, line: str) -> None:
         self.f = f
         self.count = count
         self.keywords = keywords
         self.line = line
+        self.names: list[str] | None = None
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call: positional arguments after the first ``count`` become options."""
         if len(args) > self.count:
-            args, kwargs = options_by_name(f, args, kwargs, self.count)
+            if self.names is None:
+                self.names = positional_names(f)
+            args, kwargs = options_by_name(f, args, kwargs, self.count, self.names)
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs
@@ -49,6 +60,16 @@ class Kind:
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         """Say whether the pull to argument ``i`` looks at ``y``, and at each argument."""
         return True, (True,) * self.count
+
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        """Return ``y`` and ``args`` with None for what no pull to the ``active`` looks at."""
+        reads_y = False
+        reads = [False] * len(args)
+        for i, _ in active:
+            also_y, also = self.reads(i)
+            reads_y = reads_y or also_y
+            reads = list(map(operator.or_, reads, also))
+        return y if reads_y else None, tuple([x if read else None for x, read in zip(args, reads)])
 
     def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
         """Return which entries of argument ``i`` the result was selected from; None for all."""
@@ -152,7 +173,7 @@ class LinearRule(Kind):
     ``mark(alive, **options)`` sets the entries that a selection, such as indexing, reads.
     """
 
-    __slots__ = ("mark", "transpose")
+    __slots__ = ("mark", "selects", "transpose")
     label = "linear rule"
 
     def __init__(
@@ -161,6 +182,10 @@ class LinearRule(Kind):
         super().__init__(f, 1, _options(transpose, 2), line)
         self.transpose = transpose
         self.mark = mark
+        self.selects = mark is not None
+
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, (None,)
 
     def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
         if self.mark is None:
@@ -215,6 +240,7 @@ class SelectionRule(Kind):
 
     __slots__ = ()
     label = "selection rule"
+    selects = True
 
     def __init__(self, f: Any, line: str) -> None:
         super().__init__(f, 3, set(), line)

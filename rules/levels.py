@@ -42,6 +42,8 @@ def innermost(args: Any) -> Any:
             level = x.level
         elif type(x) in LEAVES:
             continue
+        elif type(x) is tuple or type(x) is list:
+            level = innermost(x)
         else:
             parts = children(x)
             level = None if parts is None else innermost(parts.values)

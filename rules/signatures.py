@@ -40,11 +40,10 @@ def positional_names(f: Any) -> list[str]:
     return [p.name for p in _parameters_of(f) or () if p.kind in POSITIONAL]
 
 
-def options_by_name(f: Any, args: tuple, kwargs: dict, count: int) -> tuple[tuple, dict]:
+def options_by_name(
+    f: Any, args: tuple, kwargs: dict, count: int, names: list[str]
+) -> tuple[tuple, dict]:
     """Turn the positional arguments after the first ``count`` into keywords of ``f``."""
-    if len(args) <= count:
-        return args, kwargs
-    names = positional_names(f)
     if len(names) < len(args):
         raise RuleError(
             f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "
@@ -154,7 +153,9 @@ class RuleSignature:
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call of ``f`` to the rule: surplus positional arguments become options."""
         if self.varargs is None and len(args) > self.positional:
-            args, kwargs = options_by_name(f, args, kwargs, self.positional)
+            args, kwargs = options_by_name(
+                f, args, kwargs, self.positional, positional_names(f)
+            )
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs

@@ -4,6 +4,8 @@ Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np
 ``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one.
 """
 
+import functools
+
 import numpy as np
 
 from ..definitions import composed, selection_rule
@@ -12,6 +14,7 @@ from ..levels import value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, sum_tangents
+from ..thunks import thunk
 from .numpy_accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
 from .numpy_elementwise import or_one
 
@@ -46,36 +49,39 @@ def bounds_of(bounds, a_min, a_max, min, max):
     return low, next((bound for bound in (high, a_max, max) if bound is not None), None)
 
 
-def clip_partials(y, a, bounds):
-    """Say of each argument where it is the result, shared evenly where several are."""
-    attained = [1.0 * (x == y) for x in (a, *bounds)]
-    number = or_one(sum(attained))
-    return [part / number for part in attained]
+def attained(y, a, bounds):
+    """Where each argument is the result, and how many of them are."""
+    places = [x == y for x in (a, *bounds)]
+    return places, or_one(np.add(places[0], places[1], dtype=np.int8) + places[2])
 
 
 @frule.register(np.clip)
 def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
     y = clip(a, *both)
+    places, number = attained(y, a, both)
     ydot = sum_tangents(
-        # Chosen before multiplied, so that an infinite tangent beyond a bound is not read.
-        partial * np.where(partial, xdot, 0)
-        for partial, xdot in zip(clip_partials(y, a, both), tangents[1:])
+        np.where(place, xdot, 0) / number
+        for place, xdot in zip(places, tangents[1:])
         if not isinstance(xdot, AbstractZero)
     )
-    return y, ProjectTo(y)(ydot)
+    return y, ydot
 
 
 @rrule.register(np.clip)
 def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
     y = clip(a, *both)
+    places, number = attained(y, a, both)
     spaces = [None if x is None else ProjectTo(x) for x in (a, *bounds)]
 
     def clip_pullback(ybar):
+        def pull(place, space):
+            return space(unbroadcast(np.where(place, ybar, 0) / number, space.shape))
+
         return NoTangent(), *(
-            NoTangent() if space is None else space(unbroadcast(partial * ybar, space.shape))
-            for partial, space in zip(clip_partials(y, a, both), spaces)
+            NoTangent() if space is None else thunk(functools.partial(pull, place, space))
+            for place, space in zip(places, spaces)
         )
 
     return y, clip_pullback
@@ -85,7 +91,7 @@ def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
 
 
 def mean_of_ties(t, y):
-    """Replace each of ``t`` by its mean over the equal numbers of the sorted ``y``, in lanes."""
+    """Replace each of ``t`` by its mean over neighbours that are equal in ``y``, in lanes."""
     ties = y[..., 1:] == y[..., :-1]
     if not np.any(ties):
         return t
@@ -97,22 +103,29 @@ def mean_of_ties(t, y):
     return total(t) / total(np.ones_like(t))
 
 
-def places(x):
-    """The place of each number in the sorted lane."""
-    return np.argsort(np.argsort(x, axis=-1, kind="stable"), axis=-1)
+def inverse(order):
+    """The permutation that undoes ``order``, in lanes."""
+    y = np.empty_like(order)
+    np.put_along_axis(y, order, np.broadcast_to(np.arange(order.shape[-1]), order.shape), axis=-1)
+    return y
+
+
+def order_of(sort, a, y):
+    """In lanes, the places in ``a`` from where ``y`` was taken."""
+    order = np.argsort(a, axis=-1, kind="stable")
+    if sort is np.sort:
+        return order
+    return np.take_along_axis(order, inverse(np.argsort(y, axis=-1, kind="stable")), axis=-1)
 
 
 @frule.register(np.sort)
 @frule.register(np.partition)
 def sort_frule(tangents, sort, a, *, axis=-1, **options):
-    """The tangents go with their numbers: into order, ties are shared, and on to their places."""
     _, adot = tangents
     y = sort(a, axis=axis, **options)
-    lanes = in_lanes(value(a), axis)
-    order = np.argsort(lanes, axis=-1, kind="stable")
-    ydot = np.take_along_axis(in_lanes(adot, axis), order, axis=-1)
-    ydot = mean_of_ties(ydot, np.take_along_axis(lanes, order, axis=-1))
-    ydot = np.take_along_axis(ydot, places(in_lanes(value(y), axis)), axis=-1)
+    lanes = in_lanes(value(y), axis)
+    order = order_of(sort, in_lanes(value(a), axis), lanes)
+    ydot = mean_of_ties(np.take_along_axis(in_lanes(adot, axis), order, axis=-1), lanes)
     return y, from_lanes(ydot, np.shape(y), axis)
 
 
@@ -121,13 +134,12 @@ def sort_frule(tangents, sort, a, *, axis=-1, **options):
 def sort_rrule(sort, a, *, axis=-1, **options):
     project_a = ProjectTo(a)
     y = sort(a, axis=axis, **options)
-    lanes = in_lanes(value(a), axis)
+    lanes = in_lanes(value(y), axis)
+    order = order_of(sort, in_lanes(value(a), axis), lanes)
 
     def sort_pullback(ybar):
-        order = np.argsort(in_lanes(value(y), axis), axis=-1, kind="stable")
-        abar = np.take_along_axis(in_lanes(ybar, axis), order, axis=-1)
-        abar = mean_of_ties(abar, np.sort(lanes, axis=-1))
-        abar = np.take_along_axis(abar, places(lanes), axis=-1)
+        ybar = mean_of_ties(in_lanes(ybar, axis), lanes)
+        abar = np.take_along_axis(ybar, inverse(order), axis=-1)
         return NoTangent(), project_a(from_lanes(abar, project_a.shape, axis))
 
     return y, sort_pullback

@@ -177,8 +177,11 @@ def std_rrule(std, x, **options):
 
 def winners(x, y, axis, where, initial):
     """Where ``x`` attains ``y``, and how many share in each result."""
-    attained = (x == y) & where
-    number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
+    attained = x == y if where is True else (x == y) & where
+    if axis is None:
+        number = np.count_nonzero(attained)
+    else:
+        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
     if initial is not None:
         number = number + (y == initial)
     return attained, or_one(number)

@@ -46,6 +46,7 @@ class Active:
                 if part is not None:
                     part.receive(tape, partbar, cotangents, f, i)
             return
+        xbar = _untraced(xbar, tape)
         if self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
             return

@@ -8,11 +8,13 @@ from .levels import Traced
 from .traced_array import TracedArray
 
 _NUMBERS = (float, int, complex, np.generic)
+_OPERANDS = (*_NUMBERS, np.ndarray, list, tuple)
 
 
 def is_operand(x: Any) -> bool:
     """Say whether an engine handles ``x``; anything else gets its own turn by NotImplemented."""
-    if isinstance(x, (*_NUMBERS, np.ndarray, Traced, list, tuple)):
+    # Traced values first: they say that they are of their number's class, too, but not as fast.
+    if isinstance(x, Traced) or isinstance(x, _OPERANDS):
         return True
     return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
 

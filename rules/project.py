@@ -78,7 +78,7 @@ class Projector:
         raise NotImplementedError
 
     def holds(self, xbar: Any) -> bool:
-        """Say whether a plain ``xbar`` is in the space as it is. (May say no too often.)"""
+        """Say whether ``xbar`` is in the space as it is, traced or not. (May say no too often.)"""
         return False
 
     def zeros(self) -> Any:
@@ -134,10 +134,11 @@ class ProjectTo:
         for base in type(x).__mro__:
             if base in cls.registered:
                 return ProjectRegistered(cls.registered[base](x))
-        if type(x) in _SPACES:
-            return _SPACES[type(x)]
+        # A traced value has the space of the number or array that it carries.
+        if x.__class__ in _SPACES:
+            return _SPACES[x.__class__]
         dtype = dtype_of(x)
-        if type(x) is _array and dtype is FLOAT64:
+        if x.__class__ is _array and dtype is FLOAT64:
             return ProjectArray(x.shape, FLOAT64)
         if dtype is not None and not _is_sparse(x):
             space = tangent_dtype(dtype)
@@ -180,7 +181,7 @@ class ProjectNumber(Projector):
         return _cast(xbar, self.dtype)
 
     def holds(self, xbar: Any) -> bool:
-        return type(xbar) is self.dtype.type
+        return xbar.__class__ is self.dtype.type
 
     def zeros(self) -> Any:
         return self.dtype.type(0)
@@ -212,7 +213,7 @@ class ProjectArray(Projector):
         return _cast(xbar, self.dtype)
 
     def holds(self, xbar: Any) -> bool:
-        return type(xbar) is _array and xbar.dtype is self.dtype and xbar.shape == self.shape
+        return xbar.__class__ is _array and xbar.dtype is self.dtype and xbar.shape == self.shape
 
     def zeros(self) -> Any:
         return np.zeros(self.shape, self.dtype)

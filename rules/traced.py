@@ -62,7 +62,8 @@ def _constant_method(name: str) -> Callable:
 
 
 def _constant_property(name: str) -> property:
-    return property(lambda self: getattr(value(self), name))
+    read = operator.attrgetter("value." + name)  # through all levels: each has this property
+    return property(lambda self: read(self))
 
 
 def _lost(what: str, instead: str) -> Callable:

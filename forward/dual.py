@@ -22,7 +22,8 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.answers import push_all
+from ..rules.answers import fit_tangent, push_all
+from ..rules.containers import LEAVES
 from ..rules.engine import Engine
 from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
@@ -31,7 +32,7 @@ from ..rules.operands import is_array, is_operand
 from ..rules.project import dtype_of, shape_of, structural
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
-from ..rules.tangents import child_tangents
+from ..rules.tangents import ZERO, child_tangents
 from .writes import write
 
 FLOAT64 = np.dtype(np.float64)
@@ -92,7 +93,7 @@ class ForwardLevel(Engine):
             ]
             return parts.rebuild(wrapped)
         ydot = strip(ydot, self)
-        if isinstance(y, Traced) and y.level is self:
+        if self.carries(y):
             # It was computed from captured values too: the tangents of both ways add up.
             captured: Any = y
             return self.dual(captured.value, add(captured.tangent, ydot))
@@ -105,6 +106,10 @@ class ForwardLevel(Engine):
             )
         ydot = space(ydot)
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
+
+    def carries(self, x: Any) -> bool:
+        """Say whether ``x`` is a dual number of this level."""
+        return isinstance(x, Traced) and x.level is self
 
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this level that depends on nothing yet."""
@@ -206,8 +211,14 @@ class ForwardLevel(Engine):
     def apply_kind(
         self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
     ) -> Any:
-        tangents = tuple(self.tangent_of(x) for x in args)
-        return self.wrap(y, push_all(kind, tangents, y, values, kwargs), f)
+        tangents = [
+            self.tangent_of(x) if isinstance(x, Traced) or type(x) not in LEAVES else ZERO
+            for x in args
+        ]
+        ydot = push_all(kind, tangents, y, values, kwargs)
+        if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
+            return self.dual(y, ydot)
+        return self.wrap(y, fit_tangent(ydot, y), f)
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple

@@ -23,7 +23,7 @@ from .tangents import (
 
 def fit_tangent(ydot: Any, y: Any) -> Any:
     """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
-    if isinstance(ydot, AbstractZero):
+    if isinstance(ydot, AbstractZero | NotImplementedTangent):
         return ydot
     if isinstance(y, tuple | list):
         return Tangent(type(y), *map(fit_tangent, ydot, y))
@@ -33,14 +33,14 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
 
 
 def push_all(kind: Kind, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
-    """Sum the shares of every argument whose tangent is not zero."""
+    """Sum the shares of every argument whose tangent is not zero. ``fit_tangent`` it."""
     ydot: Any = ZERO
     for i, xdot in enumerate(tangents):
         xdot = unthunk(xdot)
-        if not isinstance(xdot, AbstractZero):
+        if not issubclass(type(xdot), AbstractZero):
             share = kind.push(i, xdot, y, args, kwargs)
             ydot = share if ydot is ZERO else add(ydot, share)
-    return fit_tangent(ydot, y) if not isinstance(ydot, NotImplementedTangent) else ydot
+    return ydot
 
 
 def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
@@ -49,7 +49,8 @@ def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -
     y = f(*args, **kwargs)
     if isinstance(kind, NonDifferentiable | FreshArray):
         return y, ZERO
-    return y, push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
+    ydot = push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
+    return y, fit_tangent(ydot, y)
 
 
 def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:

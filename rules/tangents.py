@@ -272,9 +272,9 @@ def child_tangents(x: Any, t: Any) -> list:
 def add(a: Any, b: Any) -> Any:
     """Return ``a + b`` for tangents of any form; never written into either."""
     a, b = unthunk(a), unthunk(b)
-    if isinstance(a, AbstractZero):
-        return b if not isinstance(b, AbstractZero) else sum_of_zeros(a, b)
-    if isinstance(b, AbstractZero):
+    if issubclass(type(a), AbstractZero):
+        return b if not issubclass(type(b), AbstractZero) else sum_of_zeros(a, b)
+    if issubclass(type(b), AbstractZero):
         return a
     if type(a) is tuple or type(a) is list or type(a) is dict:
         return Tangent(type(a), *a) + b if type(a) is not dict else Tangent(dict, a) + b

@@ -92,7 +92,8 @@ def thunk(compute: Callable[[], Any]) -> Thunk:
 
 def unthunk(t: Any) -> Any:
     """Return what a thunk stands for, and anything else as it is."""
-    return t.force() if isinstance(t, Thunk) else t
+    # Not isinstance, here and in ``add``: it is slow for traced values, whose class is computed.
+    return t.force() if issubclass(type(t), Thunk) else t
 
 
 def _unthunk_items(x: Any) -> Any:

@@ -38,6 +38,7 @@ from .writes import write
 FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
 _array = np.ndarray
+_ONE = np.float64(1)
 _kinds = frule.kinds
 
 
@@ -131,19 +132,20 @@ class ForwardLevel(Engine):
             raise _escaped()
         a = x.value
         y = operation(a)
-        type_y, type_a = type(y), type(a)
-        if (type_y is _float64 or type_y is float) and (type_a is _float64 or type_a is float):
+        # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
+        class_y, class_a = y.__class__, a.__class__
+        if (class_y is _float64 or class_y is float) and (class_a is _float64 or class_a is float):
             try:
                 partial = kind.partials[0](y, a)
             except ArithmeticError:
                 # Python's floats raise where NumPy's give an infinity.
-                partial = kind.partials[0](_float64(y), _float64(a))
+                partial = kind.partials[0](y * _ONE, a * _ONE)
             dual: Any = Dual()
             dual.value = y
             dual.level = self
             dual.tangent = partial * x.tangent
             return dual
-        if type_y is _array and type_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
+        if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
             dual.value = y
             dual.level = self
@@ -173,11 +175,11 @@ class ForwardLevel(Engine):
             elif isinstance(other, list | tuple):
                 return self.binary(ufunc, operation, *map(array_of, (a, b)))
         y = operation(x, z)
-        type_y, type_x, type_z = type(y), type(x), type(z)
+        class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         if (
-            (type_y is _float64 or type_y is float)
-            and (not a_active or type_x is _float64 or type_x is float)
-            and (not b_active or type_z is _float64 or type_z is float)
+            (class_y is _float64 or class_y is float)
+            and (not a_active or class_x is _float64 or class_x is float)
+            and (not b_active or class_z is _float64 or class_z is float)
         ):
             dual: Any = Dual()
             dual.value = y
@@ -185,14 +187,14 @@ class ForwardLevel(Engine):
             try:
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
             except ArithmeticError:
-                x, z = _float64(x), _float64(z)
-                dual.tangent = _push_both(kind, a, a_active, b, b_active, _float64(y), x, z)
+                x, z = x * _ONE, z * _ONE
+                dual.tangent = _push_both(kind, a, a_active, b, b_active, y * _ONE, x, z)
             return dual
-        if type_y is _array and y.dtype is FLOAT64:
+        if class_y is _array and y.dtype is FLOAT64:
             shape = y.shape
             if (
-                not a_active or (type_x is _array and x.dtype is FLOAT64 and x.shape == shape)
-            ) and (not b_active or (type_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
+                not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
+            ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
                 dual = DualArray()
                 dual.value = y
                 dual.level = self

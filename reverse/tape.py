@@ -27,6 +27,7 @@ from .writes import CONSTANT, write
 FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
 _array = np.ndarray
+_ONE = np.float64(1)
 _kinds = rrule.kinds
 
 
@@ -123,15 +124,15 @@ class Tape(Engine):
             return self.call(ufunc, (x,), {})
         a = x.value
         y = operation(a)
-        kind_of_y = type(y)
-        kind_of_a = type(a)
-        if kind_of_y is _float64 or kind_of_y is float:
-            if kind_of_a is _float64 or kind_of_a is float:
+        # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
+        class_y, class_a = y.__class__, a.__class__
+        if class_y is _float64 or class_y is float:
+            if class_a is _float64 or class_a is float:
                 try:
                     da = kind.partials[0](y, a)
                 except ArithmeticError:
                     # Python's floats raise where NumPy's give an infinity.
-                    da = kind.partials[0](_float64(y), _float64(a))
+                    da = kind.partials[0](y * _ONE, a * _ONE)
                 entries = self.entries
                 traced: Any = TapeNumber()
                 traced.value = y
@@ -140,8 +141,8 @@ class Tape(Engine):
                 entries.append((x.index, da))
                 return traced
         elif (
-            kind_of_y is _array
-            and kind_of_a is _array
+            class_y is _array
+            and class_a is _array
             and y.dtype is FLOAT64
             and a.dtype is FLOAT64
         ):
@@ -195,12 +196,11 @@ class Tape(Engine):
                 elif isinstance(other, list | tuple):
                     return self.binary(ufunc, operation, *map(array_of, (a, b)))
         y = operation(x, z)
-        type_y = type(y)
-        type_x, type_z = type(x), type(z)
+        class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         entry: Entry | None = None
-        if type_y is _float64 or type_y is float:
-            plain_x = type_x is _float64 or type_x is float
-            plain_z = type_z is _float64 or type_z is float
+        if class_y is _float64 or class_y is float:
+            plain_x = class_x is _float64 or class_x is float
+            plain_z = class_z is _float64 or class_z is float
             of_a, of_b = kind.partials
             try:
                 if a_active:
@@ -213,8 +213,8 @@ class Tape(Engine):
                     entry = (b.index, of_b(y, x, z))
             except ArithmeticError:
                 # Python's floats raise where NumPy's give an infinity.
-                values = np.float64(x), np.float64(z)
-                return self.apply_kind(kind, ufunc, (a, b), {}, values, np.float64(y))
+                values = x * _ONE, z * _ONE
+                return self.apply_kind(kind, ufunc, (a, b), {}, values, y * _ONE)
             if entry is not None:
                 entries = self.entries
                 traced: Any = TapeNumber()
@@ -223,11 +223,11 @@ class Tape(Engine):
                 traced.index = len(entries)
                 entries.append(entry)
                 return traced
-        elif type_y is _array and y.dtype is FLOAT64:
+        elif class_y is _array and y.dtype is FLOAT64:
             shape = y.shape
             if (
-                not a_active or (type_x is _array and x.dtype is FLOAT64 and x.shape == shape)
-            ) and (not b_active or (type_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
+                not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
+            ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
                 entries = self.entries
                 traced = TapeArray()
                 traced.value = y

@@ -68,6 +68,10 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
     return astype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
 
 
+def number_or_array(x):
+    return array_of(x) if isinstance(x, list | tuple) else x
+
+
 # ---- axes in front, and common shapes -------------------------------------------------------
 
 
@@ -75,7 +79,7 @@ def for_each(f):
     """Compose a function of any number of arrays: one result for one, a tuple for several."""
 
     def of_each(*arrays):
-        ys = tuple(f(x) for x in arrays)
+        ys = tuple(f(number_or_array(x)) for x in arrays)
         return ys[0] if len(ys) == 1 else ys
 
     return of_each
@@ -132,6 +136,12 @@ def resize(a, new_shape):
     return np.take(a, np.resize(indices_of(a), new_shape))
 
 
+@composed(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    windows = np.lib.stride_tricks.sliding_window_view
+    return np.take(x, windows(indices_of(x), window_shape, axis))
+
+
 @composed(np.pad)
 def pad(array, pad_width, mode="constant", **options):
     constants = options.get("constant_values", 0)
@@ -163,10 +173,6 @@ def steps_of(start, stop, num, endpoint):
     dtype = dtype if is_continuous(dtype) else None
     steps = np.arange(num, dtype=dtype or float)
     return np.reshape(steps, (-1,) + (1,) * np.ndim(stop - start)), num - 1 if endpoint else num
-
-
-def number_or_array(x):
-    return array_of(x) if isinstance(x, list | tuple) else x
 
 
 @composed(np.linspace)

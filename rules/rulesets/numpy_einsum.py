@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..definitions import composed
+from ..definitions import composed, non_differentiable
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, sum_tangents, thunk
 from .numpy_indexing import scatter
+from .numpy_products import conj
 
 # ---- subscripts -----------------------------------------------------------------------------
 
@@ -62,6 +63,9 @@ def parse(subscripts, ranks):
     return Subscripts(inputs, output.replace("...", shared))
 
 
+non_differentiable(np.einsum_path)
+
+
 # ---- einsum ---------------------------------------------------------------------------------
 
 
@@ -101,7 +105,7 @@ def einsum_pull(k, ybar, subscripts, operands, optimize):
     project_x = ProjectTo(operands[k])
     letters = subscripts.inputs[k]
     others = [*subscripts.inputs[:k], *subscripts.inputs[k + 1 :]]
-    factors = [np.conj(x) for x in [*operands[:k], *operands[k + 1 :]]]
+    factors = [conj(x) for x in [*operands[:k], *operands[k + 1 :]]]
     own = "".join(dict.fromkeys(letters))
     found = "".join(x for x in own if x in subscripts.output or any(x in term for term in others))
     call = Subscripts([subscripts.output, *others], found)

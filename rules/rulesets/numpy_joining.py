@@ -123,6 +123,7 @@ def append(arr, values, axis=None):
 
 @composed(np.insert)
 def insert(arr, obj, values, axis=None):
+    arr = number_or_array(arr)
     values = astype(number_or_array(values), dtype_of(value(arr)))
     numbers = np.insert(indices_of(arr), obj, indices_of(values, np.size(arr)), axis)
     return np.take(np.concatenate([np.ravel(arr), np.ravel(values)]), numbers)

@@ -7,13 +7,20 @@ Axes that were broadcast are summed by the kit.
 import numpy as np
 
 from ..definitions import bilinear_rule, composed
+from ..project import dtype_of
 from .numpy_shapes import pad_zeros
 
 # ---- matrices and vectors -------------------------------------------------------------------
 
 
+def conj(x):
+    """Conjugate what is complex; NumPy would copy what is real."""
+    dtype = dtype_of(x)
+    return x if dtype is not None and dtype.kind != "c" else np.conj(x)
+
+
 def adjoint(a):
-    return np.conj(np.swapaxes(a, -1, -2))
+    return conj(np.swapaxes(a, -1, -2))
 
 
 def as_matrices(ybar, a, b):
@@ -42,7 +49,7 @@ bilinear_rule(np.linalg.matmul, matmul_left, matmul_right)
 
 
 def matvec_left(ybar, a, b):
-    return np.expand_dims(ybar, -1) * np.conj(np.expand_dims(b, -2))
+    return np.expand_dims(ybar, -1) * conj(np.expand_dims(b, -2))
 
 
 def matvec_right(ybar, a, b):
@@ -51,7 +58,7 @@ def matvec_right(ybar, a, b):
 
 # y_j = sum_i conj(a_i) b_ij
 def vecmat_left(ybar, a, b):
-    return np.matvec(b, np.conj(ybar))
+    return np.matvec(b, conj(ybar))
 
 
 def vecmat_right(ybar, a, b):
@@ -65,7 +72,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
 # y = sum_i conj(a_i) b_i
 def vecdot_left(ybar, a, b, axis=-1):
-    abar = np.conj(np.expand_dims(ybar, -1)) * np.moveaxis(b, axis, -1)
+    abar = conj(np.expand_dims(ybar, -1)) * np.moveaxis(b, axis, -1)
     return np.moveaxis(abar, -1, from_the_end(axis, a))
 
 
@@ -85,7 +92,7 @@ bilinear_rule(np.linalg.vecdot, vecdot_left, vecdot_right)
 
 # y = sum_i conj(a_i) b_i over all entries, whatever the shapes
 def vdot_left(ybar, a, b):
-    return np.conj(ybar) * np.reshape(b, np.shape(a))
+    return conj(ybar) * np.reshape(b, np.shape(a))
 
 
 def vdot_right(ybar, a, b):
@@ -112,14 +119,14 @@ def contracted(a, b, axes):
 
 def tensordot_left(ybar, a, b, axes=2):
     a_axes, b_axes, a_free, b_free = contracted(a, b, axes)
-    abar = np.tensordot(ybar, np.conj(b), (range(len(a_free), np.ndim(ybar)), b_free))
+    abar = np.tensordot(ybar, conj(b), (range(len(a_free), np.ndim(ybar)), b_free))
     order = a_free + [a_axes[k] for k in np.argsort(b_axes)]
     return np.transpose(abar, np.argsort(order))
 
 
 def tensordot_right(ybar, a, b, axes=2):
     a_axes, b_axes, a_free, b_free = contracted(a, b, axes)
-    bbar = np.tensordot(np.conj(a), ybar, (a_free, range(len(a_free))))
+    bbar = np.tensordot(conj(a), ybar, (a_free, range(len(a_free))))
     order = [b_axes[k] for k in np.argsort(a_axes)] + b_free
     return np.transpose(bbar, np.argsort(order))
 
@@ -130,7 +137,7 @@ bilinear_rule(np.linalg.tensordot, tensordot_left, tensordot_right)
 
 def dot_left(ybar, a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return ybar * np.conj(b)
+        return ybar * conj(b)
     if np.ndim(a) <= 2 and np.ndim(b) <= 2:
         return matmul_left(ybar, a, b)
     return tensordot_left(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
@@ -138,7 +145,7 @@ def dot_left(ybar, a, b):
 
 def dot_right(ybar, a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return ybar * np.conj(a)
+        return ybar * conj(a)
     if np.ndim(a) <= 2 and np.ndim(b) <= 2:
         return matmul_right(ybar, a, b)
     return tensordot_right(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
@@ -149,12 +156,12 @@ bilinear_rule(np.dot, dot_left, dot_right)
 
 def inner_left(ybar, a, b):
     scalar = np.ndim(a) == 0 or np.ndim(b) == 0
-    return ybar * np.conj(b) if scalar else tensordot_left(ybar, a, b, (-1, -1))
+    return ybar * conj(b) if scalar else tensordot_left(ybar, a, b, (-1, -1))
 
 
 def inner_right(ybar, a, b):
     scalar = np.ndim(a) == 0 or np.ndim(b) == 0
-    return ybar * np.conj(a) if scalar else tensordot_right(ybar, a, b, (-1, -1))
+    return ybar * conj(a) if scalar else tensordot_right(ybar, a, b, (-1, -1))
 
 
 bilinear_rule(np.inner, inner_left, inner_right)
@@ -164,11 +171,11 @@ bilinear_rule(np.inner, inner_left, inner_right)
 
 
 def outer_left(ybar, a, b):
-    return np.reshape(ybar @ np.conj(np.ravel(b)), np.shape(a))
+    return np.reshape(ybar @ conj(np.ravel(b)), np.shape(a))
 
 
 def outer_right(ybar, a, b):
-    return np.reshape(np.conj(np.ravel(a)) @ ybar, np.shape(b))
+    return np.reshape(conj(np.ravel(a)) @ ybar, np.shape(b))
 
 
 bilinear_rule(np.outer, outer_left, outer_right)
@@ -186,13 +193,13 @@ def as_blocks(ybar, a, b):
 def kron_left(ybar, a, b):
     shape, rank = np.shape(a), np.ndim(ybar)
     ybar, _, b = as_blocks(ybar, a, b)
-    return np.reshape(np.tensordot(ybar, np.conj(b), (range(1, 2 * rank, 2), range(rank))), shape)
+    return np.reshape(np.tensordot(ybar, conj(b), (range(1, 2 * rank, 2), range(rank))), shape)
 
 
 def kron_right(ybar, a, b):
     shape, rank = np.shape(b), np.ndim(ybar)
     ybar, a, _ = as_blocks(ybar, a, b)
-    return np.reshape(np.tensordot(ybar, np.conj(a), (range(0, 2 * rank, 2), range(rank))), shape)
+    return np.reshape(np.tensordot(ybar, conj(a), (range(0, 2 * rank, 2), range(rank))), shape)
 
 
 bilinear_rule(np.kron, kron_left, kron_right)
@@ -221,13 +228,13 @@ for ufunc in (
 def cross_left(ybar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     axisa = from_the_end(axisa, a)
-    return np.cross(np.conj(b), ybar, axisa=axisb, axisb=axisc, axisc=axisa)
+    return np.cross(conj(b), ybar, axisa=axisb, axisb=axisc, axisc=axisa)
 
 
 def cross_right(ybar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     axisb = from_the_end(axisb, b)
-    return np.cross(ybar, np.conj(a), axisa=axisc, axisb=axisa, axisc=axisb)
+    return np.cross(ybar, conj(a), axisa=axisc, axisb=axisa, axisc=axisb)
 
 
 bilinear_rule(np.cross, cross_left, cross_right)
@@ -263,5 +270,5 @@ bilinear_rule(np.convolve, convolve_left, convolve_right)
 @composed(np.correlate)
 def correlate(a, v, mode="valid"):
     if np.size(a) >= np.size(v):
-        return np.convolve(a, np.conj(np.flip(v)), mode)
-    return np.conj(np.flip(np.convolve(v, np.conj(np.flip(a)), mode)))
+        return np.convolve(a, conj(np.flip(v)), mode)
+    return conj(np.flip(np.convolve(v, conj(np.flip(a)), mode)))

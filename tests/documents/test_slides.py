@@ -285,6 +285,8 @@ def make_sum_array():
     def sum_array(a):
         if isinstance(a, Diagonal):
             return sum_vector(a.diagonal)
+        if scipy.sparse.issparse(a):
+            return a.sum()
         s = 0.0
         for index in np.ndindex(a.shape):
             s += a[index]
@@ -361,7 +363,12 @@ def test_a_projector_for_a_type_of_ones_own():
         pass
 
     def make(a):
-        return lambda abar: cr.Tangent(Banded, diagonal=np.diagonal(abar))
+        def project_a(abar):
+            # The engine projects what the rule returned once more.
+            already = isinstance(abar, cr.Tangent)
+            return abar if already else cr.Tangent(Banded, diagonal=np.diagonal(abar))
+
+        return project_a
 
     cr.ProjectTo.register(Banded, make)
     sum_array, calls = make_sum_array()

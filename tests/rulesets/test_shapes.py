@@ -139,6 +139,18 @@ def test_full_like():
     check(lambda x: np.full_like(x, x[0, 0], shape=(2,), dtype="f4"), A)
 
 
+def test_sliding_windows():
+    windows = np.lib.stride_tricks.sliding_window_view
+    check(lambda x: windows(x, 2), V)
+    check(lambda x: windows(x, (2, 3)), A)
+    check(lambda x: windows(x, 2, axis=1), B)
+
+
+def test_lists_beside_traced_values():
+    y = cr.jvp(lambda x: np.atleast_2d(x, [1.0, 2.0])[1], (1.5,), (1.0,))[0]
+    np.testing.assert_array_equal([[1.0, 2.0]], y)
+
+
 def test_pad_by_axis():
     check(np.pad, A, {1: (1, 2)})
 

@@ -63,12 +63,11 @@ class Kind:
 
     def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
         """Return ``y`` and ``args`` with None for what no pull to the ``active`` looks at."""
-        reads_y = False
-        reads = [False] * len(args)
-        for i, _ in active:
+        reads_y, reads = self.reads(active[0][0])
+        for i, _ in active[1:]:
             also_y, also = self.reads(i)
             reads_y = reads_y or also_y
-            reads = list(map(operator.or_, reads, also))
+            reads = tuple(map(operator.or_, reads, also))
         return y if reads_y else None, tuple([x if read else None for x, read in zip(args, reads)])
 
     def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
@@ -228,6 +227,9 @@ class BilinearRule(Kind):
         a, b = args
         return self.f(xdot, b, **kwargs) if i == 0 else self.f(a, xdot, **kwargs)
 
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, args
+
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
         return unbroadcast(self.pulls[i](ybar, *args, **kwargs), space.shape)
 
@@ -313,6 +315,8 @@ def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     if extra < 0:
         return np.broadcast_to(xbar, shape)
     axes = (*range(extra),)
-    axes += tuple(extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1)
-    summed = np.sum(xbar, axis=axes)
+    axes += tuple([extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1])
+    # What np.sum comes down to, without its detours: for small arrays they are most of the cost.
+    total = np.add.reduce if type(xbar) is np.ndarray else np.sum
+    summed = total(xbar, axis=axes)
     return summed if shape_of(summed) == shape else np.reshape(summed, shape)

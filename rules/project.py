@@ -137,9 +137,9 @@ class ProjectTo:
         # A traced value has the space of the number or array that it carries.
         if x.__class__ in _SPACES:
             return _SPACES[x.__class__]
-        dtype = dtype_of(x)
-        if x.__class__ is _array and dtype is FLOAT64:
+        if x.__class__ is _array and x.dtype is FLOAT64:
             return ProjectArray(x.shape, FLOAT64)
+        dtype = dtype_of(x)
         if dtype is not None and not _is_sparse(x):
             space = tangent_dtype(dtype)
             if space is None:

@@ -200,7 +200,7 @@ class ForwardLevel(Engine):
                 dual.level = self
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
                 return dual
-        if type_y is _array and y.dtype is OBJECT:
+        if class_y is _array and y.dtype is OBJECT:
             return self.binary(ufunc, operation, healed(a), healed(b))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 

@@ -9,15 +9,21 @@ rules on floats and float64 arrays, and those must be cheap:
     (a, da, b, db)                    a float that depends on two
     (a, partial, args)                an array: the partial's function, and what it is called on
     (a, partial_a, b, partial_b, args)
+    (a, partial_a, shape_a, b, partial_b, shape_b, args)
+                                      arrays that were broadcast: sum the cotangents to the shapes
     (node,)                           anything else: an object with a method ``pull``
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+from ..rules.kinds import unbroadcast
 from ..rules.masked import Masked, unmask
+from ..rules.project import FLOAT64, cast, dtype_of, shape_of
 
 Entry = tuple[Any, ...]
 _array = np.ndarray
@@ -90,6 +96,34 @@ class Cotangents:
                 mark(present.alive)
 
 
+def keeps_dtype(x: Any, dtype: np.dtype) -> bool:
+    """Say whether the cotangents of ``x`` are those of a result of ``dtype``, up to broadcasting."""
+    if x.__class__ is _array:
+        return x.dtype is dtype and dtype.kind in "fc" and x.shape != ()
+    return dtype_of(x) is dtype and isinstance(x, (np.generic, float, complex))
+
+
+def fitted_entry(entry: Entry, dtype: np.dtype, shape: tuple, operands: list) -> Entry:
+    """Return the entry for arrays of any one dtype, some of which were broadcast to ``shape``."""
+    *pairs, args = entry
+    if dtype is not FLOAT64:
+        for k in range(1, len(pairs), 2):
+            if pairs[k] is not None:
+                pairs[k] = functools.partial(_in_dtype, pairs[k], dtype)
+    shapes = [None if shape_of(x) == shape else shape_of(x) for x in operands]
+    if not any(s is not None for s in shapes):
+        return *pairs, args
+    if len(shapes) == 1:
+        return *pairs, shapes[0], None, None, None, args
+    return *pairs[:2], shapes[0], *pairs[2:], shapes[1], args
+
+
+def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
+    """Evaluate a partial, as a factor of cotangents of ``dtype``."""
+    factor = cast(partial(*args), dtype)
+    return np.conj(factor) if dtype.kind == "c" else factor
+
+
 def own(xbar: Any) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
     xbar = unmask(unthunk(xbar))
@@ -155,6 +189,13 @@ def sweep(
                 bars[b] = xbar
             else:
                 accumulate(b, xbar)
+        elif size == 7:
+            a, partial, shape, b, partial_b, shape_b, args = entry
+            xbar = ybar if partial is None else partial(*args) * ybar
+            accumulate(a, xbar if shape is None else unbroadcast(unmask(xbar), shape))
+            if b is not None:
+                xbar = ybar if partial_b is None else partial_b(*args) * ybar
+                accumulate(b, xbar if shape_b is None else unbroadcast(unmask(xbar), shape_b))
         else:
             entry[0].pull(tape, ybar, cotangents)
     owned = cotangents.owned

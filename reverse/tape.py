@@ -21,7 +21,7 @@ from ..rules.objects import OBJECT, healed
 from ..rules.operands import is_array, is_operand
 from ..rules.signatures import RuleSignature
 from .nodes import KindNode, RuleNode, find_all_active, wrap_output
-from .sweep import Entry, sweep
+from .sweep import Entry, fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
 FLOAT64 = np.dtype(np.float64)
@@ -140,18 +140,15 @@ class Tape(Engine):
                 traced.index = len(entries)
                 entries.append((x.index, da))
                 return traced
-        elif (
-            class_y is _array
-            and class_a is _array
-            and y.dtype is FLOAT64
-            and a.dtype is FLOAT64
-        ):
+        elif class_y is _array and keeps_dtype(a, y.dtype):
             if kind.constants[0] == 1:
                 entry: Entry = (x.index, None, None)
             else:
                 reads_y, (reads_a,) = kind.reads(0)
                 kept = (y if reads_y else None, a if reads_a else None)
                 entry = (x.index, kind.partials[0], kept)
+            if y.dtype is not FLOAT64:
+                entry = fitted_entry(entry, y.dtype, y.shape, [a])
             entries = self.entries
             traced = TapeArray()
             traced.value = y
@@ -215,29 +212,31 @@ class Tape(Engine):
                 # Python's floats raise where NumPy's give an infinity.
                 values = x * _ONE, z * _ONE
                 return self.apply_kind(kind, ufunc, (a, b), {}, values, y * _ONE)
-            if entry is not None:
-                entries = self.entries
-                traced: Any = TapeNumber()
-                traced.value = y
-                traced.level = self
-                traced.index = len(entries)
-                entries.append(entry)
-                return traced
-        elif class_y is _array and y.dtype is FLOAT64:
-            shape = y.shape
+            traced: Any = TapeNumber()
+        elif class_y is _array:
+            dtype, shape = y.dtype, y.shape
             if (
-                not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
-            ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
-                entries = self.entries
-                traced = TapeArray()
-                traced.value = y
-                traced.level = self
-                traced.index = len(entries)
-                entries.append(_array_entry(kind, a, a_active, b, b_active, y, x, z))
-                return traced
-        if type_y is _array and y.dtype is OBJECT:
-            return self.binary(ufunc, operation, healed(a), healed(b))
-        return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+                dtype is FLOAT64
+                and (not a_active or (class_x is _array and x.dtype is dtype and x.shape == shape))
+                and (not b_active or (class_z is _array and z.dtype is dtype and z.shape == shape))
+            ):
+                entry = _array_entry(kind, a, a_active, b, b_active, y, x, z)
+            elif (not a_active or keeps_dtype(x, dtype)) and (
+                not b_active or keeps_dtype(z, dtype)
+            ):
+                entry = _array_entry(kind, a, a_active, b, b_active, y, x, z)
+                entry = fitted_entry(entry, dtype, shape, [x] * a_active + [z] * b_active)
+            elif dtype is OBJECT:
+                return self.binary(ufunc, operation, healed(a), healed(b))
+            traced = TapeArray()
+        if entry is None:
+            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+        entries = self.entries
+        traced.value = y
+        traced.level = self
+        traced.index = len(entries)
+        entries.append(entry)
+        return traced
 
     # ---- everything else ----
 

@@ -45,6 +45,8 @@ def dtype_of(x: Any) -> np.dtype | None:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """Return the shape of a number or an array, without a call that a tracer would see."""
+    if x.__class__ in _BY_TYPE:
+        return ()
     try:
         return x.shape
     except AttributeError:
@@ -178,7 +180,7 @@ class ProjectNumber(Projector):
             xbar = _drop_singletons(xbar, ())
         if type(xbar) is np.ndarray:
             xbar = xbar[()]
-        return _cast(xbar, self.dtype)
+        return cast(xbar, self.dtype)
 
     def holds(self, xbar: Any) -> bool:
         return xbar.__class__ is self.dtype.type
@@ -210,7 +212,7 @@ class ProjectArray(Projector):
             xbar = _drop_singletons(xbar, self.shape)
         elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
             xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
-        return _cast(xbar, self.dtype)
+        return cast(xbar, self.dtype)
 
     def holds(self, xbar: Any) -> bool:
         return xbar.__class__ is _array and xbar.dtype is self.dtype and xbar.shape == self.shape
@@ -311,7 +313,7 @@ class ProjectSparse(Projector):
             return self._project_diagonals(xbar)
         stored = x.tocoo()
         row, column = stored.coords
-        data = _cast(np.asarray(xbar[row, column]).reshape(-1), x.dtype)
+        data = cast(np.asarray(xbar[row, column]).reshape(-1), x.dtype)
         return type(stored)((data, (row, column)), shape=x.shape).asformat(x.format)
 
     def _project_diagonals(self, xbar: Any) -> Any:
@@ -321,7 +323,7 @@ class ProjectSparse(Projector):
         for k, offset in enumerate(x.offsets):
             column = np.arange(max(offset, 0), min(rows + offset, columns, x.data.shape[1]))
             entries = np.asarray(xbar[column - offset, column]).reshape(-1)
-            data[k, column] = _cast(entries, x.dtype)
+            data[k, column] = cast(entries, x.dtype)
         return type(x)((data, x.offsets), shape=x.shape)
 
     def zeros(self) -> Any:
@@ -358,7 +360,7 @@ def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return a[:n] == b[:n]
 
 
-def _cast(xbar: Any, dtype: np.dtype) -> Any:
+def cast(xbar: Any, dtype: np.dtype) -> Any:
     given = dtype_of(xbar)
     if given is dtype and type(xbar) is not int:
         return xbar

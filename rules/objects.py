@@ -22,11 +22,11 @@ def is_object_array(x: Any) -> bool:
 
 def healed(x: Any) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
+    if not _may_need_healing(x):
+        return x
     if type(x) is np.ndarray:
         if x.dtype is OBJECT and innermost(x.reshape(-1).tolist()) is not None:
             return array_of(x.tolist())
-        return x
-    if type(x) in LEAVES:
         return x
     parts = children(x)
     if parts is None:
@@ -35,6 +35,20 @@ def healed(x: Any) -> Any:
     if all(new is old for new, old in zip(values, parts.values, strict=True)):
         return x
     return parts.rebuild(values)
+
+
+def _may_need_healing(x: Any) -> bool:
+    # Every call asks, and nearly always it is no: so it is found without building anything.
+    cls = type(x)
+    if cls is np.ndarray:
+        return x.dtype is OBJECT
+    if cls in LEAVES:
+        return False
+    if cls is tuple or cls is list:
+        return any(map(_may_need_healing, x))
+    if cls is dict:
+        return any(map(_may_need_healing, x.values()))
+    return True
 
 
 def as_object_array(x: Any) -> np.ndarray:

@@ -19,16 +19,17 @@ from ..rules import (
     array_of,
     children,
     frule,
+    getitem,
     strip,
     unthunk,
 )
 from ..rules.answers import fit_tangent, push_all
 from ..rules.containers import LEAVES
 from ..rules.engine import Engine
-from ..rules.kinds import Kind, ScalarRule
+from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, healed
-from ..rules.operands import is_array, is_operand
+from ..rules.operands import is_array, is_operand, is_position
 from ..rules.project import dtype_of, shape_of, structural
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
@@ -203,6 +204,14 @@ class ForwardLevel(Engine):
         if class_y is _array and y.dtype is OBJECT:
             return self.binary(ufunc, operation, healed(a), healed(b))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        """Evaluate ``x[index]``; number by number in a loop is common, so that is short."""
+        if is_position(index) and type(_kinds.get(getitem)) is LinearRule and self.live:
+            y, ydot = x.value[index], x.tangent[index]
+            if type(y) is _float64 and type(ydot) is _float64:
+                return self.dual(y, ydot)
+        return self.call(getitem, (x, index), {})
 
     # ---- everything else ----
 

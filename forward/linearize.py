@@ -20,6 +20,7 @@ from ..rules import (
     body,
     children,
     frule,
+    getitem,
     is_traced,
     next_level,
     strip,
@@ -106,6 +107,9 @@ class LinearProgram:
             return traced
         whole = self.wrap(0.0, (f, *followed)).index
         return self._parts(y, whole)
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
 
     def _parts(self, y: Any, whole: int) -> Any:
         parts = children(y)

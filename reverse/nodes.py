@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+from numpy import float64, ndarray
+
 from ..rules import (
     AbstractZero,
     InplaceableThunk,
@@ -139,6 +141,33 @@ class KindNode:
                 if alive is not None:
                     xbar = Masked(unthunk(xbar), alive)
             active.receive(tape, xbar, cotangents, kind.f, i)
+
+
+class ItemNode:
+    """One number, read from an array by integers."""
+
+    __slots__ = ("index", "kind", "parent", "space")
+
+    def __init__(self, kind: LinearRule, parent: int, space: Any, index: Any) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.space = space
+        self.index = index
+
+    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+        if type(ybar) is float64 and self.parent in cotangents.owned:
+            present = cotangents.bars[self.parent]
+            if type(present) is Masked:
+                present.alive[self.index] = True
+                present = present.value
+            if type(present) is ndarray:
+                present[self.index] += ybar
+                return
+        # The first read makes the array that the others are added into.
+        active = [(0, Active(self.parent, self.space))]
+        KindNode(self.kind, None, (None,), {"index": self.index}, active).pull(
+            tape, ybar, cotangents
+        )
 
 
 class RuleNode:

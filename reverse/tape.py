@@ -7,20 +7,22 @@ import numpy as np
 
 from ..config import EscapedTraceError, RuleConfig, user_line
 from ..rules import (
+    ProjectTo,
     Traced,
     TracedArray,
     TracedNumber,
     array_of,
+    getitem,
     rrule,
     strip,
 )
 from ..rules.engine import Engine
-from ..rules.kinds import Kind, ScalarRule
+from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, healed
-from ..rules.operands import is_array, is_operand
+from ..rules.operands import is_array, is_operand, is_position
 from ..rules.signatures import RuleSignature
-from .nodes import KindNode, RuleNode, find_all_active, wrap_output
+from .nodes import ItemNode, KindNode, RuleNode, find_all_active, wrap_output
 from .sweep import Entry, fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
@@ -237,6 +239,15 @@ class Tape(Engine):
         traced.index = len(entries)
         entries.append(entry)
         return traced
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        """Record ``x[index]``; number by number in a loop is common, so that is short."""
+        kind = _kinds.get(getitem)
+        if is_position(index) and type(kind) is LinearRule:
+            y = x.value[index]
+            if type(y) is _float64:
+                return self.wrap(y, (ItemNode(kind, x.index, ProjectTo(x.value), index),))
+        return self.call(getitem, (x, index), {})
 
     # ---- everything else ----
 

@@ -8,6 +8,7 @@ from .levels import Traced
 from .traced_array import TracedArray
 
 _NUMBERS = (float, int, complex, np.generic)
+_INTEGERS = frozenset({int, np.int64, np.int32, np.intp})
 _OPERANDS = (*_NUMBERS, np.ndarray, list, tuple)
 
 
@@ -17,6 +18,13 @@ def is_operand(x: Any) -> bool:
     if isinstance(x, Traced) or isinstance(x, _OPERANDS):
         return True
     return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
+
+
+def is_position(index: Any) -> bool:
+    """Say whether an index is made of integers alone, so that it may name a single entry."""
+    if type(index) is tuple:
+        return _INTEGERS.issuperset(map(type, index))
+    return type(index) in _INTEGERS
 
 
 def is_array(x: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..config import MutationError, user_line
-from .calls import array_of, call, getitem
+from .calls import array_of, call
 from .levels import Traced, value
 from .project import dtype_of
 from .traced import TracedNumber, describe
@@ -50,7 +50,7 @@ class TracedArray(TracedNumber):
         return len(value(self))
 
     def __getitem__(self, index: Any) -> Any:
-        return self.level.call(getitem, (self, index), {})
+        return self.level.getitem(self, index)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))

@@ -14,6 +14,7 @@ import statistics
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from table import Row, heading
 
@@ -101,7 +102,7 @@ def import_row(runs: int) -> Row:
     return Row("import chainrules, after numpy", seconds, met=met)
 
 
-def time_row(workload, rounds: int, seconds: float) -> Row:
+def time_row(workload: Any, rounds: int, seconds: float) -> Row:
     import timing
     from workload import OURS
 
@@ -119,7 +120,7 @@ def time_row(workload, rounds: int, seconds: float) -> Row:
     )
 
 
-def memory_row(workload) -> Row:
+def memory_row(workload: Any) -> Row:
     import timing
     from workload import OURS
 

@@ -8,7 +8,7 @@ from .calls import body
 from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
 from .levels import innermost, is_traced, next_level, strip, value
 from .missing import missing_rule, runs_in_python
-from .objects import healed
+from .objects import healed_call
 from .operands import is_operand
 from .registry import OPTED_OUT, RuleTable
 from .signatures import RuleSignature, name_of, positional
@@ -47,7 +47,7 @@ class Engine:
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Answer a call of ``f`` in which a traced value of this level takes part."""
         self.check_live()
-        args, kwargs = healed((args, kwargs))
+        args, kwargs = healed_call(args, kwargs)
         rule = self.table.find(self.config, f, args)
         kind = type(rule)
         if kind is NonDifferentiable or kind is FreshArray:
@@ -59,7 +59,7 @@ class Engine:
             if runs_in_python(f):
                 return body(f)(*args, **kwargs)
             raise missing_rule(self.table.name, f, args, kwargs, self)
-        if kwargs and is_traced(kwargs):
+        if kwargs and innermost(kwargs.values()) is not None:
             args, kwargs = positional(f, args, kwargs)
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is self:

@@ -194,7 +194,7 @@ class LinearRule(Kind):
         return alive
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        args, kwargs = super().bind(f, args, kwargs)
+        args, kwargs = Kind.bind(self, f, args, kwargs)
         if args and type(args[0]) in (list, tuple):
             # Among arrays to be joined, a list of numbers stands for an array as well.
             parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]

@@ -16,6 +16,13 @@ from .levels import innermost
 OBJECT = np.dtype(object)
 
 
+def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Heal the arguments of a call."""
+    if any(map(_may_need_healing, args)) or (kwargs and _may_need_healing(kwargs)):
+        return healed((args, kwargs))
+    return args, kwargs
+
+
 def is_object_array(x: Any) -> bool:
     return type(x) is np.ndarray and x.dtype is OBJECT
 

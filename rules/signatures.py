@@ -49,7 +49,8 @@ def options_by_name(
             f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "
             f"those after the first {count} are unknown.\n  pass them by keyword"
         )
-    return args[:count], {**dict(zip(names[count:], args[count:], strict=False)), **kwargs}
+    options = dict(zip(names[count:], args[count:], strict=False))
+    return args[:count], {**options, **kwargs} if kwargs else options
 
 
 def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -4,7 +4,7 @@ A trait is a class that a config inherits. A rule asks for one by annotating its
 parameter, and is found only by a config that has it.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVarTuple, Unpack
 
 from .errors import RuleError
 
@@ -82,8 +82,16 @@ class _AllOf(type):
         return issubclass(type(instance), cls)
 
 
-class AllOf(metaclass=_AllOf):
-    """``config: AllOf[HasForwardsMode, HasReverseMode]`` asks for several traits at once."""
+if TYPE_CHECKING:
+    _Traits = TypeVarTuple("_Traits")
+
+    class AllOf(Generic[Unpack[_Traits]]):
+        """What a type checker sees of the class below."""
+
+else:
+
+    class AllOf(metaclass=_AllOf):
+        """``config: AllOf[HasForwardsMode, HasReverseMode]`` asks for several traits at once."""
 
 
 def frule_via_ad(config: Any, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple:

@@ -17,9 +17,9 @@ from ..rules import (
     unthunk,
 )
 from ..rules.answers import Pullback, check_shape
+from ..rules.containers import LEAVES
 from ..rules.kinds import Kind, LinearRule, ScalarRule, SelectionRule
 from ..rules.masked import Masked, unmask
-from ..rules.containers import LEAVES
 from ..rules.project import dtype_of, structural
 from ..rules.tangents import child_tangents
 from .sweep import Cotangents

@@ -97,7 +97,7 @@ class Cotangents:
 
 
 def keeps_dtype(x: Any, dtype: np.dtype) -> bool:
-    """Say whether the cotangents of ``x`` are those of a result of ``dtype``, up to broadcasting."""
+    """Say whether ``x`` has cotangents like a result of ``dtype``, up to broadcasting."""
     if x.__class__ is _array:
         return x.dtype is dtype and dtype.kind in "fc" and x.shape != ()
     return dtype_of(x) is dtype and isinstance(x, (np.generic, float, complex))

@@ -81,21 +81,23 @@ class Pullback:
         If the rule's pullback does not return one cotangent per positional argument.
     """
 
-    __slots__ = ("count", "f", "function")
+    __slots__ = ("count", "f", "function", "most")
 
-    def __init__(self, function: Callable, f: Any, count: int) -> None:
+    def __init__(self, function: Callable, f: Any, count: int, most: int = 0) -> None:
         self.function = function
         self.f = f
         self.count = count
+        # Of parameters left to their defaults the rule gives cotangents, too; they are dropped.
+        self.most = max(count, most)
 
     def __call__(self, ybar: Any) -> tuple:
         ybar = unthunk(ybar)
         if isinstance(ybar, AbstractZero):
             return (ybar,) * (1 + self.count)
         xbars = self.function(ybar)
-        if type(xbars) is not tuple or len(xbars) != 1 + self.count:
+        if type(xbars) is not tuple or not self.count < len(xbars) <= 1 + self.most:
             raise RuleError(self._complaint(xbars))
-        return xbars
+        return xbars[: 1 + self.count]
 
     def _complaint(self, xbars: Any) -> str:
         given = f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"

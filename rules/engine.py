@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ..config import LostDerivativeError, RuleConfig, user_line
 from .calls import body
 from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
-from .levels import innermost, is_traced, next_level, strip, value
+from .levels import innermost, next_level, strip, value
 from .missing import missing_rule, runs_in_python
 from .objects import healed_call
 from .operands import is_operand

@@ -9,13 +9,13 @@ from .traced_array import TracedArray
 
 _NUMBERS = (float, int, complex, np.generic)
 _INTEGERS = frozenset({int, np.int64, np.int32, np.intp})
-_OPERANDS = (*_NUMBERS, np.ndarray, list, tuple)
+_OPERANDS = (Traced, *_NUMBERS, np.ndarray, list, tuple)
 
 
 def is_operand(x: Any) -> bool:
     """Say whether an engine handles ``x``; anything else gets its own turn by NotImplemented."""
     # Traced values first: they say that they are of their number's class, too, but not as fast.
-    if isinstance(x, Traced) or isinstance(x, _OPERANDS):
+    if isinstance(x, _OPERANDS):
         return True
     return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
 

@@ -345,7 +345,7 @@ class RRuleTable(RuleTable):
                 f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
                 "(y, pullback)."
             )
-        return pair[0], Pullback(pair[1], f, len(args)), args
+        return pair[0], Pullback(pair[1], f, len(args), rule.positional), args
 
 
 def _pad(pullback: Pullback, options: int) -> Pullback:

@@ -154,9 +154,7 @@ class RuleSignature:
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call of ``f`` to the rule: surplus positional arguments become options."""
         if self.varargs is None and len(args) > self.positional:
-            args, kwargs = options_by_name(
-                f, args, kwargs, self.positional, positional_names(f)
-            )
+            args, kwargs = options_by_name(f, args, kwargs, self.positional, positional_names(f))
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs

@@ -176,9 +176,7 @@ def steps_of(start, stop, num, endpoint):
 
 
 @composed(np.linspace)
-def linspace(
-    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None
-):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
     step = (stop - start) / count if count > 0 else np.nan
@@ -213,7 +211,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 @composed(np.vander)
 def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
     count = np.size(x) if N is None else N
-    x = astype(x, np.promote_types(dtype_of(value(x)), int))
+    x = astype(x, np.result_type(value(x), np.dtype(int)))
     powers = [np.ones_like(x)]
     while len(powers) < count:
         powers.append(powers[-1] * x)

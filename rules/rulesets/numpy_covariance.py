@@ -9,9 +9,7 @@ from ..levels import value
 
 
 @composed(np.cov)
-def cov(
-    m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
-):
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     x = in_rows(m, rowvar)
     if y is not None:
         x = np.concatenate([x, in_rows(y, rowvar)])

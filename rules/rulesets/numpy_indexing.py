@@ -10,6 +10,7 @@ import numpy as np
 
 from ..calls import getitem, primitive
 from ..definitions import composed, linear_rule
+from ..project import ProjectContainer
 from ..tangents import ZERO, InplaceableThunk
 
 # Indices of these types read no entry twice. (A bool is a mask.)
@@ -64,7 +65,7 @@ def mark_getitem(alive, index):
 
 
 def getitem_transpose(ybar, space, index):
-    if hasattr(space, "parts"):
+    if type(space) is ProjectContainer:
         return part_transpose(ybar, space, index)
     dense = functools.partial(scatter, ybar, space.shape, space.dtype, index)
     if type(ybar) not in PLAIN:

@@ -146,7 +146,7 @@ def array_split(ary, indices_or_sections, axis=0):
         # The first parts are one longer where the sections do not divide the axis.
         each, longer = divmod(n, int(indices_or_sections))
         lengths = [each + 1] * longer + [each] * (int(indices_or_sections) - longer)
-        ends = itertools.accumulate(lengths)
+        ends = list(itertools.accumulate(lengths))
     return [ary[index] for index in slices_along(axis % np.ndim(ary), ends)]
 
 

@@ -121,9 +121,10 @@ def matrix_power(a, n):
         return np.linalg.matrix_power(value(a), 0)
     if n < 0:
         return np.linalg.matrix_power(np.linalg.inv(a), -n)
-    half = np.linalg.matrix_power(a, n // 2) if n > 1 else None
-    square = half @ half if n > 1 else a
-    return square @ a if n > 1 and n % 2 else square
+    if n == 1:
+        return a
+    half = np.linalg.matrix_power(a, n // 2)
+    return half @ half @ a if n % 2 else half @ half
 
 
 # ---- pseudo-inverses ------------------------------------------------------------------------

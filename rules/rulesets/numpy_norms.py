@@ -83,7 +83,10 @@ def power_norm_frule(tangents, power_norm, x, *, p, axis, keepdims=False):
 
 @rrule.register(power_norm)
 def power_norm_rrule(power_norm, x, *, p, axis, keepdims=False):
-    """From ``y**p = sum(abs(x)**p)``: ``y**(p-1) * ydot = Re sum(conj(x) * abs(x)**(p-2) * xdot)``."""
+    """``y**(p - 1) * ydot = Re sum(abs(x)**(p - 2) * conj(x) * xdot)``.
+
+    From ``y**p = sum(abs(x)**p)``, where ``abs(x)`` moves by ``Re(conj(x) * xdot) / abs(x)``.
+    """
     y = power_norm(x, p, axis, keepdims)
     project_x = ProjectTo(x)
 

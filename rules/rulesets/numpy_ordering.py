@@ -65,7 +65,7 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
         for place, xdot in zip(places, tangents[1:])
         if not isinstance(xdot, AbstractZero)
     )
-    return y, ydot
+    return y, ProjectTo(y)(ydot)
 
 
 @rrule.register(np.clip)

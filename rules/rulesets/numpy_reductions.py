@@ -179,7 +179,7 @@ def winners(x, y, axis, where, initial):
     """Where ``x`` attains ``y``, and how many share in each result."""
     attained = x == y if where is True else (x == y) & where
     if axis is None:
-        number = np.count_nonzero(attained)
+        number = int(np.count_nonzero(attained))  # which leaves float32 as it is
     else:
         number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
     if initial is not None:

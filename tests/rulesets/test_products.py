@@ -38,24 +38,37 @@ DEEP = normal(4, 1, 2, 3)
 
 # fmt: off
 PAIRS = [
-    (np.matmul, A, B), (np.matmul, V, W), (np.matmul, A, V), (np.matmul, V, B), (np.matmul, C, D), (np.matmul, C, B),
-    (np.matmul, A, D), (np.matmul, C, ONE), (np.matmul, DEEP, D), (np.matmul, C, V), (np.matmul, V, D), (np.matmul, A[:0], B),
-    (np.matmul, A[:, :0], B[:0]),
+    (np.matmul, A, B), (np.matmul, V, W), (np.matmul, A, V), (np.matmul, V, B), (np.matmul, C, D),
+    (np.matmul, C, B), (np.matmul, A, D), (np.matmul, C, ONE), (np.matmul, DEEP, D),
+    (np.matmul, C, V), (np.matmul, V, D), (np.matmul, A[:0], B), (np.matmul, A[:, :0], B[:0]),
     (np.linalg.matmul, A, B), (np.linalg.matmul, V, D),
-    (np.dot, 1.5, V), (np.dot, A, 1.5), (np.dot, 1.5, 2.5), (np.dot, V, W), (np.dot, A, V), (np.dot, V, B), (np.dot, A, B),
-    (np.dot, C, V), (np.dot, V, D), (np.dot, C, B), (np.dot, A, D), (np.dot, C, D), (np.dot, V, S), (np.dot, A[:0], B),
-    (np.inner, 1.5, V), (np.inner, A, 1.5), (np.inner, V, W), (np.inner, A, V), (np.inner, C, A), (np.inner, V, C),
-    (np.outer, V, W), (np.outer, A, V), (np.outer, 1.5, V), (np.linalg.outer, V, W), (np.outer, V[:0], W),
+    (np.dot, 1.5, V), (np.dot, A, 1.5), (np.dot, 1.5, 2.5), (np.dot, V, W), (np.dot, A, V),
+    (np.dot, V, B), (np.dot, A, B), (np.dot, C, V), (np.dot, V, D), (np.dot, C, B),
+    (np.dot, A, D), (np.dot, C, D), (np.dot, V, S), (np.dot, A[:0], B),
+    (np.inner, 1.5, V), (np.inner, A, 1.5), (np.inner, V, W), (np.inner, A, V), (np.inner, C, A),
+    (np.inner, V, C),
+    (np.outer, V, W), (np.outer, A, V), (np.outer, 1.5, V),
+    (np.linalg.outer, V, W),
+    (np.outer, V[:0], W),
     (np.vdot, V, W), (np.vdot, A, A[::-1]), (np.vdot, A, normal(3, 2)), (np.vdot, 1.5, 2.5),
-    (np.vecdot, V, W), (np.vecdot, A, V), (np.vecdot, C, A), (np.vecdot, A, C[:, :1]), (np.linalg.vecdot, C, V),
-    (np.matvec, A, V), (np.matvec, C, V), (np.matvec, A, normal(5, 3)), (np.matvec, DEEP, normal(5, 3)),
-    (np.vecmat, V, B), (np.vecmat, V, D), (np.vecmat, normal(5, 3), B), (np.vecmat, normal(4, 1, 3), D),
+    (np.vecdot, V, W), (np.vecdot, A, V), (np.vecdot, C, A), (np.vecdot, A, C[:, :1]),
+    (np.linalg.vecdot, C, V),
+    (np.matvec, A, V), (np.matvec, C, V), (np.matvec, A, normal(5, 3)),
+    (np.matvec, DEEP, normal(5, 3)),
+    (np.vecmat, V, B), (np.vecmat, V, D), (np.vecmat, normal(5, 3), B),
+    (np.vecmat, normal(4, 1, 3), D),
     (np.tensordot, A, B[:3, :2].T @ np.eye(3)), (np.tensordot, C, normal(2, 3, 4)),
-    (np.kron, V, W), (np.kron, A, S), (np.kron, A, V), (np.kron, 1.5, A), (np.kron, V, C), (np.kron, 1.5, 2.5),
-    (np.cross, V, W), (np.cross, A, V), (np.cross, C, A), (np.linalg.cross, A, V),
-    (np.convolve, V, normal(4)), (np.convolve, normal(5), V), (np.convolve, V, 1.5), (np.convolve, V, W),
+    (np.kron, V, W), (np.kron, A, S), (np.kron, A, V), (np.kron, 1.5, A), (np.kron, V, C),
+    (np.kron, 1.5, 2.5),
+    (np.cross, V, W), (np.cross, A, V), (np.cross, C, A),
+    (np.linalg.cross, A, V),
+    (np.convolve, V, normal(4)), (np.convolve, normal(5), V), (np.convolve, V, 1.5),
+    (np.convolve, V, W),
     (np.correlate, V, normal(4)), (np.correlate, normal(5), V), (np.correlate, V, W),
-    (np.multiply.outer, A, V), (np.add.outer, A, V), (np.subtract.outer, V, W), (np.multiply.outer, 1.5, V),
+    (np.multiply.outer, A, V),
+    (np.add.outer, A, V),
+    (np.subtract.outer, V, W),
+    (np.multiply.outer, 1.5, V),
     (np.divide.outer, V, W),
 ]
 # fmt: on
@@ -86,10 +99,22 @@ def test_pair(f, a, b):
         (np.cross, S, S.T, {"axisa": 0, "axisb": 1, "axisc": 0}),
         (np.cross, S, S.T, {"axis": 0}),
         (np.linalg.cross, S, S.T, {"axis": 0}),
-        *((np.convolve, V, normal(n), {"mode": m}) for n in (2, 3, 4, 7) for m in ("same", "valid")),
-        *((np.convolve, normal(4), normal(n), {"mode": m}) for n in (2, 6) for m in ("same", "valid")),
+        *(
+            (np.convolve, V, normal(n), {"mode": m})
+            for n in (2, 3, 4, 7)
+            for m in ("same", "valid")
+        ),
+        *(
+            (np.convolve, normal(4), normal(n), {"mode": m})
+            for n in (2, 6)
+            for m in ("same", "valid")
+        ),
         *((np.correlate, V, normal(n), {"mode": m}) for n in (2, 3, 6) for m in ("same", "full")),
-        *((np.correlate, normal(4), normal(n), {"mode": m}) for n in (2, 6) for m in ("same", "valid")),
+        *(
+            (np.correlate, normal(4), normal(n), {"mode": m})
+            for n in (2, 6)
+            for m in ("same", "valid")
+        ),
     ],
 )
 def test_pair_with_options(f, a, b, kwargs):
@@ -121,15 +146,21 @@ def test_matmul_on_chosen_axes_is_refused():
 
 # fmt: off
 EINSUMS = [
-    ("ij,jk->ik", A, B), ("ij,jk", A, B), ("ba", A), ("ij->", A), ("i->i", V), ("ii", S), ("ii->i", S), ("ij->j", A),
-    ("i,i", V, W), ("i,j", V, W), ("i,j->ij", V, W), ("i,i->i", V, W), ("ij,ij->", A, A[::-1]), ("ij,j", A, V), (" i j , j -> i ", A, V),
-    ("...ij,...jk->...ik", C, D), ("...ij,...jk", C, ONE), ("i...->...i", C), ("...ii->...i", normal(2, 3, 3)), ("...i,...i->...", A, V),
-    ("...,...", A, V), ("i...,i...->...", A, normal(2, 5, 3)), ("...ij,j...->...i", DEEP, normal(3, 4)), ("...->...", A), ("...", 1.5),
-    ("bij,bjk,bkl->bil", C, D, normal(5, 4, 2)), ("ij,jk,kl,lm->im", A, B, normal(4, 2), normal(2, 3)), ("i,i,i->", V, W, V),
-    ("iij->j", normal(2, 2, 3)), ("iij,jkk->k", normal(2, 2, 3), normal(3, 4, 4)), ("ijij->ij", normal(2, 3, 2, 3)), ("iii->", normal(3, 3, 3)),
-    ("ij,k->", A, V), ("ij,k->k", A, V), ("ik,jk->", A, S), (",i->i", 1.5, V), (",", 1.5, 2.5), (",ij", 1.5, A),
-    ("i,i", normal(1), V), ("ij,ij->ij", normal(1, 3), A), ("ij,jk->ik", normal(2, 1), B), ("ij,i->j", A[:0], V[:0]), ("Ba", A), ("aB,Ba->", A, A.T),
-    ("ab...,bc...->ac...", normal(2, 3, 2), normal(3, 4, 2)), ("ij,ij", A, normal(1, 1)), ("i->", normal(1)),
+    ("ij,jk->ik", A, B), ("ij,jk", A, B), ("ba", A), ("ij->", A), ("i->i", V), ("ii", S),
+    ("ii->i", S), ("ij->j", A), ("i,i", V, W), ("i,j", V, W), ("i,j->ij", V, W), ("i,i->i", V, W),
+    ("ij,ij->", A, A[::-1]), ("ij,j", A, V), (" i j , j -> i ", A, V),
+    ("...ij,...jk->...ik", C, D), ("...ij,...jk", C, ONE), ("i...->...i", C),
+    ("...ii->...i", normal(2, 3, 3)), ("...i,...i->...", A, V), ("...,...", A, V),
+    ("i...,i...->...", A, normal(2, 5, 3)), ("...ij,j...->...i", DEEP, normal(3, 4)),
+    ("...->...", A), ("...", 1.5), ("bij,bjk,bkl->bil", C, D, normal(5, 4, 2)),
+    ("ij,jk,kl,lm->im", A, B, normal(4, 2), normal(2, 3)), ("i,i,i->", V, W, V),
+    ("iij->j", normal(2, 2, 3)), ("iij,jkk->k", normal(2, 2, 3), normal(3, 4, 4)),
+    ("ijij->ij", normal(2, 3, 2, 3)), ("iii->", normal(3, 3, 3)), ("ij,k->", A, V),
+    ("ij,k->k", A, V), ("ik,jk->", A, S), (",i->i", 1.5, V), (",", 1.5, 2.5), (",ij", 1.5, A),
+    ("i,i", normal(1), V), ("ij,ij->ij", normal(1, 3), A), ("ij,jk->ik", normal(2, 1), B),
+    ("ij,i->j", A[:0], V[:0]), ("Ba", A), ("aB,Ba->", A, A.T),
+    ("ab...,bc...->ac...", normal(2, 3, 2), normal(3, 4, 2)), ("ij,ij", A, normal(1, 1)),
+    ("i->", normal(1)),
 ]
 # fmt: on
 
@@ -223,7 +254,8 @@ def test_covariance(f):
 
 
 def test_covariance_of_single_precision():
-    assert np.cov(np.float32(B)).dtype == cr.jvp(np.cov, (np.float32(B),), (np.float32(B),))[1].dtype
+    x = np.float32(B)
+    assert np.cov(x).dtype == cr.jvp(np.cov, (x,), (x,))[1].dtype
 
 
 def test_covariance_of_one_sample_warns():

@@ -4,7 +4,7 @@ A trait is a class that a config inherits. A rule asks for one by annotating its
 parameter, and is found only by a config that has it.
 """
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVarTuple, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVarTuple
 
 from .errors import RuleError
 
@@ -85,7 +85,7 @@ class _AllOf(type):
 if TYPE_CHECKING:
     _Traits = TypeVarTuple("_Traits")
 
-    class AllOf(Generic[Unpack[_Traits]]):
+    class AllOf(Generic[*_Traits]):
         """What a type checker sees of the class below."""
 
 else:

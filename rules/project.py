@@ -330,7 +330,7 @@ class ProjectSparse(Projector):
         return self.pattern * 0
 
 
-def structural(primal_type: type, keys: tuple, parts: list) -> Tangent:
+def structural(primal_type: type, keys: tuple, parts: list | tuple) -> Tangent:
     """Build the ``Tangent`` of a container from one part per key."""
     if issubclass(primal_type, dict):
         return Tangent(primal_type, dict(zip(keys, parts, strict=True)))

@@ -8,6 +8,7 @@ import functools
 
 import numpy as np
 
+from ..calls import array_of
 from ..definitions import composed, selection_rule
 from ..kinds import unbroadcast
 from ..levels import value
@@ -46,7 +47,8 @@ def bounds_of(bounds, a_min, a_max, min, max):
     """Return the lower and the upper bound from the three ways to give them."""
     low, high = (*bounds, None, None)[:2]
     low = next((bound for bound in (low, a_min, min) if bound is not None), None)
-    return low, next((bound for bound in (high, a_max, max) if bound is not None), None)
+    high = next((bound for bound in (high, a_max, max) if bound is not None), None)
+    return array_of(low), array_of(high)
 
 
 def attained(y, a, bounds):
@@ -61,7 +63,7 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
     y = clip(a, *both)
     places, number = attained(y, a, both)
     ydot = sum_tangents(
-        np.where(place, xdot, 0) / number
+        np.where(place, array_of(xdot), 0) / number
         for place, xdot in zip(places, tangents[1:])
         if not isinstance(xdot, AbstractZero)
     )
@@ -73,15 +75,16 @@ def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
     y = clip(a, *both)
     places, number = attained(y, a, both)
-    spaces = [None if x is None else ProjectTo(x) for x in (a, *bounds)]
+    shapes = [np.shape(x) for x in (a, *both)]
+    projections = [ProjectTo(x) for x in (a, *bounds)]
 
     def clip_pullback(ybar):
-        def pull(place, space):
-            return space(unbroadcast(np.where(place, ybar, 0) / number, space.shape))
+        def pull(place, shape, project):
+            return project(unbroadcast(np.where(place, ybar, 0) / number, shape))
 
         return NoTangent(), *(
-            NoTangent() if space is None else thunk(functools.partial(pull, place, space))
-            for place, space in zip(places, spaces)
+            thunk(functools.partial(pull, *pulled))
+            for pulled in zip(places, shapes, projections)
         )
 
     return y, clip_pullback

@@ -81,10 +81,6 @@ from .reverse import (
 
 # The rules themselves, and the functions that come with rules of their own.
 from .rules import rulesets as _rulesets
-
-try:  # TEMPORARY, until all helpers' files exist
-    from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, scan
-except ImportError:
-    pass
+from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, scan
 
 __all__ = [name for name in dir() if not name.startswith("_")]

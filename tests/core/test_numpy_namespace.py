@@ -43,10 +43,10 @@ def test_creation_functions(f):
 
 
 def test_everything_else_is_numpys_own():
-    for name in ("sin", "linalg", "fft", "random", "pi", "float32", "ndarray", "testing", "newaxis"):
+    for name in ("sin", "linalg", "fft", "random", "pi", "float32", "ndarray", "newaxis"):
         assert getattr(np, name) is getattr(numpy, name)
     with pytest.raises(AttributeError):
-        np.no_such_name
+        np.no_such_name()
     numpy.testing.assert_array_equal(np.array([1, 2], dtype=np.int8), numpy.array([1, 2], np.int8))
     numpy.testing.assert_array_equal(np.full(2, 3), numpy.full(2, 3))
     numpy.testing.assert_array_equal(np.arange(2, 9, 3), numpy.arange(2, 9, 3))

@@ -103,7 +103,7 @@ def test_value_and_grad_with_aux():
 
 def test_an_output_that_does_not_depend_on_the_input_has_real_zeros():
     np.testing.assert_array_equal(cr.grad(lambda x: 3.0)(X), np.zeros(3))
-    y, ydot = cr.jvp(lambda x: np.ones(2), (X,), (X,))
+    _, ydot = cr.jvp(lambda x: np.ones(2), (X,), (X,))
     np.testing.assert_array_equal(ydot, np.zeros(2))
     np.testing.assert_array_equal(cr.jacobian(lambda x: np.ones(2))(X), np.zeros((2, 3)))
 
@@ -143,7 +143,7 @@ def test_a_plain_object_is_a_container_too():
 
 
 def test_jvp_of_containers():
-    y, ydot = cr.jvp(lambda t: {"s": t[0] * t[1], "k": "text"}, ((2.0, X),), ((1.0, np.zeros(3)),))
+    _, ydot = cr.jvp(lambda t: {"s": t[0] * t[1], "k": "text"}, ((2.0, X),), ((1.0, np.zeros(3)),))
     np.testing.assert_array_equal(ydot["s"], X)
     assert ydot["k"] == cr.NoTangent()
 
@@ -313,7 +313,7 @@ def test_argnums_by_name():
     assert cr.grad(f, argnums=("x", "w"))(2.0, 3.0, scale=2.0) == (8.0, 24.0)
     assert cr.grad(f, argnums="x")(w=2.0, x=3.0) == 4.0
     assert cr.hessian(f, argnums="w")(2.0, 3.0) == 6.0
-    with pytest.raises(TypeError, match="did you mean 'scale'|no argument 'scales'"):
+    with pytest.raises(TypeError, match="no argument 'scales'"):
         cr.grad(f, argnums="scales")(2.0, 3.0)
 
 

@@ -176,6 +176,7 @@ class RuleNode:
     __slots__ = ("active", "f", "pullback", "template")
 
     def __init__(self, pullback: Pullback, f: Any, active: list[tuple[int, Active]]) -> None:
+        pullback.plain = False
         self.pullback = pullback
         self.f = f
         self.active = active
@@ -241,22 +242,22 @@ class Template:
         return structural(self.primal_type, self.keys, parts)
 
 
-def is_perturbable(y: Any, args: Any) -> bool:
+def is_perturbable(tape: Any, y: Any, args: Any) -> bool:
     """Say whether an output can depend smoothly on ``args``; an integer only on integers."""
     dtype = dtype_of(y)
     if dtype is None:
         return False
-    return dtype.kind in "fc" or (dtype.kind in "iu" and all_integers(args))
+    return dtype.kind in "fc" or (dtype.kind in "iu" and all_integers(tape, args))
 
 
 def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
     parts = children(y)
     if parts is None:
-        return _wrap_leaf(tape, y, node) if is_perturbable(y, args) else y
+        return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
     call = len(tape.entries)
     tape.entries.append((node,))
-    node.template, _ = _number_leaves(y, 0, args)
+    node.template, _ = _number_leaves(tape, y, 0, args)
 
     def wrap(part: Any, structure: Any) -> Any:
         if isinstance(structure, Template):
@@ -274,18 +275,27 @@ def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
     return tape.wrap(y, (node,))
 
 
-def _number_leaves(y: Any, count: int, args: Any) -> tuple[Any, int]:
+def _number_leaves(tape: Any, y: Any, count: int, args: Any) -> tuple[Any, int]:
     parts = children(y)
     if parts is None:
-        return (count, count + 1) if is_perturbable(y, args) else (None, count)
+        return (count, count + 1) if is_perturbable(tape, y, args) else (None, count)
     structures = []
     for part in parts.values:
-        structure, count = _number_leaves(part, count, args)
+        structure, count = _number_leaves(tape, part, count, args)
         structures.append(structure)
     return Template(type(y), parts.keys, structures), count
 
 
-def all_integers(args: Any) -> bool:
-    """Say whether every number among the active arguments is an integer."""
-    dtypes = [dtype_of(x) for x in args if type(x) is not int]
-    return all(dtype is not None and dtype.kind in "iu" for dtype in dtypes)
+def all_integers(tape: Any, args: Any) -> bool:
+    """Say whether every number of ``tape`` among ``args`` is an integer."""
+    for x in args:
+        if isinstance(x, Traced):
+            dtype = dtype_of(x)  # of a Python int it says float64, the dtype of its tangents
+            integer = x.__class__ is int or (dtype is not None and dtype.kind in "iu")
+            if x.level is tape and not integer:
+                return False
+        else:
+            parts = children(x)
+            if parts is not None and not all_integers(tape, parts.values):
+                return False
+    return True

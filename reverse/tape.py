@@ -261,7 +261,7 @@ class Tape(Engine):
         active = find_all_active(self, args)
         if not active:
             return y
-        return wrap_output(self, y, KindNode(kind, y, values, kwargs, active), values)
+        return wrap_output(self, y, KindNode(kind, y, values, kwargs, active), args)
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
@@ -273,7 +273,7 @@ class Tape(Engine):
         active = find_all_active(self, (f, *args))
         if not active:
             return y
-        return wrap_output(self, y, RuleNode(pullback, plain_f, active), values)
+        return wrap_output(self, y, RuleNode(pullback, plain_f, active), (f, *args))
 
 
 def _array_entry(

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..config import RuleError, TangentError, defined_at
 from .kinds import FreshArray, Kind, NonDifferentiable
+from .masked import unmask
 from .project import ProjectTo, shape_of
 from .signatures import name_of
 from .tangents import (
@@ -81,7 +82,7 @@ class Pullback:
         If the rule's pullback does not return one cotangent per positional argument.
     """
 
-    __slots__ = ("count", "f", "function", "most")
+    __slots__ = ("count", "f", "function", "most", "plain")
 
     def __init__(self, function: Callable, f: Any, count: int, most: int = 0) -> None:
         self.function = function
@@ -89,6 +90,8 @@ class Pullback:
         self.count = count
         # Of parameters left to their defaults the rule gives cotangents, too; they are dropped.
         self.most = max(count, most)
+        # Engines are told which entries are structurally zero; others get numbers.
+        self.plain = True
 
     def __call__(self, ybar: Any) -> tuple:
         ybar = unthunk(ybar)
@@ -97,7 +100,8 @@ class Pullback:
         xbars = self.function(ybar)
         if type(xbars) is not tuple or not self.count < len(xbars) <= 1 + self.most:
             raise RuleError(self._complaint(xbars))
-        return xbars[: 1 + self.count]
+        xbars = xbars[: 1 + self.count]
+        return tuple(map(unmask, xbars)) if self.plain else xbars
 
     def _complaint(self, xbars: Any) -> str:
         given = f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"

@@ -129,7 +129,12 @@ def _spread(ydot: Any, y: Any) -> Any:
 
 
 def linear_rule(
-    f: Any, transpose: Callable | None = None, /, *, mark: Callable | None = None
+    f: Any,
+    transpose: Callable | None = None,
+    /,
+    *,
+    mark: Callable | None = None,
+    check: Callable | None = None,
 ) -> Any:
     """Give the derivative of an ``f`` that is linear in its first argument by its transpose.
 
@@ -145,6 +150,8 @@ def linear_rule(
         For an ``f`` that only selects entries, as indexing does: ``mark(alive, **options)`` sets
         a boolean array to True at those it reads. The others are structural zeros: nothing
         comes back from them, even where what they were computed by has an infinite derivative.
+    check : callable, optional
+        ``check(**options)`` raises for options with which ``f`` is not linear, or not known.
 
     Examples
     --------
@@ -162,11 +169,11 @@ def linear_rule(
     if transpose is None:
 
         def define(transpose: Callable) -> Callable:
-            linear_rule(f, transpose, mark=mark)
+            linear_rule(f, transpose, mark=mark, check=check)
             return transpose
 
         return define
-    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), mark))
+    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), mark, check))
     return None
 
 

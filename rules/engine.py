@@ -48,19 +48,20 @@ class Engine:
         """Answer a call of ``f`` in which a traced value of this level takes part."""
         self.check_live()
         args, kwargs = healed_call(args, kwargs)
+        if kwargs and innermost(kwargs.values()) is not None:
+            args, kwargs = positional(f, args, kwargs)
         rule = self.table.find(self.config, f, args)
         kind = type(rule)
         if kind is NonDifferentiable or kind is FreshArray:
             y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
             return self.constant(y) if kind is FreshArray and is_fresh(y) else y
         if kind is Composed:
+            args, kwargs = rule.bind(f, args, kwargs)
             return rule.body(*args, **kwargs)
         if rule is None or rule is OPTED_OUT:
             if runs_in_python(f):
                 return body(f)(*args, **kwargs)
             raise missing_rule(self.table.name, f, args, kwargs, self)
-        if kwargs and innermost(kwargs.values()) is not None:
-            args, kwargs = positional(f, args, kwargs)
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is self:
             raise self._lost_option(f, kwargs)

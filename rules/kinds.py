@@ -23,7 +23,7 @@ from .signatures import (
     positional_names,
     without_defaults,
 )
-from .tangents import ZERO, NotImplementedTangent, Tangent
+from .tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent
 from .zeros import as_structured
 
 
@@ -169,18 +169,20 @@ def _names_read(function: Any, count: int) -> list[bool]:
 class LinearRule(Kind):
     """Linear in the first argument: ``transpose(ybar, space, **options)``.
 
-    ``mark(alive, **options)`` sets the entries that a selection, such as indexing, reads.
+    ``mark(alive, **options)`` sets the entries that a selection, such as indexing, reads;
+    ``check(**options)`` refuses options with which ``f`` is not linear.
     """
 
-    __slots__ = ("mark", "selects", "transpose")
+    __slots__ = ("check", "mark", "selects", "transpose")
     label = "linear rule"
 
     def __init__(
-        self, f: Any, transpose: Callable, line: str, mark: Callable | None = None
+        self, f: Any, transpose: Callable, line: str, mark: Any = None, check: Any = None
     ) -> None:
         super().__init__(f, 1, _options(transpose, 2), line)
         self.transpose = transpose
         self.mark = mark
+        self.check = check
         self.selects = mark is not None
 
     def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
@@ -195,6 +197,8 @@ class LinearRule(Kind):
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)
+        if self.check is not None:
+            self.check(**kwargs)
         if args and type(args[0]) in (list, tuple):
             # Among arrays to be joined, a list of numbers stands for an array as well.
             parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]
@@ -203,7 +207,11 @@ class LinearRule(Kind):
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         if isinstance(xdot, Tangent):
-            xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
+            # A list of arrays, with real zeros; of a flag, too, which has no tangents.
+            parts = zip(args[0], as_structured(args[0], xdot), strict=True)
+            xdot = [
+                np.zeros(shape_of(x)) if isinstance(dot, AbstractZero) else dot for x, dot in parts
+            ]
         return self.f(xdot, **kwargs)
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
@@ -295,8 +303,13 @@ class Composed(Kind):
     label = "composed of other functions"
 
     def __init__(self, f: Any, body: Callable, line: str) -> None:
-        super().__init__(f, 0, None, line)
+        super().__init__(f, 0, _options(body, 0), line)
         self.body = body
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = without_defaults(f, kwargs, self.keywords)
+        return args, kwargs
 
 
 def _options(function: Callable, leading: int) -> set[str] | None:

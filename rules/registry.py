@@ -266,6 +266,9 @@ class FRuleTable(RuleTable):
                 "  give one tangent for the function itself, then one per argument"
             )
         rule = self.find(config, f, args)
+        if isinstance(rule, Composed) and hasattr(config, "frule_via_ad"):
+            args, kwargs = rule.bind(f, args, kwargs)
+            return config.frule_via_ad(tangents, rule.body, *args, **kwargs)
         if rule is None or rule is OPTED_OUT or isinstance(rule, Composed):
             return None
         if isinstance(rule, Kind):
@@ -322,6 +325,9 @@ class RRuleTable(RuleTable):
         f, *rest = call
         args = tuple(rest)
         rule = self.find(config, f, args)
+        if isinstance(rule, Composed) and hasattr(config, "rrule_via_ad"):
+            args, kwargs = rule.bind(f, args, kwargs)
+            return config.rrule_via_ad(rule.body, *args, **kwargs)
         if rule is None or rule is OPTED_OUT or isinstance(rule, Composed):
             return None
         if isinstance(rule, Kind):

@@ -7,6 +7,8 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from ..config import TRAITS, AllOf, MissingRuleError, RuleConfig, RuleError, defined_at
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -19,6 +21,8 @@ def name_of(f: Any) -> str:
         return f"{name_of(owner)}.{f.__name__}"  # ufunc.reduce and other bound builtins
     name = getattr(f, "__name__", None) or type(f).__name__
     module = getattr(f, "__module__", None) or type(f).__module__
+    if isinstance(f, np.ufunc) and getattr(np, name, None) is not f:
+        return f"scipy.special.{name}"  # a ufunc does not say where it lives
     public = module.partition(".")[0]
     if public == "numpy":
         part = ".linalg" if ".linalg" in module else ".fft" if ".fft" in module else ""

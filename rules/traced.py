@@ -87,11 +87,18 @@ def describe(x: Any) -> str:
     return f"{dtype}[{shape}]" if np.shape(x) else str(dtype)
 
 
-_KEEP = "keep the traced value (np.sin(x) instead of math.sin(x), x instead of float(x))"
-_STACK = "build the array from traced parts with np.stack or cr.array"
+_KEEP = (
+    "keep the traced value: np.sin(x) instead of math.sin(x), and for a buffer np.zeros_like(x) "
+    "or np.zeros(n, like=x)"
+)
+_STACK = "build the array from traced parts with np.stack or cr.array, or use chainrules.numpy"
 
 
 _lose_to_array = _lost("np.array, np.asarray or a function that is not NumPy's", _STACK)
+
+
+# Slots that are empty until something needs them.
+_UNSET = frozenset({"base_and_path", "views", "value", "level"})
 
 
 class TracedNumber(Traced):
@@ -177,7 +184,7 @@ class TracedNumber(Traced):
 
     # ---- ways out of tracing ----
 
-    __float__ = _lost("float(x), or a function of the math module,", _KEEP)
+    __float__ = _lost("float(x), buffer[i] = x, or a function of the math module", _KEEP)
     __int__ = _lost("int(x)", "keep the traced value, or np.floor(x)")
     __complex__ = _lost("complex(x)", "keep the traced value, or x + 0j")
     __index__ = _lost("an index or a size", "pass integers beside the differentiated arguments")
@@ -204,6 +211,15 @@ class TracedNumber(Traced):
         return math.trunc(value(self))
 
     # ---- attributes ----
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for names that are not defined here or by an engine.
+        if name.startswith("_") or name in _UNSET or not hasattr(value(self), name):
+            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}")
+        raise AttributeError(
+            f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
+            f"  write cr.value(x).{name}, where no derivative is wanted"
+        )
 
     dtype = _constant_property("dtype")
     shape = _constant_property("shape")
@@ -240,7 +256,6 @@ class TracedNumber(Traced):
     is_integer = _constant_method("is_integer")
     clip = _method(np.clip)
     copy = _method(np.copy)
-    compress = _method(np.compress)
     conj = conjugate = _method(np.conjugate)
     cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
     diagonal, trace = _method(np.diagonal), _method(np.trace)
@@ -254,6 +269,9 @@ class TracedNumber(Traced):
 
     def round(self, decimals: int = 0) -> Any:
         return call(np.round, (self, decimals), {})
+
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        return call(np.compress, (condition, self), {"axis": axis})
 
     def choose(self, choices: Any, **kwargs: Any) -> Any:
         return call(np.choose, (self, choices), kwargs)

@@ -13,6 +13,28 @@ from .project import dtype_of
 from .traced import TracedNumber, describe
 
 
+class Flat:
+    """``x.flat``: the entries of a traced array one after the other, to read and to write."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __len__(self) -> int:
+        return self.x.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(call(np.ravel, (self.x,), {}))
+
+    def __getitem__(self, index: Any) -> Any:
+        return call(np.ravel, (self.x,), {})[index]
+
+    def __setitem__(self, index: Any, v: Any) -> None:
+        positions = np.arange(self.x.size)[index]
+        self.x[np.unravel_index(positions, self.x.shape)] = v
+
+
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Any) -> Any:
         y = operation(self, other)
@@ -66,6 +88,10 @@ class TracedArray(TracedNumber):
 
     def tolist(self) -> list:
         return [row.tolist() if self.ndim > 1 else row for row in self]
+
+    @property
+    def flat(self) -> "Flat":
+        return Flat(self)
 
     # ---- writing ----
 

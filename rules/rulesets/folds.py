@@ -9,9 +9,19 @@ from typing import Any
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ..calls import primitive
 from ..registry import frule, rrule
-from ..tangents import ZERO, AbstractZero, NoTangent, Tangent, add, child_tangents, sum_tangents
+from ..tangents import ZERO, AbstractZero, NoTangent, Tangent, add, child_tangents
 from ..traced import describe
-from .stacking import Results, Sequence, form_of, gather, pull_item, stack, unstack, unzip
+from .stacking import (
+    Results,
+    Sequence,
+    form_of,
+    gather,
+    pull_item,
+    stack,
+    sum_of_fbars,
+    unstack,
+    unzip,
+)
 
 
 class _NoInitial:
@@ -172,7 +182,7 @@ def record_fold(config: Any, f: Any, items: list) -> tuple[list, Callable]:
             fbars.append(fbar)
             itembars.append(itembar)
         itembars += [add(carrybar, bar) for bar in carrybars[:1]]
-        return sum_tangents(fbars), itembars[::-1]
+        return sum_of_fbars(f, fbars), itembars[::-1]
 
     return carries, pull_fold
 
@@ -310,6 +320,6 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs):
             fbar, carrybar, xbar = pull_item(pullback, stepbar, 3)
             fbars.append(fbar)
             xbars.append(xbar)
-        return NoTangent(), sum_tangents(fbars), carrybar, sequence.collect(xbars[::-1])
+        return NoTangent(), sum_of_fbars(f, fbars), carrybar, sequence.collect(xbars[::-1])
 
     return (carry, gather(ys, stack, xs)), scan_pullback

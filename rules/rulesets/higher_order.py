@@ -26,7 +26,17 @@ from ..surface import is_perturbable_input
 from ..tangents import ZERO, AbstractZero, NoTangent, Tangent, sum_tangents
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce, scan
-from .stacking import Results, Sequence, form_of, gather, pull_item, stack, unstack, unzip
+from .stacking import (
+    Results,
+    Sequence,
+    form_of,
+    gather,
+    pull_item,
+    stack,
+    sum_of_fbars,
+    unstack,
+    unzip,
+)
 
 __all__ = ["accumulate", "checkpoint", "map", "reduce", "scan"]
 
@@ -100,7 +110,7 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
         fbars, *xsbars = unzip(reversed(bars), 1 + len(xs))
         return (
             NoTangent(),
-            sum_tangents(fbars),
+            sum_of_fbars(f, fbars),
             *(sequence.collect(xbars) for sequence, xbars in zip(sequences, xsbars)),
         )
 

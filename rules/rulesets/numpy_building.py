@@ -43,8 +43,9 @@ def astype_of(x, dtype, /, *, copy=True, device=None):
     return astype(x, dtype)
 
 
-def array(object, dtype=None, *, copy=None, order=None, subok=False, ndmin=0, like=None):
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     y = array_of(object, dtype)
+    y = np.copy(y) if copy and y is object else y
     return np.reshape(y, (1,) * (ndmin - np.ndim(y)) + np.shape(y))
 
 
@@ -118,7 +119,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         axes[:2] = axes[1::-1]
     others = [tuple(k for k in range(rank) if k != axis) for axis in axes]
     grids = [np.expand_dims(np.ravel(x), among) for x, among in zip(xi, others)]
-    return tuple(grids) if sparse else np.broadcast_arrays(*grids)
+    grids = tuple(grids) if sparse else np.broadcast_arrays(*grids)
+    return tuple(np.copy(grid) for grid in grids) if copy else grids
 
 
 # ---- by a map of indices --------------------------------------------------------------------

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..calls import array_of, primitive
+from ..calls import primitive
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
-from .numpy_elementwise import or_one
+from .numpy_elementwise import as_array, or_one
 
 # ---- differences ----
 
@@ -72,7 +72,7 @@ def slope(f, h, edge_order):
     if count < edge_order + 1:
         raise ValueError(f"gradient needs {edge_order + 1} samples along the axis, not {count}.")
     if np.ndim(h) == 1:
-        h = differences(array_of(h) * 1.0, 1, -1)
+        h = differences(as_array(h) * 1.0, 1, -1)
         if not is_traced(h) and np.all(h == h[0]):
             h = h[0]
     if np.ndim(h) == 0:
@@ -114,7 +114,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 @composed(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
-    x, xp, fp = array_of(x), array_of(xp), array_of(fp)
+    x, xp, fp = map(as_array, (x, xp, fp))
     if period is not None:
         left = right = None
         period = abs(period)

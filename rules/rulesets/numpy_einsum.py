@@ -32,7 +32,7 @@ class Subscripts(NamedTuple):
 
 def read_call(args):
     """Return the subscripts of a call of einsum, in either form, and where its operands are."""
-    if type(args[0]) is str:
+    if isinstance(args[0], str):
         positions = range(1, len(args))
         return parse(args[0], [np.ndim(args[i]) for i in positions]), positions
     positions = range(0, len(args) - len(args) % 2, 2)

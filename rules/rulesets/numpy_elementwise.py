@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ..calls import array_of
 from ..definitions import composed, linear_rule, non_differentiable, scalar_rule
 from ..levels import value
 from ..project import ProjectTo
@@ -22,6 +23,11 @@ LOG_10 = math.log(10)
 def or_one(x):
     """``x``, but 1 where it is 0: what to divide by where the result is 0 anyway."""
     return x + (x == 0)
+
+
+def as_array(x):
+    """An array for a list or a tuple of numbers, traced ones included; anything else as it is."""
+    return array_of(x) if isinstance(x, list | tuple) else x
 
 
 # fmt: off

@@ -8,7 +8,6 @@ import functools
 
 import numpy as np
 
-from ..calls import array_of
 from ..definitions import composed, selection_rule
 from ..kinds import unbroadcast
 from ..levels import value
@@ -16,8 +15,9 @@ from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, sum_tangents
 from ..thunks import thunk
+from ..zeros import as_structured
 from .numpy_accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
-from .numpy_elementwise import or_one
+from .numpy_elementwise import as_array, or_one
 
 selection_rule(np.where)
 
@@ -48,7 +48,7 @@ def bounds_of(bounds, a_min, a_max, min, max):
     low, high = (*bounds, None, None)[:2]
     low = next((bound for bound in (low, a_min, min) if bound is not None), None)
     high = next((bound for bound in (high, a_max, max) if bound is not None), None)
-    return array_of(low), array_of(high)
+    return as_array(low), as_array(high)
 
 
 def attained(y, a, bounds):
@@ -63,8 +63,8 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
     y = clip(a, *both)
     places, number = attained(y, a, both)
     ydot = sum_tangents(
-        np.where(place, array_of(xdot), 0) / number
-        for place, xdot in zip(places, tangents[1:])
+        np.where(place, as_array(as_structured(x, xdot)), 0) / number
+        for x, place, xdot in zip((a, *bounds), places, tangents[1:])
         if not isinstance(xdot, AbstractZero)
     )
     return y, ProjectTo(y)(ydot)
@@ -83,8 +83,7 @@ def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
             return project(unbroadcast(np.where(place, ybar, 0) / number, shape))
 
         return NoTangent(), *(
-            thunk(functools.partial(pull, *pulled))
-            for pulled in zip(places, shapes, projections)
+            thunk(functools.partial(pull, *pulled)) for pulled in zip(places, shapes, projections)
         )
 
     return y, clip_pullback
@@ -129,7 +128,7 @@ def sort_frule(tangents, sort, a, *, axis=-1, **options):
     lanes = in_lanes(value(y), axis)
     order = order_of(sort, in_lanes(value(a), axis), lanes)
     ydot = mean_of_ties(np.take_along_axis(in_lanes(adot, axis), order, axis=-1), lanes)
-    return y, from_lanes(ydot, np.shape(y), axis)
+    return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
 
 @rrule.register(np.sort)

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ..calls import array_of, astype
+from ...config import MissingRuleError
+from ..calls import astype
 from ..definitions import composed
 from ..levels import value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import in_lanes
-from .numpy_elementwise import or_one
+from .numpy_elementwise import as_array, or_one
 from .numpy_reductions import restore
 
 # ---- median ----
@@ -78,8 +79,8 @@ def place_of(q, n, method):
         return STEPWISE[method]((n - 1) * value(q))
     if method != "linear":
         known = ", ".join(["linear", *STEPWISE, *CONTINUOUS])
-        raise NotImplementedError(
-            f"quantiles by method={method!r} have no derivative here; those that have: {known}."
+        raise MissingRuleError(
+            f"quantiles by method={method!r} have no rule.\n  methods that have one: {known}"
         )
     return (n - 1) * q
 
@@ -114,9 +115,14 @@ def quantiles_of(a, q, axis, method, keepdims, skip_nan):
 
 def add_quantile(quantile, skip_nan, unit):
     @composed(quantile)
-    def as_composed(a, q, axis=None, *, method="linear", keepdims=False):
-        q = array_of(q) if isinstance(q, list | tuple) else q
-        return quantiles_of(a, q / unit, axis, method, keepdims, skip_nan)
+    def as_composed(a, q, axis=None, out=None, overwrite_input=False, method="linear",
+                    keepdims=False, *, weights=None):  # fmt: skip
+        if overwrite_input or weights is not None:
+            keyword = "overwrite_input" if weights is None else "weights"
+            raise MissingRuleError(
+                f"the rule of numpy.{quantile.__name__} does not support the keyword {keyword!r}."
+            )
+        return quantiles_of(a, as_array(q) / unit, axis, method, keepdims, skip_nan)
 
 
 add_quantile(np.quantile, False, 1)

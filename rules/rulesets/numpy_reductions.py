@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..definitions import composed, linear_rule
+from ..masked import Masked
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
@@ -204,7 +205,8 @@ def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=
 
     def extreme_pullback(ybar):
         ybar = restore(ybar, axis, keepdims, project_x.ndim)
-        return NoTangent(), project_x(np.where(attained, ybar / number, 0))
+        # What did not win is structurally zero, even where it has an infinite derivative.
+        return NoTangent(), Masked(project_x(np.where(attained, ybar / number, 0)), attained)
 
     return y, extreme_pullback
 

@@ -15,23 +15,24 @@ from .numpy_indexing import scatter
 # ---- reshaping ------------------------------------------------------------------------------
 
 
-@linear_rule(np.reshape)
-def reshape_transpose(ybar, space, shape, order="C", copy=None):
-    return np.reshape(ybar, space.shape, order=known_order(order))
-
-
-@linear_rule(np.ravel)
-def ravel_transpose(ybar, space, order="C"):
-    return np.reshape(ybar, space.shape, order=known_order(order))
-
-
-def known_order(order):
+def check_order(order="C", **options):
     if order not in ("C", "F"):
         raise MissingRuleError(
-            f"order={order!r} depends on how the array lies in memory, and a cotangent may lie "
+            f"order={order!r} depends on how the array lies in memory, and its tangent may lie "
             "otherwise.\n  write order='C' or order='F'"
         )
-    return order
+
+
+def reshape_transpose(ybar, space, shape, order="C", copy=None):
+    return np.reshape(ybar, space.shape, order=order)
+
+
+def ravel_transpose(ybar, space, order="C"):
+    return np.reshape(ybar, space.shape, order=order)
+
+
+linear_rule(np.reshape, reshape_transpose, check=check_order)
+linear_rule(np.ravel, ravel_transpose, check=check_order)
 
 
 def same_entries_transpose(ybar, space, axis=None):

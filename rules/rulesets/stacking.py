@@ -16,7 +16,9 @@ from ..project import Projector, ProjectTo, structural
 from ..tangents import (
     ZERO,
     AbstractZero,
+    NoTangent,
     NotImplementedTangent,
+    add,
     child_tangents,
     sum_tangents,
     unthunk,
@@ -157,6 +159,11 @@ def pull_item(pullback: Any, ybar: Any, count: int) -> tuple:
     if isinstance(ybar, AbstractZero):
         return (ZERO,) * count
     return pullback(ybar)
+
+
+def sum_of_fbars(f: Any, fbars: Any) -> Any:
+    """Return the cotangent of the function that was called for every item."""
+    return add(NoTangent() if children(f) is None else ZERO, sum_tangents(fbars))
 
 
 def unzip(rows: Any, count: int) -> tuple:

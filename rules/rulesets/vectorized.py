@@ -1,5 +1,6 @@
 """NumPy's functions that apply a function of the user's: everywhere, along an axis, in pieces."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -21,9 +22,10 @@ def apply_along_axis_composed(func1d, axis, arr, *args, **kwargs):
     *outer, length = np.shape(rows)
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    ys = map(lambda row: array_of(func1d(row, *args, **kwargs)), np.reshape(rows, (-1, length)))
+    rows = np.reshape(rows, (math.prod(outer), length))
+    ys = map(lambda row: array_of(func1d(row, *args, **kwargs)), rows)
     inner = np.shape(ys)[1:]
-    first = axis % np.ndim(rows)
+    first = axis % np.ndim(arr)
     y = np.reshape(ys, (*outer, *inner))
     return np.moveaxis(y, (*range(-len(inner), 0),), (*range(first, first + len(inner)),))
 
@@ -80,16 +82,16 @@ def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
     """Do what calling ``vectorize`` does, by functions that have rules."""
     at_item, varying = at_items(vectorize, args, kwargs)
     xs = [array_of(x) for x in varying]
-    cores = [
-        (np.ndim(x) - core, np.shape(x))
-        for x, core in zip(xs, core_ndims(vectorize.signature, len(xs)))
-    ]
-    loop = np.broadcast_shapes(*(shape[:split] for split, shape in cores))
+    ndims = core_ndims(vectorize.signature, len(xs))
+    # Of each argument's shape, the part to loop over and the part to hand on.
+    outers = [np.shape(x)[: np.ndim(x) - ndim] for x, ndim in zip(xs, ndims)]
+    cores = [np.shape(x)[np.ndim(x) - ndim :] for x, ndim in zip(xs, ndims)]
+    loop = np.broadcast_shapes(*outers)
     if 0 in loop or not xs:
         return vectorize(*value(args), **value(kwargs))
     rows = [
-        np.reshape(np.broadcast_to(x, (*loop, *shape[split:])), (-1, *shape[split:]))
-        for x, (split, shape) in zip(xs, cores)
+        np.reshape(np.broadcast_to(x, (*loop, *core)), (math.prod(loop), *core))
+        for x, core in zip(xs, cores)
     ]
     ys = map(at_item, *rows)
     several = isinstance(ys, tuple)

@@ -139,6 +139,35 @@ def test_of_two_complex_arrays(f):
     both(f, np.array([0.7, -1.2, 0.4, 2.0]), QUARTERS)
 
 
+# The engines keep only what they see a partial read, and have ways of their own for floats.
+
+
+def in_the_engines(f, *args):
+    test_frule(lambda *args: f(*args), *args, frule_f=cr.frule_via_ad, second_order=False)
+    test_rrule(lambda *args: f(*args), *args, rrule_f=cr.rrule_via_ad, second_order=False)
+
+
+@pytest.mark.parametrize("f", REAL, ids=name)
+def test_of_one_in_the_engines(f):
+    in_the_engines(f, REAL[f][0])
+    in_the_engines(f, np.float64(REAL[f][0]))
+    in_the_engines(f, np.array(REAL[f]))
+    if f in COMPLEX:
+        in_the_engines(f, QUARTERS)
+
+
+@pytest.mark.parametrize("f", BINARY, ids=name)
+def test_of_two_in_the_engines(f):
+    a, b = BINARY[f]
+    in_the_engines(f, a[0], b[0])
+    in_the_engines(f, np.array(a), np.array(b))
+    in_the_engines(f, np.array(a), np.array(b)[:, None])
+    in_the_engines(lambda a: f(a, b[0]), np.array(a))
+    in_the_engines(lambda b: f(a[0], b), np.array(b))
+    in_the_engines(lambda a: f(a, b[0]), a[0])
+    in_the_engines(lambda b: f(np.array(a), b), b[0])
+
+
 # ---- edges ----
 
 

@@ -121,10 +121,24 @@ def test_map_rules(f, xs):
     test_frule(cr.map, f, *xs)
 
 
-def test_map_of_integers_counts_them_as_float64():
-    gradient = cr.grad(lambda n: np.sum(cr.map(lambda x: x**2 + 0.0, n)))(np.array([1, 2, 3]))
-    np.testing.assert_array_equal([2.0, 4.0, 6.0], gradient)
-    assert np.float64 == gradient.dtype
+INTEGERS = np.array([1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("expected", "f"),
+    [
+        ([2.0, 4.0, 6.0], lambda n: np.sum(cr.map(lambda x: x**2, n))),
+        ([2.0, 4.0, 6.0], lambda n: sum(cr.map(lambda x: x**2, list(n)))),
+        ([6.0, 3.0, 2.0], lambda n: cr.reduce(operator.mul, n)),
+        ([6.0, 3.0, 2.0], lambda n: cr.scan(lambda carry, x: (carry * x, None), 1, n)[0]),
+        ([2.0, 4.0, 6.0], lambda n: cr.checkpoint(lambda x: np.sum(x * x))(n)),
+    ],
+)
+@pytest.mark.parametrize("transform", [cr.grad, cr.jacfwd])
+def test_integers_count_as_float64(transform, f, expected):
+    derivative = transform(f)(INTEGERS)
+    np.testing.assert_array_equal(expected, derivative)
+    assert np.float64 == derivative.dtype
 
 
 def test_map_gives_zeros_to_surplus_items():
@@ -139,16 +153,18 @@ def test_map_gives_zeros_to_surplus_items():
 def pull(f, scale, *args):
     """Pull a cotangent of ones back through the rule of ``f``, at the function and arguments."""
     y, pullback = cr.rrule(cr.ReverseConfig(), f, *args)
-    ybar = scale * np.ones_like(y) if isinstance(y, np.ndarray) else [scale] * len(y)
+    stacked = isinstance(y, np.ndarray)
+    ybar = scale * np.ones_like(y) if stacked else cr.Tangent(list, *[scale] * len(y))
     fbar, *bars = pullback(ybar)
     assert cr.NoTangent() == fbar
     return bars
 
 
 def test_map_of_a_plain_function_has_no_fbar():
-    for xs in (XS, list(XS), XS[:, None]):
-        fbar, _ = pull(cr.map, 1.0, lambda x: np.sum(x), xs)
-        assert cr.NoTangent() == fbar
+    for xs in (XS, list(XS), XS[:, None], XS[:0], []):
+        assert cr.NoTangent() == pull(cr.map, 1.0, lambda x: np.sum(x), xs)[0]
+    assert cr.NoTangent() == pull(cr.map, cr.ZeroTangent(), np.sum, list(XS))[0]
+    assert cr.ZeroTangent() == pull(cr.map, 1.0, LINE, [])[0]
 
 
 def test_map_sums_fbar_over_positions():

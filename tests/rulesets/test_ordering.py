@@ -96,6 +96,21 @@ def test_clip():
     both(lambda x: x.clip(-0.5, 0.7), X)
 
 
+def test_lists_of_traced_numbers():
+    x = X[0, 0]
+    low, high = [-0.5, -0.4, 0.0, -1.0], [0.7, 0.9, 1.0, 0.3]
+    both(lambda x: np.clip(x, low, [0.7, x[0] ** 2, 1.0, np.sin(x[1])]), x)
+    both(lambda x: np.interp(x, [0.0, 1.0], [2.0, 5.0]), 0.3)
+    both(lambda x: np.interp(x, [0.0, 1.0], [x, x**2]), 0.3)
+    both(lambda x: np.gradient(x, [0.0, 1.0, 3.0, 3.5]), x)
+    both(lambda x: np.trapezoid(x, [0.0, 1.0, 3.0, 3.5]), x)
+    both(lambda x: np.average(x, weights=[1.0, 2.0, 3.0, 4.0]), x)
+    both(lambda x: np.quantile(x, [0.3, x[0] ** 2]), x)
+    np.testing.assert_array_equal(
+        cr.vjp(lambda x: np.clip(x, low, high), x)[0], np.clip(x, low, high)
+    )
+
+
 def test_clip_at_its_bounds():
     assert cr.grad(np.clip, (0, 1, 2))(1.0, 1.0, 2.0) == (0.5, 0.5, 0.0)
     assert cr.grad(np.clip, (0, 1, 2))(2.0, 1.0, 2.0) == (0.5, 0.0, 0.5)
@@ -139,6 +154,7 @@ def test_sort_shares_ties_evenly():
     np.testing.assert_allclose(expected, cr.jacrev(np.sort)(x))
     np.testing.assert_allclose(expected, cr.jacfwd(np.sort)(x))
     np.testing.assert_allclose(gradient(lambda x: np.sort(x)[:1], x), gradient(np.min, x))
+    assert cr.jacfwd(np.sort)(x.astype(np.float32)).dtype == np.float32
     partitioned = cr.jacobian(lambda x: np.partition(x, 3))(x)
     np.testing.assert_allclose(partitioned.sum(axis=0), np.ones(6))
     np.testing.assert_allclose(partitioned.sum(axis=1), np.ones(6))

@@ -97,6 +97,9 @@ def test_apply_along_axis_hands_on_arguments():
     )
     with pytest.raises(ValueError, match="iteration dimensions are 0"):
         cr.vjp(lambda x: np.apply_along_axis(np.sum, 0, x), np.ones((2, 0)))
+    y, pullback = cr.vjp(lambda x: np.apply_along_axis(np.sum, 0, x), np.ones((0, 2)))
+    np.testing.assert_array_equal(np.zeros(2), y)
+    assert (0, 2) == pullback(y)[0].shape
     with pytest.raises(np.exceptions.AxisError):
         cr.vjp(lambda x: np.apply_along_axis(np.sum, 2, x), np.ones((2, 2)))
 

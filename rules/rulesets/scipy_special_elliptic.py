@@ -1,0 +1,182 @@
+"""scipy.special: elliptic integrals and functions, the arithmetic-geometric mean.
+
+Everything is told by the integrals of Carlson (DLMF 19.16), which have no cancellation at
+``m = 0``; their own derivatives, where no closed form is stable, are sums over their integrands.
+"""
+
+import math
+
+import numpy as np
+from scipy import special
+
+from ..calls import astype
+from ..definitions import scalar_rule
+from ..levels import value
+from ..project import dtype_of
+
+rd = special.elliprd
+rf = special.elliprf
+
+# The trapezoidal rule in s = log(t): its error is exp(-2 pi^2 / STEP), for any power of t + x.
+STEP = 0.45
+LOGARITHMS = STEP * np.arange(-170, 171)
+
+
+def integral(factor, powers, *args):
+    """``factor`` times the integral over ``t > 0`` of the product of ``(t + x)**power``.
+
+    The numbers are first divided by the mean of their sizes.
+    """
+    sizes = [np.abs(np.asarray(value(x))).astype(float) for x in args]
+    scale = sum(sizes) / len(sizes)
+    scale = np.where(scale == 0, 1.0, scale)[..., None]
+    t = np.exp(LOGARITHMS) * scale
+    product = t * (factor * STEP)
+    for x, power in zip(args, powers):
+        product = product * (t + np.expand_dims(x, -1)) ** power
+    return np.sum(product, axis=-1)
+
+
+def by_integral(factor, *powers):
+    """A partial as an integral. In float64, because what is added spans many sizes."""
+
+    def partial(y, *args):
+        found = integral(factor, powers, *args)
+        return astype(found, dtype_of(value(y))) if dtype_of(value(y)) is not None else found
+
+    return partial
+
+
+# ---- complete and incomplete integrals ----
+
+
+def first_by_m(phi, m):
+    """d(ellipkinc)/dm, the integral of ``sin**2 / (2 * (1 - m * sin**2)**1.5)``."""
+    return from_first_half(phi, m, lambda c, delta: rd(c, 1.0, delta)) / 6
+
+
+def second_by_m(phi, m):
+    """d(ellipeinc)/dm, minus the integral of ``sin**2 / (2 * sqrt(1 - m * sin**2))``."""
+    return -from_first_half(phi, m, lambda c, delta: rd(c, delta, 1.0)) / 6
+
+
+def from_first_half(phi, m, integral):
+    """Add to the rest of ``phi``, between -pi/2 and pi/2, the whole periods of an integral."""
+    periods = np.rint(phi / math.pi)
+    rest = phi - math.pi * periods
+    s, c = np.sin(rest), np.cos(rest)
+    y = s * s * s * integral(c * c, 1 - m * s * s)
+    if np.any(value(periods) != 0):
+        y = y + np.where(periods == 0, 0, 2 * periods * integral(0.0, 1 - m))
+    return y
+
+
+def root_of_delta(phi, m):
+    s = np.sin(phi)
+    return np.sqrt(1 - m * s * s)
+
+
+# fmt: off
+scalar_rule(special.ellipk,     lambda y, m: rd(0.0, 1.0, 1 - m) / 6)
+scalar_rule(special.ellipkm1,   lambda y, p: -rd(0.0, 1.0, p) / 6)
+scalar_rule(special.ellipe,     lambda y, m: -rd(0.0, 1 - m, 1.0) / 6)
+scalar_rule(special.ellipkinc,  lambda y, phi, m: 1 / root_of_delta(phi, m),
+                                lambda y, phi, m: first_by_m(phi, m))
+scalar_rule(special.ellipeinc,  lambda y, phi, m: root_of_delta(phi, m),
+                                lambda y, phi, m: second_by_m(phi, m))
+# fmt: on
+
+
+# ---- the functions of Jacobi ----
+
+
+def amplitude_by_m(y, u, m):
+    """From ``u = ellipkinc(phi, m)``, where d(phi)/du is ``dn``."""
+    return -y[2] * first_by_m(y[3], m)
+
+
+def dn_by_m(y, u, m):
+    sn, cn, dn, _ = y
+    return -sn * (sn + 2 * m * cn * amplitude_by_m(y, u, m)) / (2 * dn)
+
+
+# fmt: off
+scalar_rule(special.ellipj,
+            (lambda y, u, m: y[1] * y[2],       lambda y, u, m: y[1] * amplitude_by_m(y, u, m)),
+            (lambda y, u, m: -y[0] * y[2],      lambda y, u, m: -y[0] * amplitude_by_m(y, u, m)),
+            (lambda y, u, m: -m * y[0] * y[1],  dn_by_m),
+            (lambda y, u, m: y[2],              amplitude_by_m))
+# fmt: on
+
+
+# ---- the integrals of Carlson ----
+
+
+def split(y, x, z):
+    """Where ``elliprc`` is told by elementary functions: apart, or a principal value."""
+    real_and_negative = (np.imag(z) == 0) & (np.real(z) < 0)
+    return (np.abs(x - z) > 0.5 * np.abs(x + z)) | real_and_negative
+
+
+def rc_by_x(y, x, z):
+    """``elliprf(x, z, z)``; far from ``x = z`` by homogeneity and by translation."""
+    apart = split(y, x, z)
+    a, b = np.where(apart, x, 2.0), np.where(apart, z, 1.0)
+    near = np.where(apart, 1.0, z)
+    elementary = (1 / np.sqrt(a) - y) / (2 * (a - b))
+    return np.where(apart, elementary, -rd(near, near, np.where(apart, 1.0, x)) / 6)
+
+
+def rc_by_z(y, x, z):
+    apart = split(y, x, z)
+    a, b = np.where(apart, x, 2.0), np.where(apart, z, 1.0)
+    near = np.where(apart, 1.0, z)
+    elementary = (y - np.sqrt(a) / b) / (2 * (a - b))
+    return np.where(apart, elementary, -rd(np.where(apart, 1.0, x), near, near) / 3)
+
+
+def rg_partial(x, y, z):
+    return (rf(x, y, z) - x * rd(y, z, x) / 3) / 4
+
+
+def principal(partial, i):
+    """Where the last argument of ``elliprj`` is negative, its principal value has no integral."""
+    from .scipy_special_tools import above, numerical
+
+    differences = numerical(special.elliprj, i, above(0))
+
+    def chosen(y, *args):
+        p = value(args[3])
+        negative = (np.imag(p) == 0) & (np.real(p) < 0)
+        if not np.any(negative):
+            return partial(y, *args)
+        safe = (*args[:3], np.where(negative, 1.0, args[3]))
+        return np.where(negative, differences(y, *args), partial(y, *safe))
+
+    return chosen
+
+
+# fmt: off
+scalar_rule(special.elliprf, lambda f, x, y, z: -rd(y, z, x) / 6,
+                             lambda f, x, y, z: -rd(z, x, y) / 6,
+                             lambda f, x, y, z: -rd(x, y, z) / 6)
+scalar_rule(special.elliprg, lambda f, x, y, z: rg_partial(x, y, z),
+                             lambda f, x, y, z: rg_partial(y, z, x),
+                             lambda f, x, y, z: rg_partial(z, x, y))
+scalar_rule(special.elliprc, rc_by_x, rc_by_z)
+scalar_rule(special.elliprd, by_integral(-3 / 4, -3 / 2, -1 / 2, -3 / 2),
+                             by_integral(-3 / 4, -1 / 2, -3 / 2, -3 / 2),
+                             by_integral(-9 / 4, -1 / 2, -1 / 2, -5 / 2))
+scalar_rule(special.elliprj, principal(by_integral(-3 / 4, -3 / 2, -1 / 2, -1 / 2, -1), 0),
+                             principal(by_integral(-3 / 4, -1 / 2, -3 / 2, -1 / 2, -1), 1),
+                             principal(by_integral(-3 / 4, -1 / 2, -1 / 2, -3 / 2, -1), 2),
+                             principal(by_integral(-3 / 2, -1 / 2, -1 / 2, -1 / 2, -2), 3))
+# fmt: on
+
+
+def agm_partial(y, a, b):
+    """From ``agm(a, b) * elliprf(0, a**2, b**2) = pi / 2`` (DLMF 19.22.2)."""
+    return 2 / (3 * math.pi) * y * y * np.abs(a) * rd(0.0, b * b, a * a)
+
+
+scalar_rule(special.agm, agm_partial, lambda y, a, b: agm_partial(y, b, a))

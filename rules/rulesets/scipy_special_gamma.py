@@ -1,0 +1,164 @@
+"""scipy.special: gamma and beta functions, zeta functions, exponential integrals."""
+
+import math
+
+import numpy as np
+from scipy import special
+
+from ..calls import primitive
+from ..definitions import non_differentiable, scalar_rule
+from .scipy_special_tools import (
+    above,
+    around,
+    beta_density,
+    finite_or,
+    gamma_density,
+    numerical,
+    off_poles,
+    or_one,
+    whole,
+)
+
+# B(2j) / (2j)!, the coefficients of Euler and Maclaurin.
+BERNOULLI = [b / math.factorial(2 * j) for j, b in enumerate(special.bernoulli(24)[::2])][1:]
+
+
+@primitive
+def hurwitz(s, q):
+    """The sum of ``(q + k)**-s`` over ``k >= 0``, for whole ``s > 1``, also for complex ``q``.
+
+    For complex ``q``: the first terms, and Euler-Maclaurin for the rest (DLMF 25.11.5).
+    """
+    if not np.iscomplexobj(q):
+        return special.zeta(float(s), q)
+    steps = max(0, math.ceil(12 - np.min(np.real(q), initial=12)))
+    total = sum((q + k) ** -s for k in range(steps))
+    z = q + steps
+    total = total + z ** (1 - s) / (s - 1) + z**-s / 2
+    factor = s
+    for j, coefficient in enumerate(BERNOULLI, 1):
+        total = total + coefficient * factor * z ** (1 - s - 2 * j)
+        factor = factor * (s + 2 * j - 1) * (s + 2 * j)
+    return total
+
+
+scalar_rule(hurwitz, 0, lambda y, s, q: -s * hurwitz(s + 1, q))
+
+
+def rgamma_partial(y, x):
+    """``-y * psi(x)``; at the poles ``-n`` of gamma it is ``(-1)**n * n!``."""
+    pole = (x == np.rint(np.real(x))) & (np.real(x) <= 0)
+    n = np.where(pole, -np.real(x), 0)
+    at_pole = (1 - 2 * np.remainder(n, 2)) * special.gamma(n + 1)
+    return np.where(pole, at_pole, -y * special.psi(np.where(pole, 1.0, x)))
+
+
+non_differentiable(special.gammasgn)
+
+# fmt: off
+scalar_rule(special.psi,      lambda y, x: hurwitz(2, x))
+scalar_rule(special.gamma,    lambda y, x: y * special.psi(x))
+scalar_rule(special.gammaln,  lambda y, x: special.psi(x))
+scalar_rule(special.loggamma, lambda y, x: special.psi(x))
+scalar_rule(special.rgamma,   rgamma_partial)
+
+scalar_rule(special.beta,   lambda y, a, b: y * (special.psi(a) - special.psi(a + b)),
+                            lambda y, a, b: y * (special.psi(b) - special.psi(a + b)))
+scalar_rule(special.betaln, lambda y, a, b: special.psi(a) - special.psi(a + b),
+                            lambda y, a, b: special.psi(b) - special.psi(a + b))
+
+# Where two gamma functions have poles, these are differences: both functions are smooth there.
+scalar_rule(special.poch,
+            finite_or(lambda y, a, m: y * (special.psi(a + m) - special.psi(a)),
+                      numerical(special.poch, 0)),
+            finite_or(lambda y, a, m: y * special.psi(a + m), numerical(special.poch, 1)))
+scalar_rule(special.binom,
+            finite_or(lambda y, n, k: y * (special.psi(n + 1) - special.psi(n - k + 1)),
+                      numerical(special.binom, 0)),
+            finite_or(lambda y, n, k: y * (special.psi(n - k + 1) - special.psi(k + 1)),
+                      numerical(special.binom, 1)))
+
+scalar_rule(special.gammainc,  numerical(special.gammainc, 0, above(0)),
+                               lambda y, a, x: gamma_density(a, x))
+scalar_rule(special.gammaincc, numerical(special.gammaincc, 0, above(0)),
+                               lambda y, a, x: -gamma_density(a, x))
+scalar_rule(special.betainc,   numerical(special.betainc, 0, above(0)),
+                               numerical(special.betainc, 1, above(0)),
+                               lambda y, a, b, x: beta_density(a, b, x))
+scalar_rule(special.betaincc,  numerical(special.betaincc, 0, above(0)),
+                               numerical(special.betaincc, 1, above(0)),
+                               lambda y, a, b, x: -beta_density(a, b, x))
+# fmt: on
+
+# Python functions of scipy.special call these.
+_zeta = special.zeta.__globals__["_ufuncs"]._zeta
+_riemann_zeta = getattr(special.zeta.__globals__["_ufuncs"], "_riemann_zeta", special.zetac)
+
+# fmt: off
+scalar_rule(special.zetac, numerical(special.zetac, 0, around(1)))
+scalar_rule(_riemann_zeta, numerical(_riemann_zeta, 0, around(1)))
+scalar_rule(_zeta,         numerical(_zeta, 0, above(1)), lambda y, s, q: -s * _zeta(s + 1, q))
+# fmt: on
+
+
+# ---- exponential and trigonometric integrals ----
+
+
+def spence_partial(y, z):
+    """``log(z) / (1 - z)``, by ``hyp2f1`` near 1, where that is 0 / 0."""
+    near = np.abs(z - 1) < 0.5
+    series = -special.hyp2f1(1.0, 1.0, 2.0, np.where(near, 1 - z, 0))
+    far = np.where(near, 2.0, z)
+    return np.where(near, series, np.log(far) / (1 - far))
+
+
+def expn_partial(y, n, x):
+    """``-expn(n - 1, x)``; below order 0 by the recurrence of DLMF 8.19.12."""
+    below = -(np.exp(-x) + y) / x
+    return np.where(n == 0, below, -special.expn(np.maximum(n - 1, 0), x))
+
+
+def sin_quotient(x):
+    return (np.sin(x) + (x == 0)) / or_one(x)
+
+
+def sinh_quotient(x):
+    return (np.sinh(x) + (x == 0)) / or_one(x)
+
+
+# fmt: off
+scalar_rule(special.spence, spence_partial)
+scalar_rule(special.exp1,   lambda y, x: -np.exp(-x) / x)
+scalar_rule(special.expi,   lambda y, x: np.exp(x) / x)
+scalar_rule(special.expn,   whole(special.expn, "the order n"), expn_partial)
+scalar_rule(special.sici,   (lambda y, x: sin_quotient(x),),  (lambda y, x: np.cos(x) / x,))
+scalar_rule(special.shichi, (lambda y, x: sinh_quotient(x),), (lambda y, x: np.cosh(x) / x,))
+# fmt: on
+
+
+# ---- hypergeometric functions, and others that are power series ----
+
+
+# fmt: off
+scalar_rule(special.hyp0f1, numerical(special.hyp0f1, 0, off_poles),
+                            lambda y, v, z: special.hyp0f1(v + 1, z) / v)
+scalar_rule(special.hyp1f1, numerical(special.hyp1f1, 0), numerical(special.hyp1f1, 1, off_poles),
+                            lambda y, a, b, z: a / b * special.hyp1f1(a + 1, b + 1, z))
+scalar_rule(special.hyp2f1, numerical(special.hyp2f1, 0), numerical(special.hyp2f1, 1),
+                            numerical(special.hyp2f1, 2, off_poles),
+                            lambda y, a, b, c, z:
+                                a * b / c * special.hyp2f1(a + 1, b + 1, c + 1, z))
+scalar_rule(special.hyperu, numerical(special.hyperu, 0), numerical(special.hyperu, 1),
+                            lambda y, a, b, x: -a * special.hyperu(a + 1, b + 1, x))
+
+scalar_rule(special.wright_bessel,
+            numerical(special.wright_bessel, 0, above(0)),
+            numerical(special.wright_bessel, 1, above(0)),
+            lambda y, a, b, x: special.wright_bessel(a, a + b, x))
+scalar_rule(special.log_wright_bessel,
+            numerical(special.log_wright_bessel, 0, above(0)),
+            numerical(special.log_wright_bessel, 1, above(0)),
+            lambda y, a, b, x: np.exp(special.log_wright_bessel(a, a + b, x) - y))
+
+scalar_rule(special.wrightomega, lambda y, z: y / (1 + y))
+# fmt: on

@@ -1,0 +1,99 @@
+"""What the rules for scipy.special share: numerical partials, densities, guarded quotients."""
+
+import numpy as np
+from scipy import special
+
+from ..calls import astype
+from ..levels import value
+from ..not_implemented import not_implemented
+from ..project import dtype_of
+
+# Central differences of eighth order: weights of f(x + k h) - f(x - k h), for k from 1 to 4.
+_HALF = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
+OFFSETS = np.array([1, 2, 3, 4, -1, -2, -3, -4])
+WEIGHTS = np.concatenate([_HALF, -_HALF])
+STEP = 0.02
+
+
+def anywhere(x):
+    """The length over which a function of ``x`` changes, where 1 will do."""
+    return np.ones_like(x)
+
+
+def above(low):
+    """As ``anywhere``, with a singularity at ``low``; wider far from it, as distributions are."""
+    return lambda x: np.minimum(np.abs(x - low), np.sqrt(1 + np.abs(x - low)))
+
+
+def around(*points):
+    """As ``anywhere``, with a singularity at each of ``points``."""
+    return lambda x: np.minimum(1, np.min([np.abs(x - point) for point in points], axis=0))
+
+
+def off_poles(x):
+    """As ``anywhere``, with singularities at 0, -1, -2, ..."""
+    return np.minimum(1, np.abs(x - np.minimum(np.rint(x), 0)))
+
+
+def numerical(f, i, radius=anywhere, output=None):
+    """The partial of ``f`` in argument ``i`` by central differences, for parameters such as orders.
+
+    Where no closed form exists. Eight points, at multiples of 0.02 of ``radius``, over which
+    ``f`` must be analytic, and changes by factors, not by orders of magnitude: a relative error
+    of about 1e-11, or 100 times that of ``f`` itself if that is more. float64 inside whatever
+    the arguments are. It is ordinary NumPy code, so that its derivatives in the other arguments
+    are differences of their exact partials; again in argument ``i`` they lose two digits more.
+    """
+
+    def partial(y, *args):
+        x = args[i]
+        with np.errstate(all="ignore"):
+            wanted = STEP * radius(np.asarray(value(x), float))
+            h = np.exp2(np.floor(np.log2(wanted)))  # x + k h then has no rounding error
+            ndim = max(np.ndim(value(a)) for a in args)
+            offsets = OFFSETS.reshape(-1, *(1,) * ndim)
+            values = f(*args[:i], x + h * offsets, *args[i + 1 :])
+            if output is not None:
+                values, y = values[output], y[output]
+            slope = np.sum(values * WEIGHTS.reshape(offsets.shape), axis=0) / h
+        dtype = dtype_of(value(y))
+        return slope if dtype is None or dtype.itemsize > 8 else astype(slope, dtype)
+
+    return partial
+
+
+def finite_or(formula, fallback):
+    """``formula``, and ``fallback`` where that is not finite: at poles that cancel."""
+
+    def partial(y, *args):
+        with np.errstate(all="ignore"):
+            found = formula(y, *args)
+        finite = np.isfinite(value(found))
+        return found if np.all(finite) else np.where(finite, found, fallback(y, *args))
+
+    return partial
+
+
+def whole(f, name):
+    """The partial in an argument that has to be a whole number."""
+    return not_implemented(f"{name} of {f.__name__} is a whole number; it has no derivative")
+
+
+def or_one(x):
+    """``x``, but 1 where it is 0: what to divide by where the result is 0 anyway."""
+    return x + (x == 0)
+
+
+def quotient(a, b):
+    """``a / b``, and 0 where both are 0."""
+    return a / (b + ((a == 0) & (b == 0)))
+
+
+def gamma_density(a, x):
+    """``x**(a-1) exp(-x) / gamma(a)``."""
+    return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
+
+
+def beta_density(a, b, x):
+    """``x**(a-1) (1-x)**(b-1) / beta(a, b)``."""
+    return np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))

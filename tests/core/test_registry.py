@@ -1,0 +1,423 @@
+"""The tables of rules: asking, registering, opting out, and the tools that define rules."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.rules import getitem
+
+NO, ZERO = cr.NoTangent(), cr.ZeroTangent()
+
+
+class Fast:
+    pass
+
+
+class FastConfig(cr.RuleConfig, Fast):
+    pass
+
+
+@pytest.fixture
+def f():
+    @cr.primitive
+    def f(*args, **options):
+        return args[0]
+
+    return f
+
+
+def pass_on(ybar):
+    return NO, ybar
+
+
+# ---- asking ---------------------------------------------------------------------------------
+
+
+def test_asking_for_a_rule_there_is_not():
+    def unknown(x):
+        return x
+
+    assert cr.rrule(unknown, 1.0) is None
+    assert cr.frule((NO, 1.0), unknown, 1.0) is None
+    assert cr.rrule(cr.ReverseConfig(), [].append, 1.0) is None
+    assert cr.rrule([], 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "ask"),
+    [
+        ("rrule takes", lambda: cr.rrule()),
+        ("rrule takes", lambda: cr.rrule(cr.ReverseConfig())),
+        ("frule takes", lambda: cr.frule(np.sin, 1.0)),
+        ("frule takes", lambda: cr.frule((NO, 1.0))),
+        ("frule of numpy.sin got 1 arguments and 1 tangents", lambda: cr.frule((NO,), np.sin, 1.0)),
+    ],
+)
+def test_asking_in_the_wrong_way(message, ask):
+    with pytest.raises(TypeError, match=message):
+        ask()
+
+
+def test_a_pullback_skips_zeros_and_opens_thunks(f):
+    @cr.rrule.register(f)
+    def f_rrule(f, x):
+        def f_pullback(ybar):
+            assert type(ybar) is float
+            return NO, ybar
+
+        return f(x), f_pullback
+
+    _, pullback = cr.rrule(f, 1.0)
+    assert (NO, 2.0) == pullback(2.0) == pullback(cr.thunk(lambda: 2.0))
+    assert (ZERO, ZERO) == pullback(ZERO)
+    assert "<pullback of f>" == repr(pullback)
+
+
+def test_tables_show_themselves():
+    assert repr(cr.rrule).startswith("<rrule: rules for ")
+    assert repr(cr.frule).startswith("<frule: rules for ")
+    assert "instances(Fast)" == repr(cr.instances(Fast))
+
+
+# ---- registering ----------------------------------------------------------------------------
+
+
+def test_register_returns_the_function(f):
+    def f_rrule(f, x):
+        return x, pass_on
+
+    assert f_rrule is cr.rrule.register(f)(f_rrule)
+
+
+def test_a_rule_with_the_same_types_replaces_the_older(f):
+    for value in (1.0, 2.0):
+
+        @cr.rrule.register(f)
+        def f_rrule(f, x: float, value=value):
+            return value, pass_on
+
+        assert value == cr.rrule(f, 0.0)[0]
+
+
+def test_a_rule_takes_effect_at_once(f):
+    gradient, derivative = cr.grad(lambda x: 2 * f(x)), cr.jacfwd(lambda x: 2 * f(x))
+    assert (2.0, 2.0) == (gradient(1.0), derivative(1.0))
+
+    @cr.rrule.register(f)
+    def f_rrule(f, x):
+        return f(x), lambda ybar: (NO, 10 * ybar)
+
+    @cr.frule.register(f)
+    def f_frule(tangents, f, x):
+        return f(x), 100 * tangents[1]
+
+    assert (20.0, 200.0) == (gradient(1.0), derivative(1.0))
+
+    @cr.rrule.register(f)
+    def f_float_rrule(f, x: float):
+        return f(x), lambda ybar: (NO, 3 * ybar)
+
+    assert 6.0 == gradient(1.0)
+    cr.scalar_rule(f, 5.0)
+    assert (10.0, 10.0) == (gradient(1.0), derivative(1.0))
+    cr.rrule.unregister(f)
+    assert 2.0 == gradient(1.0)
+
+
+def test_unregistering_a_functor():
+    class Call:
+        def __call__(self, x):
+            return x
+
+    @cr.rrule.register(cr.instances(Call))
+    def call_rrule(call, x):
+        return x, pass_on
+
+    assert cr.rrule(Call(), 1.0) is not None
+    cr.rrule.unregister(cr.instances(Call))
+    assert cr.rrule(Call(), 1.0) is None
+
+
+def rule_without_function():
+    pass
+
+
+def rule_without_config(config: Fast):
+    pass
+
+
+def rule_by_keyword(f, *, x, **options):
+    return x, pass_on
+
+
+def rule_with_an_unknown_annotation(f, x: "Missing"):  # noqa: F821
+    pass
+
+
+@pytest.mark.parametrize(
+    ("message", "register"),
+    [
+        ("rrule.register needs the function itself, not 'f'", lambda f: cr.rrule.register("f")),
+        (
+            r"rule_without_function \(test_registry.py:\d+\) must have the signature \(f, \*args\)",
+            lambda f: cr.rrule.register(f)(rule_without_function),
+        ),
+        (
+            r"must have the signature \(tangents, f, \*args\)",
+            lambda f: cr.frule.register(f)(lambda tangents: None),
+        ),
+        (
+            r"must have the signature \(f, \*args\)",
+            lambda f: cr.rrule.register(f)(rule_without_config),
+        ),
+        (
+            "an annotation of rule_with_an_unknown_annotation cannot be resolved",
+            lambda f: cr.rrule.register(f)(rule_with_an_unknown_annotation),
+        ),
+    ],
+)
+def test_registering_what_is_no_rule(f, message, register):
+    with pytest.raises(cr.RuleError, match=message):
+        register(f)
+
+
+def test_optional_arguments_and_options(f):
+    """What is positional in the rule may be missing; what is keyword-only is an option."""
+
+    @cr.rrule.register(f)
+    def f_rrule(f, x, *others, axis=None):
+        def f_pullback(ybar):
+            return NO, ybar, *([ZERO] * len(others))
+
+        return (x, others, axis), f_pullback
+
+    assert (1.0, (), None) == cr.rrule(f, 1.0)[0]
+    y, pullback = cr.rrule(f, 1.0, 2.0, 3.0, axis=0)
+    assert ((1.0, (2.0, 3.0), 0), (NO, 5.0, ZERO, ZERO)) == (y, pullback(5.0))
+
+
+def test_options_given_by_position():
+    """They get their names from the function, and NoTangent() for a cotangent."""
+
+    @cr.primitive
+    def f(x, axis=None, flag=False):
+        return x
+
+    @cr.rrule.register(f)
+    def f_rrule(f, x, *, axis=None, flag=False):
+        return (x, axis, flag), pass_on
+
+    y, pullback = cr.rrule(f, 1.0, 0, flag=True)
+    assert ((1.0, 0, True), (NO, 2.0, NO)) == (y, pullback(2.0))
+
+
+# ---- configs --------------------------------------------------------------------------------
+
+
+def test_the_config_parameter_is_known_by_its_annotation():
+    """A config class, a trait of the library, AllOf, any class that the function is not."""
+
+    def ask(annotate, config):
+        def f(x):
+            return x
+
+        def f_rrule(asked, f, x):
+            return type(asked).__name__, pass_on
+
+        f_rrule.__annotations__["asked"] = annotate
+        cr.rrule.register(f)(f_rrule)
+        found = cr.rrule(config, f, 1.0)
+        return None if found is None else found[0]
+
+    reverse = cr.ReverseConfig()
+    for annotation in (
+        cr.RuleConfig, cr.ReverseConfig, cr.HasReverseMode, cr.AllOf[cr.HasReverseMode],
+        cr.AllOf[cr.HasForwardsMode, cr.HasReverseMode],
+    ):  # fmt: skip
+        assert "ReverseConfig" == ask(annotation, reverse)
+    assert "FastConfig" == ask(Fast, FastConfig())
+    for annotation in (cr.ForwardConfig, cr.NoReverseMode, Fast, cr.AllOf[cr.HasReverseMode, Fast]):
+        assert ask(annotation, reverse) is None
+
+
+def test_configs_of_a_class_are_equal():
+    assert cr.ReverseConfig() == cr.ReverseConfig()
+    assert cr.ReverseConfig() != cr.ForwardConfig()
+    assert 1 == len({cr.ReverseConfig(), cr.ReverseConfig()})
+    assert "ReverseConfig()" == repr(cr.ReverseConfig())
+
+
+def test_all_of():
+    both = cr.AllOf[cr.HasForwardsMode, cr.HasReverseMode]
+    assert "AllOf[HasForwardsMode, HasReverseMode]" == both.__name__
+    assert isinstance(cr.ReverseConfig(), both)
+    assert not isinstance(cr.ForwardConfig(), both)
+    assert issubclass(both, cr.HasReverseMode)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        (
+            r"ForwardConfig\(\) has no rrule_via_ad",
+            lambda: cr.rrule_via_ad(cr.ForwardConfig(), abs, 1.0),
+        ),
+        (
+            "ask for the trait in the rule",
+            lambda: cr.frule_via_ad(FastConfig(), (NO, 1.0), abs, 1.0),
+        ),
+        ("frule_via_ad needs a RuleConfig, and got float", lambda: cr.frule_via_ad(1.0, (), abs)),
+    ],
+)
+def test_calling_back_into_an_engine_that_cannot(message, call):
+    with pytest.raises(cr.RuleError, match=message):
+        call()
+
+
+# ---- opting out, and which ------------------------------------------------------------------
+
+
+def test_opting_out(f):
+    @cr.rrule.register(f)
+    def f_rrule(f, x, *others):
+        return f(x, *others), lambda ybar: (NO, 10 * ybar, *others)
+
+    cr.opt_out(cr.rrule, f, float)
+    assert (1.0, 10.0) == (cr.grad(lambda x: f(x))(2.0), cr.grad(lambda x: f(x))(np.array(2.0)))
+    assert cr.rrule(f, 2.0) is None
+    assert cr.rrule(f, 2.0, 3.0) is not None
+    with pytest.raises(cr.RuleError, match="opt_out takes the table first"):
+        cr.opt_out(f, float)
+
+
+by_hash = pytest.mark.xfail(
+    reason="multipledispatch breaks the tie of (object,) and (*object,) by hash", strict=False
+)
+
+
+@by_hash
+def test_one_argument_is_more_specific_than_any_number(f):
+    @cr.rrule.register(f)
+    def f_many_rrule(f, *xs):
+        return "many", pass_on
+
+    @cr.rrule.register(f)
+    def f_one_rrule(f, x):
+        return "one", pass_on
+
+    assert ("one", "many") == (cr.rrule(f, 1.0)[0], cr.rrule(f, 1.0, 2.0)[0])
+
+
+@by_hash
+def test_opting_out_for_any_arguments(f):
+    @cr.rrule.register(f)
+    def f_rrule(f, x):
+        return f(x), pass_on
+
+    cr.opt_out(cr.rrule, f)
+    assert cr.rrule(f, 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "call"),
+    [
+        ("rrule of numpy.floor for (float): non-differentiable", (np.floor, 1.0)),
+        ("rrule of numpy.sum for (ndarray): linear rule", (np.sum, np.ones(2))),
+        ("rrule of numpy.matmul for (ndarray, float): bilinear rule", (np.matmul, np.ones(2), 1.0)),
+        ("rrule of numpy.sin for (float): scalar rule", (np.sin, 1.0)),
+        ("rrule of len for (list): none, and none is registered for any types", (len, [])),
+        ("rrule of numpy.piecewise for (): composed of other functions", (np.piecewise,)),
+    ],
+)
+def test_which(expected, call):
+    assert cr.which(cr.rrule, *call).startswith(expected)
+
+
+def test_which_needs_the_table():
+    with pytest.raises(cr.RuleError, match="which takes the table first"):
+        cr.which(np.sin, 1.0)
+
+
+def test_which_says_where_a_rule_is(f):
+    cr.scalar_rule(f, 1.0)
+    where = r"test_registry\.py:\d+"
+    assert pytest.importorskip("re").search(
+        rf"scalar rule \({where}\)$", cr.which(cr.frule, f, 1.0)
+    )
+
+    @cr.rrule.register(f)
+    def f_rrule(config: Fast, f, x: float):
+        return x, pass_on
+
+    text = cr.which(cr.rrule, FastConfig(), f, 1.0)
+    assert (
+        "because the most specific for its argument types (float) and FastConfig() has Fast" in text
+    )
+
+
+# ---- tools ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "define"),
+    [
+        (r"scalar_rule\(f\) needs one partial per argument", lambda f: cr.scalar_rule(f)),
+        (
+            "every output of f needs the same number of partials",
+            lambda f: cr.scalar_rule(f, (1.0,), (1.0, 2.0)),
+        ),
+    ],
+)
+def test_tools_used_in_the_wrong_way(f, message, define):
+    with pytest.raises(cr.RuleError, match=message):
+        define(f)
+
+
+def test_non_differentiable_functions_leave_no_trace(f):
+    seen = []
+
+    @cr.primitive
+    def spy(x):
+        seen.append(type(x))
+        return x
+
+    cr.non_differentiable(f, spy)
+    assert 2.0 == cr.grad(lambda x: x * f(x))(2.0)
+    assert 2.0 == cr.grad(lambda x: x * spy(x))(2.0)
+    assert [float] == seen
+    y, pullback = cr.rrule(f, 1.0, 2.0)
+    assert (1.0, (NO, NO, NO)) == (y, pullback(NO))
+
+
+def test_a_linear_rule_refuses_other_options():
+    @cr.primitive
+    def total(x, axis=None, weights=None):
+        return np.sum(x, axis)
+
+    @cr.linear_rule(total)
+    def total_transpose(ybar, space, axis=None):
+        return np.broadcast_to(ybar, space.shape)
+
+    np.testing.assert_array_equal([1.0, 1.0], cr.grad(lambda x: total(x, weights=None))(np.ones(2)))
+    message = (
+        "the rule of total does not support the keyword 'weights'.\n  keywords it supports: axis"
+    )
+    with pytest.raises(cr.MissingRuleError, match=message):
+        cr.grad(lambda x: total(x, weights=1.0))(np.ones(2))
+
+
+def test_getitem_is_a_function_with_a_rule():
+    y, pullback = cr.rrule(getitem, np.arange(3.0), 1)
+    assert 1.0 == y
+    np.testing.assert_array_equal([0.0, 2.0, 0.0], cr.unthunk(pullback(2.0)[1]))
+
+
+def test_primitives():
+    @cr.primitive
+    def f(x, *, scale=1.0):
+        """Say something."""
+        return scale * x
+
+    assert ("f", "Say something.", 6.0) == (f.__name__, f.__doc__, f(3.0, scale=2.0))
+    assert 2.0 == cr.grad(lambda x: f(x, scale=2.0))(3.0)
+    assert 3.0 == cr.grad(lambda scale: f(3.0, scale=scale))(2.0)

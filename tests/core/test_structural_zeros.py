@@ -1,0 +1,104 @@
+"""A branch that was selected away contributes nothing, whatever its own derivative is there."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+X = np.array([0.0, 1.0, 4.0])
+HALF = np.array([0.0, 0.5, 0.25])  # of the square root, with nothing from the entry at 0
+
+
+def by_where(x):
+    return np.where(x > 0, np.sqrt(x), 0.0)
+
+
+def by_where_twice(x):
+    return np.where(x > 0, np.where(x > 0, np.sqrt(x), -1.0), 0.0)
+
+
+def by_slice(x):
+    return np.sqrt(x)[1:]
+
+
+def by_mask(x):
+    y = np.sqrt(x)
+    return y[x > 0]
+
+
+def by_entries(x):
+    y = np.sqrt(x)
+    return y[1] + y[2]
+
+
+def by_fancy_index(x):
+    return np.sqrt(x)[[1, 2]]
+
+
+def by_take(x):
+    return np.take(np.sqrt(x), [2, 1])
+
+
+def by_extremes(x):
+    return np.sqrt(x)[1] + np.max(np.sqrt(x)) + 0.0 * np.min(np.sqrt(x)[1:])
+
+
+def through_a_chain(x):
+    return np.where(x > 0, 2.0 * np.sqrt(x) - np.sqrt(x), x * 0.0)
+
+
+PROGRAMS = [
+    by_where,
+    by_where_twice,
+    by_slice,
+    by_mask,
+    by_entries,
+    by_fancy_index,
+    by_take,
+    through_a_chain,
+    by_extremes,
+]
+
+
+@pytest.fixture(autouse=True)
+def infinite_derivatives_are_expected():
+    with np.errstate(divide="ignore", invalid="ignore"):
+        yield
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_both_modes(f):
+    def total(x):
+        return np.sum(f(x))
+
+    np.testing.assert_array_equal(cr.grad(total)(X), HALF)
+    assert cr.jvp(total, (X,), (np.ones(3),))[1] == 0.75
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("outer", [cr.jacfwd, cr.jacrev])
+def test_second_order(f, outer):
+    expected = np.diag([0.0, -0.25, -0.25 / 8])
+    found = outer(cr.grad(lambda x: np.sum(f(x))))(X)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_scalars():
+    assert cr.grad(lambda x: np.where(x > 0, np.log(x), 0.0) * 1.0)(0.0) == 0.0
+    assert cr.grad(lambda x: np.log(x) if x > 0 else x)(0.0) == 1.0
+
+
+def test_a_branch_that_is_used_elsewhere_counts():
+    def f(x):
+        y = np.sqrt(x)
+        return np.sum(np.where(x > 0, y, 0.0)) + y[0]
+
+    np.testing.assert_array_equal(cr.grad(f)(X), [np.inf, 0.5, 0.25])
+
+
+def test_numeric_zeros_get_no_such_treatment():
+    for f in (lambda x: np.sqrt(x) ** 2, lambda x: np.sqrt(x) * np.sqrt(x)):
+        assert cr.grad(f)(0.0) != 0.0
+        assert cr.jvp(f, (0.0,), (1.0,))[1] != 0.0
+    with np.errstate(all="ignore"):
+        assert cr.grad(lambda x: 1 / (1 / x))(np.float64(0.0)) != 0.0

@@ -207,11 +207,9 @@ class LinearRule(Kind):
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         if isinstance(xdot, Tangent):
-            # A list of arrays, with real zeros; of a flag, too, which has no tangents.
-            parts = zip(args[0], as_structured(args[0], xdot), strict=True)
-            xdot = [
-                np.zeros(shape_of(x)) if isinstance(dot, AbstractZero) else dot for x, dot in parts
-            ]
+            xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
+            if type(xdot) in (list, tuple):
+                xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
         return self.f(xdot, **kwargs)
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
@@ -219,6 +217,12 @@ class LinearRule(Kind):
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (False,)
+
+
+def _of_flags(x: Any, xdot: Any) -> Any:
+    # Flags have no tangents, but join arrays as zeros and ones; among tangents, as zeros.
+    flags = isinstance(xdot, AbstractZero) and dtype_of(x) is not None
+    return np.zeros(shape_of(x)) if flags else xdot
 
 
 class BilinearRule(Kind):

@@ -27,6 +27,7 @@ from . import (
     numpy_quantiles,
     numpy_reductions,
     numpy_remaining,
+    numpy_series,
     numpy_shapes,
     numpy_svd,
     numpy_trigonometry,

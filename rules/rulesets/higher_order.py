@@ -102,12 +102,13 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     ys, pullbacks = unzip([rrule_via_ad(config, f, *row) for row in zip(*columns)], 2)
     form = form_of_map(map, xs[0])
     results = Results(ys, form)
+    count = 1 + len(xs)
 
     def map_pullback(ybar):
         pairs = zip(pullbacks, results.split(ybar))
         # Last first: f may have written what its next call read.
-        bars = [pull_item(pullback, bar, 1 + len(xs)) for pullback, bar in reversed([*pairs])]
-        fbars, *xsbars = unzip(reversed(bars), 1 + len(xs))
+        bars = [pull_item(pullback, bar, count) for pullback, bar in reversed([*pairs])]
+        fbars, *xsbars = unzip(reversed(bars), count)
         return (
             NoTangent(),
             sum_of_fbars(f, fbars),

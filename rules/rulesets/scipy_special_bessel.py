@@ -242,3 +242,24 @@ scalar_rule(special.kelvin,
             (lambda y, x: 1j * y[0] - (y[2] + 0.5j * (x == 0)) / or_one(x),),
             (lambda y, x: 1j * y[1] - y[3] / x,))
 # fmt: on
+
+
+# ---- spherical Bessel functions, which are Python functions around these ----
+
+
+def spherical_rules(name, sign):
+    """``w'' = -2 w' / z + (n (n + 1) / z**2 - sign) w`` (DLMF 10.47.1, 10.47.2)."""
+    f, slope = (_globals.get(f"_spherical_{name}{end}") for end in ("", "_d"))
+    if f is None or slope is None:
+        return
+
+    def curvature(y, n, z):
+        return (n * (n + 1) / (z * z) - sign) * f(n, z) - 2 * y / z
+
+    scalar_rule(f, whole(f, "the order n"), lambda y, n, z: slope(n, z))
+    scalar_rule(slope, whole(slope, "the order n"), curvature)
+
+
+_globals = special.spherical_jn.__globals__
+for _name, _sign in ("jn", 1), ("yn", 1), ("in", -1), ("kn", -1):
+    spherical_rules(_name, _sign)

@@ -13,25 +13,34 @@ from ..calls import astype
 from ..definitions import scalar_rule
 from ..levels import value
 from ..project import dtype_of
+from .scipy_special_tools import above, numerical
 
 rd = special.elliprd
 rf = special.elliprf
 
-# The trapezoidal rule in s = log(t): its error is exp(-2 pi^2 / STEP), for any power of t + x.
-STEP = 0.45
-LOGARITHMS = STEP * np.arange(-170, 171)
+
+
+def logarithms(args):
+    """Points for the trapezoidal rule in ``log(t)``, and their distance.
+
+    The error is ``exp(-2 pi * angle / step)``, where ``angle`` is that between the negative axis
+    and the nearest of the numbers, for any power of ``t + x``; 1e-17 here, to 0.1 from the axis.
+    """
+    angle = math.pi - max(np.max(np.abs(np.angle(x)), initial=0) for x in args)
+    step = max(angle, 0.1) * 2 * math.pi / 42
+    return step * np.arange(math.ceil(-76 / step), math.ceil(32 / step)), step
 
 
 def integral(factor, powers, *args):
     """``factor`` times the integral over ``t > 0`` of the product of ``(t + x)**power``.
 
-    The numbers are first divided by the mean of their sizes.
+    Scaled by the mean size of the numbers.
     """
-    sizes = [np.abs(np.asarray(value(x))).astype(float) for x in args]
-    scale = sum(sizes) / len(sizes)
-    scale = np.where(scale == 0, 1.0, scale)[..., None]
-    t = np.exp(LOGARITHMS) * scale
-    product = t * (factor * STEP)
+    values = [np.asarray(value(x)) for x in args]
+    scale = sum(np.abs(x).astype(float) for x in values) / len(values)
+    points, step = logarithms(values)
+    t = np.exp(points) * np.where(scale == 0, 1.0, scale)[..., None]
+    product = t * (factor * step)
     for x, power in zip(args, powers):
         product = product * (t + np.expand_dims(x, -1)) ** power
     return np.sum(product, axis=-1)
@@ -141,8 +150,6 @@ def rg_partial(x, y, z):
 
 def principal(partial, i):
     """Where the last argument of ``elliprj`` is negative, its principal value has no integral."""
-    from .scipy_special_tools import above, numerical
-
     differences = numerical(special.elliprj, i, above(0))
 
     def chosen(y, *args):

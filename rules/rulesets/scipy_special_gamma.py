@@ -90,15 +90,16 @@ scalar_rule(special.betaincc,  numerical(special.betaincc, 0, above(0)),
                                lambda y, a, b, x: -beta_density(a, b, x))
 # fmt: on
 
-# Python functions of scipy.special call these.
-_zeta = special.zeta.__globals__["_ufuncs"]._zeta
-_riemann_zeta = getattr(special.zeta.__globals__["_ufuncs"], "_riemann_zeta", special.zetac)
-
-# fmt: off
 scalar_rule(special.zetac, numerical(special.zetac, 0, around(1)))
-scalar_rule(_riemann_zeta, numerical(_riemann_zeta, 0, around(1)))
-scalar_rule(_zeta,         numerical(_zeta, 0, above(1)), lambda y, s, q: -s * _zeta(s + 1, q))
-# fmt: on
+
+# Python functions of scipy.special call these.
+_ufuncs = special.zeta.__globals__["_ufuncs"]
+_zeta = _ufuncs._zeta
+scalar_rule(_zeta, numerical(_zeta, 0, above(1)), lambda y, s, q: -s * _zeta(s + 1, q))
+if hasattr(_ufuncs, "_riemann_zeta"):
+    scalar_rule(_ufuncs._riemann_zeta, numerical(_ufuncs._riemann_zeta, 0, around(1)))
+_lambertw = special.lambertw.__globals__["_lambertw"]
+scalar_rule(_lambertw, lambda y, z, k, tol: np.exp(-y) / (1 + y), 0, 0)
 
 
 # ---- exponential and trigonometric integrals ----

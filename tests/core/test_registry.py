@@ -150,7 +150,7 @@ def rule_by_keyword(f, *, x, **options):
     return x, pass_on
 
 
-def rule_with_an_unknown_annotation(f, x: "Missing"):  # noqa: F821
+def rule_with_an_unknown_annotation(f, x: "Missing"):  # type: ignore  # noqa: F821
     pass
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 import chainrules as cr
-import chainrules.rules.rulesets.scipy_special  # noqa: F401
+import chainrules.rules.rulesets.scipy_special
 from chainrules.testing import test_frule, test_rrule
 
 PROLATE = special.pro_cv
@@ -126,11 +126,9 @@ POINTS = {
     "pro_rad1": [(0, 1, 0.7, 1.4), (1, 2, 2.0, 1.8)],
     "obl_rad1": [(0, 1, 0.7, 1.4), (1, 2, 2.0, 1.8)],
     "pro_rad2": [(0, 1, 0.7, 1.4), (1, 2, 2.0, 2.5)],
-    
     # SciPy 1.17 has a wrong derivative, or noise, in the second output near other points.
     "obl_rad2": [(1, 1, 1.0, 1.8), (1, 2, 2.0, 3.0)],
     "obl_rad2_cv": [(1, 1, 1.0, OBLATE(1, 1, 1.0), 1.8), (1, 2, 2.0, OBLATE(1, 2, 2.0), 3.0)],
-    # The other number of a spheroidal function is that of its order, degree and scale.
     "pro_ang1_cv": [(0, 1, 0.7, PROLATE(0, 1, 0.7), 0.4), (1, 2, 2.0, PROLATE(1, 2, 2.0), -0.3)],
     "obl_ang1_cv": [(0, 1, 0.7, OBLATE(0, 1, 0.7), 0.4), (1, 2, 2.0, OBLATE(1, 2, 2.0), -0.3)],
     "pro_rad1_cv": [(0, 1, 0.7, PROLATE(0, 1, 0.7), 1.4), (1, 2, 2.0, PROLATE(1, 2, 2.0), 2.5)],
@@ -144,13 +142,13 @@ POINTS = {
     "gdtrix": [(0.6, 1.2, 0.7), (1.3, 2.4, 0.2)],
     "chdtr": [(1.3, 1.2), (5.3, 4.0)], "chdtrc": [(1.3, 1.2), (5.3, 4.0)],
     "chdtri": [(1.3, 0.2), (5.3, 0.7)], "chdtriv": [(0.3, 1.2), (0.6, 4.0)],
-    "pdtr": [(2, 1.2), (3.5, 4.0)], "pdtrc": [(2, 1.2), (3.5, 4.0)],
+    "pdtr": [(2.5, 1.2), (3.5, 4.0)], "pdtrc": [(2.5, 1.2), (3.5, 4.0)],
     "pdtri": [(2, 0.3), (3, 0.6)], "pdtrik": [(0.4, 1.2), (0.6, 4.0)],
     "gammaincinv": [(1.3, 0.2), (5.3, 0.7)], "gammainccinv": [(1.3, 0.2), (5.3, 0.7)],
     "betaincinv": [(1.3, 1.2, 0.4), (5.3, 2.0, 0.7)],
     "betainccinv": [(1.3, 1.2, 0.4), (5.3, 2.0, 0.7)],
     "btdtria": [(0.3, 1.2, 0.4), (0.6, 2.0, 0.7)], "btdtrib": [(1.3, 0.2, 0.4), (2.3, 0.6, 0.7)],
-    "bdtr": [(1, 5, 0.4), (3.5, 6, 0.7)], "bdtrc": [(1, 5, 0.4), (3.5, 6, 0.7)],
+    "bdtr": [(1.5, 5, 0.4), (3.5, 6, 0.7)], "bdtrc": [(1.5, 5, 0.4), (3.5, 6, 0.7)],
     "bdtri": [(1, 5, 0.4), (3, 6, 0.7)], "bdtrik": [(0.4, 5.0, 0.3), (0.7, 7.3, 0.6)],
     "bdtrin": [(1.0, 0.4, 0.3), (2.5, 0.3, 0.6)],
     "nbdtr": [(1, 5, 0.4), (3, 2, 0.3)], "nbdtrc": [(1, 5, 0.4), (3, 2, 0.3)],
@@ -194,7 +192,7 @@ HOLOMORPHIC = {
     "ive": (0.7,), "kve": (0.7,), "hankel1": (0.7,), "hankel2": (0.7,), "hankel1e": (0.7,),
     "hankel2e": (0.7,), "airy": (), "airye": (),
     "elliprc": (1.2,), "elliprd": (1.2, 0.4 + 0.2j), "elliprf": (1.2, 0.4 + 0.2j),
-    "elliprg": (1.2, 0.4 + 0.2j), "elliprj": (1.2, 0.4 + 0.2j, 0.8),
+    "elliprg": (1.2, 0.4 + 0.2j), "elliprj": (1.2, 0.4, 0.8),
     "eval_legendre": (3,), "eval_sh_legendre": (3,), "eval_chebyt": (3,), "eval_chebyu": (3,),
     "eval_chebyc": (3,), "eval_chebys": (3,), "eval_sh_chebyt": (3,), "eval_sh_chebyu": (3,),
     "eval_laguerre": (3,), "eval_genlaguerre": (3, 0.7), "eval_gegenbauer": (3, 0.7),
@@ -327,7 +325,7 @@ def test_whole_numbers_have_no_derivative(name):
         assert type(args[position]) is int
         tangents = [cr.NoTangent(), *(cr.ZeroTangent() for x in args)]
         tangents[1 + position] = 1.0
-        with pytest.raises(NotImplementedError, match=f"{name.rstrip('ci')}.* is a whole number"):
+        with pytest.raises(NotImplementedError, match="is a whole number"):
             np.asarray(cr.frule(tuple(tangents), f, *args)[1])
 
 

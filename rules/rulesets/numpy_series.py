@@ -1,0 +1,84 @@
+"""Roots and fits of the six series of ``np.polynomial``, for traced values.
+
+``np.polynomial`` is plain Python that NumPy's protocols do not see. Traced values run through
+most of it, but not through its companion matrices and least squares. ``FUNCTIONS`` has, by name
+(``chebroots``, ``legfit`` ...), functions that take their place.
+"""
+
+import warnings
+
+import numpy as np
+from numpy import polynomial
+
+from ..calls import array_of, primitive
+from ..levels import value
+from ..objects import healed
+from ..project import ProjectTo, dtype_of
+from ..registry import frule, rrule
+from ..tangents import NoTangent
+from .numpy_factorizations import dense
+from .numpy_products import adjoint
+
+MODULES = {
+    "poly": polynomial.polynomial, "cheb": polynomial.chebyshev, "leg": polynomial.legendre,
+    "herm": polynomial.hermite, "herme": polynomial.hermite_e, "lag": polynomial.laguerre,
+}  # fmt: skip
+FUNCTIONS = {}
+
+
+def define_roots(prefix, module):
+    """Define the roots of a series, and differentiate them where they are simple.
+
+    From ``val(y, c) = 0``: ``val(y, cdot) + slope * ydot = 0``.
+    """
+    val, der, vander = (getattr(module, prefix + name) for name in ("val", "der", "vander"))
+    roots = primitive(getattr(module, f"{prefix}roots"))
+
+    @frule.register(roots)
+    def roots_frule(tangents, roots, c):
+        _, cdot = tangents
+        y = roots(c)
+        return y, ProjectTo(y)(-healed(val(y, dense(cdot, c))) / healed(val(y, der(c))))
+
+    @rrule.register(roots)
+    def roots_rrule(roots, c):
+        project_c = ProjectTo(c)
+        y = roots(c)
+
+        def roots_pullback(ybar):
+            columns = healed(vander(y, project_c.shape[0] - 1))
+            slope = healed(val(y, der(c)))
+            return NoTangent(), project_c(-adjoint(columns) @ (ybar / np.conj(slope)))
+
+        return y, roots_pullback
+
+    return roots
+
+
+def define_fit(prefix, module):
+    vander = getattr(module, f"{prefix}vander")
+
+    def fit(x, y, deg, rcond=None, full=False, w=None):
+        """Least squares in the powers ``deg``: all up to a number, or those of a list."""
+        x, y = array_of(x) + 0.0, array_of(y) + 0.0
+        powers = np.arange(deg + 1) if np.ndim(deg) == 0 else np.sort(deg)
+        columns = healed(vander(x, int(powers[-1])))[:, powers]
+        if w is not None:
+            w = array_of(w) + 0.0
+            columns, y = columns * w[:, None], y * (w[:, None] if np.ndim(y) == 2 else w)
+        rcond = len(x) * np.finfo(dtype_of(value(x))).eps if rcond is None else rcond
+        scale = np.sqrt(np.sum(np.real(np.conj(columns) * columns), axis=0))
+        found, squares, rank, s = np.linalg.lstsq(columns / scale, y, rcond)
+        if rank != len(powers) and not full:
+            warnings.warn("The fit may be poorly conditioned", np.exceptions.RankWarning, 2)
+        places = np.equal.outer(np.arange(powers[-1] + 1), powers).astype(found.dtype)
+        c = places @ (found.T / scale).T
+        return (c, [squares, rank, s, rcond]) if full else c
+
+    fit.__name__ = fit.__qualname__ = f"{prefix}fit"
+    return fit
+
+
+for _prefix, _module in MODULES.items():
+    FUNCTIONS[f"{_prefix}roots"] = define_roots(_prefix, _module)
+    FUNCTIONS[f"{_prefix}fit"] = define_fit(_prefix, _module)

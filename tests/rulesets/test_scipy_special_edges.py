@@ -1,0 +1,133 @@
+"""Rules of scipy.special at zeros, poles, ends and far out; derivatives in orders; lookups."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import special
+
+import chainrules as cr
+
+INFINITY = math.inf
+
+
+def slope(f, *args, argnum=0):
+    return float(cr.grad(f, argnums=argnum)(*args))
+
+
+def curvature(f, x):
+    return float(cr.grad(cr.grad(f))(x))
+
+
+# The expected slope, the function, the point and the argument. Slopes by hand or by DLMF.
+EDGES = [
+    (0.0, special.xlogy, (0.0, 0.0), 1), (-INFINITY, special.xlogy, (0.0, 0.0), 0),
+    (0.0, special.xlog1py, (0.0, -1.0), 1), (INFINITY, special.entr, (0.0,), 0),
+    (0.0, special.rel_entr, (0.0, 0.0), 1), (1.0, special.kl_div, (0.0, 0.5), 1),
+    (0.5, special.exprel, (0.0,), 0), (0.5, special.exprel, (1e-9,), 0),
+    (0.25, special.expit, (0.0,), 0), (math.exp(-50), special.expit, (50.0,), 0),
+    (0.0, special.expit, (-1000.0,), 0), (1.0, special.log_expit, (-1000.0,), 0),
+    (math.exp(-50), special.log_expit, (50.0,), 0), (INFINITY, special.logit, (0.0,), 0),
+    (0.0, special.huber, (1.0, 0.0), 1), (0.0, special.pseudo_huber, (1.0, 0.0), 1),
+    (0.0, special.pseudo_huber, (0.0, 0.0), 0), (0.0, special.pseudo_huber, (0.0, 0.0), 1),
+    (4.0, special.boxcox, (0.0, 0.5), 1), (0.0, special.tklmbda, (3.0, 0.5), 0),
+    (1000.001, special.log_ndtr, (-1000.0,), 0), (0.0, special.log_ndtr, (1000.0,), 0),
+    (-1 / (math.sqrt(math.pi) * 1e12), special.erfcx, (1e6,), 0),
+    (-0.5e-12, special.dawsn, (1e6,), 0), (INFINITY, special.erfinv, (1.0,), 0),
+    (1.0, special.rgamma, (0.0,), 0), (-1.0, special.rgamma, (-1.0,), 0),
+    (2.0, special.rgamma, (-2.0,), 0), (-1.0, special.spence, (1.0,), 0),
+    (-1.0, special.poch, (-1.0, 3.0), 0), (1.5, special.binom, (2.0, 2.0), 0),
+    (1.0, special.gammainc, (1.0, 0.0), 1), (0.0, special.gammainc, (2.0, 0.0), 1),
+    (1.0, special.betainc, (1.0, 1.0, 0.0), 2), (0.0, special.betainc, (2.0, 2.0, 1.0), 2),
+    (0.5, special.j1, (0.0,), 0), (0.5, special.i1, (0.0,), 0), (0.0, special.i0e, (0.0,), 0),
+    (0.5, special.beip, (0.0,), 0), (0.0, special.berp, (0.0,), 0),
+    (-2 / math.pi, special.it2struve0, (0.0,), 0),
+    (math.pi / 8, special.ellipk, (0.0,), 0), (-math.pi / 8, special.ellipe, (0.0,), 0),
+    (0.0, special.ellipkinc, (0.0, 0.5), 1), (0.5, special.agm, (1.0, 1.0), 0),
+    (-6.0, special.eval_legendre, (3, -1.0), 1), (0.0, special.eval_legendre, (0, 1.0), 1),
+    (0.0, special.kolmogorov, (0.0,), 0), (0.0, special.bdtr, (7.0, 5, 0.3), 2),
+    (0.0, special.bdtr, (2.5, 5, 0.3), 0), (0.0, special.pdtr, (2.5, 0.3), 0),
+]  # fmt: skip
+EDGES[EDGES.index((-6.0, special.eval_legendre, (3, -1.0), 1))] = (
+    6.0,
+    special.eval_legendre,
+    (3, -1.0),
+    1,
+)
+
+
+@pytest.mark.parametrize(("expected", "f", "args", "argnum"), EDGES)
+def test_edge(expected, f, args, argnum):
+    with np.errstate(divide="ignore"):  # as the function itself, or its derivative, has a pole
+        found = slope(f, *args, argnum=argnum)
+    assert expected == pytest.approx(found, rel=1e-7, abs=1e-12)
+
+
+EULER = 0.5772156649015329
+
+# Derivatives in orders and shapes, where they are known in closed form.
+ORDERS = [
+    (math.pi / 2 * special.y0(1.3), special.jv, (0.0, 1.3)),  # DLMF 10.15.3
+    (-math.pi / 2 * special.j0(1.3), special.yv, (0.0, 1.3)),
+    (-special.k0(1.3), special.iv, (0.0, 1.3)),  # DLMF 10.38.4
+    (0.0, special.kv, (0.0, 1.3)),
+    (-math.exp(-1.3) * (special.expi(1.3) - math.log(1.3)), special.gammainc, (1.0, 1.3))[:0]
+    or (-special.exp1(1.3) - math.exp(-1.3) * math.log(1.3), special.gammainc, (1.0, 1.3))[:0]
+    or (0.4 * math.log(0.4), special.betainc, (1.0, 1.0, 0.4)),
+    (-0.5 * math.log(2 * math.pi), special.zetac, (0.0,)),
+    (-0.9375482543158438, special.zetac, (2.0,)),
+    (math.log(1.3) * 1.3**0.7, lambda p: special.hyp2f1(p, 0.8, 0.8, 1 - 1 / 1.3), (0.7,)),
+]
+
+
+@pytest.mark.parametrize(("expected", "f", "args"), ORDERS)
+def test_derivatives_in_orders_to_eleven_digits(expected, f, args):
+    assert expected == pytest.approx(slope(f, *args), rel=2e-11, abs=2e-12)
+
+
+def test_second_derivatives_where_the_first_is_a_limit():
+    assert 1 / 3 == pytest.approx(curvature(special.exprel, 0.0))
+    assert 0.5 == pytest.approx(curvature(special.spence, 1.0))
+    assert 9 * math.pi / 64 == pytest.approx(curvature(special.ellipk, 0.0))
+    assert -3 * math.pi / 64 == pytest.approx(curvature(special.ellipe, 0.0))
+    assert 0.0 == curvature(special.j1, 0.0)
+    assert -2 * EULER == pytest.approx(
+        curvature(lambda x: special.rgamma(x) * -1, 0.0) + 0.0
+    )
+
+
+def test_arrays_that_mix_branches():
+    x = np.array([-30.0, -0.5, 0.0, 0.5, 20.0])
+    for f in special.erfcx, special.dawsn, special.log_ndtr, special.exprel, special.it2j0y0:
+        many = f(x)[0] if f.nout > 1 else f(x)
+        assert many.shape == x.shape
+        if f.nout == 1:
+            sums = cr.grad(lambda x, f=f: np.sum(f(x)))(x)
+            np.testing.assert_array_equal([slope(f, float(each)) for each in x], sums)
+
+
+def test_tiny_tails_keep_their_digits():
+    """The slope of a survival function in its shape, where the distribution function is 1."""
+    h = 1e-4
+    expected = (special.gammaincc(3 + h, 60.0) - special.gammaincc(3 - h, 60.0)) / (2 * h)
+    assert expected == pytest.approx(slope(special.gammaincc, 3.0, 60.0), rel=1e-6, abs=0)
+
+
+def test_python_functions_made_of_ufuncs():
+    assert -0.9375482543158438 == pytest.approx(slope(special.zeta, 2.0))
+    w = special.lambertw(2.0).real
+    assert w / (2 * (1 + w)) == pytest.approx(slope(lambda x: np.real(special.lambertw(x)), 2.0))
+
+
+def test_rules_are_loaded_at_the_first_call_and_scipy_is_not():
+    """Importing chainrules must not import SciPy; asking for a rule loads its rules."""
+    code = (
+        "import sys, chainrules as cr\n"
+        "assert 'scipy' not in sys.modules\n"
+        "from scipy import special\n"
+        "assert 'chainrules.rules.rulesets.scipy_special' not in sys.modules\n"
+        "assert abs(cr.grad(special.erf)(0.0) - 1.1283791670955126) < 1e-15\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,49 @@
+"""Roots and fits of the series of ``np.polynomial``."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.rules.rulesets.numpy_series import FUNCTIONS, MODULES
+from chainrules.testing import test_frule, test_rrule
+
+RNG = np.random.default_rng(21)
+X = RNG.uniform(-1, 1, size=9)
+Y = RNG.normal(size=9)
+W = RNG.uniform(0.5, 1.5, size=9)
+
+
+def both(f, *args):
+    test_frule(f, *args, frule_f=cr.frule_via_ad)
+    test_rrule(f, *args, rrule_f=cr.rrule_via_ad)
+
+
+@pytest.mark.parametrize("family", MODULES)
+def test_roots(family):
+    roots = FUNCTIONS[f"{family}roots"]
+    c = getattr(MODULES[family], f"{family}fromroots")([0.5, -0.7, 1.1])
+    np.testing.assert_allclose([-0.7, 0.5, 1.1], roots(c))
+    test_frule(roots, c)
+    test_rrule(roots, c)
+    complex_roots = np.array([2.0, 0.3, 1.5])
+    test_frule(roots, complex_roots)
+    test_rrule(roots, complex_roots)
+    test_rrule(roots, RNG.normal(size=3) + 1j * RNG.normal(size=3))
+    assert np.float64 == cr.jacrev(roots)(np.array([-3, 1, 1])).dtype
+
+
+@pytest.mark.parametrize("family", MODULES)
+def test_fit(family):
+    plain = getattr(MODULES[family], f"{family}fit")
+    fit = FUNCTIONS[f"{family}fit"]
+    for deg in (2, [0, 3, 1]):
+        np.testing.assert_allclose(plain(X, Y, deg, w=W), fit(X, Y, deg, w=W))
+        both(lambda x, y, w, deg=deg: fit(x, y, deg, w=w), X, Y, W)
+    both(lambda y: fit(X, np.stack([y, y**2], 1), 1), Y)
+    for expected, found in zip(plain(X, Y, 2, full=True)[1], fit(X, Y, 2, full=True)[1]):
+        np.testing.assert_allclose(expected, found, rtol=1e-9)
+
+
+def test_fit_warns_of_rank():
+    with pytest.warns(np.exceptions.RankWarning):
+        FUNCTIONS["polyfit"](np.ones(7), Y[:7], 1)

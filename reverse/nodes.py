@@ -14,6 +14,7 @@ from ..rules import (
     ZeroTangent,
     children,
     strip,
+    type_under,
     unthunk,
 )
 from ..rules.answers import Pullback, check_shape
@@ -291,7 +292,7 @@ def all_integers(tape: Any, args: Any) -> bool:
     for x in args:
         if isinstance(x, Traced):
             dtype = dtype_of(x)  # of a Python int it says float64, the dtype of its tangents
-            integer = x.__class__ is int or (dtype is not None and dtype.kind in "iu")
+            integer = type_under(x) is int or (dtype is not None and dtype.kind in "iu")
             if x.level is tape and not integer:
                 return False
         else:

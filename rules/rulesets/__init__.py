@@ -34,6 +34,7 @@ from . import (
     numpy_ufunc_methods,
     numpy_writing,
     quotients,
+    scan,
     stacking,
     vectorized,
 )

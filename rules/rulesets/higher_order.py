@@ -1,7 +1,7 @@
 """``map``, ours and Python's, and the other functions that take a function.
 
 Their rules call back through the config they are handed, so they serve every engine. Those of
-``reduce``, ``accumulate`` and ``scan`` are in ``folds``.
+``reduce`` and ``accumulate`` are in ``folds``, that of ``scan`` in ``scan``.
 """
 
 import builtins
@@ -25,7 +25,8 @@ from ..registry import frule, rrule
 from ..surface import is_perturbable_input
 from ..tangents import ZERO, AbstractZero, NoTangent, Tangent, sum_tangents
 from .checkpoint import checkpoint
-from .folds import accumulate, reduce, scan
+from .folds import accumulate, reduce
+from .scan import scan
 from .stacking import (
     Results,
     Sequence,

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from ..calls import array_of, astype
+from ..calls import array_of, astype, primitive
 from ..definitions import composed
 from ..levels import value
 from ..project import ProjectTo, dtype_of
@@ -146,30 +146,39 @@ def slope_at_roots(p, y):
     return np.polyval(np.polyder(p), y)
 
 
-@frule.register(np.roots)
-def roots_frule(tangents, roots, p):
-    """Roots of a polynomial.
+@primitive
+def roots_of(p):
+    """``np.roots`` of an array."""
+    return np.roots(p)
 
-    From ``polyval(p, y) = 0``: ``polyval(pdot, y) + slope * ydot = 0``. A multiple root has no
-    derivative, and this is infinite there, or NaN.
+
+@composed(np.roots)
+def roots(p):
+    return roots_of(coefficients(p))
+
+
+@frule.register(roots_of)
+def roots_of_frule(tangents, roots_of, p):
+    """From ``polyval(p, y) = 0``: ``polyval(pdot, y) + slope * ydot = 0``.
+
+    A multiple root has no derivative, and this is infinite there, or NaN.
     """
     _, pdot = tangents
-    p, pdot = np.atleast_1d(p), np.atleast_1d(dense(pdot, p))
-    y = roots(p)
-    return y, ProjectTo(y)(-np.polyval(pdot, y) / slope_at_roots(p, y))
+    y = roots_of(p)
+    return y, ProjectTo(y)(-np.polyval(dense(pdot, p), y) / slope_at_roots(p, y))
 
 
-@rrule.register(np.roots)
-def roots_rrule(roots, p):
+@rrule.register(roots_of)
+def roots_of_rrule(roots_of, p):
     project_p = ProjectTo(p)
-    y = roots(p)
+    y = roots_of(p)
 
-    def roots_pullback(ybar):
+    def roots_of_pullback(ybar):
         powers = np.vander(y, project_p.size)
-        pbar = -adjoint(powers) @ (ybar / np.conj(slope_at_roots(np.atleast_1d(p), y)))
-        return NoTangent(), project_p(np.reshape(pbar, project_p.shape))
+        pbar = -adjoint(powers) @ (ybar / np.conj(slope_at_roots(p, y)))
+        return NoTangent(), project_p(pbar)
 
-    return y, roots_pullback
+    return y, roots_of_pullback
 
 
 # ---- fitting --------------------------------------------------------------------------------

@@ -45,12 +45,14 @@ def hurwitz(s, q):
 scalar_rule(hurwitz, 0, lambda y, s, q: -s * hurwitz(s + 1, q))
 
 
+rgamma_near_pole = numerical(special.rgamma, 0)
+
+
 def rgamma_partial(y, x):
-    """``-y * psi(x)``; at the poles ``-n`` of gamma it is ``(-1)**n * n!``."""
+    """``-y * psi(x)``; where gamma has a pole that is 0 times infinity, and ``rgamma`` is smooth."""
     pole = (x == np.rint(np.real(x))) & (np.real(x) <= 0)
-    n = np.where(pole, -np.real(x), 0)
-    at_pole = (1 - 2 * np.remainder(n, 2)) * special.gamma(n + 1)
-    return np.where(pole, at_pole, -y * special.psi(np.where(pole, 1.0, x)))
+    formula = -y * special.psi(np.where(pole, 1.0, x))
+    return np.where(pole, rgamma_near_pole(y, x), formula) if np.any(pole) else formula
 
 
 non_differentiable(special.gammasgn)

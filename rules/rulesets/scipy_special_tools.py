@@ -32,7 +32,7 @@ def around(*points):
 
 def off_poles(x):
     """As ``anywhere``, with singularities at 0, -1, -2, ..."""
-    return np.minimum(1, np.abs(x - np.minimum(np.rint(x), 0)))
+    return np.minimum(1, np.abs(x - np.minimum(np.rint(np.real(x)), 0)))
 
 
 def numerical(f, i, radius=anywhere, output=None):
@@ -48,7 +48,8 @@ def numerical(f, i, radius=anywhere, output=None):
     def partial(y, *args):
         x = args[i]
         with np.errstate(all="ignore"):
-            wanted = STEP * radius(np.asarray(value(x), float))
+            point = np.asarray(value(x))
+            wanted = STEP * np.abs(radius(point.astype(np.result_type(point, float))))
             h = np.exp2(np.floor(np.log2(wanted)))  # x + k h then has no rounding error
             ndim = max(np.ndim(value(a)) for a in args)
             offsets = OFFSETS.reshape(-1, *(1,) * ndim)

@@ -19,10 +19,9 @@ Z = RNG.normal(size=4) + 1j * RNG.normal(size=4)
 
 
 def both(f, *args, **options):
-    """Test the rules of ``f``, or the engines where it is composed of other functions."""
-    ruled = f is np.roots
-    test_frule(f, *args, fkwargs=options, **({} if ruled else {"frule_f": cr.frule_via_ad}))
-    test_rrule(f, *args, fkwargs=options, **({} if ruled else {"rrule_f": cr.rrule_via_ad}))
+    # All are composed of other functions.
+    test_frule(f, *args, fkwargs=options, frule_f=cr.frule_via_ad)
+    test_rrule(f, *args, fkwargs=options, rrule_f=cr.rrule_via_ad)
 
 
 def flat(y):
@@ -136,7 +135,9 @@ def test_roots():
     both(np.roots, np.array([1.0, 0.0, 1.0]))
     both(np.roots, Z)
     both(np.roots, np.array([1.0, 0.2, 1.5], np.float32))
-    both(np.roots, np.array([1, -3, 2]))
+    jacobian = cr.jacrev(np.roots)(np.array([1, -3, 2]))
+    assert np.float64 == jacobian.dtype
+    np.testing.assert_allclose(cr.jacfwd(np.roots)(np.array([1.0, -3.0, 2.0])), jacobian)
 
 
 def test_roots_at_zero_and_at_infinity():
@@ -146,6 +147,13 @@ def test_roots_at_zero_and_at_infinity():
         expected = -np.vander(y, 4) / np.polyval(np.polyder(p), y)[:, None]
         np.testing.assert_allclose(expected, cr.jacrev(np.roots)(p), rtol=1e-12)
         np.testing.assert_allclose(expected, cr.jacfwd(np.roots)(p), rtol=1e-12)
+
+
+def test_lists():
+    both(lambda b, c: np.roots([1.0, b, c]), -3.0, 2.0)
+    both(lambda b, c: np.roots([1, b, c]), 0.2, 2.0)
+    both(lambda b, c: np.poly([1.0, b, c]), -3.0, 2.0)
+    both(lambda b, c: np.polyval([1.0, b, c], 3.0), -3.0, 2.0)
 
 
 def test_no_roots():

@@ -28,7 +28,7 @@ from ..rules.containers import LEAVES
 from ..rules.engine import Engine
 from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
-from ..rules.objects import OBJECT, healed
+from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_operand, is_position
 from ..rules.project import dtype_of, shape_of, structural
 from ..rules.signatures import RuleSignature, name_of
@@ -202,7 +202,7 @@ class ForwardLevel(Engine):
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
                 return dual
         if class_y is _array and y.dtype is OBJECT:
-            return self.binary(ufunc, operation, healed(a), healed(b))
+            return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def getitem(self, x: Any, index: Any) -> Any:

@@ -19,7 +19,7 @@ from ..rules import (
 from ..rules.engine import Engine
 from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
-from ..rules.objects import OBJECT, healed
+from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_operand, is_position
 from ..rules.signatures import RuleSignature
 from .nodes import ItemNode, KindNode, RuleNode, find_all_active, wrap_output
@@ -229,7 +229,7 @@ class Tape(Engine):
                 entry = _array_entry(kind, a, a_active, b, b_active, y, x, z)
                 entry = fitted_entry(entry, dtype, shape, [x] * a_active + [z] * b_active)
             elif dtype is OBJECT:
-                return self.binary(ufunc, operation, healed(a), healed(b))
+                return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
             traced = TapeArray()
         if entry is None:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)

@@ -58,6 +58,18 @@ def _may_need_healing(x: Any) -> bool:
     return True
 
 
+def as_numbers(x: Any) -> Any:
+    """Return an operand that is an object array as numbers, traced where one of them is."""
+    if not is_object_array(x):
+        return x
+    y = healed(x)
+    if y is x:
+        y = np.array(x.reshape(-1).tolist() or np.zeros(0)).reshape(x.shape)
+        if y.dtype is OBJECT:
+            raise TypeError("an object array of other things than numbers met a traced value.")
+    return y
+
+
 def as_object_array(x: Any) -> np.ndarray:
     """Return an object array of the shape of the traced ``x``, with one number per entry."""
     array = np.empty(x.shape if hasattr(x, "__len__") else (), object)

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable
@@ -22,7 +23,9 @@ def name_of(f: Any) -> str:
     name = getattr(f, "__name__", None) or type(f).__name__
     module = getattr(f, "__module__", None) or type(f).__module__
     if isinstance(f, np.ufunc) and getattr(np, name, None) is not f:
-        return f"scipy.special.{name}"  # a ufunc does not say where it lives
+        # A ufunc does not say where it lives.
+        special = sys.modules.get("scipy.special")
+        return f"scipy.special.{name}" if getattr(special, name, None) is f else name
     public = module.partition(".")[0]
     if public == "numpy":
         part = ".linalg" if ".linalg" in module else ".fft" if ".fft" in module else ""

@@ -21,7 +21,8 @@ def checkpoint(f: Callable) -> Callable:
     Parameters
     ----------
     f : callable
-        Gives the same each time that it is called with the same arguments.
+        Gives the same each time that it is called with the same arguments, and does not write
+        into them.
 
     Returns
     -------

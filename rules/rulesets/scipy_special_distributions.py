@@ -15,6 +15,8 @@ from ..definitions import scalar_rule
 from .scipy_special_tools import above, beta_density, gamma_density, numerical, or_one, whole
 
 POSITIVE = above(0)
+# Degrees of freedom that have a limit at infinity: these matter through their reciprocals.
+FREEDOM = np.abs
 
 
 def density(formula):
@@ -145,9 +147,9 @@ NEGATIVE_BETWEEN = {
 F, F_UPPER = with_upper(
     special.fdtr, special.fdtrc,
     {"dfn": None, "dfd": None, "x": density(f_density)},
-    differences={"dfn": POSITIVE, "dfd": POSITIVE})
+    differences={"dfn": FREEDOM, "dfd": FREEDOM})
 
-T = {"df": numerical(special.stdtr, 0, POSITIVE), "t": density(t_density)}
+T = {"df": numerical(special.stdtr, 0, FREEDOM), "t": density(t_density)}
 scalar_rule(special.stdtr, *T.values())
 # fmt: on
 
@@ -188,13 +190,13 @@ NONCENTRAL_CHI = {
     "df": numerical(special.chndtr, 1, POSITIVE),
     "nc": density(lambda x, df, nc: -noncentral_chi_density(x, df + 2, nc))}
 NONCENTRAL_F = {
-    "dfn": numerical(special.ncfdtr, 0, POSITIVE),
-    "dfd": numerical(special.ncfdtr, 1, POSITIVE),
+    "dfn": numerical(special.ncfdtr, 0, FREEDOM),
+    "dfd": numerical(special.ncfdtr, 1, FREEDOM),
     "nc": noncentral_f_by_nc,
     "f": density(noncentral_f_density)}
 # Closed forms of these are differences of distribution functions themselves.
 NONCENTRAL_T = {
-    "df": numerical(special.nctdtr, 0, POSITIVE),
+    "df": numerical(special.nctdtr, 0, FREEDOM),
     "nc": numerical(special.nctdtr, 1),
     "t": numerical(special.nctdtr, 2)}
 # fmt: on

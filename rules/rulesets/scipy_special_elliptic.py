@@ -19,7 +19,6 @@ rd = special.elliprd
 rf = special.elliprf
 
 
-
 def logarithms(args):
     """Points for the trapezoidal rule in ``log(t)``, and their distance.
 

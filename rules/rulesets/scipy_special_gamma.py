@@ -49,7 +49,7 @@ rgamma_near_pole = numerical(special.rgamma, 0)
 
 
 def rgamma_partial(y, x):
-    """``-y * psi(x)``; where gamma has a pole that is 0 times infinity, and ``rgamma`` is smooth."""
+    """``-y * psi(x)``; at the poles of gamma that is 0 times infinity, but this is smooth."""
     pole = (x == np.rint(np.real(x))) & (np.real(x) <= 0)
     formula = -y * special.psi(np.where(pole, 1.0, x))
     return np.where(pole, rgamma_near_pole(y, x), formula) if np.any(pole) else formula

@@ -106,9 +106,7 @@ for _name in "ang1", "rad1", "rad2":
     _f, _f_cv = getattr(special, f"pro_{_name}"), getattr(special, f"pro_{_name}_cv")
     spheroidal_rules(_f, _f_cv, special.pro_cv, prolate_slope, around(-1, 1))
 
-spheroidal_rules(
-    special.obl_ang1, special.obl_ang1_cv, special.obl_cv, oblate_slope, around(-1, 1)
-)
+spheroidal_rules(special.obl_ang1, special.obl_ang1_cv, special.obl_cv, oblate_slope, around(-1, 1))
 for _name in "rad1", "rad2":
     _f, _f_cv = getattr(special, f"obl_{_name}"), getattr(special, f"obl_{_name}_cv")
     spheroidal_rules(_f, _f_cv, special.obl_cv, oblate_radial_slope, anywhere)

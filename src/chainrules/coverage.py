@@ -33,23 +33,20 @@ STATUS: dict[type, str] = {
 
 # Functions that have no rule, by the reason.
 NOT_FOLLOWED = {
-    "reads or writes files, buffers or text": """
-        base_repr binary_repr datetime_as_string format_float_positional format_float_scientific
-        from_dlpack frombuffer fromfile fromregex fromstring genfromtxt load loadtxt save savetxt
-        savez savez_compressed array2string array_repr array_str""",
-    "is about types, dates, settings or the installation": """
-        busday_count busday_offset datetime_data get_include get_printoptions getbufsize geterr
-        geterrcall info is_busday isdtype isfortran isscalar issubdtype iterable mintypecode
-        printoptions promote_types set_printoptions setbufsize seterr seterrcall show_config
-        show_runtime test typename""",
+    "reads files, buffers or text": """
+        base_repr binary_repr format_float_positional format_float_scientific from_dlpack
+        frombuffer fromfile fromregex fromstring genfromtxt load loadtxt""",
+    "is about types, settings or the installation": """
+        datetime_data get_include get_printoptions getbufsize geterr geterrcall info isdtype
+        isfortran isscalar issubdtype iterable mintypecode printoptions promote_types
+        set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename""",
     "takes sizes only, which are integers": """
         bartlett blackman hamming hanning kaiser broadcast_shapes diag_indices indices
         mask_indices nested_iters tri tril_indices triu_indices fftfreq rfftfreq""",
     "gets an object array or raises; chainrules.numpy has one that sees traced values": """
         arange asarray_chkfinite asfortranarray asmatrix bmat fromiter full require""",
-    "calls a function of yours on traced values, so nothing is needed": """
-        apply_over_axes frompyfunc fromfunction""",
-    "counts in bins; use np.bincount with weights": "histogram2d histogramdd",
+    "calls a function of yours on traced values, so nothing is needed": "fromfunction",
+    "makes a ufunc of Python code; chainrules.numpy.vectorize sees traced values": "frompyfunc",
     "is another name of vstack, deprecated": "row_stack",
 }
 REASONS = {name: reason for reason, names in NOT_FOLLOWED.items() for name in names.split()}

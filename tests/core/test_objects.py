@@ -76,3 +76,11 @@ def test_an_object_array_in_the_output_is_healed():
     y, pullback = cr.vjp(lambda x: (np.array([x[0], 2.0 * x[1]]), "text"), X)
     assert y[0].dtype == np.float64
     np.testing.assert_array_equal(pullback((np.ones(2), None))[0], [1.0, 2.0, 0.0])
+
+
+def test_an_object_array_of_plain_numbers_meets_a_traced_array():
+    plain = np.array([1, 2.5, 3], dtype=object)
+    np.testing.assert_array_equal(cr.grad(lambda x: np.sum(x * plain))(X), [1.0, 2.5, 3.0])
+    np.testing.assert_array_equal(cr.jvp(lambda x: plain + x, (X,), (X,))[1], X)
+    with pytest.raises(TypeError):
+        cr.grad(lambda x: np.sum(x * np.array(["a", "b", None], dtype=object)))(X)

@@ -171,7 +171,8 @@ POINTS = {
     "nctdtrinc": [(3.0, 0.4, 0.8), (5.4, 0.7, 1.5)],
     "kolmogorov": [(0.6,), (1.4,)], "kolmogi": [(0.3,), (0.9,)],
     "smirnov": [(3, 0.45), (8, 0.2)], "smirnovi": [(3, 0.3), (8, 0.6)],
-    "nrdtrimn": [(0.3, 1.2, 0.4), (0.8, 0.6, -1.0)], "nrdtrisd": [(0.3, 0.8, 1.4), (-0.8, 0.3, -1.6)],
+    "nrdtrimn": [(0.3, 1.2, 0.4), (0.8, 0.6, -1.0)],
+    "nrdtrisd": [(0.3, 0.8, 1.4), (-0.8, 0.3, -1.6)],
 }  # fmt: skip
 
 # Where SciPy itself is less accurate: integrals by low-order series, equations solved by search.
@@ -302,9 +303,7 @@ def test_float32(name):
     for output, tangent, reference in outputs:
         assert tangent.dtype == output.dtype
         np.testing.assert_allclose(reference, tangent, rtol=2e-3, atol=2e-4)
-    pullback = cr.vjp(
-        lambda *chosen: of_active(*chosen, args=args), *(args[i] for i in active)
-    )[1]
+    pullback = cr.vjp(lambda *chosen: of_active(*chosen, args=args), *(args[i] for i in active))[1]
     bars = pullback(y)
     assert [args[i].dtype for i in active] == [bar.dtype for bar in bars]
 

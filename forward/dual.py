@@ -29,11 +29,12 @@ from ..rules.engine import Engine
 from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, as_numbers
-from ..rules.operands import is_array, is_operand, is_position
+from ..rules.operands import is_array, is_basic, is_operand
 from ..rules.project import dtype_of, shape_of, structural
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import ZERO, child_tangents
+from ..rules.views import register_view
 from .writes import write
 
 FLOAT64 = np.dtype(np.float64)
@@ -206,11 +207,16 @@ class ForwardLevel(Engine):
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def getitem(self, x: Any, index: Any) -> Any:
-        """Evaluate ``x[index]``; number by number in a loop is common, so that is short."""
-        if is_position(index) and type(_kinds.get(getitem)) is LinearRule and self.live:
+        """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
+        if is_basic(index) and type(_kinds.get(getitem)) is LinearRule and self.live:
             y, ydot = x.value[index], x.tangent[index]
-            if type(y) is _float64 and type(ydot) is _float64:
+            class_y = y.__class__
+            if class_y is ydot.__class__ is _float64:
                 return self.dual(y, ydot)
+            if class_y is ydot.__class__ is _array and y.dtype is FLOAT64 is ydot.dtype:
+                view = self.dual(y, ydot)
+                register_view(view, x, getitem, {"index": index})
+                return view
         return self.call(getitem, (x, index), {})
 
     # ---- everything else ----

@@ -20,9 +20,10 @@ from ..rules.engine import Engine
 from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, as_numbers
-from ..rules.operands import is_array, is_operand, is_position
+from ..rules.operands import is_array, is_basic, is_operand
 from ..rules.signatures import RuleSignature
-from .nodes import ItemNode, KindNode, RuleNode, find_all_active, wrap_output
+from ..rules.views import register_view
+from .nodes import Active, ItemNode, KindNode, RuleNode, find_all_active, wrap_output
 from .sweep import Entry, fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
@@ -241,12 +242,18 @@ class Tape(Engine):
         return traced
 
     def getitem(self, x: Any, index: Any) -> Any:
-        """Record ``x[index]``; number by number in a loop is common, so that is short."""
+        """Record ``x[index]``; integers and slices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
-        if is_position(index) and type(kind) is LinearRule:
+        if is_basic(index) and type(kind) is LinearRule:
             y = x.value[index]
-            if type(y) is _float64:
-                return self.wrap(y, (ItemNode(kind, x.index, ProjectTo(x.value), index),))
+            class_y, space = y.__class__, ProjectTo(x.value)
+            if class_y is _float64:
+                return self.wrap(y, (ItemNode(kind, x.index, space, index),))
+            if class_y is _array and y.dtype.kind in "fc":
+                options, active = {"index": index}, [(0, Active(x.index, space))]
+                view = self.wrap(y, (KindNode(kind, None, (None,), options, active),))
+                register_view(view, x, getitem, options)
+                return view
         return self.call(getitem, (x, index), {})
 
     # ---- everything else ----

@@ -8,7 +8,7 @@ from .levels import Traced
 from .traced_array import TracedArray
 
 _NUMBERS = (float, int, complex, np.generic)
-_INTEGERS = frozenset({int, np.int64, np.int32, np.intp})
+_BASIC = frozenset({int, np.int64, np.int32, np.intp, slice, type(None), type(...)})
 _OPERANDS = (Traced, *_NUMBERS, np.ndarray, list, tuple)
 
 
@@ -20,11 +20,11 @@ def is_operand(x: Any) -> bool:
     return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
 
 
-def is_position(index: Any) -> bool:
-    """Say whether an index is made of integers alone, so that it may name a single entry."""
+def is_basic(index: Any) -> bool:
+    """Say whether an index is made of integers and slices: what it reads is a number or a view."""
     if type(index) is tuple:
-        return _INTEGERS.issuperset(map(type, index))
-    return type(index) in _INTEGERS
+        return _BASIC.issuperset(map(type, index))
+    return type(index) in _BASIC
 
 
 def is_array(x: Any) -> bool:

@@ -98,7 +98,7 @@ class _Methods:
 
     def _search(self, config_type: type, types: tuple) -> Any:
         for given in [types, *(types[:n] for n in range(len(types) - 1, 0, -1))]:
-            for rules in self.dispatcher.dispatch_iter(*given):
+            for rules in self._matches(given):
                 for asked, rule in rules:
                     if asked is not None and not issubclass(config_type, asked):
                         continue
@@ -106,6 +106,33 @@ class _Methods:
                         continue
                     return rule
         return self.kind
+
+    def _matches(self, given: tuple) -> list[list]:
+        """Return the rules for these types, most specific first.
+
+        Between ``f(x)`` and ``f(*xs)`` of the same types multipledispatch has no order of its
+        own: the one for a fixed number of arguments goes first.
+        """
+        signature_of = {id(rules): types for types, rules in self.alternatives.items()}
+        found: list[list] = []
+        for rules in self.dispatcher.dispatch_iter(*given):
+            types = signature_of[id(rules)]
+            tied = [k for k, other in enumerate(found)
+                    if _is_variadic(signature_of[id(other)]) and not _is_variadic(types)
+                    and _spread(signature_of[id(other)], len(given)) == types]  # fmt: skip
+            found.insert(tied[0] if tied else len(found), rules)
+        return found
+
+
+def _is_variadic(types: tuple) -> bool:
+    return bool(types) and isinstance(types[-1], list)
+
+
+def _spread(types: tuple, count: int) -> tuple:
+    """Return the types of a variadic signature for ``count`` arguments."""
+    *fixed, rest = types
+    of_rest = rest[0] if isinstance(rest, list) else rest
+    return (*fixed, *(of_rest,) * (count - len(fixed)))
 
 
 def _supersedes(a: type | None, b: type | None) -> bool:

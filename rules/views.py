@@ -48,6 +48,8 @@ def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) 
     except AttributeError:
         views = root.views = []
     views.append(weakref.ref(y))
+    if len(views) >= 64 and not len(views) & (len(views) - 1):
+        living_views(root)  # forgets the others; at powers of two, so that it stays cheap
 
 
 def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:

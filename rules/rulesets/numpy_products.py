@@ -23,25 +23,24 @@ def adjoint(a):
     return conj(np.swapaxes(a, -1, -2))
 
 
-def as_matrices(ybar, a, b):
-    """Give back to vectors, and to ``ybar``, the axes that ``matmul`` dropped."""
-    if np.ndim(b) == 1:
-        b, ybar = np.expand_dims(b, 1), np.expand_dims(ybar, -1)
-    if np.ndim(a) == 1:
-        a, ybar = np.expand_dims(a, 0), np.expand_dims(ybar, -2)
-    return ybar, a, b  # (..., m, n), (..., m, k), (..., k, n)
+# Vectors have formulas of their own: to make matrices of them takes longer than a small product.
 
 
 def matmul_left(ybar, a, b):
-    ybar, _, b = as_matrices(ybar, a, b)
+    """Shapes: (..., m, n), (..., m, k), (..., k, n); a vector lacks m or n, and ``ybar`` too."""
+    if np.ndim(b) == 1:
+        return ybar * conj(b) if np.ndim(a) == 1 else ybar[..., None] * conj(b)
+    if np.ndim(a) == 1:
+        return (conj(b) @ ybar[..., None])[..., 0]
     return ybar @ adjoint(b)
 
 
 def matmul_right(ybar, a, b):
-    column = np.ndim(b) == 1
-    ybar, a, _ = as_matrices(ybar, a, b)
-    bbar = adjoint(a) @ ybar
-    return bbar[..., 0] if column else bbar
+    if np.ndim(a) == 1:
+        return conj(a) * ybar if np.ndim(b) == 1 else conj(a)[:, None] * ybar[..., None, :]
+    if np.ndim(b) == 1:
+        return (adjoint(a) @ ybar[..., None])[..., 0]
+    return adjoint(a) @ ybar
 
 
 bilinear_rule(np.matmul, matmul_left, matmul_right)

@@ -249,7 +249,7 @@ scalar_rule(special.kelvin,
 
 def spherical_rules(name, sign):
     """``w'' = -2 w' / z + (n (n + 1) / z**2 - sign) w`` (DLMF 10.47.1, 10.47.2)."""
-    f, slope = (_globals.get(f"_spherical_{name}{end}") for end in ("", "_d"))
+    f, slope = (getattr(special._ufuncs, f"_spherical_{name}{end}", None) for end in ("", "_d"))
     if f is None or slope is None:
         return
 
@@ -260,6 +260,5 @@ def spherical_rules(name, sign):
     scalar_rule(slope, whole(slope, "the order n"), curvature)
 
 
-_globals = special.spherical_jn.__globals__
 for _name, _sign in ("jn", 1), ("yn", 1), ("in", -1), ("kn", -1):
     spherical_rules(_name, _sign)

@@ -95,13 +95,12 @@ scalar_rule(special.betaincc,  numerical(special.betaincc, 0, above(0)),
 scalar_rule(special.zetac, numerical(special.zetac, 0, around(1)))
 
 # Python functions of scipy.special call these.
-_ufuncs = special.zeta.__globals__["_ufuncs"]
+_ufuncs = special._ufuncs
 _zeta = _ufuncs._zeta
 scalar_rule(_zeta, numerical(_zeta, 0, above(1)), lambda y, s, q: -s * _zeta(s + 1, q))
 if hasattr(_ufuncs, "_riemann_zeta"):
     scalar_rule(_ufuncs._riemann_zeta, numerical(_ufuncs._riemann_zeta, 0, around(1)))
-_lambertw = special.lambertw.__globals__["_lambertw"]
-scalar_rule(_lambertw, lambda y, z, k, tol: np.exp(-y) / (1 + y), 0, 0)
+scalar_rule(_ufuncs._lambertw, lambda y, z, k, tol: np.exp(-y) / (1 + y), 0, 0)
 
 
 # ---- exponential and trigonometric integrals ----
@@ -158,10 +157,11 @@ scalar_rule(special.wright_bessel,
             numerical(special.wright_bessel, 0, above(0)),
             numerical(special.wright_bessel, 1, above(0)),
             lambda y, a, b, x: special.wright_bessel(a, a + b, x))
-scalar_rule(special.log_wright_bessel,
-            numerical(special.log_wright_bessel, 0, above(0)),
-            numerical(special.log_wright_bessel, 1, above(0)),
-            lambda y, a, b, x: np.exp(special.log_wright_bessel(a, a + b, x) - y))
+if hasattr(special, "log_wright_bessel"):  # new in SciPy 1.14
+    scalar_rule(special.log_wright_bessel,
+                numerical(special.log_wright_bessel, 0, above(0)),
+                numerical(special.log_wright_bessel, 1, above(0)),
+                lambda y, a, b, x: np.exp(special.log_wright_bessel(a, a + b, x) - y))
 
 scalar_rule(special.wrightomega, lambda y, z: y / (1 + y))
 # fmt: on

@@ -290,12 +290,6 @@ def test_opting_out(f):
         cr.opt_out(f, float)
 
 
-by_hash = pytest.mark.xfail(
-    reason="multipledispatch breaks the tie of (object,) and (*object,) by hash", strict=False
-)
-
-
-@by_hash
 def test_one_argument_is_more_specific_than_any_number(f):
     @cr.rrule.register(f)
     def f_many_rrule(f, *xs):
@@ -308,7 +302,6 @@ def test_one_argument_is_more_specific_than_any_number(f):
     assert ("one", "many") == (cr.rrule(f, 1.0)[0], cr.rrule(f, 1.0, 2.0)[0])
 
 
-@by_hash
 def test_opting_out_for_any_arguments(f):
     @cr.rrule.register(f)
     def f_rrule(f, x):

@@ -62,7 +62,7 @@ POINTS = {
     "wrightomega": [(0.3,), (-2.4,)],
     # Bessel
     "jv": [(0.3, 1.2), (-1.4, 2.5), (5.0, 3.0)], "jn": [(0.3, 1.2), (2.0, 2.5)],
-    "yv": [(0.3, 1.2), (-1.4, 2.5), (5.3, 4.0)], "iv": [(0.3, 1.2), (-1.4, 2.5), (5.3, -4.0)][:2],
+    "yv": [(0.3, 1.2), (-1.4, 2.5), (5.3, 4.0)], "iv": [(0.3, 1.2), (-1.4, 2.5)],
     "kv": [(0.3, 1.2), (-1.4, 2.5), (5.3, 4.0)], "jve": [(0.3, 1.2), (-1.4, 2.5)],
     "yve": [(0.3, 1.2), (-1.4, 2.5)], "ive": [(0.3, 1.2), (-1.4, 2.5)],
     "kve": [(0.3, 1.2), (-1.4, 2.5)],
@@ -175,6 +175,9 @@ POINTS = {
     "nrdtrisd": [(0.3, 0.8, 1.4), (-0.8, 0.3, -1.6)],
 }  # fmt: skip
 
+# Older releases have fewer.
+POINTS = {name: points for name, points in POINTS.items() if hasattr(special, name)}
+
 # Where SciPy itself is less accurate: integrals by low-order series, equations solved by search.
 TOLERANCES = {
     "itairy": 1e-5, "pro_rad2": 1e-6, "obl_rad2": 1e-6, "pro_rad2_cv": 1e-6, "obl_rad2_cv": 1e-6,
@@ -239,7 +242,7 @@ def test_at_numbers(name):
 
 
 def test_every_ufunc_is_in_the_table():
-    assert set(ufuncs()) == set(POINTS)
+    assert set() == set(ufuncs()) - set(POINTS)
 
 
 def columns(name, dtype=float):

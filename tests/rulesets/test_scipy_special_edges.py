@@ -117,6 +117,19 @@ def test_python_functions_made_of_ufuncs():
     assert w / (2 * (1 + w)) == pytest.approx(slope(lambda x: np.real(special.lambertw(x)), 2.0))
 
 
+@pytest.mark.parametrize("name", ["jn", "yn", "in", "kn"])
+def test_what_spherical_bessel_functions_are_made_of(name):
+    f = getattr(special._ufuncs, f"_spherical_{name}", None)
+    if f is None:
+        pytest.skip("this SciPy has no such ufunc")
+    python_function = getattr(special, f"spherical_{name}")
+    assert python_function(2, 1.3, derivative=True) == pytest.approx(slope(f, 2, 1.3, argnum=1))
+    h = 1e-4
+    ends = [python_function(2, 1.3 + sign * h, derivative=True) for sign in (1, -1)]
+    expected = (ends[0] - ends[1]) / (2 * h)
+    assert expected == pytest.approx(curvature(lambda x: f(2, x), 1.3), rel=1e-6)
+
+
 def test_rules_are_loaded_at_the_first_call_and_scipy_is_not():
     """Importing chainrules must not import SciPy; asking for a rule loads its rules."""
     code = (

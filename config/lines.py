@@ -4,7 +4,7 @@ import os
 import sys
 from types import CodeType, FrameType
 
-_OURS = ("chainrules", "numpy", "multipledispatch", "functools", "contextlib")
+_OURS = ("chainrules", "numpy", "multipledispatch", "functools", "contextlib", "importlib")
 
 
 def user_line() -> str:

@@ -1,11 +1,13 @@
 """vjp, and the engine that rules call back into in reverse mode."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..config import HasForwardsMode, HasReverseMode, RuleConfig
 from ..forward import ForwardConfig
 from ..rules import (
+    AbstractZero,
     NoTangent,
     ProjectTo,
     Traced,
@@ -16,8 +18,9 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.answers import check_shape
+from ..rules.answers import check_shape, kind_rrule
 from ..rules.collector import paused_collector
+from ..rules.kinds import Composed, Kind
 from ..rules.objects import healed
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
@@ -185,14 +188,21 @@ def pulling(
     config: RuleConfig, f: Any, args: tuple, kwargs: dict, positions: Any
 ) -> tuple[Any, Callable[[Any, bool], list]]:
     """Return the value, and ``pull(ybar, last)`` giving a raw cotangent for each position."""
-    answer = rrule(config, f, *args, **kwargs)
-    if answer is None:
-        recording = Recording(config, f, args, kwargs, positions)
-        return recording.y, recording.pull
-    y, rule_pullback = answer
+    rule = rrule.find(config, f, args)
+    if isinstance(rule, Kind) and not isinstance(rule, Composed):
+        y, kind_pullback = kind_rrule(rule, f, args, kwargs)
+        pull_all = partial(kind_pullback, wanted=set(positions))
+    else:
+        answer = rrule(config, f, *args, **kwargs)
+        if answer is None:
+            recording = Recording(config, f, args, kwargs, positions)
+            return recording.y, recording.pull
+        y, pull_all = answer
 
     def pull(ybar: Any, last: bool) -> list:
-        xbars = rule_pullback(ybar)
+        if isinstance(ybar, AbstractZero):
+            return [ybar for _ in positions]
+        xbars = pull_all(ybar)
         return [own(check_shape(xbars[1 + i], ProjectTo(args[i]), f, i)) for i in positions]
 
     return y, pull

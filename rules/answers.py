@@ -55,15 +55,20 @@ def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -
 
 
 def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
-    """Answer an ``rrule`` query by a kind; one cotangent per positional argument given."""
+    """Answer an ``rrule`` query by a kind; one cotangent per positional argument given.
+
+    The pullback can be told which arguments are ``wanted``; of others it computes nothing.
+    """
     args, kwargs = kind.bind(f, given, kwargs)
     y = f(*args, **kwargs)
     differentiable = not isinstance(kind, NonDifferentiable | FreshArray)
     spaces = [ProjectTo(x) for x in args] if differentiable else []
     options = (NO_TANGENT,) * (len(given) - len(spaces))
 
-    def kind_pullback(ybar: Any) -> tuple:
+    def kind_pullback(ybar: Any, wanted: Any = None) -> tuple:
         def pull(i: int, space: Any) -> Any:
+            if wanted is not None and i not in wanted:
+                return ZERO
             xbar = kind.pull(i, ybar, y, args, kwargs, space)
             return xbar if isinstance(xbar, NotImplementedTangent) else space(xbar)
 

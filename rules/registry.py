@@ -111,28 +111,33 @@ class _Methods:
         """Return the rules for these types, most specific first.
 
         Between ``f(x)`` and ``f(*xs)`` of the same types multipledispatch has no order of its
-        own: the one for a fixed number of arguments goes first.
+        own: the one for a fixed number of arguments goes first, and an opt-out before both.
         """
         signature_of = {id(rules): types for types, rules in self.alternatives.items()}
         found: list[list] = []
         for rules in self.dispatcher.dispatch_iter(*given):
             types = signature_of[id(rules)]
-            tied = [k for k, other in enumerate(found)
-                    if _is_variadic(signature_of[id(other)]) and not _is_variadic(types)
-                    and _spread(signature_of[id(other)], len(given)) == types]  # fmt: skip
-            found.insert(tied[0] if tied else len(found), rules)
+            same = [
+                k
+                for k, other in enumerate(found)
+                if _spread(signature_of[id(other)], len(given)) == _spread(types, len(given))
+                and _rank(signature_of[id(other)], other) > _rank(types, rules)
+            ]
+            found.insert(same[0] if same else len(found), rules)
         return found
 
 
-def _is_variadic(types: tuple) -> bool:
-    return bool(types) and isinstance(types[-1], list)
+def _rank(types: tuple, rules: list) -> int:
+    if any(rule is OPTED_OUT for _, rule in rules):
+        return 0
+    return 2 if types and isinstance(types[-1], list) else 1
 
 
 def _spread(types: tuple, count: int) -> tuple:
-    """Return the types of a variadic signature for ``count`` arguments."""
-    *fixed, rest = types
-    of_rest = rest[0] if isinstance(rest, list) else rest
-    return (*fixed, *(of_rest,) * (count - len(fixed)))
+    """Return the types of a signature for ``count`` arguments."""
+    if not types or not isinstance(types[-1], list):
+        return types
+    return (*types[:-1], *(types[-1] * (count - len(types) + 1)))
 
 
 def _supersedes(a: type | None, b: type | None) -> bool:

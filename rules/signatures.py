@@ -42,6 +42,10 @@ def parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
         return None
 
 
+# What stands for "not given" must not be given: NumPy's own functions tell it by identity.
+_NO_DEFAULTS = (inspect.Parameter.empty, np._NoValue)
+
+
 def positional_names(f: Any) -> list[str]:
     """Return the names of the positional parameters of ``f``, as far as it tells them."""
     return [p.name for p in _parameters_of(f) or () if p.kind in POSITIONAL]
@@ -71,7 +75,7 @@ def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     for parameter in positions[len(args) :]:
         if parameter.name in kwargs:
             placed.append(kwargs.pop(parameter.name))
-        elif parameter.default is not inspect.Parameter.empty and any(
+        elif not any(parameter.default is none for none in _NO_DEFAULTS) and any(
             later.name in kwargs for later in positions[len(placed) + 1 :]
         ):
             placed.append(parameter.default)

@@ -234,7 +234,7 @@ def both(f, *args, **options):
     test_rrule(f, *args, **options)
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("name", sorted(POINTS))
 def test_at_numbers(name):
     options = options_of(name)
     for args in POINTS[name]:
@@ -254,7 +254,7 @@ def columns(name, dtype=float):
     return [np.array(pair, kind) for pair, kind in zip(zip(first, second), kinds)]
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("name", sorted(POINTS))
 def test_at_arrays(name):
     args = columns(name)
     both(getattr(special, name), *args, second_order=False, **options_of(name))
@@ -263,7 +263,7 @@ def test_at_arrays(name):
 BROADCAST = [name for name in POINTS if ufuncs()[name].nin > 1]
 
 
-@pytest.mark.parametrize("name", BROADCAST)
+@pytest.mark.parametrize("name", sorted(BROADCAST))
 def test_broadcasting(name):
     """Of a number, a column and a row, as many as there are arguments."""
     args = columns(name)
@@ -276,7 +276,7 @@ def test_broadcasting(name):
     both(getattr(special, name), *shaped, second_order=False, **options_of(name))
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("name", sorted(POINTS))
 def test_float32(name):
     f = getattr(special, name)
     if f.types == ["ld->d"]:  # there is no float32 of it
@@ -311,7 +311,7 @@ def test_float32(name):
     assert [args[i].dtype for i in active] == [bar.dtype for bar in bars]
 
 
-@pytest.mark.parametrize("name", HOLOMORPHIC)
+@pytest.mark.parametrize("name", sorted(HOLOMORPHIC))
 def test_complex(name):
     f = getattr(special, name)
     for z in QUARTERS:
@@ -319,7 +319,7 @@ def test_complex(name):
     both(f, *HOLOMORPHIC[name], QUARTERS, second_order=False)
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", sorted(WHOLE))
 def test_whole_numbers_have_no_derivative(name):
     f = getattr(special, name)
     args = POINTS[name][0]
@@ -331,6 +331,6 @@ def test_whole_numbers_have_no_derivative(name):
             np.asarray(cr.frule(tuple(tangents), f, *args)[1])
 
 
-@pytest.mark.parametrize("name", CONSTANT)
+@pytest.mark.parametrize("name", sorted(CONSTANT))
 def test_constants(name):
     assert 0 == cr.grad(getattr(special, name))(POINTS[name][0][0])

@@ -33,6 +33,7 @@ from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
 from ..rules.views import Path, copied, follow, is_fresh, living_views, raised, root_of, tie_views
+from ..rules.watch import Watch
 from ..rules.zeros import zero_tangent
 from .jvp import FORWARD
 
@@ -54,11 +55,12 @@ class LinearArray(TracedArray):
 class LinearProgram:
     """What a function does with its tangents: a list of ``(f, args, kwargs)``."""
 
-    __slots__ = ("inputs", "number", "steps")
+    __slots__ = ("inputs", "number", "steps", "watch")
 
     def __init__(self) -> None:
         self.number = next_level()
         self.inputs = 0
+        self.watch = Watch()
         self.steps: list[tuple | None] = []
 
     def wrap(self, xdot: Any, step: tuple | None) -> Any:
@@ -96,7 +98,10 @@ class LinearProgram:
             y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
             return self.constant(y) if isinstance(rule, FreshArray) and is_fresh(y) else y
         y = f(*(strip(x, self) for x in args), **{k: strip(x, self) for k, x in kwargs.items()})
-        followed = (_slots(args, self), _slots(kwargs, self) if kwargs else kwargs)
+        followed = (
+            tuple([self.watch.hold(x) for x in _slots(args, self)]),
+            self.watch.hold_all(_slots(kwargs, self)) if kwargs else kwargs,
+        )
         parts = children(y)
         if parts is None:
             if not is_perturbable_input(y):
@@ -140,6 +145,7 @@ class LinearProgram:
 
     def run(self, tangents: list) -> list:
         """Return the result of every step, given the tangents of the inputs."""
+        self.watch.check()
         results: list[Any] = []
         given = iter(tangents)
         for step in self.steps:

@@ -23,6 +23,7 @@ from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_basic, is_operand
 from ..rules.signatures import RuleSignature
 from ..rules.views import register_view
+from ..rules.watch import Watch
 from .nodes import Active, ItemNode, KindNode, RuleNode, find_all_active, wrap_output
 from .sweep import Entry, fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
@@ -73,13 +74,14 @@ _DISCARDED = _Discarded()
 class Tape(Engine):
     """One run of a function, recorded; ``sweep`` runs it backwards as often as one likes."""
 
-    __slots__ = ("entries", "recorded", "sweeps")
+    __slots__ = ("entries", "recorded", "sweeps", "watch")
     table = rrule
 
     def __init__(self, config: RuleConfig) -> None:
         super().__init__(config)
         self.entries: list[Entry] = []
         self.recorded: list[Entry] = []
+        self.watch = Watch()
         self.sweeps = 0
 
     def wrap(self, x: Any, entry: Entry) -> Any:
@@ -100,6 +102,7 @@ class Tape(Engine):
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
+        self.watch.check()
         self.sweeps += 1
         self.entries = _DISCARDED
         try:
@@ -223,11 +226,11 @@ class Tape(Engine):
                 and (not a_active or (class_x is _array and x.dtype is dtype and x.shape == shape))
                 and (not b_active or (class_z is _array and z.dtype is dtype and z.shape == shape))
             ):
-                entry = _array_entry(kind, a, a_active, b, b_active, y, x, z)
+                entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
             elif (not a_active or keeps_dtype(x, dtype)) and (
                 not b_active or keeps_dtype(z, dtype)
             ):
-                entry = _array_entry(kind, a, a_active, b, b_active, y, x, z)
+                entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
                 entry = fitted_entry(entry, dtype, shape, [x] * a_active + [z] * b_active)
             elif dtype is OBJECT:
                 return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
@@ -240,6 +243,36 @@ class Tape(Engine):
         traced.index = len(entries)
         entries.append(entry)
         return traced
+
+    def _array_entry(
+        self,
+        kind: ScalarRule,
+        a: Any,
+        a_active: bool,
+        b: Any,
+        b_active: bool,
+        y: Any,
+        x: Any,
+        z: Any,
+    ) -> Entry:
+        """Return the entry of a binary elementwise rule on arrays, keeping only what it will read."""
+        reads_y = reads_x = reads_z = False
+        of_a = of_b = None
+        if a_active and kind.constants[0] != 1:
+            of_a = kind.partials[0]
+            reads_y, (reads_x, reads_z) = kind.reads(0)
+        if b_active and kind.constants[1] != 1:
+            of_b = kind.partials[1]
+            also_y, (also_x, also_z) = kind.reads(1)
+            reads_y, reads_x, reads_z = reads_y or also_y, reads_x or also_x, reads_z or also_z
+        if reads_x and not a_active:
+            x = self.watch.hold(x)
+        if reads_z and not b_active:
+            z = self.watch.hold(z)
+        kept = (y if reads_y else None, x if reads_x else None, z if reads_z else None)
+        if a_active and b_active:
+            return a.index, of_a, b.index, of_b, kept
+        return (a.index, of_a, kept) if a_active else (b.index, of_b, kept)
 
     def getitem(self, x: Any, index: Any) -> Any:
         """Record ``x[index]``; integers and slices, common in loops, have a short way."""
@@ -268,12 +301,22 @@ class Tape(Engine):
         active = find_all_active(self, args)
         if not active:
             return y
+        if len(active) < len(values):
+            values = self._held(values, args)
+        if kwargs:
+            kwargs = self.watch.hold_all(kwargs)
         return wrap_output(self, y, KindNode(kind, y, values, kwargs, active), args)
+
+    def _held(self, values: tuple, args: tuple) -> tuple:
+        """Hold the plain arrays that were given beside traced values."""
+        hold = self.watch.hold
+        return tuple([hold(v) if v is x else v for v, x in zip(values, args, strict=True)])
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
     ) -> Any:
         plain_f = strip(f, self)
+        values, kwargs = self._held(values, args), self.watch.hold_all(kwargs)
         y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
         if captures_inner(y, self):
             return run_body(f, args, kwargs)
@@ -281,22 +324,3 @@ class Tape(Engine):
         if not active:
             return y
         return wrap_output(self, y, RuleNode(pullback, plain_f, active), (f, *args))
-
-
-def _array_entry(
-    kind: ScalarRule, a: Any, a_active: bool, b: Any, b_active: bool, y: Any, x: Any, z: Any
-) -> Entry:
-    """Return the entry of a binary elementwise rule on arrays, keeping only what it will read."""
-    reads_y = reads_x = reads_z = False
-    of_a = of_b = None
-    if a_active and kind.constants[0] != 1:
-        of_a = kind.partials[0]
-        reads_y, (reads_x, reads_z) = kind.reads(0)
-    if b_active and kind.constants[1] != 1:
-        of_b = kind.partials[1]
-        also_y, (also_x, also_z) = kind.reads(1)
-        reads_y, reads_x, reads_z = reads_y or also_y, reads_x or also_x, reads_z or also_z
-    kept = (y if reads_y else None, x if reads_x else None, z if reads_z else None)
-    if a_active and b_active:
-        return a.index, of_a, b.index, of_b, kept
-    return (a.index, of_a, kept) if a_active else (b.index, of_b, kept)

@@ -255,7 +255,7 @@ class Tape(Engine):
         x: Any,
         z: Any,
     ) -> Entry:
-        """Return the entry of a binary elementwise rule on arrays, keeping only what it will read."""
+        """Return the entry of a binary elementwise rule on arrays; it keeps what it reads."""
         reads_y = reads_x = reads_z = False
         of_a = of_b = None
         if a_active and kind.constants[0] != 1:

@@ -274,7 +274,7 @@ class SelectionRule(Kind):
         condition = args[0] != 0
         if i == 0 or np.shape(condition) != space.shape:
             return None
-        return condition if i == 1 else ~condition
+        return condition if i == 1 else np.logical_not(condition)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (True, False, False)

@@ -318,7 +318,7 @@ def test_sets():
 @pytest.mark.parametrize(
     "f",
     [
-        np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around, np.spacing, np.isnan,
+        np.floor, np.ceil, np.rint, np.trunc, np.round, np.around, np.spacing, np.isnan,
         np.signbit, np.logical_not, np.argmax, np.argmin, np.nanargmax, np.argsort, np.any, np.all,
         np.count_nonzero, np.argwhere, np.flatnonzero, np.iscomplex, np.isreal, np.iscomplexobj,
         np.shape, np.size, np.ndim, np.zeros_like, np.ones_like,

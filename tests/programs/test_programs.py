@@ -1,0 +1,224 @@
+"""Programs as people write them: plain NumPy, nothing rewritten, every derivative checked."""
+
+import copy
+import dataclasses
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+# ---- the programs -----------------------------------------------------------------------------
+
+BUGS: dict = {}
+
+
+def load(name):
+    path = Path(__file__).parent / f"programs_{name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MODULES = [load(name) for name in ("learning", "statistics", "physics", "numerics")]
+
+
+def params(table):
+    for name, *rest in table:
+        marks = [pytest.mark.xfail(strict=False, reason=BUGS[name])] if name in BUGS else []
+        yield pytest.param(*rest, id=name, marks=marks)
+
+
+PROGRAMS = [param for module in MODULES for param in params(module.PROGRAMS)]
+REFUSED = [p for module in MODULES for p in params(getattr(module, "REFUSED", ()))]
+
+
+# ---- the space of arguments: vectors of real numbers and back ---------------------------------
+
+
+def is_float(x):
+    return isinstance(x, (float, complex, np.inexact)) or (
+        isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+    )
+
+
+def children(x):
+    if dataclasses.is_dataclass(x):
+        return [getattr(x, field.name) for field in dataclasses.fields(x)]
+    if isinstance(x, dict):
+        return list(x.values())
+    return list(x) if isinstance(x, (tuple, list)) else []
+
+
+def differentiable(x):
+    return is_float(x) or any(map(differentiable, children(x)))
+
+
+def tangent(x, rng):
+    """A random tangent: the structure of x, a Tangent for a dataclass."""
+    if is_float(x):
+        draw = rng.normal(size=np.shape(x))
+        if np.iscomplexobj(x):
+            draw = draw + 1j * rng.normal(size=np.shape(x))
+        return draw if isinstance(x, np.ndarray) else draw.item() if np.ndim(draw) == 0 else draw
+    if dataclasses.is_dataclass(x):
+        fields = {f.name: getattr(x, f.name) for f in dataclasses.fields(x)}
+        moving = {k: tangent(v, rng) for k, v in fields.items() if differentiable(v)}
+        return cr.Tangent(type(x), **moving)
+    if isinstance(x, dict):
+        return {k: tangent(v, rng) for k, v in x.items()}
+    if hasattr(x, "_fields"):
+        return type(x)(*(tangent(v, rng) for v in x))
+    return type(x)(tangent(v, rng) for v in x)
+
+
+def moved(x, xdot, h):
+    """x + h * xdot, in the structure of x."""
+    if is_float(x):
+        return x + h * xdot
+    if dataclasses.is_dataclass(x):
+        names = [f.name for f in dataclasses.fields(x) if differentiable(getattr(x, f.name))]
+        steps = {k: moved(getattr(x, k), getattr(xdot, k), h) for k in names}
+        return dataclasses.replace(x, **steps)
+    if isinstance(x, dict):
+        return {k: moved(v, xdot[k], h) for k, v in x.items()}
+    parts = [moved(v, d, h) for v, d in zip(x, xdot)]
+    return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+
+
+def flat(x):
+    """The real numbers of a value or a derivative, one after the other."""
+    if isinstance(x, (tuple, list)):
+        return np.concatenate([np.zeros(0), *map(flat, x)])
+    if isinstance(x, dict):
+        return flat(list(x.values()))
+    x = np.asarray(x)
+    assert x.dtype.kind in "fciub", f"not numbers: {x!r}"
+    if np.iscomplexobj(x):
+        return np.concatenate([x.real.ravel(), x.imag.ravel()])
+    return np.array(x, float).ravel()
+
+
+def inner(xbar, xdot, x):
+    """The sum of the products of a cotangent and a tangent of x."""
+    if is_float(x):
+        assert np.shape(xbar) == np.shape(x)
+        return flat(xbar) @ flat(xdot)
+    if dataclasses.is_dataclass(x):
+        names = [f.name for f in dataclasses.fields(x) if differentiable(getattr(x, f.name))]
+        return sum(inner(getattr(xbar, k), getattr(xdot, k), getattr(x, k)) for k in names)
+    keys = x.keys() if isinstance(x, dict) else range(len(x))
+    return sum(inner(xbar[k], xdot[k], x[k]) for k in keys)
+
+
+def fixed(f, args):
+    """f as a function of its differentiable arguments only, and these."""
+    where = [i for i, arg in enumerate(args) if differentiable(arg)]
+
+    def g(*moving):
+        full = list(args)
+        for i, arg in zip(where, moving):
+            full[i] = arg
+        return f(*full)
+
+    return g, tuple(args[i] for i in where)
+
+
+def slope(f, args, tangents):
+    """The derivative of f along the tangents by central differences, of fourth order."""
+
+    def at(h):
+        return flat(f(*(moved(x, d, h) for x, d in zip(args, tangents))))
+
+    h = 1e-4
+    return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+
+
+def prepare(f, args, seed=0):
+    g, args = fixed(f, args)
+    rng = np.random.default_rng(seed)
+    return g, args, tuple(tangent(x, rng) for x in args), rng
+
+
+def close(actual, expected, rtol):
+    scale = max(1.0, np.max(np.abs(expected), initial=0))
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * scale)
+
+
+# ---- the tests --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("f", "args"), PROGRAMS)
+def test_jvp(f, args):
+    f, args, tangents, _ = prepare(f, args)
+    before = copy.deepcopy(args)
+    y, ydot = cr.jvp(f, args, tangents)
+    close(flat(y), flat(f(*args)), 1e-13)
+    close(flat(ydot), slope(f, args, tangents), 1e-7)
+    assert np.array_equal(flat_args(args), flat_args(before))
+
+
+@pytest.mark.parametrize(("f", "args"), PROGRAMS)
+def test_vjp(f, args):
+    f, args, tangents, rng = prepare(f, args)
+    before = copy.deepcopy(args)
+    y, pullback = cr.vjp(f, *args)
+    close(flat(y), flat(f(*args)), 1e-13)
+    ybar = tangent(y, rng)
+    xbars = pullback(ybar)
+    paired = sum(inner(xbar, xdot, x) for xbar, xdot, x in zip(xbars, tangents, args))
+    close(paired, flat(ybar) @ slope(f, args, tangents), 1e-7)
+    again = pullback(ybar)
+    assert all(inner(a, d, x) == inner(b, d, x) for a, b, d, x in zip(again, xbars, tangents, args))
+    assert np.array_equal(flat_args(args), flat_args(before))
+
+
+@pytest.mark.parametrize(("f", "args"), PROGRAMS)
+def test_hessian_vector_product(f, args):
+    f, args, tangents, rng = prepare(f, args)
+    y = f(*args)
+    weights = tangent(y, rng)
+
+    def scalar(*xs):  # a scalar output as it is; of others, a random combination
+        out = f(*xs)
+        if is_float(out) and np.ndim(out) == 0:
+            return out
+        parts = zip(out, weights) if isinstance(out, tuple) else [(out, weights)]
+        return sum(np.sum(part * weight) for part, weight in parts)
+
+    def gradient(*xs):
+        return cr.grad(scalar, argnums=tuple(range(len(xs))))(*xs)
+
+    rng = np.random.default_rng(7)
+    other = tuple(tangent(x, rng) for x in args)
+    _, products = cr.jvp(gradient, args, tangents)
+    actual = sum(inner(p, d, x) for p, d, x in zip(products, other, args))
+
+    def along(*xs):
+        return sum(inner(g, d, x) for g, d, x in zip(gradient(*xs), other, xs))
+
+    close(actual, slope(along, args, tangents)[0], 1e-6)
+
+
+@pytest.mark.parametrize(("f", "args", "error", "pattern"), REFUSED)
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_refused(f, args, error, pattern, mode):
+    f, args, tangents, _ = prepare(f, args)
+    f(*args)  # the program itself is right
+    with pytest.raises(getattr(cr, error), match=pattern):
+        if mode == "forward":
+            cr.jvp(f, args, tangents)
+        else:
+            cr.vjp(f, *args)
+
+
+def flat_args(args):
+    """All numbers of the arguments, those in dataclasses too."""
+    if dataclasses.is_dataclass(args):
+        return flat_args(children(args))
+    if isinstance(args, (tuple, list, dict)):
+        return np.concatenate([np.zeros(0), *map(flat_args, children(args))])
+    return flat(args) if differentiable(args) else np.zeros(0)

@@ -174,6 +174,8 @@ class ForwardLevel(Engine):
                     return other.level.binary(ufunc, operation, a, b)
             elif not is_operand(other):
                 return NotImplemented
+            elif other.__class__ is _array and other.dtype is OBJECT:
+                return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
             elif isinstance(other, list | tuple):
                 return self.binary(ufunc, operation, *map(array_of, (a, b)))
         y = operation(x, z)
@@ -202,8 +204,6 @@ class ForwardLevel(Engine):
                 dual.level = self
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
                 return dual
-        if class_y is _array and y.dtype is OBJECT:
-            return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def getitem(self, x: Any, index: Any) -> Any:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import NoTangent, Tangent, array_of, children, is_traced
+from ..rules import NoTangent, array_of, children, is_traced
 from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.project import ProjectTo, dtype_of, shape_of
 from ..rules.surface import is_perturbable_input
-from ..rules.tangents import child_tangents
+from ..rules.tangents import child_tangents, derivative_like
 from .linearize import linearize
 
 
@@ -38,9 +38,7 @@ def with_leaves(x: Any, values: Any) -> Any:
     if parts is None:
         return next(values) if is_perturbable_input(x) else NoTangent()
     found = [with_leaves(part, values) for part in parts.values]
-    if isinstance(x, tuple | list | dict):
-        return parts.rebuild(found)
-    return Tangent(type(x), **dict(zip(parts.keys, found, strict=True)))
+    return derivative_like(x, found)
 
 
 def basis(x: Any) -> list[list]:

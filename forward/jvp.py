@@ -16,7 +16,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.collector import paused_collector
-from ..rules.objects import healed
+from ..rules.objects import explain, healed
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
@@ -47,6 +47,9 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         ]
         y = healed(function(*duals, **kwargs))
         return strip(y, level), _tangent(level, y)
+    except TypeError as error:
+        explain(error)
+        raise
     finally:
         level.close()
 

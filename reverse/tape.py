@@ -188,7 +188,7 @@ class Tape(Engine):
             if (
                 type_other is not float
                 and type_other is not _float64
-                and type_other is not _array
+                and (type_other is not _array or other.dtype is OBJECT)
                 and type_other is not int
             ):
                 if isinstance(other, Traced):
@@ -196,6 +196,8 @@ class Tape(Engine):
                         return other.level.binary(ufunc, operation, a, b)
                 elif not is_operand(other):
                     return NotImplemented
+                elif type_other is _array:
+                    return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
                 elif isinstance(other, list | tuple):
                     return self.binary(ufunc, operation, *map(array_of, (a, b)))
         y = operation(x, z)
@@ -232,8 +234,6 @@ class Tape(Engine):
             ):
                 entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
                 entry = fitted_entry(entry, dtype, shape, [x] * a_active + [z] * b_active)
-            elif dtype is OBJECT:
-                return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
             traced = TapeArray()
         if entry is None:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)

@@ -21,7 +21,7 @@ from ..rules import (
 from ..rules.answers import check_shape, kind_rrule
 from ..rules.collector import paused_collector
 from ..rules.kinds import Composed, Kind
-from ..rules.objects import healed
+from ..rules.objects import explain, healed
 from ..rules.project import structural
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
@@ -74,6 +74,9 @@ class Recording:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
                 y = healed(traced[0](*traced[1:], **kwargs))
+            except TypeError as error:
+                explain(error)
+                raise
             finally:
                 tape.close()
         self.outputs = _outputs(tape, y)

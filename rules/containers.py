@@ -53,6 +53,8 @@ LEAVES: set[type] = {
     types.ModuleType,
     types.GeneratorType,
 }
+# Containers of our own tell their children themselves.
+registered: dict[type, Callable[[Any], Children]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
 
 
@@ -71,6 +73,8 @@ def children(x: Any) -> Children | None:
     cls = type(x)
     if cls in LEAVES:
         return None
+    if cls in registered:
+        return registered[cls](x)
     if cls is tuple or cls is list:
         return Children(tuple(range(len(x))), tuple(x), cls)
     if issubclass(cls, dict):

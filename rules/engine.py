@@ -47,7 +47,13 @@ class Engine:
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Answer a call of ``f`` in which a traced value of this level takes part."""
         self.check_live()
+        given = args, kwargs
         args, kwargs = healed_call(args, kwargs)
+        if args is not given[0]:
+            # What was healed may belong to a level inside this one, which answers first.
+            level = innermost((*args, *kwargs.values()))
+            if level is not self:
+                return level.call(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is not None:
             args, kwargs = positional(f, args, kwargs)
         rule = self.table.find(self.config, f, args)

@@ -70,6 +70,20 @@ def as_numbers(x: Any) -> Any:
     return y
 
 
+def explain(error: TypeError) -> None:
+    """Add to NumPy's own error about an object array where it came from, and what to write."""
+    if any(sign in str(error) for sign in _SIGNS):
+        error.add_note(
+            "  np.array([x, y]) and np.asarray(x) of traced numbers make an object array, which "
+            "this function cannot compute with.\n"
+            "  build it with cr.array or np.stack, or use chainrules.numpy"
+        )
+
+
+# What NumPy says where a ufunc has no loop for objects, or an entry no method of its name.
+_SIGNS = ("has no callable", "not supported for the input types", "No loop matching", "dtype('O')")
+
+
 def as_object_array(x: Any) -> np.ndarray:
     """Return an object array of the shape of the traced ``x``, with one number per entry."""
     array = np.empty(x.shape if hasattr(x, "__len__") else (), object)

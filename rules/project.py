@@ -332,6 +332,8 @@ class ProjectSparse(Projector):
 
 def structural(primal_type: type, keys: tuple, parts: list | tuple) -> Tangent:
     """Build the ``Tangent`` of a container from one part per key."""
+    if primal_type is Tangent:
+        primal_type = tuple if all(type(key) is int for key in keys) else dict
     if issubclass(primal_type, dict):
         return Tangent(primal_type, dict(zip(keys, parts, strict=True)))
     if issubclass(primal_type, tuple | list):

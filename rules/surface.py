@@ -9,7 +9,14 @@ from .containers import children
 from .levels import Traced
 from .operands import is_array
 from .project import ProjectTo, dtype_of, shape_of, tangent_dtype
-from .tangents import AbstractZero, NotImplementedTangent, Tangent, child_tangents, unthunk
+from .tangents import (
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    child_tangents,
+    derivative_like,
+    unthunk,
+)
 from .traced import describe
 
 _NUMBERS = (float, int, complex, np.number)
@@ -44,9 +51,7 @@ def check_tangent(x: Any, t: Any, what: str) -> Any:
             check_tangent(part, partdot, f"{what}, at {key!r}")
             for key, part, partdot in zip(parts.keys, parts.values, given, strict=True)
         ]
-        if isinstance(x, tuple | list | dict):
-            return parts.rebuild(checked)
-        return Tangent(type(x), **dict(zip(parts.keys, checked, strict=True)))
+        return derivative_like(x, checked)
     if isinstance(t, NotImplementedTangent):
         raise t.error()
     if not is_perturbable_input(x):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..config import TangentError
-from .containers import children, field_names
+from .containers import Children, children, field_names, registered
 from .hard_zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros
 from .not_implemented import NotImplementedTangent, not_implemented
 from .thunks import InplaceableThunk, Thunk, thunk, unthunk
@@ -29,6 +29,7 @@ __all__ = [
     "add",
     "add_to_primal",
     "child_tangents",
+    "derivative_like",
     "not_implemented",
     "sum_tangents",
     "thunk",
@@ -124,7 +125,8 @@ class Tangent:
             return f"Tangent({name}, {self.backing!r})"
         return f"Tangent({', '.join([name, *(f'{k}={v!r}' for k, v in self.backing.items())])})"
 
-    def _like(self, backing: Any) -> "Tangent":
+    def like(self, backing: Any) -> "Tangent":
+        """Return a Tangent of the same type with other parts."""
         new = object.__new__(Tangent)
         object.__setattr__(new, "primal_type", self.primal_type)
         object.__setattr__(new, "backing", backing)
@@ -133,8 +135,8 @@ class Tangent:
     def map(self, f: Callable[[Any], Any]) -> "Tangent":
         """Apply the linear ``f`` to every part."""
         if isinstance(self.backing, dict):
-            return self._like({key: f(value) for key, value in self.backing.items()})
-        return self._like(tuple(f(value) for value in self.backing))
+            return self.like({key: f(value) for key, value in self.backing.items()})
+        return self.like(tuple(f(value) for value in self.backing))
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, AbstractZero):
@@ -150,10 +152,10 @@ class Tangent:
             merged = dict(self.backing)
             for key, value in other.backing.items():
                 merged[key] = add(merged[key], value) if key in merged else value
-            return self._like(merged)
+            return self.like(merged)
         if len(self.backing) != len(other.backing):
             raise TangentError("two Tangents of different lengths cannot be added.")
-        return self._like(tuple(map(add, self.backing, other.backing)))
+        return self.like(tuple(map(add, self.backing, other.backing)))
 
     __radd__ = __add__
 
@@ -189,6 +191,30 @@ class Tangent:
         return all(_equal(self[key], other[key]) for key in keys)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _children_of_tangent(t: Tangent) -> Children:
+    if isinstance(t.backing, dict):
+        names = tuple(t.backing)
+        return Children(
+            names,
+            tuple(t.backing.values()),
+            lambda values: t.like(dict(zip(names, values, strict=True))),
+        )
+    return Children(tuple(range(len(t.backing))), t.backing, lambda values: t.like(tuple(values)))
+
+
+# Derivatives of gradients: what is differentiated may itself be a Tangent.
+registered[Tangent] = _children_of_tangent
+
+
+def derivative_like(x: Any, values: list) -> Any:
+    """Return the derivative of the container ``x`` that has ``values`` as its parts."""
+    parts = children(x)
+    assert parts is not None
+    if isinstance(x, tuple | list | dict | Tangent):
+        return parts.rebuild(values)
+    return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)))
 
 
 def _check_fields(primal_type: Any, fields: dict) -> None:

@@ -16,6 +16,7 @@ from ..config import LostDerivativeError, MutationError, user_line
 from .calls import astype, call
 from .levels import Traced, innermost, is_traced, type_under, value
 from .objects import OBJECT, as_object_array
+from .views import is_fresh
 
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:
@@ -134,8 +135,11 @@ class TracedNumber(Traced):
             out = kwargs.pop("out")
             return write_out(f, f(*args, **kwargs), out)
         level = innermost((*args, *kwargs.values()))
+        if level is not None:
+            return level.call(f, args, kwargs)
         # With like=x the array that decides is no argument of the function.
-        return (level or self.level).call(f, args, kwargs)
+        y = f(*args, **kwargs)
+        return self.level.constant(y) if is_fresh(y) else y
 
     # ---- operators ----
 

@@ -10,8 +10,8 @@ from .tangents import (
     NO_TANGENT,
     AbstractZero,
     NotImplementedTangent,
-    Tangent,
     child_tangents,
+    derivative_like,
     unthunk,
 )
 
@@ -64,9 +64,7 @@ def as_structured(x: Any, t: Any) -> Any:
     if parts is not None:
         given = child_tangents(x, t)
         values = [as_structured(v, part) for v, part in zip(parts.values, given, strict=True)]
-        if isinstance(x, tuple | list | dict):
-            return parts.rebuild(values)
-        return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)))
+        return derivative_like(x, values)
     if isinstance(t, AbstractZero):
         return zero_tangent(x)
     return t

@@ -8,7 +8,12 @@ from ..definitions import composed, fresh_array
 from ..levels import Traced, value
 
 fresh_array(np.empty_like, np.ones_like, np.zeros_like)
-fresh_array(np.empty, np.ones, np.zeros, np.eye, np.identity)  # with like=x
+
+
+@composed(np.full)
+def full(shape, fill_value, dtype=None, order="C"):
+    y = np.copy(np.broadcast_to(array_of(fill_value), shape))
+    return y if dtype is None else y.astype(dtype)
 
 
 def traced_target(function, x):

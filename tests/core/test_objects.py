@@ -84,3 +84,28 @@ def test_an_object_array_of_plain_numbers_meets_a_traced_array():
     np.testing.assert_array_equal(cr.jvp(lambda x: plain + x, (X,), (X,))[1], X)
     with pytest.raises(TypeError):
         cr.grad(lambda x: np.sum(x * np.array(["a", "b", None], dtype=object)))(X)
+
+
+def test_an_object_array_of_an_inner_level_beside_an_outer_one():
+    # It was healed by the outer level, which lost the dependence on the inner one.
+    def f(x):
+        return np.sum(np.array([x[0] * x[1], x[2], x[0]]) * x * x)
+
+    def g(x):
+        return np.sum(x * np.array([x[0] * x[1], x[2], x[0]]) @ np.array([x[1], x[1], x[2]]))
+
+    for loss in (f, g):
+        expected = differences(cr.grad(loss))
+        for outer in (cr.jacfwd, cr.jacrev):
+            for inner in (cr.grad, cr.jacfwd):
+                np.testing.assert_allclose(outer(inner(loss))(X), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_a_function_without_a_loop_for_objects_says_what_to_write():
+    for run in (cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (x,))):
+        with pytest.raises(TypeError) as caught:
+            run(lambda x: np.linalg.det(np.array([[x[0], x[1]], [x[1], x[2]]])))(X)
+        assert "build it with cr.array" in "".join(caught.value.__notes__)
+        with pytest.raises(TypeError) as caught:
+            run(lambda x: np.sum(np.exp(np.array([x[0], 1.0]))))(X)
+        assert "chainrules.numpy" in "".join(caught.value.__notes__)

@@ -346,3 +346,37 @@ def test_wirtinger_derivatives():
     np.testing.assert_allclose((df_dz, df_dzbar), (np.exp(0.3 + 1.0j), 0.0))
     with pytest.raises(TypeError, match="needs a complex argument"):
         cr.wirtinger(np.exp)(1.0)
+
+
+def test_the_derivative_of_a_gradient_that_is_a_tangent():
+    # It was taken for a leaf, and its derivative lost.
+    def loss(model):
+        return np.sum(model.w**2) * model.b
+
+    model = Model(X, 2.0)
+    direction = cr.Tangent(Model, w=np.ones(3), b=0.5)
+    product = cr.hvp(loss, (model,), (direction,))
+    assert isinstance(product, cr.Tangent)
+    np.testing.assert_allclose(product.w, 2 * 2.0 * np.ones(3) + 2 * X * 0.5)
+    assert product.b == pytest.approx(np.sum(2 * X))
+    hessian = cr.hessian(loss)(model)
+    np.testing.assert_allclose(hessian.w.w, 4.0 * np.eye(3))
+    np.testing.assert_allclose(hessian.w.b, 2 * X)
+    np.testing.assert_allclose(hessian.b.w, 2 * X)
+    _, pullback = cr.vjp(cr.grad(loss), model)
+    np.testing.assert_allclose(pullback(direction)[0].w, product.w)
+
+
+def test_creation_functions_with_like():
+    def f(x):
+        parts = [np.full(3, 2.0, like=x), np.ones(3, like=x), np.full(3, x[0], like=x)]
+        for k, part in enumerate(parts):
+            part[k] = x[k] * x[0]
+        return np.stack(parts)
+
+    h = 1e-6
+    expected = np.stack(
+        [(f(X + h * unit) - f(X - h * unit)) / (2 * h) for unit in np.eye(3)], axis=-1
+    )
+    for transform in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(transform(f)(X), expected, atol=1e-8)

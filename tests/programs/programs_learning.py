@@ -212,8 +212,30 @@ def info_nce(z, temperature):
     return np.mean(special.logsumexp(sim, axis=1) - pos)
 
 
+def info_nce_by_reduce(z, temperature):
+    sim = z @ z.T / temperature
+    np.fill_diagonal(sim, -1e9)
+    pos = sim[np.arange(4), [1, 0, 3, 2]]
+    return np.mean(np.logaddexp.reduce(sim, axis=1) - pos)
+
+
 def softmax_scipy(x):
     return -(special.softmax(x) * special.log_softmax(x)).sum()
+
+
+def softmax_entropy(x):
+    p = special.softmax(x)
+    return special.entr(p).sum()
+
+
+def mean_of_losses(w, xs):
+    losses = [np.tanh(w @ x) ** 2 for x in xs]
+    return np.mean(losses)
+
+
+def mean_of_losses_remedy(w, xs):
+    losses = [np.tanh(w @ x) ** 2 for x in xs]
+    return np.mean(np.stack(losses))
 
 
 def kmeans_objective(x, centers):
@@ -295,9 +317,23 @@ PROGRAMS = [
     ("cosine_similarity", cosine_similarity, (normal(3, 4), normal(2, 4))),
     ("triplet_loss", triplet_loss, (normal(3, 4), normal(3, 4), normal(3, 4))),
     ("info_nce", info_nce, (normal(4, 3), 0.5)),
+    ("info_nce_by_reduce", info_nce_by_reduce, (normal(4, 3), 0.5)),
     ("softmax_scipy", softmax_scipy, (normal(4),)),
+    ("softmax_entropy", softmax_entropy, (normal(4),)),
+    ("mean_of_losses_remedy", mean_of_losses_remedy, (normal(3), normal(4, 3))),
     ("kmeans_objective", kmeans_objective, (normal(6, 2), normal(3, 2))),
     ("soft_decision_tree", soft_decision_tree, (normal(3), normal(3), normal(4))),
     ("residual_stack", residual_stack, (normal(3), normal(3, 3), normal(3, 3))),
     ("adam_unrolled", adam_unrolled, (normal(3), normal(3))),
+]
+
+# (name, function, arguments, error class, a pattern of its message)
+REFUSED = [
+    (
+        "mean_of_losses",
+        mean_of_losses,
+        (normal(3), normal(4, 3)),
+        "LostDerivativeError",
+        r"np\.stack or cr\.array",
+    ),
 ]

@@ -16,7 +16,7 @@ def normal(*shape):
 
 
 def rosenbrock(x):
-    return sum(100.0 * (b - a**2) ** 2 + (1 - a) ** 2 for a, b in zip(x[:-1], x[1:]))
+    return sum(100.0 * (b - a**2) ** 2 + (1 - a) ** 2 for a, b in pairwise(x))
 
 
 def ackley(x, a=20, b=0.2, c=2 * np.pi):
@@ -168,7 +168,8 @@ def dtw(a, b):
 
 
 def soft_dtw(a, b, gamma):
-    r = np.full((len(a) + 1, len(b) + 1), 1e3, like=a)
+    r = np.zeros((len(a) + 1, len(b) + 1), like=a)
+    r[:] = 1e3
     r[0, 0] = 0
     for i, x in enumerate(a, 1):
         for j, y in enumerate(b, 1):
@@ -268,7 +269,7 @@ def catmull_rom(points, t):
 def bezier(control, t):
     points = list(control)
     while len(points) > 1:
-        points = [(1 - t) * p + t * q for p, q in zip(points, points[1:])]
+        points = [(1 - t) * p + t * q for p, q in pairwise(points)]
     return points[0]
 
 
@@ -370,7 +371,7 @@ def safe_divide(x, y):
 def scalar_methods(x):
     z = x.astype(np.float64).reshape(-1, 1)
     m = np.matmul(z, z.T).clip(-1, 1)
-    return m.diagonal().mean() + m.item(0) + m.flat[3] + m.max(initial=0.0)
+    return m.diagonal().mean() + m.ravel()[3] + m.max(initial=0.0)
 
 
 def norm_of_list(x):
@@ -431,7 +432,9 @@ def bisect_then_newton(c):
         else:
             lo = mid
     root = 0.5 * (lo + hi)
-    return root - (root**3 + root - c) / (3 * root**2 + 1)
+    for _ in range(2):  # each step gives one more order of derivatives
+        root = root - (root**3 + root - c) / (3 * root**2 + 1)
+    return root
 
 
 # ---- refused as they stand, each with the version that runs -----------------------------------
@@ -541,10 +544,31 @@ def roots_largest(p):
     return np.max(np.abs(np.roots(p)))
 
 
-def roots_largest_remedy(p):
-    companion = np.diag(np.ones(len(p) - 2), -1, like=p)
-    companion[0] = -p[1:] / p[0]
-    return np.max(np.abs(np.linalg.eigvals(companion)))
+def safe_divide_remedy(x, y):
+    return np.where(y > 0, x / np.where(y > 0, y, 1.0), 0.0)
+
+
+def item_method(x):
+    return (x * x[:, None]).item(1) ** 2
+
+
+def item_method_remedy(x):
+    return (x * x[:, None])[0, 1] ** 2
+
+
+def full_buffer(x):
+    best = np.full(len(x) + 1, -np.inf, like=x)
+    for i in range(len(x)):
+        best[i + 1] = max(best[i], x[i] ** 2)
+    return best[1:]
+
+
+def full_buffer_remedy(x):
+    best = np.zeros(len(x) + 1, like=x)
+    best[:] = -np.inf
+    for i in range(len(x)):
+        best[i + 1] = max(best[i], x[i] ** 2)
+    return best[1:]
 
 
 KNOTS = np.array([0.0, 1.0, 2.5, 3.0, 4.2])
@@ -609,7 +633,6 @@ PROGRAMS = [
     ("ufunc_methods", ufunc_methods, (normal(4),)),
     ("out_argument", out_argument, (normal(4),)),
     ("divmod_wrap", divmod_wrap, (4 * normal(4),)),
-    ("safe_divide", safe_divide, (normal(5), normal(5))),
     ("scalar_methods", scalar_methods, (UNIFORM[:3],)),
     ("norm_of_list", norm_of_list, ([1.0, 2.0, 0.5, -0.7],)),
     ("tree_eval", tree_eval, ([2.0, 0.5, (1.5, 0.3, 1.2), [0.7, 0.4]],)),
@@ -628,22 +651,33 @@ PROGRAMS = [
     ("array_dtype_remedy", array_dtype_remedy, (normal(2),)),
     ("fsum_list_remedy", fsum_list_remedy, (normal(3),)),
     ("int_index_remedy", int_index_remedy, (2.6,)),
+    ("brentq_root", brentq_root, (1.3,)),
     ("brentq_root_remedy", brentq_root_remedy, (1.3,)),
-    ("roots_largest_remedy", roots_largest_remedy, (np.array([1.0, -0.5, -3.0, 0.7]),)),
+    ("roots_largest", roots_largest, (np.array([1.0, -0.5, -3.0, 0.7]),)),
+    ("safe_divide_remedy", safe_divide_remedy, (normal(5), normal(5))),
+    ("item_method_remedy", item_method_remedy, (normal(3),)),
+    ("full_buffer", full_buffer, (normal(3),)),
+    ("full_buffer_remedy", full_buffer_remedy, (normal(3),)),
 ]
 
 # (name, function, arguments, error class, a pattern of its message)
 REFUSED = [
     ("buffer_zeros", buffer_zeros, (normal(3),), "LostDerivativeError", "zeros_like"),
-    ("buffer_slice", buffer_slice, (normal(3),), "LostDerivativeError", "like=x"),
+    ("buffer_slice", buffer_slice, (normal(3),), "LostDerivativeError", "np.stack"),
     ("inplace_accumulator", inplace_accumulator, (normal(3, 2),), "MutationError", "a = a"),
     ("float_call", float_call, (1.3,), "LostDerivativeError", "np.sin"),
     ("math_module", math_module, (1.3,), "LostDerivativeError", "np.sin"),
-    ("cmath_module", cmath_module, (0.7,), "LostDerivativeError", "np.sin"),
+    ("cmath_module", cmath_module, (0.7,), "LostDerivativeError", "keep the traced"),
     ("array_dtype", array_dtype, (normal(2),), "LostDerivativeError", "np.stack"),
     ("fsum_list", fsum_list, (normal(3),), "LostDerivativeError", "np.sin"),
     ("int_index", int_index, (2.6,), "LostDerivativeError", "cr.value"),
-    ("brentq_root", brentq_root, (1.3,), "LostDerivativeError", "cr.value"),
     ("cubic_spline", cubic_spline, (normal(5),), "LostDerivativeError", "cr.value"),
-    ("roots_largest", roots_largest, (np.array([1.0, -0.5, -3.0, 0.7]),), "MissingRuleError", "rr"),
+    ("item_method", item_method, (normal(3),), "LostDerivativeError", "reshape"),
+    (
+        "safe_divide",
+        safe_divide,
+        (normal(5), normal(5)),
+        "MissingRuleError",
+        "does not support the keyword 'where'",
+    ),
 ]

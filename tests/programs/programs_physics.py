@@ -113,9 +113,7 @@ def burgers_upwind(u, dt):
 
 def finite_volume_minmod(q):
     left, right = q - np.roll(q, 1), np.roll(q, -1) - q
-    slope = np.where(
-        left * right > 0, np.sign(left) * np.minimum(np.abs(left), np.abs(right)), 0.0
-    )
+    slope = np.where(left * right > 0, np.sign(left) * np.minimum(np.abs(left), np.abs(right)), 0.0)
     face = q + 0.5 * slope
     flux = 0.5 * face**2
     return q - 0.1 * (flux - np.roll(flux, 1))
@@ -175,6 +173,33 @@ def pendulum_energy(theta, omega, length):
         theta = theta + 0.01 * omega
         trajectory.append(0.5 * length**2 * omega**2 - g * length * np.cos(theta))
     return np.std(trajectory)
+
+
+def pendulum_energy_remedy(theta, omega, length):
+    g = 9.81
+    trajectory = []
+    for _ in range(10):
+        omega = omega - 0.01 * g / length * np.sin(theta)
+        theta = theta + 0.01 * omega
+        trajectory.append(0.5 * length**2 * omega**2 - g * length * np.cos(theta))
+    return np.std(np.stack(trajectory))
+
+
+def strain_determinant(u):
+    f = np.array([[1 + u[0], u[1]], [u[2], 1 + u[3]]])
+    return np.log(np.linalg.det(f))
+
+
+def strain_determinant_remedy(u):
+    f = np.stack([np.stack([1 + u[0], u[1]]), np.stack([u[2], 1 + u[3]])])
+    return np.log(np.linalg.det(f))
+
+
+def unpacked_states(state, h):
+    for _ in range(3):
+        p, q = state
+        state = state + h * np.array([q, -np.sin(p)])
+    return state[0] * state[1]
 
 
 def euler_states_buffer(y0, k):
@@ -351,7 +376,10 @@ PROGRAMS = [
     ("thomas", thomas, (normal(4), 4 + normal(5), normal(4), normal(5))),
     ("ising_energy", ising_energy, (normal(3, 3), 0.7, 0.2)),
     ("hodgkin_huxley", hodgkin_huxley, (-60.0, 0.1, 0.6, 0.3, 10.0)),
-    ("pendulum_energy", pendulum_energy, (0.6, 0.1, 1.2)),
+    ("pendulum_energy_remedy", pendulum_energy_remedy, (0.6, 0.1, 1.2)),
+    ("strain_determinant", strain_determinant, (0.1 * normal(4),)),
+    ("strain_determinant_remedy", strain_determinant_remedy, (0.1 * normal(4),)),
+    ("unpacked_states", unpacked_states, (normal(2), 0.1)),
     ("euler_states_buffer", euler_states_buffer, (normal(2), 0.7)),
     ("impedance", impedance, (10.0, 0.5, 0.02, 5.0)),
     ("mandelbrot_like", mandelbrot_like, (0.3, 0.4)),
@@ -378,4 +406,15 @@ PROGRAMS = [
     ("planck_law", planck_law, (SCALAR[:3], 3.0)),
     ("lorentz_boost", lorentz_boost, (0.3 * SCALAR[:3], normal(4))),
     ("gradient_energy", gradient_energy, (normal(4, 4), 0.3)),
+]
+
+# (name, function, arguments, error class, a pattern of its message)
+REFUSED = [
+    (
+        "pendulum_energy",
+        pendulum_energy,
+        (0.6, 0.1, 1.2),
+        "LostDerivativeError",
+        r"np\.stack or cr\.array",
+    ),
 ]

@@ -42,7 +42,7 @@ def gp_marginal_likelihood(theta, x, y):
     variance, length, noise = np.exp(theta)
     d2 = (x[:, None] - x[None, :]) ** 2
     k = variance * np.exp(-0.5 * d2 / length**2) + noise * np.eye(len(x))
-    sign, logdet = np.linalg.slogdet(k)
+    _, logdet = np.linalg.slogdet(k)
     return 0.5 * y @ np.linalg.solve(k, y) + 0.5 * logdet + 0.5 * len(x) * np.log(2 * np.pi)
 
 
@@ -51,6 +51,13 @@ def gp_cho_solve(theta, x, y):
     k[np.diag_indices_from(k)] += 0.1
     chol = linalg.cho_factor(k, lower=True)
     return y @ linalg.cho_solve(chol, y)
+
+
+def gp_cho_solve_remedy(theta, x, y):
+    k = np.exp(theta[0]) * np.exp(-np.abs(np.subtract.outer(x, x)) / np.exp(theta[1]))
+    k[np.diag_indices_from(k)] += 0.1
+    z = np.linalg.solve(np.linalg.cholesky(k), y)
+    return z @ z
 
 
 def periodic_kernel(x, y, period, scale):
@@ -106,7 +113,7 @@ def viterbi_score(log_a, log_b, obs):
 
 def pca_svd(x):
     centred = x - x.mean(axis=0)
-    u, s, vt = np.linalg.svd(centred, full_matrices=False)
+    _, s, vt = np.linalg.svd(centred, full_matrices=False)
     explained = s**2 / np.sum(s**2)
     return explained[0] + np.abs(vt[0] @ np.array([1.0, 2.0, 3.0]))
 
@@ -137,6 +144,11 @@ def pseudo_inverse(a, b):
 def triangular_scipy(a, b):
     chol = linalg.cholesky(a, lower=True)
     return linalg.solve_triangular(chol, b, lower=True)
+
+
+def triangular_scipy_remedy(a, b):
+    chol = np.linalg.cholesky(a)
+    return np.linalg.solve(chol, b)
 
 
 def matrix_norms(a):
@@ -294,7 +306,7 @@ PROGRAMS = [
         (normal(2), spd(2), normal(1), np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[1.0, 0.0]])),
     ),
     ("gp_marginal_likelihood", gp_marginal_likelihood, (0.1 * normal(3), normal(5), normal(5))),
-    ("gp_cho_solve", gp_cho_solve, (normal(2), normal(4), normal(4))),
+    ("gp_cho_solve_remedy", gp_cho_solve_remedy, (normal(2), normal(4), normal(4))),
     ("periodic_kernel", periodic_kernel, (normal(3), normal(2), 1.3, 0.8)),
     ("poisson_glm", poisson_glm, (normal(2), normal(5, 2))),
     ("beta_binomial", beta_binomial, (1.2, 2.5)),
@@ -310,7 +322,7 @@ PROGRAMS = [
     ("least_squares_qr", least_squares_qr, (normal(6, 3), normal(6))),
     ("least_squares_lstsq", least_squares_lstsq, (normal(6, 3), normal(6))),
     ("pseudo_inverse", pseudo_inverse, (normal(6, 3), normal(6))),
-    ("triangular_scipy", triangular_scipy, (spd(3), normal(3))),
+    ("triangular_scipy_remedy", triangular_scipy_remedy, (spd(3), normal(3))),
     ("matrix_norms", matrix_norms, (normal(3, 4),)),
     ("black_scholes_erf", black_scholes_erf, (100.0, 95.0, 0.7, 0.03, 0.2)),
     ("black_scholes_ndtr", black_scholes_ndtr, (100.0, 95.0, 0.7, 0.03, 0.2)),
@@ -333,4 +345,16 @@ PROGRAMS = [
     ("truncated_normal_logpdf", truncated_normal_logpdf, (0.3 * normal(4), 0.1, 1.2, -2.0, 2.5)),
     ("probit_log_ndtr", probit_log_ndtr, (normal(2), normal(4, 2))),
     ("sinkhorn", sinkhorn, (rng.random((3, 3)), 0.5)),
+]
+
+# (name, function, arguments, error class, a pattern of its message)
+REFUSED = [
+    (
+        "gp_cho_solve",
+        gp_cho_solve,
+        (normal(2), normal(4), normal(4)),
+        "LostDerivativeError",
+        "cr.value",
+    ),
+    ("triangular_scipy", triangular_scipy, (spd(3), normal(3)), "LostDerivativeError", "cr.value"),
 ]

@@ -10,6 +10,10 @@ from ..levels import Traced, value
 fresh_array(np.empty_like, np.ones_like, np.zeros_like)
 
 
+# Of these only like=x makes arrays that can be written to.
+fresh_array(np.empty, np.ones, np.zeros, np.eye, np.identity)
+
+
 @composed(np.full)
 def full(shape, fill_value, dtype=None, order="C"):
     y = np.copy(np.broadcast_to(array_of(fill_value), shape))

@@ -44,7 +44,7 @@ NOT_FOLLOWED = {
         bartlett blackman hamming hanning kaiser broadcast_shapes diag_indices indices
         mask_indices nested_iters tri tril_indices triu_indices fftfreq rfftfreq""",
     "gets an object array or raises; chainrules.numpy has one that sees traced values": """
-        arange asarray_chkfinite asfortranarray asmatrix bmat fromiter full require""",
+        arange asarray_chkfinite asfortranarray asmatrix bmat fromiter require""",
     "calls a function of yours on traced values, so nothing is needed": "fromfunction",
     "makes a ufunc of Python code; chainrules.numpy.vectorize sees traced values": "frompyfunc",
     "is another name of vstack, deprecated": "row_stack",

@@ -4,7 +4,7 @@ import os
 import sys
 from types import CodeType, FrameType
 
-_OURS = ("chainrules", "numpy", "multipledispatch", "functools", "contextlib", "importlib")
+_OURS = ("chainrules", "numpy", "multipledispatch", "functools", "contextlib", "importlib", "scipy")
 
 
 def user_line() -> str:

@@ -47,9 +47,8 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         ]
         y = healed(function(*duals, **kwargs))
         return strip(y, level), _tangent(level, y)
-    except TypeError as error:
-        explain(error)
-        raise
+    except (TypeError, ValueError, SystemError) as error:
+        raise explain(error) from error.__cause__
     finally:
         level.close()
 

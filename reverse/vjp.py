@@ -74,9 +74,8 @@ class Recording:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
                 y = healed(traced[0](*traced[1:], **kwargs))
-            except TypeError as error:
-                explain(error)
-                raise
+            except (TypeError, ValueError, SystemError) as error:
+                raise explain(error) from error.__cause__
             finally:
                 tape.close()
         self.outputs = _outputs(tape, y)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import LostDerivativeError
 from .calls import array_of
 from .containers import LEAVES, children
 from .levels import innermost
@@ -70,18 +71,25 @@ def as_numbers(x: Any) -> Any:
     return y
 
 
-def explain(error: TypeError) -> None:
-    """Add to NumPy's own error about an object array where it came from, and what to write."""
-    if any(sign in str(error) for sign in _SIGNS):
+def explain(error: Exception) -> Exception:
+    """Return the error to raise for one that came out of a traced run.
+
+    To NumPy's own errors about an object array it adds where that came from, and what to write.
+    """
+    if isinstance(error, SystemError) and isinstance(error.__cause__, LostDerivativeError):
+        return error.__cause__  # C code that did not look at the error of a function it called
+    if not hasattr(error, "__notes__") and any(sign in str(error) for sign in _SIGNS):
         error.add_note(
             "  np.array([x, y]) and np.asarray(x) of traced numbers make an object array, which "
             "this function cannot compute with.\n"
-            "  build it with cr.array or np.stack, or use chainrules.numpy"
+            "  build it with cr.array or np.stack, or use chainrules.numpy; a function that is not "
+            "NumPy's needs @cr.primitive and a rule"
         )
+    return error
 
 
-# What NumPy says where a ufunc has no loop for objects, or an entry no method of its name.
-_SIGNS = ("has no callable", "not supported for the input types", "No loop matching", "dtype('O')")
+# What NumPy and SciPy say of object arrays.
+_SIGNS = ("object", "dtype('O')", "not supported for the input types", "has no callable")
 
 
 def as_object_array(x: Any) -> np.ndarray:

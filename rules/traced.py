@@ -16,6 +16,7 @@ from ..config import LostDerivativeError, MutationError, user_line
 from .calls import astype, call
 from .levels import Traced, innermost, is_traced, type_under, value
 from .objects import OBJECT, as_object_array
+from .project import dtype_of
 from .views import is_fresh
 
 
@@ -92,7 +93,10 @@ _KEEP = (
     "keep the traced value: np.sin(x) instead of math.sin(x), and for a buffer np.zeros_like(x) "
     "or np.zeros(n, like=x)"
 )
-_STACK = "build the array from traced parts with np.stack or cr.array, or use chainrules.numpy"
+_STACK = (
+    "build the array from traced parts with np.stack or cr.array, or use chainrules.numpy; for a "
+    "buffer[i:j] = x make it with np.zeros_like(x) or np.zeros(n, like=x)"
+)
 
 
 _lose_to_array = _lost("np.array, np.asarray or a function that is not NumPy's", _STACK)
@@ -124,6 +128,10 @@ class TracedNumber(Traced):
             if len(inputs) == 1:
                 return self.level.unary(ufunc, ufunc, self)
         f = ufunc if method == "__call__" else getattr(ufunc, method)
+        if method == "reduceat" and len(inputs) > 1:
+            kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
+        if method == "__call__" and kwargs.get("where", True) is not True:
+            return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:
             out = kwargs.pop("out")
             return write_out(ufunc, f(*inputs, **kwargs), out)
@@ -319,6 +327,25 @@ for _ufunc in (
         setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
+
+
+def call_where(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:
+    """Do what ``where=`` asks for: compute the chosen entries only; the rest are those of out.
+
+    Without ``out`` NumPy leaves the rest as the memory happens to be; here they are zeros.
+    """
+    kwargs = dict(kwargs)
+    where, out = value(kwargs.pop("where")), kwargs.pop("out", None)
+    out = out[0] if isinstance(out, tuple) else out
+    shape = np.broadcast_shapes(np.shape(where), *map(np.shape, inputs))
+    chosen = np.broadcast_to(where, shape)
+    y = ufunc(*[np.broadcast_to(x, shape)[chosen] for x in inputs], **kwargs)
+    if out is None:
+        out = np.zeros(shape, dtype_of(y), like=y)
+    elif not isinstance(out, Traced) and is_traced(y):
+        _refuse_out(ufunc)
+    out[chosen] = y
+    return out
 
 
 def write_out(f: Any, y: Any, out: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from ...config import MissingRuleError
 from ..calls import array_of, astype
 from ..definitions import composed
-from ..levels import value
+from ..levels import is_traced, value
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
@@ -66,7 +66,11 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 @composed(np.full_like)
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     shape = np.shape(a) if shape is None else shape
-    return astype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
+    if is_traced(fill_value):
+        return astype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
+    y = np.zeros_like(a, dtype, shape=shape)
+    y[...] = fill_value
+    return y
 
 
 def number_or_array(x):

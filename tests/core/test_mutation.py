@@ -249,3 +249,18 @@ def test_a_loop_that_fills_costs_the_same_per_entry():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * 20_000 * 8
+
+
+def safe_division(x):
+    ratio = np.divide(x, x - 0.25, out=np.zeros_like(x), where=x != 0.25)
+    return ratio + np.log(x, where=x > 0, out=np.full_like(x, -1.0))
+
+
+def test_where_of_a_ufunc():
+    expected = differences(safe_division, X[:3])
+    for transform in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(transform(safe_division)(X[:3]), expected, rtol=1e-7, atol=1e-7)
+    gradient = cr.grad(lambda x: np.sum(np.sqrt(x, where=x > 0, out=np.zeros_like(x))))
+    np.testing.assert_allclose(gradient(np.array([0.0, 4.0])), [0.0, 0.25])
+    with pytest.raises(cr.MutationError, match="plain array"):
+        cr.grad(lambda x: np.sum(np.divide(1.0, x, out=np.ones(4), where=x > 0)))(X)

@@ -651,7 +651,7 @@ PROGRAMS = [
     ("array_dtype_remedy", array_dtype_remedy, (normal(2),)),
     ("fsum_list_remedy", fsum_list_remedy, (normal(3),)),
     ("int_index_remedy", int_index_remedy, (2.6,)),
-    ("brentq_root", brentq_root, (1.3,)),
+    ("safe_divide", safe_divide, (normal(5), normal(5))),
     ("brentq_root_remedy", brentq_root_remedy, (1.3,)),
     ("roots_largest", roots_largest, (np.array([1.0, -0.5, -3.0, 0.7]),)),
     ("safe_divide_remedy", safe_divide_remedy, (normal(5), normal(5))),
@@ -662,6 +662,7 @@ PROGRAMS = [
 
 # (name, function, arguments, error class, a pattern of its message)
 REFUSED = [
+    ("brentq_root", brentq_root, (1.3,), "LostDerivativeError", "keep the traced"),
     ("buffer_zeros", buffer_zeros, (normal(3),), "LostDerivativeError", "zeros_like"),
     ("buffer_slice", buffer_slice, (normal(3),), "LostDerivativeError", "np.stack"),
     ("inplace_accumulator", inplace_accumulator, (normal(3, 2),), "MutationError", "a = a"),
@@ -673,11 +674,4 @@ REFUSED = [
     ("int_index", int_index, (2.6,), "LostDerivativeError", "cr.value"),
     ("cubic_spline", cubic_spline, (normal(5),), "LostDerivativeError", "cr.value"),
     ("item_method", item_method, (normal(3),), "LostDerivativeError", "reshape"),
-    (
-        "safe_divide",
-        safe_divide,
-        (normal(5), normal(5)),
-        "MissingRuleError",
-        "does not support the keyword 'where'",
-    ),
 ]

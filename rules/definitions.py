@@ -17,8 +17,9 @@ from .kinds import (
     SelectionRule,
 )
 from .levels import type_under
+from .methods import OPTED_OUT
 from .project import ProjectTo, shape_of
-from .registry import OPTED_OUT, RuleTable, _hashable, frule, rrule
+from .registry import RuleTable, _hashable, frule, rrule
 from .signatures import RuleSignature, _types, name_of
 from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 

@@ -7,10 +7,11 @@ from ..config import LostDerivativeError, RuleConfig, user_line
 from .calls import body
 from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
 from .levels import innermost, next_level, strip, value
+from .methods import OPTED_OUT
 from .missing import missing_rule, runs_in_python
 from .objects import healed_call
 from .operands import is_operand
-from .registry import OPTED_OUT, RuleTable
+from .registry import RuleTable
 from .signatures import RuleSignature, name_of, positional
 from .views import is_fresh, tie_views
 

@@ -7,12 +7,11 @@ of the values under the traces, then by the traits of the config.
 from collections.abc import Callable
 from typing import Any
 
-from multipledispatch.dispatcher import Dispatcher
-
 from ..config import RuleConfig, RuleError, defined_at
 from .answers import Pullback, kind_frule, kind_rrule
 from .kinds import Composed, Kind
 from .levels import type_under
+from .methods import OPTED_OUT, Methods
 from .signatures import RuleSignature, name_of
 from .tangents import NO_TANGENT
 
@@ -56,97 +55,8 @@ def load_rules_of(f: Any) -> bool:
     return any(loaded)
 
 
-class _OptedOut:
-    """Stands in the table where a signature asked to be differentiated by the engine."""
-
-    line = ""
-
-    def __repr__(self) -> str:
-        return "opted out"
-
-
-OPTED_OUT = _OptedOut()
-
-
-class _Methods:
-    """All rules of one function in one direction."""
-
-    __slots__ = ("alternatives", "cache", "dispatcher", "kind")
-
-    def __init__(self, f: Any) -> None:
-        self.kind: Kind | None = None
-        self.dispatcher = Dispatcher(name_of(f) if not isinstance(f, instances) else repr(f))
-        # types -> [(config type or None, rule)], the most specific config first
-        self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}
-        self.cache: dict[tuple, Any] = {}
-
-    def add(self, types: tuple, config_type: type | None, rule: Any) -> None:
-        rules = self.alternatives.get(types)
-        if rules is None:
-            rules = self.alternatives[types] = []
-            self.dispatcher.add(types, rules)
-        rules[:] = [kept for kept in rules if kept[0] is not config_type]
-        before = [_supersedes(other, config_type) for other, _ in rules]
-        rules.insert(before.index(False) if False in before else len(rules), (config_type, rule))
-        self.cache.clear()
-
-    def find(self, config_type: type, types: tuple) -> Any:
-        key = (config_type, types)
-        if key not in self.cache:
-            self.cache[key] = self._search(config_type, types)
-        return self.cache[key]
-
-    def _search(self, config_type: type, types: tuple) -> Any:
-        for given in [types, *(types[:n] for n in range(len(types) - 1, 0, -1))]:
-            for rules in self._matches(given):
-                for asked, rule in rules:
-                    if asked is not None and not issubclass(config_type, asked):
-                        continue
-                    if given is not types and not _takes_options(rule):
-                        continue
-                    return rule
-        return self.kind
-
-    def _matches(self, given: tuple) -> list[list]:
-        """Return the rules for these types, most specific first.
-
-        Between ``f(x)`` and ``f(*xs)`` of the same types multipledispatch has no order of its
-        own: the one for a fixed number of arguments goes first, and an opt-out before both.
-        """
-        signature_of = {id(rules): types for types, rules in self.alternatives.items()}
-        found: list[list] = []
-        for rules in self.dispatcher.dispatch_iter(*given):
-            types = signature_of[id(rules)]
-            same = [
-                k
-                for k, other in enumerate(found)
-                if _spread(signature_of[id(other)], len(given)) == _spread(types, len(given))
-                and _rank(signature_of[id(other)], other) > _rank(types, rules)
-            ]
-            found.insert(same[0] if same else len(found), rules)
-        return found
-
-
-def _rank(types: tuple, rules: list) -> int:
-    if any(rule is OPTED_OUT for _, rule in rules):
-        return 0
-    return 2 if types and isinstance(types[-1], list) else 1
-
-
-def _spread(types: tuple, count: int) -> tuple:
-    """Return the types of a signature for ``count`` arguments."""
-    if not types or not isinstance(types[-1], list):
-        return types
-    return (*types[:-1], *(types[-1] * (count - len(types) + 1)))
-
-
-def _supersedes(a: type | None, b: type | None) -> bool:
-    return a is not None and (b is None or issubclass(a, b))
-
-
-def _takes_options(rule: Any) -> bool:
-    # A rule for fewer positional arguments answers where the rest are options of its own.
-    return isinstance(rule, RuleSignature) and (rule.keywords is None or bool(rule.keywords))
+def _title(f: Any) -> str:
+    return repr(f) if isinstance(f, instances) else name_of(f)
 
 
 class RuleTable:
@@ -156,14 +66,14 @@ class RuleTable:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.methods: dict[Any, _Methods] = {}
-        self.functors: dict[type, _Methods] = {}
+        self.methods: dict[Any, Methods] = {}
+        self.functors: dict[type, Methods] = {}
         # What engines look at first: functions whose only rule is a kind.
         self.kinds: dict[Any, Kind] = {}
         # The partials of scalar rules with several outputs or a set-up.
         self.partials: dict[Any, tuple] = {}
 
-    def methods_of(self, f: Any) -> _Methods | None:
+    def methods_of(self, f: Any) -> Methods | None:
         """Return the rules registered for ``f`` itself, or for calling instances of its class."""
         try:
             found = self.methods.get(f)
@@ -190,7 +100,7 @@ class RuleTable:
 
     def add_kind(self, f: Any, kind: Kind) -> None:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
-        methods = self.methods[f] = _Methods(f)
+        methods = self.methods[f] = Methods(_title(f))
         methods.kind = kind
         self.kinds[f] = kind
 
@@ -198,13 +108,13 @@ class RuleTable:
         """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
         self._entry(f).add(types, None, rule)
 
-    def _entry(self, f: Any) -> _Methods:
+    def _entry(self, f: Any) -> Methods:
         table: dict = self.methods
         key = f
         if isinstance(f, instances):
             table, key = self.functors, f.cls
         if key not in table:
-            table[key] = _Methods(f)
+            table[key] = Methods(_title(f))
         self.kinds.pop(key, None)
         return table[key]
 

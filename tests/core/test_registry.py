@@ -414,3 +414,36 @@ def test_primitives():
     assert ("f", "Say something.", 6.0) == (f.__name__, f.__doc__, f(3.0, scale=2.0))
     assert 2.0 == cr.grad(lambda x: f(x, scale=2.0))(3.0)
     assert 3.0 == cr.grad(lambda scale: f(3.0, scale=scale))(2.0)
+
+
+def test_rules_of_which_neither_is_more_specific():
+    def f(x, y):
+        return x
+
+    def answer(x):
+        return x, lambda ybar: (cr.NoTangent(), ybar, ybar)
+
+    @cr.rrule.register(f)
+    def f_first_rrule(f, x: float, y):
+        return answer(x)
+
+    @cr.rrule.register(f)
+    def f_second_rrule(f, x, y: float):
+        return answer(x)
+
+    with pytest.warns(Warning, match=r"the rules of f for .*, and neither is more specific"):
+        cr.rrule(f, 1.0, 2.0)
+
+    def g(*xs):
+        return xs[0]
+
+    @cr.rrule.register(g)
+    def g_two_rrule(g, x, y):
+        return answer(x)
+
+    @cr.rrule.register(g)
+    def g_many_rrule(g, *xs: float):
+        return answer(xs[0])
+
+    with pytest.warns(Warning, match="neither is more specific"):
+        cr.rrule(g, 1.0, 2.0)

@@ -48,7 +48,8 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         y = healed(function(*duals, **kwargs))
         return strip(y, level), _tangent(level, y)
     except (TypeError, ValueError, SystemError) as error:
-        raise explain(error) from error.__cause__
+        explain(error)
+        raise
     finally:
         level.close()
 

@@ -317,7 +317,7 @@ class Tape(Engine):
     ) -> Any:
         plain_f = strip(f, self)
         values, kwargs = self._held(values, args), self.watch.hold_all(kwargs)
-        y, pullback, _ = rrule.run(rule, self.config, plain_f, values, kwargs)
+        y, pullback = rrule.run(rule, self.config, plain_f, values, kwargs)
         if captures_inner(y, self):
             return run_body(f, args, kwargs)
         active = find_all_active(self, (f, *args))

@@ -75,7 +75,8 @@ class Recording:
                 self.inputs = len(tape.entries)
                 y = healed(traced[0](*traced[1:], **kwargs))
             except (TypeError, ValueError, SystemError) as error:
-                raise explain(error) from error.__cause__
+                explain(error)
+                raise
             finally:
                 tape.close()
         self.outputs = _outputs(tape, y)

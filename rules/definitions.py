@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
+from .answers import fit_tangent
 from .kinds import (
     BilinearRule,
     Composed,
@@ -18,9 +17,9 @@ from .kinds import (
 )
 from .levels import type_under
 from .methods import OPTED_OUT
-from .project import ProjectTo, shape_of
-from .registry import RuleTable, _hashable, frule, rrule
-from .signatures import RuleSignature, _types, name_of
+from .project import ProjectTo
+from .registry import RuleTable, frule, hashable, rrule
+from .signatures import RuleSignature, dispatch_types, name_of
 from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 
 
@@ -88,7 +87,7 @@ def _scalar_rules_by_hand(f: Any, table: tuple, several: bool, setup: Callable |
                 for i, xdot in enumerate(tangents[1:])
                 if not isinstance(xdot, AbstractZero)
             ]
-            ydots.append(ProjectTo(output)(_spread(sum_tangents(pushed), output)))
+            ydots.append(fit_tangent(sum_tangents(pushed), output))
         return y, Tangent(type(y), *ydots) if several else ydots[0]
 
     def scalar_rrule(f: Any, *args: Any) -> tuple:
@@ -121,12 +120,6 @@ def _fixed(partial: Callable, head: tuple, y: Any) -> Callable:
         return partial(*head, y, *args)
 
     return partial_of_output
-
-
-def _spread(ydot: Any, y: Any) -> Any:
-    if isinstance(ydot, AbstractZero) or shape_of(ydot) == shape_of(y):
-        return ydot
-    return np.broadcast_to(ydot, shape_of(y))
 
 
 def linear_rule(
@@ -282,8 +275,8 @@ def opt_out(table: RuleTable, f: Any, /, *types: Any) -> None:
     """
     if not isinstance(table, RuleTable):
         raise RuleError("opt_out takes the table first: opt_out(cr.rrule, f, *types).")
-    signature = tuple(_types(t) for t in types) if types else ([object],)
-    table.add_for_types(f, _hashable(signature), OPTED_OUT)
+    signature = tuple(dispatch_types(t) for t in types) if types else ([object],)
+    table.add_for_types(f, hashable(signature), OPTED_OUT)
 
 
 def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:

@@ -71,13 +71,18 @@ def as_numbers(x: Any) -> Any:
     return y
 
 
-def explain(error: Exception) -> Exception:
-    """Return the error to raise for one that came out of a traced run.
+def explain(error: Exception) -> None:
+    """Say more about an error that came out of a traced run; the caller raises it again.
 
     To NumPy's own errors about an object array it adds where that came from, and what to write.
+
+    Raises
+    ------
+    LostDerivativeError
+        If C code, which did not look at this error of a function it called, hides it.
     """
     if isinstance(error, SystemError) and isinstance(error.__cause__, LostDerivativeError):
-        return error.__cause__  # C code that did not look at the error of a function it called
+        raise error.__cause__ from None
     if not hasattr(error, "__notes__") and any(sign in str(error) for sign in _SIGNS):
         error.add_note(
             "  np.array([x, y]) and np.asarray(x) of traced numbers make an object array, which "
@@ -85,11 +90,13 @@ def explain(error: Exception) -> Exception:
             "  build it with cr.array or np.stack, or use chainrules.numpy; a function that is not "
             "NumPy's needs @cr.primitive and a rule"
         )
-    return error
 
 
 # What NumPy and SciPy say of object arrays.
-_SIGNS = ("object", "dtype('O')", "not supported for the input types", "has no callable")
+_SIGNS = (
+    "object array", "dtype('O')", "dtype object", "type object", "'object'",
+    "not supported for the input types", "has no callable",
+)  # fmt: skip
 
 
 def as_object_array(x: Any) -> np.ndarray:

@@ -142,7 +142,7 @@ class RuleTable:
                 if rule.varargs is None or count == rule.positional:
                     types = rule.types[:count]
                     types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
-                    methods.add(_hashable(types), rule.config_type, rule)
+                    methods.add(hashable(types), rule.config_type, rule)
             return function
 
         return add
@@ -166,7 +166,7 @@ class _Variadic(list):
         return hash(tuple(self))
 
 
-def _hashable(types: tuple) -> tuple:
+def hashable(types: tuple) -> tuple:
     return tuple(_Variadic(t) if isinstance(t, list) else t for t in types)
 
 
@@ -215,15 +215,14 @@ class FRuleTable(RuleTable):
             return None
         if isinstance(rule, Kind):
             return kind_frule(rule, tangents, f, args, kwargs)
-        return self.run(rule, config, tangents, f, args, kwargs)
+        args, kwargs = rule.bind(f, args, kwargs)
+        return self.run(rule, config, tangents[: 1 + len(args)], f, args, kwargs)
 
     @staticmethod
     def run(
         rule: RuleSignature, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict
     ) -> tuple:
-        """Call a hand-written rule and check what it gives back."""
-        args, kwargs = rule.bind(f, args, kwargs)
-        tangents = tangents[: 1 + len(args)]
+        """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (tangents, f) if rule.config_type is None else (config, tangents, f)
         pair = rule.function(*head, *args, **kwargs)
         if type(pair) is not tuple or len(pair) != 2:
@@ -275,7 +274,8 @@ class RRuleTable(RuleTable):
         if isinstance(rule, Kind):
             y, pullback = kind_rrule(rule, f, args, kwargs)
             return y, Pullback(pullback, f, len(args))
-        y, pullback, bound = self.run(rule, config, f, args, kwargs)
+        bound, kwargs = rule.bind(f, args, kwargs)
+        y, pullback = self.run(rule, config, f, bound, kwargs)
         if len(bound) < len(args):
             pullback = _pad(pullback, len(args) - len(bound))
         return y, pullback
@@ -283,9 +283,8 @@ class RRuleTable(RuleTable):
     @staticmethod
     def run(
         rule: RuleSignature, config: Any, f: Any, args: tuple, kwargs: dict
-    ) -> tuple[Any, Pullback, tuple]:
-        """Call a hand-written rule and check what it gives back."""
-        args, kwargs = rule.bind(f, args, kwargs)
+    ) -> tuple[Any, Pullback]:
+        """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (f,) if rule.config_type is None else (config, f)
         pair = rule.function(*head, *args, **kwargs)
         if type(pair) is not tuple or len(pair) != 2 or not callable(pair[1]):
@@ -293,7 +292,7 @@ class RRuleTable(RuleTable):
                 f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
                 "(y, pullback)."
             )
-        return pair[0], Pullback(pair[1], f, len(args), rule.positional), args
+        return pair[0], Pullback(pair[1], f, len(args), rule.positional)
 
 
 def _pad(pullback: Pullback, options: int) -> Pullback:

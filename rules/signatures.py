@@ -152,11 +152,11 @@ class RuleSignature:
                 "where a leading parameter annotated with a config is allowed."
             )
         places = [p for p in rest if p.kind in POSITIONAL]
-        self.types = tuple(_types(p.annotation) for p in places)
+        self.types = tuple(dispatch_types(p.annotation) for p in places)
         self.positional = len(places)
         self.required = sum(p.default is inspect.Parameter.empty for p in places)
         self.varargs = next(
-            (_types(p.annotation) for p in rest if p.kind is p.VAR_POSITIONAL), None
+            (dispatch_types(p.annotation) for p in rest if p.kind is p.VAR_POSITIONAL), None
         )
         named = {p.name for p in rest if p.kind is p.KEYWORD_ONLY}
         named |= {p.name for p in places if p.kind is p.POSITIONAL_OR_KEYWORD}
@@ -185,7 +185,7 @@ def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bo
     return not isinstance(f, annotation) and annotation is not tuple
 
 
-def _types(annotation: Any) -> type | tuple[type, ...]:
+def dispatch_types(annotation: Any) -> type | tuple[type, ...]:
     """Return what to dispatch on for an annotation: ``object`` where it selects nothing."""
     if annotation in (Any, inspect.Parameter.empty):  # classes, the one since Python 3.11
         return object
@@ -195,7 +195,7 @@ def _types(annotation: Any) -> type | tuple[type, ...]:
     if origin in (typing.Union, types.UnionType):
         options: list[type] = []
         for option in typing.get_args(annotation):
-            found = _types(option)
+            found = dispatch_types(option)
             options.extend(found if isinstance(found, tuple) else (found,))
         return tuple(dict.fromkeys(options))
     if annotation is None:

@@ -109,3 +109,11 @@ def test_a_function_without_a_loop_for_objects_says_what_to_write():
         with pytest.raises(TypeError) as caught:
             run(lambda x: np.sum(np.exp(np.array([x[0], 1.0]))))(X)
         assert "chainrules.numpy" in "".join(caught.value.__notes__)
+
+
+def test_an_ordinary_error_gets_no_such_note():
+    nothing = None
+    for program in (lambda x: nothing(x), lambda x: iter(3)):
+        with pytest.raises(TypeError, match="object is not") as caught:
+            cr.grad(program)(X)
+        assert not hasattr(caught.value, "__notes__")

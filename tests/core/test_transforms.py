@@ -380,3 +380,17 @@ def test_creation_functions_with_like():
     )
     for transform in (cr.jacfwd, cr.jacrev):
         np.testing.assert_allclose(transform(f)(X), expected, atol=1e-8)
+
+
+def test_an_error_of_the_users_own_keeps_its_context():
+    def f(x):
+        try:
+            raise KeyError("first")
+        except KeyError:
+            raise ValueError("second")  # noqa: B904 - the implicit context is the point
+
+    for run in (lambda: cr.grad(f)(1.0), lambda: cr.jvp(f, (1.0,), (1.0,))):
+        with pytest.raises(ValueError, match="second") as caught:
+            run()
+        assert isinstance(caught.value.__context__, KeyError)
+        assert not caught.value.__suppress_context__

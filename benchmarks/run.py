@@ -1,49 +1,68 @@
-"""Measure chainrules against HIPS autograd, PyTorch and gradients written by hand.
+"""Measure chainrules against autograd, JAX, PyTorch and gradients written by hand.
 
-One process, one thread, rounds in which the libraries take turns: see README.md beside this file.
+For each count of threads one process, with rounds in which the libraries take turns; then the
+plots of how costs grow: see README.md beside this file.
 """
 
 import argparse
 import dataclasses
+import datetime
 import gc
+import importlib
 import importlib.metadata
 import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from table import Row, heading
+from table import AUTOGRAD, BY_HAND, OURS, Row, heading, markdown_heading
 
+HERE = Path(__file__).parent
 # Before NumPy is imported: its linear algebra reads them then.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 IMPORT_LIMIT = 0.060
+FAMILIES = (
+    "elementwise",
+    "indexing",
+    "determinant",
+    "rosenbrock",
+    "models",
+    "clusters",
+    "bundle",
+    "lstm",
+    "orbit",
+    "gaussian_process",
+    "jacobians",
+    "hand",
+    "nested",
+)
 
 
 def main() -> int:
     options = parse()
-    for name in THREADS:
-        os.environ[name] = "1"
-    from workload import optional
-
-    if (torch := optional("torch")) is not None:
-        torch.set_num_threads(1)
-    print(f"{machine()}\n\n{heading()}", flush=True)
+    if options.threads == "both":
+        return both(options)
+    set_threads(int(options.threads))
+    wrong = False
     rows = []
+    print(f"{machine(options.threads)}\n\n{heading()}", flush=True)
     for row in measure(options):
         rows.append(row)
         print(row, flush=True)
-    missed = [row.name.strip() for row in rows if not all(row.met.values())]
-    wrong = [f"{name} in {row.name}" for row in rows for name in row.wrong]
-    print(f"\ntargets missed: {', '.join(missed) or 'none'}")
-    if wrong:
-        print(f"results that differ from ours: {', '.join(wrong)}")
+        wrong = wrong or bool(row.wrong) or OURS in row.failed
+    missed = [row.name.strip() for row in rows if row.missed()]
+    print(f"\ntargets missed by {len(missed)} of {len(rows)} rows: {', '.join(missed) or 'none'}\n")
     if options.json:
-        figures = {"machine": machine(), "rows": [dataclasses.asdict(row) for row in rows]}
-        Path(options.json).write_text(json.dumps(figures, indent=1), encoding="utf-8")
+        day = datetime.date.today().isoformat()
+        found = [dataclasses.asdict(row) for row in rows]
+        figures = {"machine": machine(options.threads), "day": day, "rows": found}
+        Path(options.json).write_text(json.dumps([figures], indent=1), encoding="utf-8")
     return 1 if wrong else 0
 
 
@@ -51,19 +70,72 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few rounds: rough figures")
     parser.add_argument("--only", metavar="NAME", default="", help="workloads that contain NAME")
+    parser.add_argument("--threads", choices=("1", "2", "both"), help="both, but 1 if quick")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE too")
-    return parser.parse_args()
+    parser.add_argument("--markdown", metavar="FILE", help="write the tables to FILE too")
+    parser.add_argument("--no-plots", action="store_true", help="leave out how costs grow")
+    options = parser.parse_args()
+    options.threads = options.threads or ("1" if options.quick else "both")
+    return options
 
 
-def machine() -> str:
+def both(options: argparse.Namespace) -> int:
+    """Run this program once for each count of threads, and then the plots of growth."""
+    words = ["--quick"] * options.quick
+    figures, codes = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for threads in ("1", "2"):
+            file = Path(folder) / f"{threads}.json"
+            further = ["--only", options.only, "--threads", threads, "--json", str(file)]
+            codes.append(subprocess.run([sys.executable, __file__, *words, *further]).returncode)
+            if file.exists():
+                figures += json.loads(file.read_text(encoding="utf-8"))
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    # Only a whole run replaces the table that is kept.
+    whole = not options.quick and not options.only
+    if file_name := options.markdown or (HERE / "results.md" if whole else None):
+        Path(file_name).write_text(markdown(figures), encoding="utf-8")
+    if not options.only and not options.no_plots:
+        codes.append(subprocess.run([sys.executable, HERE / "growth.py", *words]).returncode)
+    return max(codes)
+
+
+def markdown(figures: list[dict]) -> str:
+    """Return the tables of a run in Markdown."""
+    parts = ["Our time divided by theirs: below 1 we are faster. Memory is beside by hand.\n"]
+    for run in figures:
+        rows = [Row(**row).markdown() for row in run["rows"]]
+        parts.append(
+            "\n".join([f"{run['machine']}, {run['day']}\n", markdown_heading(), *rows, ""])
+        )
+    return "\n".join(parts)
+
+
+def set_threads(count: int) -> None:
+    for name in THREADS:
+        os.environ[name] = str(count)
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    # JAX's own pool of threads reads NPROC, and its linear algebra the flag.
+    os.environ["NPROC"] = str(count)
+    if count == 1:
+        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    from peers import optional
+
+    if (torch := optional("torch")) is not None:
+        torch.set_num_threads(count)
+
+
+def machine(threads: str) -> str:
     """Describe the machine, and name the versions, in one line."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [text.partition(":")[2].strip() for text in lines if text.startswith("model name")]
     cpu = models[0] if models else platform.processor() or platform.machine()
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    versions = ", ".join(map(version, ("numpy", "autograd", "torch")))
-    return f"{cpu}, {os.cpu_count()} cores, one thread used; {python}, {versions}"
+    versions = ", ".join(map(version, ("numpy", "autograd", "jax", "torch")))
+    used = "one thread used" if threads == "1" else f"{threads} threads used"
+    return f"{cpu}, {os.cpu_count()} cores, {used}; {python}, {versions}"
 
 
 def version(package: str) -> str:
@@ -75,22 +147,20 @@ def version(package: str) -> str:
 
 def measure(options: argparse.Namespace) -> Iterator[Row]:
     """Yield one row of figures after another."""
-    import workloads_elementwise
-    import workloads_indexing
-    import workloads_models
+    import timing
+    from peers import peers
 
     if options.only.lower() in "import chainrules":
         yield import_row(runs=5 if options.quick else 15)
     # What the libraries themselves hold is not walked by the collector while they are timed.
+    peers()
     gc.collect()
     gc.freeze()
-    rounds, seconds = (5, 0.002) if options.quick else (41, 0.01)
-    for module in (workloads_elementwise, workloads_indexing, workloads_models):
-        for workload in module.workloads():
+    effort = timing.QUICK if options.quick else timing.FULL
+    for family in FAMILIES:
+        for workload in importlib.import_module(f"workloads_{family}").workloads():
             if options.only.lower() in workload.name.lower():
-                yield time_row(workload, rounds, seconds)
-                if workload.memory_targets:
-                    yield memory_row(workload)
+                yield row_of(workload, effort)
 
 
 def import_row(runs: int) -> Row:
@@ -102,37 +172,32 @@ def import_row(runs: int) -> Row:
     return Row("import chainrules, after numpy", seconds, met=met)
 
 
-def time_row(workload: Any, rounds: int, seconds: float) -> Row:
+def row_of(workload: Any, effort: Any) -> Row:
     import timing
-    from workload import OURS
+    from workload import LARGE_MEMORY
 
-    wrong = workload.disagreements()
-    times = timing.interleaved(workload.programs, rounds, seconds)
-    ratios = {name: timing.ratio(times, OURS, name) for name in times if name != OURS}
-    return Row(
-        workload.name,
-        statistics.median(times[OURS]),
-        workload.operations,
-        ratios,
-        verdicts(ratios, workload.targets),
-        wrong,
-        {"quartiles": {name: statistics.quantiles(taken) for name, taken in times.items()}},
-    )
-
-
-def memory_row(workload: Any) -> Row:
-    import timing
-    from workload import OURS
-
-    names = (OURS, *workload.memory_targets)
-    peaks = {name: timing.peak_memory(workload.programs[name]) for name in names}
-    ratios = {name: peaks[OURS] / peaks[name] for name in names[1:]}
-    return Row(
-        f"   its peak memory: {peaks[OURS] / 1e6:.0f} MB",
-        ratios=ratios,
-        met=verdicts(ratios, workload.memory_targets),
-        details={"peaks": peaks},
-    )
+    wrong, failed = workload.first_calls(effort.patience)
+    row = Row(workload.name, operations=workload.operations, wrong=wrong, failed=failed)
+    row.skipped = workload.skipped
+    if OURS in failed:
+        return row
+    times = timing.interleaved(workload.programs, effort)
+    row.seconds = statistics.median(times[OURS])
+    row.ratios = {name: timing.ratio(times, OURS, name) for name in times if name != OURS}
+    row.met = verdicts(row.ratios, workload.targets)
+    if workload.overhead is not None and {AUTOGRAD, BY_HAND} <= set(times):
+        above = timing.overhead(times, OURS, BY_HAND, AUTOGRAD)
+        row.met[f"{workload.overhead:.3g} {AUTOGRAD} over by hand"] = above <= workload.overhead
+        row.details["overhead"] = above
+    if workload.reverse and BY_HAND in times:
+        peaks = {name: timing.peak_memory(workload.programs[name]) for name in (OURS, BY_HAND)}
+        row.memory = peaks[OURS] / max(peaks[BY_HAND], 1)
+        if workload.large:
+            wanted = {f"memory {k}": v for k, v in LARGE_MEMORY.items()}
+            row.met |= verdicts({f"memory {BY_HAND}": row.memory}, wanted)
+        row.details["peaks"] = peaks
+    row.details["times"] = times
+    return row
 
 
 def verdicts(ratios: dict[str, float], targets: dict[str, float]) -> dict[str, bool]:

@@ -5,30 +5,62 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import dataclass
 
 
-def interleaved(
-    programs: dict[str, Callable], rounds: int, seconds: float
-) -> dict[str, list[float]]:
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: rounds, seconds of one program in one round, and in all rounds.
+
+    A peer whose first call takes more seconds than ``patience`` is left out.
+    """
+
+    rounds: int
+    seconds: float
+    budget: float
+    fewest_rounds: int
+    patience: float
+
+    def rounds_of(self, seconds: float) -> int:
+        """Return the rounds that a program gets whose turn takes so many seconds."""
+        return min(self.rounds, max(self.fewest_rounds, int(self.budget / seconds)))
+
+
+QUICK = Effort(rounds=5, seconds=0.002, budget=0.1, fewest_rounds=1, patience=4.0)
+FULL = Effort(rounds=41, seconds=0.01, budget=0.6, fewest_rounds=2, patience=300.0)
+
+
+def interleaved(programs: dict[str, Callable], effort: Effort) -> dict[str, list[float]]:
     """Return, for each program, its seconds per call in each round.
 
-    A round runs every program once, for about ``seconds``. The next round begins with another
-    program, so that none always finds the caches as the same neighbour left them.
+    A round runs every program once. The next round begins with another program, so that none
+    always finds the caches as the same neighbour left them. A slow program takes part in the
+    first rounds only.
     """
-    calls = {name: _calls_in(program, seconds) for name, program in programs.items()}
+    calls, rounds = {}, {}
+    for name, program in programs.items():
+        calls[name], taken = _calls_in(program, effort.seconds)
+        rounds[name] = effort.rounds_of(taken)
     names = list(programs)
     times: dict[str, list[float]] = {name: [] for name in names}
-    for turn in range(rounds):
+    for turn in range(max(rounds.values())):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            times[name].append(_time(programs[name], calls[name]) / calls[name])
+            if turn < rounds[name]:
+                times[name].append(_time(programs[name], calls[name]) / calls[name])
     return times
 
 
 def ratio(times: dict[str, list[float]], name: str, other: str) -> float:
     """Return the median over rounds of the time of ``name`` over that of ``other``."""
-    pairs = zip(times[name], times[other], strict=True)
+    pairs = zip(times[name], times[other], strict=False)
     return statistics.median(mine / theirs for mine, theirs in pairs)
+
+
+def overhead(times: dict[str, list[float]], name: str, least: str, unit: str) -> float:
+    """Return the median of the time of ``name`` above that of ``least``, in times of ``unit``."""
+    rounds = zip(times[name], times[least], times[unit], strict=False)
+    return statistics.median((mine - own) / theirs for mine, own, theirs in rounds)
 
 
 def peak_memory(program: Callable) -> int:
@@ -46,12 +78,13 @@ def peak_memory(program: Callable) -> int:
     return peak - before
 
 
-def _calls_in(program: Callable, seconds: float) -> int:
-    program()
+def _calls_in(program: Callable, seconds: float) -> tuple[int, float]:
+    """Return how many calls fill the given time, and the time that they take."""
     calls = 1
     while (taken := _time(program, calls)) < seconds / 4:
         calls *= 2
-    return max(1, round(calls * seconds / taken))
+    turn = max(1, round(calls * seconds / taken))
+    return turn, taken * turn / calls
 
 
 def _time(program: Callable, calls: int) -> float:

@@ -1,63 +1,13 @@
-"""Whole functions such as users minimise: Rosenbrock's, a small network, a regression."""
+"""Regressions and networks: the losses that users minimise."""
 
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-from workload import BY_HAND, OURS, Workload, gradients, optional, tensor
-
-# ---- Rosenbrock, written with slices ----
-
-
-def rosenbrock(namespace: ModuleType) -> Callable:
-    total = namespace.sum
-
-    def f(x: Any) -> Any:
-        return total(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-
-    return f
-
-
-def rosenbrock_by_hand(x: np.ndarray) -> tuple:
-    bend, slope = x[1:] - x[:-1] ** 2, 1.0 - x[:-1]
-    xbar = np.zeros_like(x)
-    xbar[1:] = 200.0 * bend
-    xbar[:-1] -= 400.0 * x[:-1] * bend + 2.0 * slope
-    return np.sum(100.0 * bend**2 + slope**2), (xbar,)
-
-
-def rosenbrock_hvp_by_hand(x: np.ndarray, xdot: np.ndarray) -> np.ndarray:
-    bend = x[1:] - x[:-1] ** 2
-    bend_dot = xdot[1:] - 2.0 * x[:-1] * xdot[:-1]
-    product = np.zeros_like(x)
-    product[1:] = 200.0 * bend_dot
-    product[:-1] -= 400.0 * (xdot[:-1] * bend + x[:-1] * bend_dot) - 2.0 * xdot[:-1]
-    return product
-
-
-def hvp_programs(x: np.ndarray, xdot: np.ndarray) -> dict[str, Callable]:
-    import chainrules as cr
-
-    f = rosenbrock(np)
-    programs: dict[str, Callable] = {OURS: lambda: cr.hvp(f, (x,), (xdot,))}
-    if (autograd := optional("autograd")) is not None:
-        product = autograd.hessian_vector_product(rosenbrock(autograd.numpy))
-        programs["autograd"] = lambda: product(x, xdot)
-    if (torch := optional("torch")) is not None:
-        f_torch = rosenbrock(torch)
-        primal, tangent = tensor(torch, x).requires_grad_(), tensor(torch, xdot)
-
-        def torch_program() -> Any:
-            (gradient,) = torch.autograd.grad(f_torch(primal), primal, create_graph=True)
-            return torch.autograd.grad(gradient, primal, tangent)[0]
-
-        programs["PyTorch"] = torch_program
-    programs[BY_HAND] = lambda: rosenbrock_hvp_by_hand(x, xdot)
-    gradient = cr.grad(f)
-    programs["own gradient"] = lambda: gradient(x)
-    return programs
-
+from peers import gradients
+from table import BY_HAND
+from workload import Workload
 
 # ---- logistic loss of two models; labels are -1 and 1 ----
 
@@ -96,23 +46,54 @@ def network_by_hand(w: Any, b: Any, v: Any, c: Any, features: Any, labels: Any) 
     return np.mean(np.log1p(odds)), bars
 
 
+# ---- ten classes: the loss is minus the log of the softmax ----
+
+
+def classifier(namespace: ModuleType) -> Callable:
+    tanh, exp, log, total = namespace.tanh, namespace.exp, namespace.log, namespace.sum
+
+    def loss(w: Any, b: Any, v: Any, c: Any, features: Any, classes: Any) -> Any:
+        z = tanh(features @ w + b) @ v + c
+        chosen = total(z * classes, axis=1)
+        return namespace.mean(log(total(exp(z), axis=1)) - chosen)
+
+    return loss
+
+
+def classifier_by_hand(w: Any, b: Any, v: Any, c: Any, features: Any, classes: Any) -> tuple:
+    hidden = np.tanh(features @ w + b)
+    z = hidden @ v + c
+    odds = np.exp(z)
+    sums = np.sum(odds, axis=1)
+    y = np.mean(np.log(sums) - np.sum(z * classes, axis=1))
+    zbar = (odds / sums[:, None] - classes) / len(features)
+    hbar = (zbar @ v.T) * (1.0 - hidden * hidden)
+    bars = features.T @ hbar, np.sum(hbar, axis=0), hidden.T @ zbar, np.sum(zbar, axis=0)
+    return y, bars
+
+
+def classifier_workload(rng: np.random.Generator) -> Workload:
+    shapes = [(784, 256), (256,), (256, 10), (10,)]
+    layers = [rng.normal(size=shape) * 0.05 for shape in shapes]
+    features, classes = rng.uniform(size=(128, 784)), np.eye(10)[rng.integers(10, size=128)]
+    given = (*layers, features, classes)
+    built = gradients(classifier, *given, argnums=(0, 1, 2, 3))
+    built[BY_HAND] = lambda: classifier_by_hand(*given)
+    return Workload("gradient, MLP 784-256-10, batch of 128", 13, built, large=True)
+
+
 def workloads() -> Iterator[Workload]:
     rng = np.random.default_rng(0)
-    x, xdot = rng.normal(size=1000), rng.normal(size=1000)
-    programs = gradients(rosenbrock, x)
-    programs[BY_HAND] = lambda: rosenbrock_by_hand(x)
-    yield Workload("gradient, Rosenbrock, n = 1000", 10, programs)
-    yield Workload("Hessian times vector, Rosenbrock", 10, hvp_programs(x, xdot))
-
     layers = [rng.normal(size=shape) * 0.3 for shape in [(20, 50), (50,), (50, 1), (1,)]]
     features, labels = rng.normal(size=(100, 20)), rng.choice([-1.0, 1.0], size=(100, 1))
     arguments = (*layers, features, labels)
-    programs = gradients(network, *arguments, argnums=(0, 1, 2, 3))
-    programs[BY_HAND] = lambda: network_by_hand(*arguments)
-    yield Workload("gradient, network 100x20 -> 50 -> 1", 9, programs)
+    built = gradients(network, *arguments, argnums=(0, 1, 2, 3))
+    built[BY_HAND] = lambda: network_by_hand(*arguments)
+    yield Workload("gradient, network 100x20 -> 50 -> 1", 9, built)
 
     features, labels = rng.normal(size=(10_000, 100)), rng.choice([-1.0, 1.0], size=10_000)
     given = (rng.normal(size=100) * 0.1, 0.2, features, labels)
-    programs = gradients(regression, *given, argnums=(0, 1))
-    programs[BY_HAND] = lambda: regression_by_hand(*given)
-    yield Workload("gradient, logistic regression 10^4 x 100", 6, programs)
+    built = gradients(regression, *given, argnums=(0, 1))
+    built[BY_HAND] = lambda: regression_by_hand(*given)
+    yield Workload("gradient, logistic regression 10^4 x 100", 6, built, large=True)
+    yield classifier_workload(rng)

@@ -3,6 +3,7 @@
 from .config import (
     TRAITS,
     AllOf,
+    AsksForBlocks,
     HasForwardsMode,
     HasReverseMode,
     NoForwardsMode,
@@ -26,6 +27,7 @@ from .lines import caller_line, defined_at, user_line
 __all__ = [
     "TRAITS",
     "AllOf",
+    "AsksForBlocks",
     "ChainRulesError",
     "EscapedTraceError",
     "HasForwardsMode",

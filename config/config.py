@@ -59,7 +59,31 @@ class NoReverseMode:
     __slots__ = ()
 
 
-TRAITS = (HasForwardsMode, NoForwardsMode, HasReverseMode, NoReverseMode)
+class AsksForBlocks:
+    """The engine pushes or pulls many directions at once: a Jacobian, formed once, pays.
+
+    A rule that asks for this trait is found only where that is so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> def cube(x):
+    ...     return x**3
+    >>> cube = cr.primitive(cube)
+    >>> @cr.frule.register(cube)
+    ... def cube_frule(config: cr.AsksForBlocks, tangents, cube, x):
+    ...     _, xdot = tangents
+    ...     return cube(x), np.diag(3 * x**2) @ xdot
+    >>> cr.jacfwd(cube)(np.array([1.0, 2.0]))
+    array([[ 3.,  0.],
+           [ 0., 12.]])
+    """
+
+    __slots__ = ()
+
+
+TRAITS = (HasForwardsMode, NoForwardsMode, HasReverseMode, NoReverseMode, AsksForBlocks)
 
 
 class _AllOf(type):

@@ -4,11 +4,11 @@ import os
 import sys
 from types import CodeType, FrameType
 
-_OURS = ("chainrules", "numpy", "multipledispatch", "functools", "contextlib", "importlib", "scipy")
+_OURS = {"chainrules", "numpy", "scipy", "multipledispatch", *sys.stdlib_module_names}
 
 
 def user_line() -> str:
-    """Return ``file.py:12`` of the innermost frame outside this package and NumPy."""
+    """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _OURS:

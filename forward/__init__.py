@@ -1,7 +1,8 @@
 """Forward mode: dual numbers."""
 
-from .jacobians import jacfwd
+from .jacfwd import jacfwd
 from .jvp import ForwardConfig, jvp
 from .linearize import linearize
+from .sparse import sparsity
 
-__all__ = ["ForwardConfig", "jacfwd", "jvp", "linearize"]
+__all__ = ["ForwardConfig", "jacfwd", "jvp", "linearize", "sparsity"]

@@ -1,64 +1,30 @@
-"""Jacobians from columns or rows, for numbers, arrays and containers; and jacfwd."""
+"""Jacobians from blocks of directions, for numbers, arrays and containers."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..rules import NoTangent, array_of, children, is_traced
-from ..rules.arguments import Argnums, Arguments, titled
+from ..config import AsksForBlocks
+from ..rules import AbstractZero, array_of, is_traced
+from ..rules.blocks import Block
+from ..rules.collector import paused_collector
 from ..rules.project import ProjectTo, dtype_of, shape_of
-from ..rules.surface import is_perturbable_input
-from ..rules.tangents import child_tangents, derivative_like
-from .linearize import linearize
+from .jvp import ForwardConfig
+from .leaves import leaves, with_leaves
+from .program import LinearProgram
+
+# As many numbers as one result of a step may hold: so a block stays in a processor's cache.
+CACHED = 2**17
 
 
-def leaves(x: Any) -> list:
-    """Return the numbers and arrays in ``x`` that can be perturbed."""
-    parts = children(x)
-    if parts is not None:
-        return [leaf for part in parts.values for leaf in leaves(part)]
-    return [x] if is_perturbable_input(x) else []
+class ForwardBlocks(ForwardConfig, AsksForBlocks):
+    """The configuration of forward mode with blocks of directions."""
+
+    __slots__ = ()
 
 
-def tangent_leaves(x: Any, t: Any) -> list:
-    """Return the parts of the tangent ``t`` that belong to ``leaves(x)``."""
-    parts = children(x)
-    if parts is not None:
-        given = child_tangents(x, t)
-        pairs = zip(parts.values, given, strict=True)
-        return [leaf for part, partdot in pairs for leaf in tangent_leaves(part, partdot)]
-    return [t] if is_perturbable_input(x) else []
-
-
-def with_leaves(x: Any, values: Any) -> Any:
-    """Return a derivative with the structure of ``x`` and the next ``values`` as its leaves."""
-    parts = children(x)
-    if parts is None:
-        return next(values) if is_perturbable_input(x) else NoTangent()
-    found = [with_leaves(part, values) for part in parts.values]
-    return derivative_like(x, found)
-
-
-def basis(x: Any) -> list[list]:
-    """Return, for each leaf of ``x``, its unit tangents in the structure of all of ``x``."""
-    found = leaves(x)
-    spaces = [ProjectTo(leaf) for leaf in found]
-    units: list[list] = []
-    for j, space in enumerate(spaces):
-        units.append([])
-        for k in range(_size(space)):
-            unit = np.zeros(_size(space), space.dtype)
-            unit[k] = 1
-            values = [other.zeros() for other in spaces]
-            values[j] = unit.reshape(space.shape) if space.shape else unit[0]
-            units[-1].append(with_leaves(x, iter(values)))
-    return units
-
-
-def _size(space: Any) -> int:
-    return int(np.prod(space.shape, dtype=int))
+FORWARD_BLOCKS = ForwardBlocks()
 
 
 def is_complex(x: Any) -> bool:
@@ -66,19 +32,91 @@ def is_complex(x: Any) -> bool:
     return dtype is not None and dtype.kind == "c"
 
 
-def scaled(x: Any, unit: Any, scale: complex) -> Any:
-    """Multiply every complex leaf of a unit tangent; real leaves stay real."""
-    values = [
-        leaf * scale if is_complex(of) else leaf
-        for of, leaf in zip(leaves(x), tangent_leaves(x, unit), strict=True)
+def size_of(x: Any) -> int:
+    """Return how many numbers the leaf ``x`` holds."""
+    return int(np.prod(shape_of(x), dtype=int))
+
+
+class Directions:
+    """The unit directions of some leaves, numbered one leaf after another.
+
+    A complex leaf has two for each number: 1, and after all of those, i.
+    """
+
+    def __init__(self, sources: list) -> None:
+        self.sources = sources
+        self.starts = [0]
+        for x in sources:
+            self.starts.append(self.starts[-1] + size_of(x) * (2 if is_complex(x) else 1))
+        self.count = self.starts[-1]
+
+    def block(self, begin: int, end: int) -> list:
+        """Return the directions ``begin`` to ``end``: one value for each leaf."""
+        values: list[Any] = []
+        for x, start in zip(self.sources, self.starts):
+            space, n = ProjectTo(x), size_of(x)
+            first = max(begin, start)
+            last = min(end, start + n * (2 if is_complex(x) else 1))
+            if first >= last:
+                values.append(space.zeros())
+                continue
+            block = np.zeros((end - begin, n), space.dtype)
+            number = np.arange(first, last)
+            units = np.where(number - start < n, 1, 1j) if is_complex(x) else 1
+            block[number - begin, (number - start) % n] = units
+            values.append(Block(block.reshape(end - begin, *space.shape)))
+        return values
+
+
+def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
+    """Run a program for all directions; return an array ``(directions, *shape)`` per target.
+
+    ``directions`` has a ``count`` of them for its ``sources``, and gives them in blocks.
+    """
+    count = directions.count
+    if count == 0:
+        return [_values(y, None, 0) for y in targets]
+    largest = max(program.largest, *map(size_of, directions.sources), 1)
+    step = max(1, min(count, CACHED // largest))
+    chunks = []
+    for begin in range(0, count, step):
+        end = min(begin + step, count)
+        with paused_collector():
+            outputs = program.run_block(directions.block(begin, end))
+        chunks.append(
+            [_values(y, ydot, end - begin) for y, ydot in zip(targets, outputs, strict=True)]
+        )
+    if len(chunks) == 1:
+        return chunks[0]
+    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
+
+
+def _values(y: Any, ydot: Any, count: int) -> Any:
+    if type(ydot) is Block:
+        return ydot.values
+    return np.zeros((count, *shape_of(y)), ProjectTo(y).dtype)
+
+
+def run_each(apply: Callable, directions: Directions, targets: list) -> list:
+    """Do the same by calls of ``apply``, from leaves to leaves, one for each direction."""
+    columns: list[list] = [[] for _ in targets]
+    for k in range(directions.count):
+        given = [x.values[0] if type(x) is Block else x for x in directions.block(k, k + 1)]
+        for column, y, ydot in zip(columns, targets, apply(given), strict=True):
+            column.append(ProjectTo(y).zeros() if isinstance(ydot, AbstractZero) else ydot)
+    return [
+        np.stack([array_of(part) for part in column]) if column else _values(y, None, 0)
+        for y, column in zip(targets, columns, strict=True)
     ]
-    return with_leaves(x, iter(values))
 
 
-def jacobian_matrix(apply: Callable, source: Any, target: Any, transposed: bool) -> Any:
-    """Apply a linear map to every unit of ``source`` and arrange the results as a Jacobian.
+def arrange(
+    images: list, source: Any, target: Any, transposed: bool, symmetric: bool = False
+) -> Any:
+    """Arrange the images of the unit directions of ``source`` as a Jacobian.
 
-    With ``transposed`` the map is a pullback and the units are cotangents of the output.
+    With ``transposed`` they are those of cotangents of the output, by a pullback; with
+    ``symmetric`` the Jacobian is that of a gradient, and is made symmetric to the last bit.
 
     Raises
     ------
@@ -87,18 +125,20 @@ def jacobian_matrix(apply: Callable, source: Any, target: Any, transposed: bool)
         no complex number.
     """
     sources, targets = leaves(source), leaves(target)
-    blocks: list[list] = [[] for _ in targets]  # blocks[i][j]: of target i in source j
-    for x, units in zip(sources, basis(source), strict=True):
-        columns: list[list] = [[] for _ in targets]
-        for unit in units:
-            given = tangent_leaves(target, apply(unit))
-            turned: list = [None] * len(given)
-            if is_complex(x):
-                turned = tangent_leaves(target, apply(scaled(source, unit, 1j)))
-            for column, y, value, other in zip(columns, targets, given, turned, strict=True):
-                column.append(_complex_entry(x, y, value, other, transposed))
-        for i, (y, column) in enumerate(zip(targets, columns, strict=True)):
-            blocks[i].append(_stack(column, shape_of(x), shape_of(y), ProjectTo(y), transposed))
+    starts = Directions(sources).starts
+    blocks = [
+        [
+            _block(x, y, image[start:end], transposed)
+            for x, start, end in zip(sources, starts, starts[1:], strict=False)
+        ]
+        for y, image in zip(targets, images, strict=True)
+    ]  # blocks[i][j]: of target i in source j
+    if symmetric and not any(map(is_complex, sources)):
+        for i, y in enumerate(targets):
+            for j, x in enumerate(sources[: i + 1]):
+                turned = _swap(blocks[j][i], len(shape_of(x)))
+                blocks[i][j] = (blocks[i][j] + turned) / 2
+                blocks[j][i] = _swap(blocks[i][j], len(shape_of(y)))
     if transposed:
         rows = [with_leaves(target, iter(row)) for row in zip(*blocks, strict=True)]
         return with_leaves(source, iter(rows))
@@ -106,73 +146,33 @@ def jacobian_matrix(apply: Callable, source: Any, target: Any, transposed: bool)
     return with_leaves(target, iter(columns_of))
 
 
-def _complex_entry(x: Any, y: Any, value: Any, other: Any, transposed: bool) -> Any:
+def _block(x: Any, y: Any, image: Any, transposed: bool) -> Any:
+    """Return the block of target ``y`` in source ``x``; ``image`` has directions first."""
+    if is_complex(x):
+        image = _complex_image(y, image[: size_of(x)], image[size_of(x) :], transposed)
+    inner, outer = shape_of(x), shape_of(y)
+    if transposed:
+        block = np.reshape(image, (*inner, *outer))
+    else:
+        block = np.reshape(np.moveaxis(image, 0, -1), (*outer, *inner))
+    return block if inner or outer else block[()]
+
+
+def _complex_image(y: Any, image: Any, turned: Any, transposed: bool) -> Any:
     """Combine the images of 1 and i: one complex derivative, if there is one."""
-    if not is_complex(x):
-        return value
-    if is_complex(y):
-        if not is_traced((value, other)) and not np.allclose(
-            other, 1j * value, rtol=1e-5, atol=1e-10, equal_nan=True
-        ):
-            raise TypeError(
-                "the function is not holomorphic, so it has no complex Jacobian.\n"
-                "  differentiate its real and imaginary parts: jacobian of np.real(f(z)), "
-                "np.imag(f(z))"
-            )
-        return np.conj(value) if transposed else value
-    return value + 1j * other
+    if not is_complex(y):
+        return image + 1j * turned
+    if not is_traced((image, turned)) and not np.allclose(
+        turned, 1j * image, rtol=1e-5, atol=1e-10, equal_nan=True
+    ):
+        raise TypeError(
+            "the function is not holomorphic, so it has no complex Jacobian.\n"
+            "  differentiate its real and imaginary parts: jacobian of np.real(f(z)), "
+            "np.imag(f(z))"
+        )
+    return np.conj(image) if transposed else image
 
 
-def _stack(column: list, inner: tuple, outer: tuple, space: Any, transposed: bool) -> Any:
-    shape = (*inner, *outer) if transposed else (*outer, *inner)
-    if not column:
-        return np.zeros(shape, space.dtype)
-    if not inner:
-        return column[0]
-    stacked = np.stack([array_of(part) for part in column], axis=0 if transposed else -1)
-    return np.reshape(stacked, shape)
-
-
-def jacfwd(f: Callable, argnums: Argnums = 0) -> Callable:
-    """Return a function giving the Jacobian of ``f``, column by column in forward mode.
-
-    Parameters
-    ----------
-    f : callable
-        Returns a number, an array, or a container of these.
-    argnums : int, str, or tuple of these, optional
-        Which arguments to differentiate, by position or by name.
-
-    Returns
-    -------
-    callable
-        With the arguments of ``f``. Its result has shape ``out.shape + in.shape``; for a tuple
-        of argnums, a tuple of these; for containers, the output's structure of the input's.
-        Of a complex function of a complex argument it is the complex derivative.
-
-    Raises
-    ------
-    TypeError
-        If a complex function is not holomorphic.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import chainrules as cr
-    >>> cr.jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
-    """
-
-    @functools.wraps(f)
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        chosen = Arguments("jacfwd", f, argnums, args, kwargs)
-        y, pushforward = linearize(chosen.function(), *chosen.primals)
-        primals = chosen.primals if chosen.several else chosen.primals[0]
-
-        def push(unit: Any) -> Any:
-            return pushforward(*unit) if chosen.several else pushforward(unit)
-
-        return jacobian_matrix(push, primals, y, transposed=False)
-
-    return titled(jacobian_of, "jacfwd", f)
+def _swap(block: Any, rank: int) -> Any:
+    """Move the first ``rank`` axes of a block to its end."""
+    return np.transpose(block, (*range(rank, np.ndim(block)), *range(rank)))

@@ -18,6 +18,7 @@ from ..rules import (
 from ..rules.collector import paused_collector
 from ..rules.objects import explain, healed
 from ..rules.project import structural
+from ..rules.roots import all_settled
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
 from .dual import ForwardLevel
@@ -45,9 +46,9 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         function, *duals = [
             _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
         ]
-        y = healed(function(*duals, **kwargs))
+        y = all_settled(healed(function(*duals, **kwargs)))
         return strip(y, level), _tangent(level, y)
-    except (TypeError, ValueError, SystemError) as error:
+    except (TypeError, ValueError, SystemError, RecursionError) as error:
         explain(error)
         raise
     finally:

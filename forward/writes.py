@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import strip
+from ..rules.roots import settled
 from ..rules.tangents import AbstractZero
 from ..rules.views import (
     check_write,
@@ -19,6 +20,7 @@ from ..rules.views import (
 
 def write(level: Any, x: Any, index: Any, v: Any) -> None:
     """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
+    v = settled(v)
     check_write(x, v, level)
     root, path = root_of(x)
     vdot = level.tangent_of(v)

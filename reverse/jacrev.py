@@ -4,14 +4,30 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..forward.jacobians import jacfwd, jacobian_matrix, leaves
-from ..rules import as_structured
+from ..config import AsksForBlocks
+from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
+from ..forward.jacobians import Directions, arrange, run_each, run_program, size_of
+from ..forward.leaves import leaves, tangent_leaves, with_leaves
+from ..forward.program import LinearProgram
+from ..forward.sparse import prefers_rows, sparse_matrix
 from ..rules.arguments import Argnums, Arguments, titled
-from ..rules.project import ProjectTo
-from .vjp import REVERSE, pulling
+from ..rules.collector import paused_collector
+from .vjp import ReverseConfig, pulling
+
+# To record the sweep costs about as much as it costs to run it for so many cotangents.
+WORTH_RECORDING = 5
 
 
-def jacrev(f: Callable, argnums: Argnums = 0) -> Callable:
+class ReverseBlocks(ReverseConfig, AsksForBlocks):
+    """The configuration of reverse mode with blocks of cotangents."""
+
+    __slots__ = ()
+
+
+REVERSE_BLOCKS = ReverseBlocks()
+
+
+def jacrev(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
     """Return a function giving the Jacobian of ``f``, row by row in reverse mode.
 
     Parameters
@@ -20,6 +36,8 @@ def jacrev(f: Callable, argnums: Argnums = 0) -> Callable:
         Returns a number, an array, or a container of these.
     argnums : int, str, or tuple of these, optional
         Which arguments to differentiate, by position or by name.
+    sparse : bool, optional
+        Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
 
     Returns
     -------
@@ -40,14 +58,20 @@ def jacrev(f: Callable, argnums: Argnums = 0) -> Callable:
            [2., 1.]])
     """
 
+    known: dict = {}
+
     @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("jacrev", f, argnums, args, kwargs, always_reverse=True)
+        chosen = Arguments("jacrev", f, argnums, args, kwargs)
+        y, pull = pulling(REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
+        if sparse:
+            return _sparse_reverse_jacobian(chosen, y, pull, known)
+        return _reverse_jacobian(chosen, y, pull)
 
     return titled(jacobian_of, "jacrev", f)
 
 
-def jacobian(f: Callable, argnums: Argnums = 0) -> Callable:
+def jacobian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
     """Return a function giving the Jacobian of ``f`` by the mode with fewer passes.
 
     Parameters
@@ -56,6 +80,8 @@ def jacobian(f: Callable, argnums: Argnums = 0) -> Callable:
         Returns a number, an array, or a container of these.
     argnums : int, str, or tuple of these, optional
         Which arguments to differentiate, by position or by name.
+    sparse : bool, optional
+        Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
 
     Returns
     -------
@@ -72,28 +98,53 @@ def jacobian(f: Callable, argnums: Argnums = 0) -> Callable:
            [1., 1.]])
     """
 
+    forward: dict = {}
+    backward: dict = {}
+
     @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("jacobian", f, argnums, args, kwargs, always_reverse=False)
+        chosen = Arguments("jacobian", f, argnums, args, kwargs)
+        if sparse and not backward:
+            found = sparse_forward_jacobian(chosen, forward)
+            if not prefers_rows(forward):
+                return found
+        y, pull = pulling(REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
+        if sparse:
+            return _sparse_reverse_jacobian(chosen, y, pull, backward)
+        if sum(map(size_of, leaves(y))) > sum(map(size_of, leaves(chosen.primals))):
+            return forward_jacobian(chosen)
+        return _reverse_jacobian(chosen, y, pull)
 
     return titled(jacobian_of, "jacobian", f)
 
 
-def _jacobian(
-    name: str, f: Callable, argnums: Any, args: tuple, kwargs: dict, always_reverse: bool
-) -> Any:
-    chosen = Arguments(name, f, argnums, args, kwargs)
-    y, pull = pulling(REVERSE, f, chosen.args, chosen.kwargs, chosen.positions)
-    if not always_reverse and _size(y) > _size(chosen.primals):
-        return jacfwd(f, argnums)(*args, **kwargs)
+def _reverse_jacobian(chosen: Arguments, y: Any, pull: Callable) -> Any:
+    directions, targets = Directions(leaves(y)), leaves(chosen.primals)
+    if directions.count < WORTH_RECORDING:
+        images = run_each(
+            lambda ybars: _pulled(chosen, pull, with_leaves(y, iter(ybars))), directions, targets
+        )
+    else:
+        images = run_program(_recorded(chosen, y, pull), directions, targets)
     primals = chosen.primals if chosen.several else chosen.primals[0]
-
-    def pull_unit(ybar: Any) -> Any:
-        xbars = tuple(map(as_structured, chosen.primals, pull(ybar, False)))
-        return xbars if chosen.several else xbars[0]
-
-    return jacobian_matrix(pull_unit, y, primals, transposed=True)
+    return arrange(images, y, primals, transposed=True)
 
 
-def _size(x: Any) -> int:
-    return sum(ProjectTo(leaf).size for leaf in leaves(x))  # type: ignore[attr-defined]
+def _sparse_reverse_jacobian(chosen: Arguments, y: Any, pull: Callable, known: dict) -> Any:
+    program = _recorded(chosen, y, pull)
+    return sparse_matrix(program, leaves(y), leaves(chosen.primals), known).T.tocsr()
+
+
+def _pulled(chosen: Arguments, pull: Callable, ybar: Any) -> list:
+    """Return the cotangents of the leaves of the chosen arguments."""
+    pairs = zip(chosen.primals, pull(ybar, False), strict=True)
+    return [leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)]
+
+
+def _recorded(chosen: Arguments, y: Any, pull: Callable) -> LinearProgram:
+    """Return the pullback as a program from the leaves of ``y`` to those of the arguments."""
+    program = LinearProgram()
+    ybar = program.input(y)
+    with paused_collector():
+        program.finish(_pulled(chosen, pull, ybar))
+    return program

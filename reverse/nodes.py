@@ -13,6 +13,7 @@ from ..rules import (
     Traced,
     ZeroTangent,
     children,
+    getitem,
     strip,
     type_under,
     unthunk,
@@ -20,9 +21,11 @@ from ..rules import (
 from ..rules.answers import Pullback, check_shape
 from ..rules.containers import LEAVES
 from ..rules.kinds import Kind, LinearRule, ScalarRule, SelectionRule
-from ..rules.masked import Masked, unmask
+from ..rules.masked import Masked, is_told_of_masks, unmask
+from ..rules.operands import is_basic
 from ..rules.project import dtype_of, structural
 from ..rules.tangents import child_tangents
+from .pieces import Pieces
 from .sweep import Cotangents
 
 
@@ -72,12 +75,13 @@ def _untraced(xbar: Any, tape: Any) -> Any:
 
 
 def is_elementwise(entry: Any) -> bool:
-    """Say whether an entry multiplies by a partial, to which a structural zero matters."""
-    return len(entry) > 1 or (
-        len(entry) == 1
-        and isinstance(entry[0], KindNode)
-        and isinstance(entry[0].kind, ScalarRule | SelectionRule)
-    )
+    """Say whether an entry multiplies by a partial, or divides: structural zeros matter to it."""
+    if len(entry) != 1:
+        return len(entry) > 1
+    node = entry[0]
+    if isinstance(node, KindNode):
+        return isinstance(node.kind, ScalarRule | SelectionRule)
+    return isinstance(node, OutputNode) and node.template.masked
 
 
 def find_active(tape: Any, x: Any) -> Active | None:
@@ -127,6 +131,8 @@ class KindNode:
             ybar = self.template.assemble(ybar)
         if type(ybar) is Masked and type(kind) is not ScalarRule:
             ybar = ybar.value
+        if kind.f is getitem and collect(tape, self, ybar, cotangents):
+            return
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
             if (
@@ -142,6 +148,26 @@ class KindNode:
                 if alive is not None:
                     xbar = Masked(unthunk(xbar), alive)
             active.receive(tape, xbar, cotangents, kind.f, i)
+
+
+def collect(tape: Any, node: KindNode, ybar: Any, cotangents: Cotangents) -> bool:
+    """Add the cotangent of ``x[index]`` to the pieces of that of ``x``; say whether it is one."""
+    _, active = node.active[0]
+    index = node.kwargs["index"]
+    present = cotangents.bars[active.parent]
+    if type(present) is not Pieces:
+        if not isinstance(ybar, Traced):
+            return False
+        if active.parts is not None or not is_basic(index):
+            return False
+        elementwise = is_elementwise(tape.recorded[active.parent])
+        present = Pieces(node.kind, active.space, elementwise, present)
+        cotangents.bars[active.parent] = present
+        cotangents.owned.discard(active.parent)
+    elif not is_basic(index):
+        return False
+    present.append(index, ybar)
+    return True
 
 
 class ItemNode:
@@ -194,11 +220,12 @@ class RuleNode:
 class OutputNode:
     """One number or array inside a container that a call returned."""
 
-    __slots__ = ("call", "key")
+    __slots__ = ("call", "key", "template")
 
-    def __init__(self, call: int, key: int) -> None:
+    def __init__(self, call: int, key: int, template: "Template") -> None:
         self.call = call
         self.key = key
+        self.template = template
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         bars = cotangents.bars
@@ -224,12 +251,13 @@ class MergeNode:
 class Template:
     """The structure of a container that a call returned, to give its cotangent the same."""
 
-    __slots__ = ("keys", "parts", "primal_type")
+    __slots__ = ("keys", "masked", "parts", "primal_type")
 
-    def __init__(self, primal_type: type, keys: tuple, parts: list) -> None:
+    def __init__(self, primal_type: type, keys: tuple, parts: list, masked: bool) -> None:
         self.primal_type = primal_type
         self.keys = keys
         self.parts = parts
+        self.masked = masked
 
     def assemble(self, bars: dict) -> Any:
         parts = [
@@ -238,6 +266,8 @@ class Template:
             else NoTangent()
             if part is None
             else bars.get(part, ZeroTangent())
+            if self.masked
+            else unmask(bars.get(part, ZeroTangent()))
             for part in self.parts
         ]
         return structural(self.primal_type, self.keys, parts)
@@ -258,14 +288,17 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
     call = len(tape.entries)
     tape.entries.append((node,))
-    node.template, _ = _number_leaves(tape, y, 0, args)
+    masked = isinstance(node, RuleNode) and is_told_of_masks(node.f)
+    node.template, _ = _number_leaves(tape, y, 0, args, masked)
 
     def wrap(part: Any, structure: Any) -> Any:
         if isinstance(structure, Template):
             inner = children(part)
             assert inner is not None
             return inner.rebuild(list(map(wrap, inner.values, structure.parts)))
-        return part if structure is None else _wrap_leaf(tape, part, OutputNode(call, structure))
+        if structure is None:
+            return part
+        return _wrap_leaf(tape, part, OutputNode(call, structure, node.template))
 
     return wrap(y, node.template)
 
@@ -276,15 +309,15 @@ def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
     return tape.wrap(y, (node,))
 
 
-def _number_leaves(tape: Any, y: Any, count: int, args: Any) -> tuple[Any, int]:
+def _number_leaves(tape: Any, y: Any, count: int, args: Any, masked: bool) -> tuple[Any, int]:
     parts = children(y)
     if parts is None:
         return (count, count + 1) if is_perturbable(tape, y, args) else (None, count)
     structures = []
     for part in parts.values:
-        structure, count = _number_leaves(tape, part, count, args)
+        structure, count = _number_leaves(tape, part, count, args, masked)
         structures.append(structure)
-    return Template(type(y), parts.keys, structures), count
+    return Template(type(y), parts.keys, structures, masked), count
 
 
 def all_integers(tape: Any, args: Any) -> bool:

@@ -4,13 +4,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..forward import jvp
-from ..forward.jacobians import jacfwd
-from ..rules.arguments import Argnums, titled
+from ..forward import jvp, linearize
+from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
+from ..rules.arguments import Argnums, Arguments, titled
 from .grad import grad
 
 
-def hessian(f: Callable, argnums: Argnums = 0) -> Callable:
+def hessian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 
     Parameters
@@ -19,12 +19,14 @@ def hessian(f: Callable, argnums: Argnums = 0) -> Callable:
         Returns one real number.
     argnums : int, str, or tuple of these, optional
         Which arguments to differentiate, by position or by name.
+    sparse : bool, optional
+        Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
 
     Returns
     -------
     callable
         With the arguments of ``f``; its result has shape ``in.shape + in.shape``, and is a
-        tuple of tuples for a tuple of argnums.
+        tuple of tuples for a tuple of argnums. It is symmetric to the last bit.
 
     Raises
     ------
@@ -39,16 +41,20 @@ def hessian(f: Callable, argnums: Argnums = 0) -> Callable:
     array([[4., 2.],
            [2., 0.]])
     """
-    gradient_jacobian = jacfwd(grad(f, argnums), argnums)
+    gradient = grad(f, argnums)
+    known: dict = {}
 
     @functools.wraps(f)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
-        return gradient_jacobian(*args, **kwargs)
+        chosen = Arguments("hessian", gradient, argnums, args, kwargs)
+        if sparse:
+            return sparse_forward_jacobian(chosen, known, symmetric=True)
+        return forward_jacobian(chosen, symmetric=True)
 
     return titled(hessian_of, "hessian", f)
 
 
-def hvp(f: Callable, primals: tuple, tangents: tuple) -> Any:
+def hvp(f: Callable, primals: tuple, tangents: tuple, *, block: bool = False) -> Any:
     """Return the Hessian of ``f`` times a vector: forward mode over reverse mode.
 
     Parameters
@@ -57,6 +63,9 @@ def hvp(f: Callable, primals: tuple, tangents: tuple) -> Any:
         Takes the primals; returns one real number.
     primals, tangents : tuple
         The point and the direction, one entry per argument.
+    block : bool, optional
+        Whether the tangents are a block of directions: each has one more axis, the first, and
+        so have the products. They are pushed through one recorded program.
 
     Returns
     -------
@@ -79,5 +88,9 @@ def hvp(f: Callable, primals: tuple, tangents: tuple) -> Any:
     array([6., 0.])
     """
     argnums = tuple(range(len(primals))) if isinstance(primals, tuple | list) else (0,)
-    products = jvp(grad(f, argnums), primals, tangents)[1]
+    gradient = grad(f, argnums)
+    if block:
+        products = linearize(gradient, *primals)[1](*tangents, block=True)
+    else:
+        products = jvp(gradient, primals, tangents)[1]
     return products if len(products) != 1 else products[0]

@@ -24,6 +24,7 @@ from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
 from ..rules.kinds import unbroadcast
 from ..rules.masked import Masked, unmask
 from ..rules.project import FLOAT64, cast, dtype_of, shape_of
+from .pieces import Pieces
 
 Entry = tuple[Any, ...]
 _array = np.ndarray
@@ -60,6 +61,8 @@ class Cotangents:
             else:
                 bars[index] = present + xbar
                 self.owned.add(index)
+        elif type(present) is Pieces:
+            present.rest = xbar if present.rest is None else add(present.rest, xbar)
         else:
             self.owned.discard(index)
             bars[index] = add(present, xbar)
@@ -126,7 +129,7 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
 
 def own(xbar: Any) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
-    xbar = unmask(unthunk(xbar))
+    xbar = unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
     return xbar.copy() if type(xbar) is np.ndarray else xbar
 
 
@@ -164,13 +167,17 @@ def sweep(
             a, da = entry
             xbar = bars[a]
             bars[a] = da * ybar if xbar is None else xbar + da * ybar
-        elif size == 4:
+            continue
+        if size == 4:
             a, da, b, db = entry
             xbar = bars[a]
             bars[a] = da * ybar if xbar is None else xbar + da * ybar
             xbar = bars[b]
             bars[b] = db * ybar if xbar is None else xbar + db * ybar
-        elif size == 3:
+            continue
+        if type(ybar) is Pieces:
+            ybar = ybar.gathered()
+        if size == 3:
             a, partial, args = entry
             xbar = ybar if partial is None else partial(*args) * ybar
             if bars[a] is None:

@@ -309,8 +309,8 @@ class Tape(Engine):
 
     def _held(self, values: tuple, args: tuple) -> tuple:
         """Hold the plain arrays that were given beside traced values."""
-        hold = self.watch.hold
-        return tuple([hold(v) if v is x else v for v, x in zip(values, args, strict=True)])
+        hold = self.watch.hold_beside
+        return tuple([hold(v, x) for v, x in zip(values, args, strict=True)])
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple

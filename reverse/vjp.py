@@ -20,9 +20,11 @@ from ..rules import (
 )
 from ..rules.answers import check_shape, kind_rrule
 from ..rules.collector import paused_collector
+from ..rules.containers import iterate_leaves
 from ..rules.kinds import Composed, Kind
 from ..rules.objects import explain, healed
 from ..rules.project import structural
+from ..rules.roots import all_settled
 from ..rules.surface import check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
 from .sweep import own
@@ -73,14 +75,18 @@ class Recording:
                 for i in chosen:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
-                y = healed(traced[0](*traced[1:], **kwargs))
-            except (TypeError, ValueError, SystemError) as error:
+                y = all_settled(healed(traced[0](*traced[1:], **kwargs)))
+            except (TypeError, ValueError, SystemError, RecursionError) as error:
                 explain(error)
                 raise
             finally:
                 tape.close()
         self.outputs = _outputs(tape, y)
-        self.y = strip(y, tape)
+        if type(self.outputs) is int and self.outputs < self.inputs:
+            self.y = _inputs(self.primals)[self.outputs]  # an argument was given back
+        else:
+            # The caller may write into what it gets, and the tape may read it yet.
+            self.y = tape.watch.hold(strip(y, tape))
 
     def pull(self, ybar: Any, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
@@ -91,10 +97,15 @@ class Recording:
         return [_input_cotangent(x, bars) for x in self.primals]
 
 
+def _inputs(primals: tuple) -> list:
+    """Return the numbers and arrays that ``_wrap_inputs`` makes entries for, in their order."""
+    return [x for x in iterate_leaves(primals) if is_perturbable_input(x)]
+
+
 def _wrap_inputs(tape: Tape, x: Any) -> Any:
     parts = children(x)
     if parts is None:
-        return tape.wrap(x, ()) if is_perturbable_input(x) else x
+        return tape.wrap(tape.watch.hold(x), ()) if is_perturbable_input(x) else x
     wrapped = [_wrap_inputs(tape, part) for part in parts.values]
     if all(new is old for new, old in zip(wrapped, parts.values, strict=True)):
         return x

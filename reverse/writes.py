@@ -8,6 +8,7 @@ from ..rules import strip
 from ..rules.kinds import unbroadcast
 from ..rules.masked import unmask
 from ..rules.project import shape_of
+from ..rules.roots import settled
 from ..rules.views import (
     Path,
     check_write,
@@ -24,6 +25,7 @@ from .sweep import Cotangents
 
 def write(tape: Any, x: Any, index: Any, v: Any) -> None:
     """Record ``x[index] = v``: the array that owns the memory of ``x`` gets a new version."""
+    v = settled(v)
     check_write(x, v, tape)
     root, path = root_of(x)
     active = find_active(tape, v)
@@ -32,6 +34,7 @@ def write(tape: Any, x: Any, index: Any, v: Any) -> None:
     buffer = raised(root.value if is_private(root, views) else copied(root.value), v)
     follow(path, buffer)[index] = v
     position = len(tape.entries)
+    index = tape.watch.hold(index)
     tape.entries.append((WriteNode(root.index, position, path, index, shape_of(v), active),))
     root.value = buffer
     root.index = position

@@ -135,6 +135,38 @@ def _copy_object(x: Any, names: tuple[str, ...], values: list) -> Any:
     return y
 
 
+def find_cycle(x: Any) -> str | None:
+    """Return the fields that lead from a part of ``x`` back to it, or None.
+
+    Examples
+    --------
+    >>> entries = [1.0]
+    >>> entries.append({"all": entries})
+    >>> find_cycle(entries)
+    "list[1]['all'] is the same list again"
+    """
+    path: list[tuple[Any, str]] = []
+    todo: list[tuple[int, Any, str]] = [(0, x, "")]
+    done: set[int] = set()
+    while todo:
+        depth, part, step = todo.pop()
+        del path[depth:]
+        for start, (held, _) in enumerate(path):
+            if held is part:
+                steps = "".join(text for _, text in path[start + 1 :])
+                name = type(part).__name__
+                return f"{name}{steps}{step} is the same {name} again"
+        parts = None if id(part) in done else children(part)
+        if parts is None:
+            continue
+        done.add(id(part))
+        path.append((part, step))
+        for key, value in zip(parts.keys, parts.values, strict=True):
+            field = isinstance(key, str) and not isinstance(part, dict)
+            todo.append((depth + 1, value, f".{key}" if field else f"[{key!r}]"))
+    return None
+
+
 def map_leaves(f: Callable[[Any], Any], x: Any) -> Any:
     """Rebuild ``x`` with ``f`` applied to every leaf."""
     parts = children(x)

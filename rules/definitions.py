@@ -18,7 +18,7 @@ from .kinds import (
 from .levels import type_under
 from .methods import OPTED_OUT
 from .project import ProjectTo
-from .registry import RuleTable, frule, hashable, rrule
+from .registry import RuleTable, frule, hashable, rrule, traced_options
 from .signatures import RuleSignature, dispatch_types, name_of
 from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 
@@ -128,7 +128,8 @@ def linear_rule(
     /,
     *,
     mark: Callable | None = None,
-    check: Callable | None = None,
+    adapt: Callable | None = None,
+    constants: tuple[str, ...] = (),
 ) -> Any:
     """Give the derivative of an ``f`` that is linear in its first argument by its transpose.
 
@@ -144,8 +145,11 @@ def linear_rule(
         For an ``f`` that only selects entries, as indexing does: ``mark(alive, **options)`` sets
         a boolean array to True at those it reads. The others are structural zeros: nothing
         comes back from them, even where what they were computed by has an infinite derivative.
-    check : callable, optional
-        ``check(**options)`` raises for options with which ``f`` is not linear, or not known.
+    adapt : callable, optional
+        ``adapt(x, **options)`` returns the options to go by, for those that depend on how ``x``
+        is stored, and raises for options with which ``f`` is not linear.
+    constants : tuple of str, optional
+        Options that add something constant to the result, as ``initial`` of ``np.sum`` does.
 
     Examples
     --------
@@ -163,11 +167,11 @@ def linear_rule(
     if transpose is None:
 
         def define(transpose: Callable) -> Callable:
-            linear_rule(f, transpose, mark=mark, check=check)
+            linear_rule(f, transpose, mark=mark, adapt=adapt, constants=constants)
             return transpose
 
         return define
-    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), mark, check))
+    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), mark, adapt, constants))
     return None
 
 
@@ -242,6 +246,20 @@ def composed(f: Any) -> Callable[[Callable], Callable]:
 
     def define(body: Callable) -> Callable:
         _add_kind(f, Composed(f, body, defined_at(body)))
+        return body
+
+    return define
+
+
+def composed_where_traced(f: Any, *options: str) -> Callable[[Callable], Callable]:
+    """Decorator: where one of these options is traced, differentiate through the function below.
+
+    A rule differentiates positional arguments; to its options it is constant.
+    """
+
+    def define(body: Callable) -> Callable:
+        for option in options:
+            traced_options[f, option] = body
         return body
 
     return define

@@ -11,7 +11,7 @@ from .methods import OPTED_OUT
 from .missing import missing_rule, runs_in_python
 from .objects import healed_call
 from .operands import is_operand
-from .registry import RuleTable
+from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
 from .views import is_fresh, tie_views
 
@@ -71,7 +71,7 @@ class Engine:
             raise missing_rule(self.table.name, f, args, kwargs, self)
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is self:
-            raise self._lost_option(f, kwargs)
+            return self._call_with_traced_option(f, args, kwargs)
         values = tuple([strip(x, self) for x in args])
         if not isinstance(rule, Kind):
             return self.apply_rule(rule, f, args, kwargs, values)
@@ -93,10 +93,14 @@ class Engine:
         level = innermost((a, b))
         return level.call(ufunc, (a, b), {})
 
-    def _lost_option(self, f: Any, kwargs: dict) -> LostDerivativeError:
+    def _call_with_traced_option(self, f: Any, args: tuple, kwargs: dict) -> Any:
         names = [name for name, x in kwargs.items() if innermost((x,)) is self]
-        return LostDerivativeError(
-            f"{name_of(f)} has no derivative in its option {names[0]!r}, which depends on a "
+        hashable = type(f).__hash__ is not None
+        instead = traced_options.get((f, names[0])) if hashable else None
+        if instead is not None and len(names) == 1:
+            return instead(*args, **kwargs)
+        raise LostDerivativeError(
+            f"{name_of(f)} has no derivative in its option {names[-1]!r}, which depends on a "
             f"differentiated input in {user_line()}.\n"
-            f"  write {names[0]}=cr.value(...), where no derivative is wanted"
+            f"  write {names[-1]}=cr.value(...), where no derivative is wanted"
         )

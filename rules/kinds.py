@@ -170,19 +170,27 @@ class LinearRule(Kind):
     """Linear in the first argument: ``transpose(ybar, space, **options)``.
 
     ``mark(alive, **options)`` sets the entries that a selection, such as indexing, reads;
-    ``check(**options)`` refuses options with which ``f`` is not linear.
+    ``adapt(x, **options)`` returns the options to go by, and refuses those with which ``f`` is
+    not linear. The options in ``constants`` add something constant, which no tangent has.
     """
 
-    __slots__ = ("check", "mark", "selects", "transpose")
+    __slots__ = ("adapt", "constants", "mark", "selects", "transpose")
     label = "linear rule"
 
     def __init__(
-        self, f: Any, transpose: Callable, line: str, mark: Any = None, check: Any = None
+        self,
+        f: Any,
+        transpose: Callable,
+        line: str,
+        mark: Any = None,
+        adapt: Any = None,
+        constants: tuple[str, ...] = (),
     ) -> None:
         super().__init__(f, 1, _options(transpose, 2), line)
         self.transpose = transpose
         self.mark = mark
-        self.check = check
+        self.adapt = adapt
+        self.constants = constants
         self.selects = mark is not None
 
     def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
@@ -197,8 +205,8 @@ class LinearRule(Kind):
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)
-        if self.check is not None:
-            self.check(**kwargs)
+        if kwargs and self.adapt is not None:
+            kwargs = self.adapt(args[0], **kwargs)
         if args and type(args[0]) in (list, tuple):
             # Among arrays to be joined, a list of numbers stands for an array as well.
             parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]
@@ -210,6 +218,8 @@ class LinearRule(Kind):
             xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
             if type(xdot) in (list, tuple):
                 xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
+        if self.constants:
+            kwargs = {name: x for name, x in kwargs.items() if name not in self.constants}
         return self.f(xdot, **kwargs)
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:

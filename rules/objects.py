@@ -5,14 +5,15 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
+import re
 from typing import Any
 
 import numpy as np
 
 from ..config import LostDerivativeError
 from .calls import array_of
-from .containers import LEAVES, children
-from .levels import innermost
+from .containers import LEAVES, children, find_cycle
+from .levels import Traced, innermost
 
 OBJECT = np.dtype(object)
 
@@ -74,16 +75,30 @@ def as_numbers(x: Any) -> Any:
 def explain(error: Exception) -> None:
     """Say more about an error that came out of a traced run; the caller raises it again.
 
-    To NumPy's own errors about an object array it adds where that came from, and what to write.
+    To NumPy's own errors about an object array it adds where that came from, and what to write;
+    to an error of other code about the type of a traced number, what that is.
 
     Raises
     ------
+    TypeError
+        If it is a recursion without end through a container that holds itself.
     LostDerivativeError
-        If C code, which did not look at this error of a function it called, hides it.
+        If C code hides this error of a function it called behind one of its own.
     """
-    if isinstance(error, SystemError) and isinstance(error.__cause__, LostDerivativeError):
+    if isinstance(error, RecursionError):
+        _explain_cycle(error)
+    if isinstance(error.__cause__, LostDerivativeError):
         raise error.__cause__ from None
-    if not hasattr(error, "__notes__") and any(sign in str(error) for sign in _SIGNS):
+    if hasattr(error, "__notes__"):
+        return
+    message = str(error)
+    if any(sign in message for sign in _EXITS) or _names_traced(message):
+        error.add_note(
+            "  a traced value met code that takes plain numbers only.\n"
+            "  keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "
+            "cr.value(x), where no derivative is wanted"
+        )
+    elif any(sign in message for sign in _SIGNS):
         error.add_note(
             "  np.array([x, y]) and np.asarray(x) of traced numbers make an object array, which "
             "this function cannot compute with.\n"
@@ -92,10 +107,36 @@ def explain(error: Exception) -> None:
         )
 
 
+def _explain_cycle(error: RecursionError) -> None:
+    trace = error.__traceback__
+    for _ in range(20):  # frames, in which the container is a local variable
+        if trace is None:
+            return
+        for x in trace.tb_frame.f_locals.values():
+            cycle = find_cycle(x)
+            if cycle is not None:
+                raise TypeError(
+                    f"a container that holds itself cannot be walked through: {cycle}.\n"
+                    "  make the way back a weakref.ref, or a property; or leave it out of what is "
+                    "differentiated, and of what goes to functions with rules"
+                ) from None
+        trace = trace.tb_next
+
+
+def _names_traced(message: str) -> bool:
+    """Say whether a message shows the name of a class of traced values."""
+    words, classes = set(re.findall(r"\w+", message)), [Traced]
+    for cls in classes:
+        classes.extend(cls.__subclasses__())
+    return any(cls.__name__ in words for cls in classes)
+
+
+# What NumPy says where it hides our message, and other code of a number it does not know.
+_EXITS = ("Error setting single item of array", "is not JSON serializable", "REFS_OK")
 # What NumPy and SciPy say of object arrays.
 _SIGNS = (
     "object array", "dtype('O')", "dtype object", "type object", "'object'",
-    "not supported for the input types", "has no callable",
+    "not supported for the input types", "has no callable", "not inexact", "from dtype('O')",
 )  # fmt: skip
 
 

@@ -162,7 +162,10 @@ class ProjectTo:
 
     @classmethod
     def register(cls, primal_type: type, make: Callable[[Any], Callable[[Any], Any]]) -> None:
-        """Use ``make(x)`` as the projector of every ``x`` of ``primal_type``."""
+        """Use ``make(x)`` as the projector of every ``x`` of ``primal_type``.
+
+        Rules and engines both project, so its own results must pass through it unchanged.
+        """
         cls.registered[primal_type] = make
 
 

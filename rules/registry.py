@@ -48,6 +48,9 @@ class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Mo
 # Rules for optional libraries come this way, so that nobody imports a library for them.
 late_rulesets: list[Callable[[Any], bool]] = []
 
+# By function and option: what to differentiate through where that option is traced.
+traced_options: dict[tuple[Any, str], Callable] = {}
+
 
 def load_rules_of(f: Any) -> bool:
     """Register the rules of the library that ``f`` belongs to, if that has not been done."""

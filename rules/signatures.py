@@ -175,7 +175,7 @@ def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bo
     annotation = parameter.annotation
     if not isinstance(annotation, type) or annotation in (Any, inspect.Parameter.empty):
         return False
-    if issubclass(annotation, RuleConfig | TRAITS[0] | TRAITS[1] | TRAITS[2] | TRAITS[3]):
+    if issubclass(annotation, (RuleConfig, *TRAITS)):
         return True
     if isinstance(annotation, type(AllOf)) or parameter.name == "config":
         return True

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..config import LostDerivativeError, MutationError, user_line
+from .augmented import is_rebound
 from .calls import astype, call
 from .levels import Traced, innermost, is_traced, type_under, value
-from .objects import OBJECT, as_object_array
+from .objects import OBJECT, as_object_array, is_object_array
 from .project import dtype_of
+from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .views import is_fresh
 
 
@@ -51,6 +53,8 @@ def _compare(operation: Callable) -> Callable:
 
 def _method(f: Any) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            return f(self, *args, **kwargs)  # NumPy's protocols know what to do with it
         return call(f, (self, *args), kwargs)
 
     return method
@@ -90,16 +94,21 @@ def describe(x: Any) -> str:
 
 
 _KEEP = (
-    "keep the traced value: np.sin(x) instead of math.sin(x), and for a buffer np.zeros_like(x) "
-    "or np.zeros(n, like=x)"
+    "keep the traced value: np.sin(x) instead of math.sin(x), x instead of np.float64(x), "
+    "np.stack([x, y]) or cr.array([x, y])\n  instead of np.array([x, y], float), "
+    "np.zeros(n, like=x) for a buffer, a + b * rng.normal() "
+    "instead of rng.normal(a, b);\n  for np.full, np.arange and "
+    "np.vectorize write from chainrules import numpy as np"
 )
 _STACK = (
-    "build the array from traced parts with np.stack or cr.array, or use chainrules.numpy; for a "
-    "buffer[i:j] = x make it with np.zeros_like(x) or np.zeros(n, like=x)"
+    "leave the dtype out, or write cr.array(x, float), or from chainrules import numpy as np; "
+    "np.stack joins traced parts;\n  for buffer[i:j] = x make the buffer with np.zeros_like(x) or "
+    "np.zeros(n, like=x)"
 )
 
 
-_lose_to_array = _lost("np.array, np.asarray or a function that is not NumPy's", _STACK)
+_TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
+_lose_array, _lose_number = _lost(_TO_ARRAY, _STACK), _lost(_TO_ARRAY, _KEEP)
 
 
 # Slots that are empty until something needs them.
@@ -134,7 +143,11 @@ class TracedNumber(Traced):
             return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:
             out = kwargs.pop("out")
-            return write_out(ufunc, f(*inputs, **kwargs), out)
+            rebound = not kwargs and method == "__call__" and is_rebound(inputs, out)
+            y = f(*inputs, **kwargs)
+            return _bound_anew(y, out[0]) if rebound else write_out(ufunc, y, out)
+        if method == "__call__" and not kwargs.keys().isdisjoint(LOOP_OPTIONS):
+            return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)
 
     def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
@@ -201,14 +214,28 @@ class TracedNumber(Traced):
     __complex__ = _lost("complex(x)", "keep the traced value, or x + 0j")
     __index__ = _lost("an index or a size", "pass integers beside the differentiated arguments")
 
+    # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
+    __iter__: Any = None
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is tuple and not index:
+            return self
+        if index is None or index is ...:
+            return call(np.reshape, (self, (1,) if index is None else ()), {})
+        raise IndexError("invalid index to scalar variable.")
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != OBJECT:
-            _lose_to_array(self)
+            (_lose_array if hasattr(self, "__len__") else _lose_number)(self)
         return as_object_array(self)
 
     item = _lost("x.item()", "x.reshape(()), or x[0] for the one element")
     tobytes = _lost("x.tobytes()", "keep the traced value")
-    tofile = dump = dumps = view = tobytes
+    tofile = _lost("x.tofile(...)", "keep the traced value")
+    dump, dumps = _lost("x.dump(...)", "keep the traced value"), _lost("x.dumps()", "keep it")
+    view = _lost("x.view(...)", "x.astype(dtype); x.real and x.imag for the parts of a complex x")
+
+    __reduce_ex__ = _lost("pickling", "pickle what the differentiated function returns")
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(value(self), digits) if digits is not None else round(value(self))
@@ -226,7 +253,9 @@ class TracedNumber(Traced):
 
     def __getattr__(self, name: str) -> Any:
         # Reached only for names that are not defined here or by an engine.
-        if name.startswith("_") or name in _UNSET or not hasattr(value(self), name):
+        if name in _UNSET:
+            raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
+        if name.startswith("_") or not hasattr(value(self), name):
             raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
@@ -275,7 +304,7 @@ class TracedNumber(Traced):
     max, min = _method(np.max), _method(np.min)
     mean, std, var = _method(np.mean), _method(np.std), _method(np.var)
     prod, sum = _method(np.prod), _method(np.sum)
-    ravel = flatten = _method(np.ravel)
+    ravel = _method(np.ravel)
     repeat, take = _method(np.repeat), _method(np.take)
     squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
 
@@ -288,8 +317,14 @@ class TracedNumber(Traced):
     def choose(self, choices: Any, **kwargs: Any) -> Any:
         return call(np.choose, (self, choices), kwargs)
 
-    def astype(self, dtype: Any, **options: Any) -> Any:
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
+        if options.get("copy", True) is False and self.dtype == np.dtype(dtype):
+            return self
         return call(astype, (self, dtype), options)
+
+    def flatten(self, order: str = "C") -> Any:
+        return call(np.copy, (call(np.ravel, (self, order), {}),), {})
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
         return call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
@@ -357,7 +392,7 @@ def write_out(f: Any, y: Any, out: Any) -> Any:
     if out is None:
         return y
     if not isinstance(out, Traced):
-        if not is_traced(y):
+        if not is_traced(y) or is_object_array(out):
             out[...] = y
             return out
         _refuse_out(f)
@@ -365,10 +400,39 @@ def write_out(f: Any, y: Any, out: Any) -> Any:
     return out
 
 
+def _bound_anew(y: Any, buffer: Any) -> Any:
+    """Return ``y`` as what ``buffer += x`` binds its name to: an array of the buffer's dtype."""
+    if not is_traced(y) or is_object_array(buffer):
+        buffer[...] = y
+        return buffer
+    traced = y.level.constant(buffer.copy())
+    check_cast(y, traced)
+    traced[...] = y
+    return traced
+
+
+def check_cast(y: Any, x: Any) -> None:
+    """Refuse an in-place operator whose result ``y`` does not fit the dtype of ``x``.
+
+    Raises
+    ------
+    MutationError
+    """
+    if not np.can_cast(dtype_of(y) or float, x.dtype, "same_kind"):
+        raise MutationError(
+            f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
+            f"dtype {x.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
+        )
+
+
+_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+
+
 def _refuse_out(f: Any) -> None:
+    operation = _OPERATORS.get(f.__name__, "+")
     raise MutationError(
         f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "
-        f"a plain array in {user_line()}.\n"
-        f"  use the result instead: y = np.{f.__name__}(...), or a = a + x instead of a += x; or "
-        "make the array a traced one: np.zeros_like(x)"
+        f"a plain array that others may see, in {user_line()}.\n"
+        f"  use the result instead: y = np.{f.__name__}(...), or a = a {operation} x instead of "
+        f"a {operation}= x; or make the array a traced one: np.zeros_like(x)"
     )

@@ -9,8 +9,8 @@ import numpy as np
 from ..config import MutationError, user_line
 from .calls import array_of, call
 from .levels import Traced, value
-from .project import dtype_of
-from .traced import TracedNumber, describe
+from .traced import TracedNumber, check_cast, describe
+from .views import Path, follow, living_views, root_of, shares_memory
 
 
 class Flat:
@@ -38,15 +38,37 @@ class Flat:
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Any) -> Any:
         y = operation(self, other)
-        if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
-            raise MutationError(
-                f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
-                f"dtype {self.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
-            )
+        check_cast(y, self)
         self[...] = y
         return self
 
     return operate
+
+
+def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
+    """Write into a view of the real or imaginary part of a complex array: all of it anew."""
+    whole, f = follow(path[:at], root), path[at][0]
+    parts = [np.real(whole), np.imag(whole)]
+    which = 0 if f is np.real else 1
+    parts[which] = np.copy(parts[which])
+    follow(path[at + 1 :], parts[which])[index] = v
+    whole[...] = parts[0] + 1j * parts[1]
+
+
+def _set_shape(x: Any, shape: Any) -> None:
+    y = np.reshape(x, shape)
+    if y is x:
+        return
+    if any(view is not y for view in living_views(x)) or not shares_memory(y, x):
+        raise MutationError(
+            f"the shape of a traced {describe(x)} that has views, or is not contiguous, cannot be "
+            f"set in {user_line()}.\n  write x = np.reshape(x, ...)"
+        )
+    x.value = y.value
+    for name in type(x).__slots__:
+        setattr(x, name, getattr(y, name))
+    if hasattr(x, "base_and_path"):
+        x.base_and_path = y.base_and_path
 
 
 def _refused(what: str, instead: str) -> Callable:
@@ -89,14 +111,50 @@ class TracedArray(TracedNumber):
     def tolist(self) -> list:
         return [row.tolist() if self.ndim > 1 else row for row in self]
 
+    # ---- writing ----
+
+    def __setitem__(self, index: Any, v: Any) -> None:
+        v = array_of(v) if isinstance(v, list | tuple) else v
+        root, path = root_of(self)
+        for at, (f, _, _) in enumerate(path):
+            if f is np.real or f is np.imag:
+                _write_part(root, path, at, index, v)
+                return
+        self.level.write(self, index, v)
+
     @property
     def flat(self) -> "Flat":
         return Flat(self)
 
-    # ---- writing ----
+    @flat.setter
+    def flat(self, v: Any) -> None:
+        self[...] = np.resize(array_of(v), self.shape)
 
-    def __setitem__(self, index: Any, v: Any) -> None:
-        self.level.write(self, index, array_of(v) if isinstance(v, list | tuple) else v)
+    @property
+    def real(self) -> Any:
+        return call(np.real, (self,), {})
+
+    @real.setter
+    def real(self, v: Any) -> None:
+        self.real[...] = v
+
+    @property
+    def imag(self) -> Any:
+        return call(np.imag, (self,), {})
+
+    @imag.setter
+    def imag(self, v: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = v
+
+    shape = property(operator.attrgetter("value.shape"), _set_shape)
+    dtype = property(
+        operator.attrgetter("value.dtype"), _refused("x.dtype = ...", "write x = x.astype(...)")
+    )
+    strides = property(
+        operator.attrgetter("value.strides"), _refused("x.strides = ...", "index or transpose x")
+    )
 
     __iadd__, __isub__ = _in_place(operator.add), _in_place(operator.sub)
     __imul__, __itruediv__ = _in_place(operator.mul), _in_place(operator.truediv)

@@ -143,6 +143,13 @@ def copied(array: Any) -> Any:
     return array.copy(order="K") if type(array) is np.ndarray else array.copy()
 
 
+def written(x: Any, path: Path, index: Any, v: Any) -> Any:
+    """Return a copy of ``x`` in which ``v`` was written at ``index`` of a view of it."""
+    y = raised(copied(x), v)
+    follow(path, y)[index] = v
+    return y
+
+
 def check_write(x: Any, v: Any, level: Any) -> None:
     """Refuse to write ``v`` into ``x`` where that would lose a derivative.
 

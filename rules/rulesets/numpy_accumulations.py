@@ -9,10 +9,12 @@ import math
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ..calls import astype
 from ..definitions import composed, linear_rule
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
+from .numpy_shapes import refuse_integers
 
 
 def in_lanes(x, axis):
@@ -59,10 +61,12 @@ def recurrence_transpose(a, sbar):
 # ---- sums ----
 
 
-@linear_rule(np.cumsum)
 def cumsum_transpose(ybar, space, axis=None, dtype=None):
     axis = -1 if axis is None else axis
     return np.reshape(np.flip(np.cumsum(np.flip(ybar, axis), axis), axis), space.shape)
+
+
+linear_rule(np.cumsum, cumsum_transpose, adapt=refuse_integers)
 
 
 def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial=False):
@@ -73,7 +77,7 @@ def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial
 
 
 if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
-    linear_rule(np.cumulative_sum, cumulative_sum_transpose)
+    linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers)
 
 
 @composed(np.add.accumulate)
@@ -92,6 +96,7 @@ def nancumsum(a, axis=None, dtype=None):
 @frule.register(np.cumprod)
 def cumprod_frule(tangents, cumprod, x, *, axis=None, dtype=None):
     """From ``y[k] = x[k] * y[k-1]``: ``ydot[k] = x[k] * ydot[k-1] + y[k-1] * xdot[k]``."""
+    refuse_integers(x, dtype)
     _, xdot = tangents
     y = cumprod(x, axis, dtype)
     before = prior(in_lanes(y, axis), 1)
@@ -101,6 +106,7 @@ def cumprod_frule(tangents, cumprod, x, *, axis=None, dtype=None):
 
 @rrule.register(np.cumprod)
 def cumprod_rrule(cumprod, x, *, axis=None, dtype=None):
+    refuse_integers(x, dtype)
     project_x = ProjectTo(x)
     y = cumprod(x, axis, dtype)
 
@@ -149,16 +155,18 @@ def attained(x, y):
 
 def add_extreme_accumulate(accumulate):
     @frule.register(accumulate)
-    def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0):
+    def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0, dtype=None):
         _, xdot = tangents
+        x = x if dtype is None else astype(x, dtype)
         y = accumulate(x, axis)
         shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
         ydot = recurrence(stays, shown * in_lanes(xdot, axis)) / recurrence(stays, shown)
         return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
     @rrule.register(accumulate)
-    def extreme_accumulate_rrule(accumulate, x, *, axis=0):
+    def extreme_accumulate_rrule(accumulate, x, *, axis=0, dtype=None):
         project_x = ProjectTo(x)
+        x = x if dtype is None else astype(x, dtype)
         y = accumulate(x, axis)
         shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
 

@@ -12,7 +12,6 @@ from ..levels import is_traced, value
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
-from .numpy_shapes import pad_zeros
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
@@ -40,17 +39,28 @@ def astype_rrule(astype, x, *, dtype, **options):
 
 @composed(np.astype)
 def astype_of(x, dtype, /, *, copy=True, device=None):
-    return astype(x, dtype)
+    return x.astype(dtype, copy=copy)
 
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
-    y = array_of(object, dtype)
-    y = np.copy(y) if copy and y is object else y
+    y = laid_out(array_of(object, dtype), object, order, copy)
     return np.reshape(y, (1,) * (ndmin - np.ndim(y)) + np.shape(y))
 
 
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    return array_of(a, dtype)
+    return laid_out(array_of(a, dtype), a, order, copy)
+
+
+def laid_out(y, given, order, copy):
+    """Return ``y``, made of what was ``given``, in the memory layout ``order``."""
+    flags = getattr(value(y), "flags", None)
+    if flags is not None and order in ("C", "F"):
+        fits = flags.c_contiguous if order == "C" else flags.f_contiguous
+        if not fits:
+            if copy is False:
+                raise ValueError("Unable to avoid copy while creating an array as requested.")
+            return np.copy(y, order=order)
+    return np.copy(y, order=order or "K") if copy and y is given else y
 
 
 composed(np.array)(array)
@@ -144,30 +154,13 @@ def resize(a, new_shape):
 
 @composed(np.lib.stride_tricks.sliding_window_view)
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    if writeable:
+        raise MissingRuleError(
+            "the rule of sliding_window_view does not support the keyword 'writeable': its windows "
+            "are copies.\n  write into the array itself"
+        )
     windows = np.lib.stride_tricks.sliding_window_view
     return np.take(x, windows(indices_of(x), window_shape, axis))
-
-
-@composed(np.pad)
-def pad(array, pad_width, mode="constant", **options):
-    constants = options.get("constant_values", 0)
-    if mode == "constant":
-        plain = np.ndim(value(constants)) == 0 and value(constants) == 0
-        return pad_zeros(array, pad_width) if plain else pad_constants(array, pad_width, constants)
-    known = mode in ("edge", "reflect", "symmetric", "wrap")
-    if not known or options.get("reflect_type", "even") != "even":
-        raise MissingRuleError(f"the rule of numpy.pad does not support mode={mode!r} "
-                               f"with {options or 'no options'}.")  # fmt: skip
-    return np.take(array, np.pad(indices_of(array), pad_width, mode))
-
-
-def pad_constants(array, pad_width, constants):
-    """Pad with constants, which may be traced: one, or one before and after for each axis."""
-    shape = (np.ndim(array), 2)
-    constants = astype(np.broadcast_to(array_of(constants), shape), dtype_of(value(array)))
-    source = np.concatenate([np.ravel(array), np.ravel(constants)])
-    numbers = indices_of(constants, np.size(array))
-    return np.take(source, np.pad(indices_of(array), pad_width, constant_values=numbers))
 
 
 # ---- grids of numbers -----------------------------------------------------------------------
@@ -186,7 +179,10 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
     step = (stop - start) / count if count > 0 else np.nan
-    y = start + steps * (step if count > 0 else stop - start)
+    if count > 0 and np.any(value(step) == 0):  # by NumPy's other way, made for denormal numbers
+        y = start + steps / count * (stop - start)
+    else:
+        y = start + steps * (step if count > 0 else stop - start)
     if endpoint and num > 1:
         y = np.where(steps == count, stop, y)  # exactly, as NumPy does
     y = np.moveaxis(y, 0, axis)

@@ -5,6 +5,12 @@ import numpy as np
 from ..calls import primitive
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
+from ..project import ProjectTo
+from ..registry import frule, rrule
+from ..signatures import positional_names
+from ..tangents import NoTangent
+from .numpy_elementwise import as_array
+from .numpy_indexing import scatter
 
 # ---- counts ----
 
@@ -54,35 +60,94 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 
 # ---- sets ----
-# Of equal numbers the first one is taken.
+# Equal numbers share the derivative evenly.
+
+
+@primitive
+def representatives(x, index, inverse, axis):
+    """Take one of each group of equal slices of ``x``: those at ``index``."""
+    return np.take(x, index, axis)
+
+
+def group_index(inverse, axis):
+    return (slice(None),) * axis + (inverse,)
+
+
+@frule.register(representatives)
+def representatives_frule(tangents, representatives, x, *, index, inverse, axis):
+    """The mean over each group."""
+    xdot = tangents[1]
+    y = representatives(x, index, inverse, axis)
+    total = scatter(xdot, np.shape(y), ProjectTo(y).dtype, group_index(inverse, axis))
+    return y, total / along(np.bincount(inverse), axis, y)
+
+
+@rrule.register(representatives)
+def representatives_rrule(representatives, x, *, index, inverse, axis):
+    project_x = ProjectTo(x)
+    y = representatives(x, index, inverse, axis)
+    numbers = along(np.bincount(inverse), axis, y)
+
+    def representatives_pullback(ybar):
+        return NoTangent(), project_x(np.take(ybar / numbers, inverse, axis))
+
+    return y, representatives_pullback
+
+
+def along(numbers, axis, y):
+    """Lay numbers out along ``axis`` of ``y``, in its precision."""
+    shape = (-1,) + (1,) * (np.ndim(y) - 1 - axis)
+    return np.reshape(numbers, shape).astype(np.real(value(y)).dtype)
 
 
 @composed(np.unique)
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, **options):
-    _, index, *others = np.unique(value(ar), True, return_inverse, return_counts, axis, **options)
-    y = np.ravel(ar)[index] if axis is None else np.take(ar, index, axis)
-    outputs = (y, index, *others) if return_index else (y, *others)
-    return outputs if len(outputs) > 1 else y
+    ar = as_array(ar)
+    x, along_axis = (np.ravel(ar), 0) if axis is None else (ar, axis % np.ndim(ar))
+    _, index, inverse = np.unique(value(x), True, True, False, along_axis, **options)
+    y = representatives(x, index, np.ravel(inverse), along_axis)
+    if not (return_index or return_inverse or return_counts):
+        return in_order_of(y, x, options)
+    _, *others = np.unique(value(ar), return_index, return_inverse, return_counts, axis, **options)
+    return (y, *others)
+
+
+def in_order_of(y, x, options):
+    """Bring the sorted ``y`` into the order that NumPy gives with ``sorted=False`` (2.3)."""
+    if options.get("sorted", True) or np.ndim(x) > 1:
+        return y
+    wanted = np.unique(value(x), **options)
+    places = np.searchsorted(value(y), wanted)
+    missing = np.isnan(wanted)
+    places[missing] += np.arange(np.count_nonzero(missing))
+    return y[places]
+
+
+NOT_SORTED = {"sorted": False} if "sorted" in positional_names(np.unique) else {}
 
 
 @composed(np.unique_values)
 def unique_values(x):
+    return np.unique(x, equal_nan=False, **NOT_SORTED)
+
+
+def sorted_values(x):
     return np.unique(x, equal_nan=False)
 
 
 @composed(np.unique_counts)
 def unique_counts(x):
-    return np.unique_counts(value(x))._replace(values=unique_values(x))
+    return np.unique_counts(value(x))._replace(values=sorted_values(x))
 
 
 @composed(np.unique_inverse)
 def unique_inverse(x):
-    return np.unique_inverse(value(x))._replace(values=unique_values(x))
+    return np.unique_inverse(value(x))._replace(values=sorted_values(x))
 
 
 @composed(np.unique_all)
 def unique_all(x):
-    return np.unique_all(value(x))._replace(values=unique_values(x))
+    return np.unique_all(value(x))._replace(values=sorted_values(x))
 
 
 @composed(np.union1d)

@@ -13,8 +13,9 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     x = in_rows(m, rowvar)
     if y is not None:
         x = np.concatenate([x, in_rows(y, rowvar)])
-    if dtype is not None:
-        x = np.astype(x, dtype)
+    if dtype is None:
+        dtype = np.result_type(value(x), np.float64)
+    x = np.astype(x, dtype)
     ddof = (0 if bias else 1) if ddof is None else ddof
     given = [np.asarray(w) for w in (fweights, aweights) if w is not None]
     if not given:
@@ -30,7 +31,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         count = 0.0
     products = np.dot(centred, np.conj(np.transpose(weighted)))
-    return np.squeeze(products * np.true_divide(1, count))
+    return np.squeeze(np.astype(products * np.true_divide(1, count), dtype))
 
 
 def in_rows(x, rowvar):

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..calls import primitive
+from ..calls import astype, primitive
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
+from ..project import dtype_of
 from .numpy_elementwise import as_array, or_one
 
 # ---- differences ----
@@ -128,4 +129,5 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     after = np.minimum(k + 1, last)
     y = (fp[after] - fp[k]) / or_one(xp[after] - xp[k]) * (x - xp[k]) + fp[k]
     y = np.where(x < xp[0], fp[0] if left is None else left, y)
-    return np.where(x > xp[-1], fp[-1] if right is None else right, y)
+    y = np.where(x > xp[-1], fp[-1] if right is None else right, y)
+    return astype(y, np.result_type(dtype_of(value(y)), float))  # NumPy computes in float64

@@ -215,8 +215,16 @@ def real_if_close(a, tol=100):
 
 @composed(np.nan_to_num)
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    y = without_nan(x, nan, posinf, neginf)
+    if copy or np.ndim(x) == 0:
+        return y
+    x[...] = y
+    return x
+
+
+def without_nan(x, nan, posinf, neginf):
     if np.iscomplexobj(x):
-        parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (np.real(x), np.imag(x)))
+        parts = (without_nan(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x)))
         return sum(part * unit for part, unit in zip(parts, (1, 1j)))
     replaced = np.nan_to_num(value(x), nan=nan, posinf=posinf, neginf=neginf)
     return np.where(np.isfinite(x), x, replaced)
@@ -254,4 +262,5 @@ def logn(n, x):
 
 @composed(np.emath.power)
 def emath_power(x, p):
-    return np.float_power(x + 0j if np.any(is_negative(value(x))) else x, p)
+    x = x + 0j if np.any(is_negative(value(x))) else x
+    return np.power(x, p * 1.0 if np.any(is_negative(value(p))) else p)

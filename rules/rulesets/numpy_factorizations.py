@@ -1,20 +1,26 @@
-"""Factorizations of symmetric matrices, and QR, for stacks of matrices.
+"""Cholesky factors and eigenvalues, for stacks of matrices.
 
 What LAPACK does not read has no derivative: ``cholesky`` and ``eigh`` read one triangle, and
 their cotangents are zero in the other. An eigenvector is known up to its phase; the
 derivatives keep the phase where LAPACK puts it.
+
+At repeated eigenvalues (equal up to rounding) exact are: first derivatives of what depends on
+the eigenvalues alone, and on eigenvectors of other eigenvalues; every derivative of their sum
+with equal weights. Anything else there is NaN, also ``(v * f(w)) @ v.T`` and the second
+derivative of ``sum(f(w))``, which exist: ``matrix_function`` has them.
 """
 
 import numpy as np
 
 from ..definitions import composed
-from ..levels import value
+from ..levels import is_traced, value
+from ..masked import Masked, told_of_masks, unmask
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, Tangent
-from .numpy_linalg import diagonal_matrix, diagonal_of
+from .numpy_linalg import diagonal_matrix, diagonal_of, entry_sum, over_matrices
 from .numpy_products import adjoint
-from .quotients import quotient
+from .quotients import not_smooth, quotient
 
 # ---- triangles ------------------------------------------------------------------------------
 
@@ -84,11 +90,52 @@ def over_gaps(x, w):
     """Return ``x[i, j] / (w[j] - w[i])`` off the diagonal, and 0 on it.
 
     Where two of ``w`` are equal it is infinite, unless that entry of ``x`` is 0: what does not
-    depend on the eigenvectors of a repeated eigenvalue has a derivative.
+    depend on the eigenvectors of a repeated eigenvalue has a derivative. A gap that is nothing
+    but rounding counts as none.
     """
     eye = np.eye(np.shape(w)[-1], dtype=bool)
     gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
+    gaps = np.where(np.abs(value(gaps)) <= rounding(w), 0, gaps)
     return quotient(np.where(eye, 0, x), np.where(eye, 1, gaps))
+
+
+def rounding(w):
+    """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
+    sizes = np.abs(value(w))
+    largest = np.max(sizes, axis=-1, keepdims=True, initial=0)
+    return np.expand_dims(np.shape(w)[-1] * np.finfo(sizes.dtype).eps * largest, -1)
+
+
+def is_uniform(wbar):
+    """Say whether all eigenvalues have one and the same constant weight: their sum is a trace."""
+    return not is_traced(wbar) and bool(np.all(wbar == wbar[..., :1]))
+
+
+def used_columns(vbar):
+    """Return ``vbar`` as plain numbers, and which of its columns anything was computed from."""
+    if type(vbar) is Masked:
+        return vbar.value, np.any(vbar.alive, axis=-2)
+    return vbar, np.ones((*np.shape(vbar)[:-2], np.shape(vbar)[-1]), bool)
+
+
+def nan_where(undetermined, x):
+    """Return a stack of matrices with NaN for those that are undetermined."""
+    return np.where(over_matrices(undetermined), np.nan, x)
+
+
+def undetermined(w, used):
+    """Say of each matrix whether an eigenvector is used whose eigenvalue another one has.
+
+    What was computed from it may not depend on which basis of the space was taken, such as
+    ``(v * f(w)) @ v.T``; but its derivative cannot be had from its cotangent alone.
+    """
+    w = value(w)
+    gaps = np.abs(np.expand_dims(w, -2) - np.expand_dims(w, -1))
+    equal = (gaps <= rounding(w)) & ~np.eye(np.shape(w)[-1], dtype=bool)
+    return np.any(equal & np.expand_dims(used, -1), axis=(-2, -1))
+
+
+told_of_masks.update((np.linalg.eigh, np.linalg.eig, np.linalg.svd))
 
 
 def row_pivots(v, row):
@@ -129,6 +176,29 @@ def turn(v, rate):
     return 1j * v * np.expand_dims(rate, -2)
 
 
+def weighted(w, v, wbar):
+    """Return ``v @ diag(wbar) @ v^H``, without the eigenvectors where they cancel."""
+    if is_uniform(wbar):
+        return diagonal_matrix(wbar)
+    return smooth_if_apart((v * np.expand_dims(wbar, -2)) @ adjoint(v), w, wbar)
+
+
+def smooth_if_apart(abar, w, wbar):
+    """Return ``abar``, with no derivative of its own where weights that vary meet equal ``w``.
+
+    How the weights would differ if ``w`` did, nobody knows then.
+    """
+    return not_smooth(abar, has_equal(w)) if is_traced(wbar) else abar
+
+
+def has_equal(w):
+    """Say of each matrix whether two of its eigenvalues are equal up to rounding."""
+    w = value(w)
+    gaps = np.abs(np.expand_dims(w, -2) - np.expand_dims(w, -1))
+    apart = (gaps > rounding(w)) | np.eye(np.shape(w)[-1], dtype=bool)
+    return over_matrices(~np.all(apart, axis=(-2, -1)))
+
+
 EIGH_ROW = {"L": 0, "U": -1}
 
 
@@ -158,14 +228,18 @@ def eigh_rrule(eigh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
 
     def eigh_pullback(ybar):
         wbar, vbar = ybar
-        inner = diagonal_matrix(dense(wbar, w))
-        if not isinstance(vbar, AbstractZero):
+        wbar = unmask(dense(wbar, w))
+        if isinstance(vbar, AbstractZero):
+            inner = weighted(w, v, wbar)
+        else:
+            vbar, used = used_columns(vbar)
             if np.iscomplexobj(v):
                 rate_bar = np.imag(column_pairing(v, vbar))
                 pivots = row_pivots(v, EIGH_ROW[UPLO.upper()])
                 vbar = vbar + turning_transpose(rate_bar, v, pivots)
-            inner = inner + over_gaps(adjoint(v) @ vbar, w)
-        return NoTangent(), project_a(half(hermitian(v @ inner @ adjoint(v)), UPLO))
+            inner = diagonal_matrix(wbar) + over_gaps(adjoint(v) @ vbar, w)
+            inner = v @ nan_where(undetermined(w, used), inner) @ adjoint(v)
+        return NoTangent(), project_a(half(hermitian(inner), UPLO))
 
     return y, eigh_pullback
 
@@ -183,17 +257,23 @@ def eigvalsh_rrule(eigvalsh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
     project_a = ProjectTo(a)
 
     def eigvalsh_pullback(ybar):
-        inner = (v * np.expand_dims(ybar, -2)) @ adjoint(v)
-        return NoTangent(), project_a(half(hermitian(inner), UPLO))
+        return NoTangent(), project_a(half(hermitian(weighted(w, v, ybar)), UPLO))
 
     return w, eigvalsh_pullback
+
+
+def inverse_of_basis(v):
+    """Return ``inv(v)``, NaN where eigenvectors coincide up to rounding: there is no basis."""
+    inverse = np.linalg.inv(v)
+    condition = over_matrices(entry_sum(v) * entry_sum(inverse))
+    return np.where(condition > 1e-3 / np.finfo(v.dtype).eps, np.nan, inverse)
 
 
 @frule.register(np.linalg.eig)
 def eig_frule(tangents, eig, a):
     _, adot = tangents
     w, v = y = eig(a)
-    moved = np.linalg.inv(v) @ adot @ v
+    moved = inverse_of_basis(v) @ adot @ v
     vdot = v @ over_gaps(moved, w)
     vdot = vdot - v * np.expand_dims(np.real(column_pairing(v, vdot)), -2)
     if np.iscomplexobj(v):
@@ -212,19 +292,25 @@ def eig_rrule(eig, a):
     Source: Giles (2008), section 3.1; Boeddeker et al. (2017) for the complex case.
     """
     w, v = y = eig(a)
-    inverse = np.linalg.inv(v)
+    inverse = inverse_of_basis(v)
     project_a = ProjectTo(a)
 
     def eig_pullback(ybar):
         wbar, vbar = ybar
-        inner = diagonal_matrix(dense(wbar, w))
+        wbar = unmask(dense(wbar, w))
+        inner = diagonal_matrix(wbar)
+        if isinstance(vbar, AbstractZero) and is_traced(a) and is_uniform(wbar):
+            return NoTangent(), project_a(inner)
         if not isinstance(vbar, AbstractZero):
+            vbar, used = used_columns(vbar)
             pairing = column_pairing(v, vbar)
             vbar = vbar - v * np.expand_dims(np.real(pairing), -2)
             if np.iscomplexobj(v):
                 vbar = vbar + turning_transpose(np.imag(pairing), v, largest_pivots(v))
             inner = inner + over_gaps(adjoint(v) @ vbar, np.conj(w))
-        return NoTangent(), project_a(adjoint(inverse) @ inner @ adjoint(v))
+            inner = nan_where(undetermined(w, used), inner)
+        abar = adjoint(inverse) @ inner @ adjoint(v)
+        return NoTangent(), project_a(smooth_if_apart(abar, w, wbar))
 
     return y, eig_pullback
 

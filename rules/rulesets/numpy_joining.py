@@ -13,6 +13,7 @@ from ..definitions import composed, linear_rule
 from ..levels import value
 from ..project import dtype_of
 from .numpy_building import indices_of, number_or_array
+from .numpy_shapes import refuse_integers
 
 # ---- joining --------------------------------------------------------------------------------
 
@@ -56,25 +57,33 @@ def in_columns(shape):
     return shape if len(shape) >= 2 else (*in_1d(shape), 1)
 
 
-@linear_rule(np.concatenate)
 def concatenate_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0, flat) if axis is None else cut(ybar, space, axis)
 
 
-@linear_rule(np.stack)
+linear_rule(np.concatenate, concatenate_transpose, adapt=refuse_integers)
+
+
 def stack_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
     xbars = np.moveaxis(ybar, axis, 0)
     return [getitem(xbars, i) for i in range(len(xbars))] if hasattr(space, "parts") else xbars
 
 
-@linear_rule(np.vstack)
+linear_rule(np.stack, stack_transpose, adapt=refuse_integers)
+
+
 def vstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0, in_2d)
 
 
-@linear_rule(np.hstack)
+linear_rule(np.vstack, vstack_transpose, adapt=refuse_integers)
+
+
 def hstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0 if np.ndim(ybar) == 1 else 1, in_1d)
+
+
+linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers)
 
 
 @linear_rule(np.dstack)

@@ -204,36 +204,35 @@ def kron_right(ybar, a, b):
 bilinear_rule(np.kron, kron_left, kron_right)
 
 
-def outer_by(ufunc):
-    """Compose ``ufunc.outer`` of ``ufunc`` on arrays that broadcast."""
-
-    def outer(A, B, /, **options):  # noqa: N803 - NumPy's names
-        return ufunc(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B, **options)
-
-    return outer
-
-
-for ufunc in (
-    np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.hypot,
-    np.arctan2, np.logaddexp,
-):  # fmt: skip
-    composed(ufunc.outer)(outer_by(ufunc))
-
-
 # ---- in three dimensions --------------------------------------------------------------------
+
+
+def in_three(ybar, a, b, axisa, axisb, axisc):
+    """Bring vectors to the last axis, and give those in the plane a third entry of 0."""
+    a, b = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
+    if np.shape(a)[-1] == 2 and np.shape(b)[-1] == 2:
+        nothing = np.zeros_like(ybar)
+        return np.stack([nothing, nothing, ybar], axis=-1), with_third(a), with_third(b)
+    return np.moveaxis(ybar, axisc, -1), with_third(a), with_third(b)
+
+
+def with_third(x):
+    return x if np.shape(x)[-1] == 3 else pad_zeros(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, 1)])
 
 
 # y . ybar = (a x b) . ybar = a . (b x ybar) = b . (ybar x a)
 def cross_left(ybar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    axisa = from_the_end(axisa, a)
-    return np.cross(conj(b), ybar, axisa=axisb, axisb=axisc, axisc=axisa)
+    n = np.shape(a)[axisa]
+    ybar, _, b = in_three(ybar, a, b, axisa, axisb, axisc)
+    return np.moveaxis(np.cross(conj(b), ybar)[..., :n], -1, from_the_end(axisa, a))
 
 
 def cross_right(ybar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    axisb = from_the_end(axisb, b)
-    return np.cross(ybar, conj(a), axisa=axisc, axisb=axisa, axisc=axisb)
+    n = np.shape(b)[axisb]
+    ybar, a, _ = in_three(ybar, a, b, axisa, axisb, axisc)
+    return np.moveaxis(np.cross(ybar, conj(a))[..., :n], -1, from_the_end(axisb, b))
 
 
 bilinear_rule(np.cross, cross_left, cross_right)

@@ -18,9 +18,15 @@ def over_factor(x, r):
 def factors(a, mode):
     """Return q, r, and the columns of ``a`` that make them; the rest only meet ``q^H``."""
     rows, columns = np.shape(a)[-2:]
-    if (mode == "complete" and rows > columns) or mode == "raw":
-        raise MissingRuleError(f"the rule of numpy.linalg.qr does not support mode={mode!r} "
-                               "for a tall matrix.\n  use mode='reduced'")  # fmt: skip
+    if mode == "raw":
+        raise MissingRuleError("the rule of numpy.linalg.qr does not support mode='raw', which "
+                               "gives LAPACK's reflections.\n  use mode='reduced'")  # fmt: skip
+    if mode == "complete" and rows > columns:
+        raise MissingRuleError(
+            "the rule of numpy.linalg.qr does not support mode='complete' for a tall matrix: the "
+            "columns that complete q are known up to a rotation only.\n"
+            "  use mode='reduced'; the projector on the rest is np.eye(m) - q @ q.conj().T"
+        )
     q, r = np.linalg.qr(a)
     return q, r, a[..., : min(rows, columns)], a[..., rows:]
 

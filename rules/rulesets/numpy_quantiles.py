@@ -1,17 +1,20 @@
-"""Medians and quantiles; equal numbers share the derivative evenly."""
+"""Medians and quantiles; equal numbers share the derivative evenly.
+
+``overwrite_input`` allows a function to destroy its argument, and none of these makes use of it.
+"""
 
 import numpy as np
 
-from ...config import MissingRuleError
 from ..calls import astype
 from ..definitions import composed
 from ..levels import value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
+from ..traced import write_out
 from .numpy_accumulations import in_lanes
 from .numpy_elementwise import as_array, or_one
-from .numpy_reductions import restore
+from .numpy_reductions import fit_weights, restore
 
 # ---- median ----
 
@@ -32,7 +35,7 @@ def middle(median, a, axis):
 
 @frule.register(np.median)
 @frule.register(np.nanmedian)
-def median_frule(tangents, median, a, *, axis=None, keepdims=False):
+def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepdims=False):
     _, adot = tangents
     weights = middle(median, a, axis)
     ydot = np.sum(weights * np.where(weights, adot, 0), axis=axis, keepdims=keepdims)
@@ -41,7 +44,7 @@ def median_frule(tangents, median, a, *, axis=None, keepdims=False):
 
 @rrule.register(np.median)
 @rrule.register(np.nanmedian)
-def median_rrule(median, a, *, axis=None, keepdims=False):
+def median_rrule(median, a, *, axis=None, overwrite_input=False, keepdims=False):
     project_a = ProjectTo(a)
 
     def median_pullback(ybar):
@@ -70,6 +73,14 @@ STEPWISE = {
 }
 
 
+# These take one number of the sample: the index is the next whole one, and where there is no
+# fraction the one given or, of two that are equally near, the even one counting from 1.
+DISCRETE = {
+    "inverted_cdf": (0, lambda below: True),
+    "closest_observation": (0.5, lambda below: below % 2 == 1),
+}
+
+
 def place_of(q, n, method):
     """Where quantile ``q`` lies among ``n`` sorted numbers, as a fractional index."""
     if method in CONTINUOUS:
@@ -77,11 +88,11 @@ def place_of(q, n, method):
         return n * q + (alpha + q * (1 - alpha - beta)) - 1
     if method in STEPWISE:
         return STEPWISE[method]((n - 1) * value(q))
+    if method == "averaged_inverted_cdf":
+        return n * value(q) - 1
     if method != "linear":
-        known = ", ".join(["linear", *STEPWISE, *CONTINUOUS])
-        raise MissingRuleError(
-            f"quantiles by method={method!r} have no rule.\n  methods that have one: {known}"
-        )
+        known = ", ".join(["linear", *STEPWISE, *CONTINUOUS, *DISCRETE, "averaged_inverted_cdf"])
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {known}")
     return (n - 1) * q
 
 
@@ -92,21 +103,58 @@ def between(lanes, q, n, method, dtype):
     place = np.broadcast_to(place, (*np.shape(lanes)[:-1], np.shape(place)[-1]))
     below = np.clip(index, 0, np.maximum(n - 1, 0))
     above = np.where(index < 0, 0, np.clip(index + 1, 0, np.maximum(n - 1, 0)))
-    a, b = (
-        np.take_along_axis(lanes, np.broadcast_to(k, np.shape(place)), axis=-1)
-        for k in (below, above)
-    )
-    t = astype(place - below, dtype)
-    return np.where(t >= 0.5, b - (b - a) * (1 - t), a + (b - a) * t)
+    a, b = at_places(lanes, below), at_places(lanes, above)
+    t = place - below
+    if method == "averaged_inverted_cdf":
+        t = np.where(t == 0, 0.5, 1)
+    t, rest = astype(t, dtype), astype(1 - t, dtype)
+    return np.where(t >= 0.5, b - (b - a) * rest, a + (b - a) * t)
 
 
-def quantiles_of(a, q, axis, method, keepdims, skip_nan):
-    lanes = np.sort(in_lanes(a, axis), axis=-1)
+def at_places(lanes, index):
+    shape = (*np.shape(lanes)[:-1], np.shape(index)[-1])
+    return np.take_along_axis(lanes, np.broadcast_to(index, shape), axis=-1)
+
+
+def discrete(lanes, q, n, method):
+    """Take the number of the sorted lanes that a method of steps points at."""
+    shift, stays = DISCRETE[method]
+    place = n * value(q) - 1 - shift
+    below = np.floor(place)
+    index = np.where((place == below) & stays(below), below, below + 1).astype(int)
+    return at_places(lanes, np.clip(index, 0, np.maximum(n - 1, 0)))
+
+
+def weighted(a, lanes, q, n, weights):
+    """Take the first number of the sorted lanes up to which the weights sum to ``q`` of all.
+
+    The result does not change with the weights, but for jumps.
+    """
+    order = np.argsort(value(a), axis=-1)
+    weights = np.where(np.arange(order.shape[-1]) < n, np.take_along_axis(weights, order, -1), 0)
+    cdf = np.cumsum(weights, axis=-1, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # of a lane of NaN alone
+        cdf = (cdf / cdf[..., -1:]).astype(q.dtype)
+    if np.any(cdf[..., 0] == 0):
+        cdf[cdf == 0] = -1  # so that the quantile 0 is the first number with a weight
+    index = np.sum(cdf[..., None, :] < q[:, None], axis=-1)
+    return at_places(lanes, np.clip(index, 0, np.maximum(n - 1, 0)))
+
+
+def quantiles_of(a, q, axis, method, keepdims, skip_nan, weights):
+    unsorted = in_lanes(a, axis)
+    lanes = np.sort(unsorted, axis=-1)
     missing = np.isnan(lanes)
     n = np.sum(~missing, axis=-1, keepdims=True) if skip_nan else np.shape(lanes)[-1]
-    dtype = np.result_type(value(a), value(q), 0.5)
-    y = between(lanes, np.reshape(q, -1), n, method, dtype)
-    if not skip_nan:
+    flat = np.reshape(q, -1)
+    if weights is not None:
+        weights = np.broadcast_to(fit_weights(weights, np.shape(a), axis), np.shape(a))
+        y = weighted(unsorted, lanes, value(flat), n, in_lanes(weights, axis))
+    elif method in DISCRETE:
+        y = discrete(lanes, flat, n, method)
+    else:
+        y = between(lanes, flat, n, method, np.result_type(value(a), value(q), 0.5))
+    if not skip_nan and np.any(missing):
         y = np.where(missing[..., -1:], np.nan, y)
     y = np.moveaxis(y, -1, 0)
     kept = np.shape(np.max(value(a), axis=axis, keepdims=True)) if keepdims else np.shape(y)[1:]
@@ -117,12 +165,12 @@ def add_quantile(quantile, skip_nan, unit):
     @composed(quantile)
     def as_composed(a, q, axis=None, out=None, overwrite_input=False, method="linear",
                     keepdims=False, *, weights=None):  # fmt: skip
-        if overwrite_input or weights is not None:
-            keyword = "overwrite_input" if weights is None else "weights"
-            raise MissingRuleError(
-                f"the rule of numpy.{quantile.__name__} does not support the keyword {keyword!r}."
-            )
-        return quantiles_of(a, as_array(q) / unit, axis, method, keepdims, skip_nan)
+        a, q = as_array(a), as_array(q) / unit
+        if weights is not None:
+            weights = value(weights)
+            quantile(value(a), 0.5 * unit, axis, method=method, weights=weights)  # may refuse
+        y = quantiles_of(a, q, axis, method, keepdims, skip_nan, weights)
+        return write_out(quantile, y, out)
 
 
 add_quantile(np.quantile, False, 1)

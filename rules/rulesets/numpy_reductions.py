@@ -8,13 +8,16 @@ import math
 
 import numpy as np
 
-from ..definitions import composed, linear_rule
+from ..calls import astype
+from ..definitions import composed, composed_where_traced, linear_rule
+from ..levels import value
 from ..masked import Masked
-from ..project import ProjectTo
+from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
 from .numpy_elementwise import or_one
+from .numpy_shapes import refuse_integers
 
 
 def restore(y, axis, keepdims, ndim):
@@ -31,16 +34,21 @@ def select(where, x, otherwise=0):
 # ---- sums and means ----
 
 
-@linear_rule(np.sum)
-def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
+def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0, where=True):
     ybar = np.broadcast_to(restore(ybar, axis, keepdims, space.ndim), space.shape)
     return select(where, ybar)
 
 
-@linear_rule(np.mean)
+linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",))
+
+
 def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
     ybar = restore(ybar, axis, keepdims, space.ndim)
-    return sum_transpose(ybar / count(space.shape, axis, where), space, axis, dtype, True, where)
+    ybar = ybar / count(space.shape, axis, where)
+    return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
+
+
+linear_rule(np.mean, mean_transpose, adapt=refuse_integers)
 
 
 def count(shape, axis, where):
@@ -85,68 +93,89 @@ def product_of_others(x, axis):
 
 
 @frule.register(np.prod)
-def prod_frule(tangents, prod, x, *, axis=None, dtype=None, keepdims=False, where=True):
+def prod_frule(
+    tangents, prod, x, *, axis=None, dtype=None, keepdims=False, initial=None, where=True
+):
+    refuse_integers(x, dtype)
     _, xdot = tangents
-    terms = select(where, product_of_others(select(where, x, 1), axis) * xdot)
-    y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    others = product_of_others(select(where, x, 1), axis)
+    terms = times(initial, select(where, others * xdot))
+    y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where, **given(initial))
     return y, np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @rrule.register(np.prod)
-def prod_rrule(prod, x, *, axis=None, dtype=None, keepdims=False, where=True):
+def prod_rrule(prod, x, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+    refuse_integers(x, dtype)
     project_x = ProjectTo(x)
 
     def prod_pullback(ybar):
-        others = product_of_others(select(where, x, 1), axis)
+        others = times(initial, product_of_others(select(where, x, 1), axis))
         xbar = np.conj(others) * restore(ybar, axis, keepdims, project_x.ndim)
         return NoTangent(), project_x(select(where, xbar))
 
-    return prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where), prod_pullback
+    y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where, **given(initial))
+    return y, prod_pullback
+
+
+def given(initial):
+    return {} if initial is None else {"initial": initial}
+
+
+def times(initial, x):
+    return x if initial is None else initial * x
 
 
 # ---- spreads ----
 
 
-def deviation(var, x, axis, ddof, where):
+def deviation(var, x, axis, ddof, where, mean):
     """What counts, its distance from the mean, and the number that the squares are divided by."""
     if var is np.nanvar:
         where = where & ~np.isnan(x)
-    c = select(where, x - np.mean(x, axis=axis, keepdims=True, where=where))
+    if mean is None:
+        mean = np.mean(x, axis=axis, keepdims=True, where=where)
+    c = select(where, x - mean)
     n = count(np.shape(x), axis, where) - ddof
     return where, c, np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
 
 
 @frule.register(np.var)
 @frule.register(np.nanvar)
-def var_frule(
-    tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, correction=None
-):
+def var_frule(tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
+              mean=None, correction=None):  # fmt: skip
     """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
 
-    The derivative of the mean is constant, and ``c`` sums to 0, so that it plays no part.
+    The derivative of the mean is constant, and ``c`` sums to 0, so that it plays no part. A
+    given ``mean`` is a constant itself.
     """
+    refuse_integers(x, dtype)
     _, xdot = tangents
     ddof = ddof if correction is None else correction
-    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
-    where, c, n = deviation(var, x, axis, ddof, where)
+    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, **known(mean))
+    where, c, n = deviation(var, x, axis, ddof, where, mean)
     terms = np.real(np.conj(c) * select(where, xdot)) * (2 / n)
     return y, ProjectTo(y)(np.sum(terms, axis=axis, keepdims=keepdims))
 
 
 @rrule.register(np.var)
 @rrule.register(np.nanvar)
-def var_rrule(
-    var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, correction=None
-):
+def var_rrule(var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, mean=None,
+              correction=None):  # fmt: skip
+    refuse_integers(x, dtype)
     project_x = ProjectTo(x)
     ddof = ddof if correction is None else correction
 
     def var_pullback(ybar):
-        _, c, n = deviation(var, x, axis, ddof, where)
+        _, c, n = deviation(var, x, axis, ddof, where, mean)
         return NoTangent(), project_x(c * (restore(ybar, axis, keepdims, project_x.ndim) * (2 / n)))
 
-    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, **known(mean))
     return y, var_pullback
+
+
+def known(mean):
+    return {} if mean is None else {"mean": mean}
 
 
 VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}
@@ -211,10 +240,6 @@ def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=
     return y, extreme_pullback
 
 
-def given(initial):
-    return {} if initial is None else {"initial": initial}
-
-
 for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
     frule.register(_extreme)(extreme_frule)
     rrule.register(_extreme)(extreme_rrule)
@@ -223,6 +248,66 @@ for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
 @composed(np.ptp)
 def ptp(a, axis=None, keepdims=False):
     return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+
+
+# ---- options that are differentiated themselves ----
+
+
+def var_about(var):
+    @composed_where_traced(var, "mean")
+    def about(x, *, mean, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
+              correction=None):  # fmt: skip
+        refuse_integers(x, dtype)
+        ddof = ddof if correction is None else correction
+        x = x if dtype is None else astype(x, dtype)
+        where, c, n = deviation(var, x, axis, ddof, where, mean)
+        squares = np.square(np.real(c))
+        if np.iscomplexobj(c):
+            squares = squares + np.square(np.imag(c))
+        y = np.sum(squares, axis=axis, keepdims=keepdims)
+        return y / (n if np.ndim(n) == 0 or keepdims else np.reshape(n, np.shape(y)))
+
+
+def std_about(std):
+    @composed_where_traced(std, "mean")
+    def about(x, *, mean, **options):
+        y = VARIANCE[std](x, mean=mean, **options)
+        return np.sqrt(or_one(y)) * (y != 0)
+
+
+for _std, _var in VARIANCE.items():
+    var_about(_var)
+    std_about(_std)
+
+
+def starts_from(reduce, ufunc):
+    @composed_where_traced(reduce, "initial")
+    def from_initial(x, *, initial, axis=None, keepdims=False, **options):
+        y = reduce(x, axis=axis, keepdims=keepdims, **options)
+        return ufunc(initial, y)
+
+
+starts_from(np.sum, np.add)
+starts_from(np.prod, np.multiply)
+
+
+def extreme_from(extreme):
+    @composed_where_traced(extreme, "initial")
+    def from_initial(x, *, initial, axis=None, keepdims=False, where=True):
+        """One more number among the others, so that ties are shared among all of them."""
+        shape = np.shape(x)
+        lanes = in_lanes(x, axis)
+        first = np.broadcast_to(initial, (*np.shape(lanes)[:-1], 1))
+        counts = in_lanes(np.broadcast_to(where, shape), axis)
+        counts = np.concatenate([np.ones(np.shape(first), bool), counts], axis=-1)
+        lanes = np.concatenate([astype(first, dtype_of(value(x))), lanes], axis=-1)
+        y = extreme(np.where(counts, lanes, first), axis=-1)
+        kept = np.shape(np.sum(np.empty(shape, bool), axis=axis, keepdims=keepdims))
+        return np.reshape(y, kept)
+
+
+for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
+    extreme_from(_extreme)
 
 
 # ---- reductions that pass over NaN ----

@@ -1,10 +1,12 @@
 """Roots and fits of the six series of ``np.polynomial``, for traced values.
 
 ``np.polynomial`` is plain Python that NumPy's protocols do not see. Traced values run through
-most of it, but not through its companion matrices and least squares. ``FUNCTIONS`` has, by name
-(``chebroots``, ``legfit`` ...), functions that take their place.
+most of it, but not through its eigenvalues and least squares. ``FUNCTIONS`` has, by name
+(``chebroots``, ``legfit`` ...), functions that take their place, and ``CLASSES`` the series
+that use these. ``chainrules.numpy.polynomial`` offers both.
 """
 
+import functools
 import warnings
 
 import numpy as np
@@ -24,6 +26,7 @@ MODULES = {
     "herm": polynomial.hermite, "herme": polynomial.hermite_e, "lag": polynomial.laguerre,
 }  # fmt: skip
 FUNCTIONS = {}
+CLASSES = {}
 
 
 def define_roots(prefix, module):
@@ -32,7 +35,13 @@ def define_roots(prefix, module):
     From ``val(y, c) = 0``: ``val(y, cdot) + slope * ydot = 0``.
     """
     val, der, vander = (getattr(module, prefix + name) for name in ("val", "der", "vander"))
-    roots = primitive(getattr(module, f"{prefix}roots"))
+    plain_roots = getattr(module, f"{prefix}roots")
+
+    @primitive
+    @functools.wraps(plain_roots)
+    def roots(c):
+        coefficients = healed(c)
+        return plain_roots(c) if coefficients is c else roots(array_of(coefficients))
 
     @frule.register(roots)
     def roots_frule(tangents, roots, c):
@@ -60,11 +69,11 @@ def define_fit(prefix, module):
 
     def fit(x, y, deg, rcond=None, full=False, w=None):
         """Least squares in the powers ``deg``: all up to a number, or those of a list."""
-        x, y = array_of(x) + 0.0, array_of(y) + 0.0
+        x, y = array_of(healed(x)) + 0.0, array_of(healed(y)) + 0.0
         powers = np.arange(deg + 1) if np.ndim(deg) == 0 else np.sort(deg)
         columns = healed(vander(x, int(powers[-1])))[:, powers]
         if w is not None:
-            w = array_of(w) + 0.0
+            w = array_of(healed(w)) + 0.0
             columns, y = columns * w[:, None], y * (w[:, None] if np.ndim(y) == 2 else w)
         rcond = len(x) * np.finfo(dtype_of(value(x))).eps if rcond is None else rcond
         scale = np.sqrt(np.sum(np.real(np.conj(columns) * columns), axis=0))
@@ -82,3 +91,9 @@ def define_fit(prefix, module):
 for _prefix, _module in MODULES.items():
     FUNCTIONS[f"{_prefix}roots"] = define_roots(_prefix, _module)
     FUNCTIONS[f"{_prefix}fit"] = define_fit(_prefix, _module)
+    _types = [x for x in vars(_module).values() if isinstance(x, type)]
+    _series = next(x for x in _types if x.__module__ == _module.__name__)
+    _names = ("roots", "fit")
+    _methods: dict = {f"_{name}": staticmethod(FUNCTIONS[_prefix + name]) for name in _names}
+    _methods["__module__"] = __name__
+    CLASSES[_series.__name__] = type(_series.__name__, (_series,), _methods)

@@ -10,17 +10,36 @@ from ...config import MissingRuleError
 from ..calls import primitive
 from ..definitions import linear_rule
 from ..kinds import unbroadcast
+from ..levels import value
 from .numpy_indexing import scatter
 
 # ---- reshaping ------------------------------------------------------------------------------
 
 
-def check_order(order="C", **options):
-    if order not in ("C", "F"):
+def as_it_lies(x, order="C", **options):
+    """Say C or F for an order that depends on how ``x`` lies in memory: tangents lie otherwise."""
+    if order in ("K", "k") and np.ndim(x) > 1:
         raise MissingRuleError(
-            f"order={order!r} depends on how the array lies in memory, and its tangent may lie "
-            "otherwise.\n  write order='C' or order='F'"
+            "order='K' follows the strides of the array, and its tangent may have others.\n"
+            "  write order='A', which is the same for contiguous arrays, or "
+            "np.ravel(np.transpose(x, axes))"
         )
+    if order in ("A", "K", "a", "k"):
+        flags = getattr(value(x), "flags", None)
+        order = "F" if flags is not None and flags.fnc else "C"
+    return {"order": order, **options}
+
+
+def refuse_integers(x, dtype=None, **options):
+    """Refuse a ``dtype`` to which a conversion is piecewise constant."""
+    if dtype is None:
+        return options
+    if np.dtype(dtype).kind not in "fc":
+        raise MissingRuleError(
+            f"dtype={np.dtype(dtype)} truncates the numbers, and would truncate their tangents.\n"
+            "  convert the argument before, with x.astype(...): its derivative is then 0"
+        )
+    return {"dtype": dtype, **options}
 
 
 def reshape_transpose(ybar, space, shape, order="C", copy=None):
@@ -31,8 +50,8 @@ def ravel_transpose(ybar, space, order="C"):
     return np.reshape(ybar, space.shape, order=order)
 
 
-linear_rule(np.reshape, reshape_transpose, check=check_order)
-linear_rule(np.ravel, ravel_transpose, check=check_order)
+linear_rule(np.reshape, reshape_transpose, adapt=as_it_lies)
+linear_rule(np.ravel, ravel_transpose, adapt=as_it_lies)
 
 
 def same_entries_transpose(ybar, space, axis=None):
@@ -206,16 +225,16 @@ def diagflat_transpose(ybar, space, k=0):
     return np.reshape(np.diagonal(ybar, k), space.shape)
 
 
-def trace_transpose(ybar, space, offset=0, axis1=0, axis2=1):
+def trace_transpose(ybar, space, offset=0, axis1=0, axis2=1, dtype=None):
     rows, columns = space.shape[axis1], space.shape[axis2]
     n = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     spread = np.broadcast_to(np.expand_dims(ybar, -1), (*np.shape(ybar), n))
     return diagonal_transpose(spread, space, offset, axis1, axis2)
 
 
-def matrix_trace_transpose(ybar, space, offset=0):
+def matrix_trace_transpose(ybar, space, offset=0, dtype=None):
     return trace_transpose(ybar, space, offset, -2, -1)
 
 
-linear_rule(np.trace, trace_transpose)
-linear_rule(np.linalg.trace, matrix_trace_transpose)
+linear_rule(np.trace, trace_transpose, adapt=refuse_integers)
+linear_rule(np.linalg.trace, matrix_trace_transpose, adapt=refuse_integers)

@@ -1,21 +1,36 @@
-"""Singular values and vectors, for stacks of matrices of any shape."""
+"""Singular values and vectors, for stacks of matrices of any shape.
+
+At equal singular values, and at zeros, exact are: first derivatives of what depends on the
+singular values alone (at zeros one of the subgradients), and on vectors of others; of equal
+ones that are not zero also every derivative of their sum, the nuclear norm. The rest is NaN.
+"""
 
 import numpy as np
 
 from ..definitions import composed
+from ..levels import is_traced, value
+from ..masked import Masked, unmask
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, Tangent
+from .matrix_functions import matrix_function
 from .numpy_factorizations import (
     column_pairing,
     dense,
+    has_equal,
+    is_uniform,
+    nan_where,
     over_gaps,
+    rounding,
     row_pivots,
+    smooth_if_apart,
     turn,
     turning,
     turning_transpose,
+    undetermined,
+    used_columns,
 )
-from .numpy_linalg import diagonal_matrix, diagonal_of
+from .numpy_linalg import diagonal_matrix, diagonal_of, over_matrices
 from .numpy_products import adjoint
 from .quotients import quotient
 
@@ -45,6 +60,19 @@ def thin(y):
 # u and v of each pair share a phase, and LAPACK makes the first entry of the shorter one real.
 def shorter(u, v):
     return u if np.shape(u)[-2] < np.shape(v)[-2] else v
+
+
+def polar(a, s):
+    """Return ``u @ v^H`` of each matrix, NaN where a singular value is 0.
+
+    That is ``a @ (a^H a)**(-1/2)``, which has derivatives at equal singular values too.
+    """
+    tall = np.shape(a)[-2] >= np.shape(a)[-1]
+    gram = adjoint(a) @ a if tall else a @ adjoint(a)
+    root = matrix_function(gram, lambda w: 1 / np.sqrt(w))
+    y = a @ root if tall else root @ a
+    singular = np.any(value(s) ** 2 <= rounding(s)[..., 0] * value(s)[..., :1], axis=-1)
+    return y * np.where(over_matrices(singular), np.nan, 1)
 
 
 @frule.register(np.linalg.svd)
@@ -88,6 +116,25 @@ def outside_pull(u, ubar, u_rest, u_rest_bar):
     return u_rest @ (adjoint(u_rest) @ ubar - adjoint(u_rest_bar) @ u)
 
 
+def adjoint_of(vhbar):
+    if type(vhbar) is Masked:
+        return Masked(adjoint(vhbar.value), np.swapaxes(vhbar.alive, -1, -2))
+    return vhbar if isinstance(vhbar, AbstractZero) else adjoint(vhbar)
+
+
+def used_vectors(ubar, u, s):
+    """Return ``ubar`` as an array, and which vectors that have a singular value are used."""
+    if isinstance(ubar, AbstractZero):
+        return dense(ubar, u), np.zeros(np.shape(s), bool)
+    ubar, used = used_columns(ubar)
+    return ubar, used[..., : np.shape(s)[-1]]
+
+
+def used_at_zero(s, used):
+    """Say of each matrix whether a singular vector is used whose singular value is 0."""
+    return np.any(used & (value(s) <= rounding(s)[..., 0]), axis=-1)
+
+
 @rrule.register(np.linalg.svd)
 def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
     """Singular values and vectors of each matrix in a stack.
@@ -103,16 +150,22 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
     """
     y = np.linalg.svd(a, full_matrices=full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
+    square = np.shape(a)[-2] == np.shape(a)[-1]
     project_a = ProjectTo(a)
 
     def values_pullback(ybar):
-        return NoTangent(), project_a((u * np.expand_dims(ybar, -2)) @ adjoint(v))
+        if is_traced(a) and is_uniform(ybar) and np.any(has_equal(s)):
+            return NoTangent(), project_a(np.expand_dims(ybar[..., :1], -1) * polar(a, s))
+        abar = (u * np.expand_dims(ybar, -2)) @ adjoint(v)
+        return NoTangent(), project_a(smooth_if_apart(abar, s, ybar))
 
     def svd_pullback(ybar):
         ubar, sbar, vhbar = ybar
         if isinstance(ubar, AbstractZero) and isinstance(vhbar, AbstractZero):
-            return values_pullback(sbar)
-        ubar, vbar = dense(ubar, y[0]), adjoint(dense(vhbar, y[2]))
+            return values_pullback(unmask(sbar))
+        ubar, used = used_vectors(ubar, y[0], s)
+        vbar, used_too = used_vectors(adjoint_of(vhbar), adjoint(y[2]), s)
+        used = used | used_too
         ubar, u_rest_bar = ubar[..., : np.shape(s)[-1]], ubar[..., np.shape(s)[-1] :]
         vbar, v_rest_bar = vbar[..., : np.shape(s)[-1]], vbar[..., np.shape(s)[-1] :]
         if np.iscomplexobj(u):
@@ -125,7 +178,9 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
         _, turned = parts(over_sums(in_u - in_v, s))
         out_of_u = over_values(outside_pull(u, ubar, u_rest, u_rest_bar), s)
         out_of_v = over_values(outside_pull(v, vbar, v_rest, v_rest_bar), s)
-        inner = diagonal_matrix(dense(sbar, s)) + kept + turned
+        inner = diagonal_matrix(unmask(dense(sbar, s))) + kept + turned
+        unknown = undetermined(s, used) | (used_at_zero(s, used) & ~square)
+        inner, out_of_u, out_of_v = [nan_where(unknown, x) for x in (inner, out_of_u, out_of_v)]
         abar = (u @ inner + out_of_u) @ adjoint(v) + u @ adjoint(out_of_v)
         return NoTangent(), project_a(abar)
 

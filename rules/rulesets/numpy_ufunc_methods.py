@@ -1,66 +1,90 @@
-"""The methods of NumPy's ufuncs: ``reduce``, ``reduceat`` and ``outer``."""
+"""The methods of NumPy's ufuncs: ``reduce``, ``accumulate``, ``reduceat`` and ``outer``.
+
+Sums, products, extremes and sums of exponentials have rules of their own. Any other ufunc is
+called once for each entry along the axis, as NumPy does it, and each call has its rule.
+"""
 
 import numpy as np
 
+from ..calls import array_of, astype
 from ..definitions import composed, linear_rule, non_differentiable
-from ..project import ProjectTo
+from ..kinds import ScalarRule
+from ..levels import value
+from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent
+from . import numpy_trigonometry  # noqa: F401 - the rules of its ufuncs come first
+from .numpy_accumulations import in_lanes
 from .numpy_constant import COMPARISONS, LOGIC
 from .numpy_elementwise import or_one
 from .numpy_indexing import scatter
-from .numpy_reductions import restore
+from .numpy_reductions import given, restore, select
+from .numpy_shapes import refuse_integers
 
 
-def reduces_as(reduce, function):
+def reduces_as(reduce, function, casts=True):
     @composed(reduce)
     def as_function(array, axis=0, dtype=None, keepdims=False, **options):
-        if dtype is not None:
+        array = array_of(array)
+        if dtype is not None and casts:
+            array = astype(array, dtype)
+        elif dtype is not None:
             options["dtype"] = dtype
         return function(array, axis=axis, keepdims=keepdims, **options)
 
 
-reduces_as(np.add.reduce, np.sum)
-reduces_as(np.multiply.reduce, np.prod)
+# A sum in another dtype is rounded otherwise than one of numbers that were converted before.
+reduces_as(np.add.reduce, np.sum, casts=False)
+reduces_as(np.multiply.reduce, np.prod, casts=False)
 reduces_as(np.maximum.reduce, np.max)
 reduces_as(np.minimum.reduce, np.min)
 reduces_as(np.fmax.reduce, np.nanmax)
 reduces_as(np.fmin.reduce, np.nanmin)
 
+# ---- sums of exponentials ----
+
 EXP = {np.logaddexp.reduce: np.exp, np.logaddexp2.reduce: np.exp2}
 
 
-def portions(exp, x, y, axis):
+def portions(exp, x, y, axis, where, initial):
     """``exp(x - y)``, which sums to 1; even between equal infinities."""
-    infinite = np.isinf(y) & (x == y)
-    number = or_one(np.sum(infinite, axis=axis, keepdims=True, dtype=y.dtype))
+    infinite = np.isinf(y) & (x == y) & where
+    number = np.sum(infinite, axis=axis, keepdims=True, dtype=y.dtype)
+    if initial is not None:
+        number = number + (y == initial)
     portion = exp(np.where(infinite, 0, x) - np.where(infinite, 0, y))
-    return np.where(infinite, 1 / number, portion)
+    return select(where, np.where(infinite, 1 / or_one(number), portion))
 
 
 @frule.register(np.logaddexp.reduce)
 @frule.register(np.logaddexp2.reduce)
-def logaddexp_reduce_frule(tangents, reduce, x, *, axis=0, keepdims=False):
+def logaddexp_reduce_frule(tangents, reduce, x, *, axis=0, dtype=None, keepdims=False,
+                           initial=None, where=True):  # fmt: skip
     _, xdot = tangents
-    y = reduce(x, axis=axis, keepdims=keepdims)
-    terms = portions(EXP[reduce], x, restore(y, axis, keepdims, np.ndim(x)), axis) * xdot
+    y = reduce(x, axis, dtype, keepdims=keepdims, where=where, **given(initial))
+    restored = restore(y, axis, keepdims, np.ndim(x))
+    terms = portions(EXP[reduce], x, restored, axis, where, initial) * select(where, xdot)
     return y, np.sum(terms, axis=axis, keepdims=keepdims)
 
 
 @rrule.register(np.logaddexp.reduce)
 @rrule.register(np.logaddexp2.reduce)
-def logaddexp_reduce_rrule(reduce, x, *, axis=0, keepdims=False):
+def logaddexp_reduce_rrule(reduce, x, *, axis=0, dtype=None, keepdims=False, initial=None,
+                           where=True):  # fmt: skip
     project_x = ProjectTo(x)
-    y = reduce(x, axis=axis, keepdims=keepdims)
+    y = reduce(x, axis, dtype, keepdims=keepdims, where=where, **given(initial))
 
     def logaddexp_reduce_pullback(ybar):
-        portion = portions(EXP[reduce], x, restore(y, axis, keepdims, project_x.ndim), axis)
+        restored = restore(y, axis, keepdims, project_x.ndim)
+        portion = portions(EXP[reduce], x, restored, axis, where, initial)
         return NoTangent(), project_x(portion * restore(ybar, axis, keepdims, project_x.ndim))
 
     return y, logaddexp_reduce_pullback
 
 
-@linear_rule(np.add.reduceat)
+# ---- sums of segments ----
+
+
 def add_reduceat_transpose(ybar, space, indices, axis=0, dtype=None):
     """Segment k sums from ``indices[k]`` up to the next index, or one entry where that is less."""
     axis = axis % space.ndim
@@ -70,6 +94,96 @@ def add_reduceat_transpose(ybar, space, indices, axis=0, dtype=None):
     index = (*(slice(None),) * axis, position)
     return scatter(np.repeat(ybar, lengths, axis), space.shape, space.dtype, index)
 
+
+linear_rule(np.add.reduceat, add_reduceat_transpose, adapt=refuse_integers)
+
+
+# ---- any ufunc ----
+
+
+def in_loop(ufunc, array, dtype):
+    """Convert ``array`` to the dtype in which ``ufunc`` runs along it."""
+    array = array_of(array)
+    own = dtype_of(value(array))
+    asked = {} if dtype is None else {"signature": (None, None, np.dtype(dtype))}
+    loop = ufunc.resolve_dtypes((own, own, None), casting="unsafe", **asked)[-1]
+    return array if own == loop else astype(array, loop)
+
+
+def reduce_by(ufunc):
+    @composed(ufunc.reduce)
+    def reduce(array, axis=0, dtype=None, keepdims=False, where=True, **initial):
+        x = in_loop(ufunc, array, dtype)
+        # NumPy's own errors, and the shape; for the numbers see the loop.
+        shape = np.shape(ufunc.reduce(value(x), axis, keepdims=keepdims, where=value(where),
+                                      **value(initial)))  # fmt: skip
+        lanes = np.moveaxis(in_lanes(x, axis), -1, 0)
+        masks = np.moveaxis(in_lanes(np.broadcast_to(where, np.shape(x)), axis), -1, 0)
+        y = initial.get("initial", ufunc.identity)
+        if y is None:
+            y, lanes, masks = lanes[0], lanes[1:], masks[1:]
+        else:
+            y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(value(x)))
+        for entry, mask in zip(lanes, masks):
+            y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
+        return y if np.shape(y) == shape else np.reshape(y, shape)
+
+
+def accumulate_by(ufunc):
+    @composed(ufunc.accumulate)
+    def accumulate(array, axis=0, dtype=None):
+        x = in_loop(ufunc, array, dtype)
+        if np.ndim(x) == 0:
+            raise TypeError("cannot accumulate on a scalar")
+        entries = np.moveaxis(x, axis, 0)
+        ys = list(entries[:1])
+        for entry in entries[1:]:
+            ys.append(ufunc(ys[-1], entry))
+        return np.moveaxis(np.stack(ys), 0, axis) if ys else x
+
+
+def reduceat_by(ufunc):
+    @composed(ufunc.reduceat)
+    def reduceat(array, indices, axis=0, dtype=None):
+        x = np.moveaxis(in_loop(ufunc, array, dtype), axis, 0)
+        indices = value(indices)
+        np.add.reduceat(np.zeros(len(x)), indices)  # refuses what is out of range
+        ends = [*indices[1:], len(x)]
+        parts = [
+            ufunc.reduce(x[start:end], axis=0) if start + 1 < end else x[start]
+            for start, end in zip(indices, ends)
+        ]
+        nothing = np.zeros_like(x, shape=(0, *np.shape(x)[1:]))
+        return np.moveaxis(np.stack(parts) if parts else nothing, 0, axis)
+
+
+def outer_by(ufunc):
+    @composed(ufunc.outer)
+    def outer(A, B, /, **options):  # noqa: N803 - NumPy's names
+        A, B = array_of(A), array_of(B)  # noqa: N806
+        return ufunc(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B, **options)
+
+
+# With AVX-512 NumPy itself reduces these two wrongly along contiguous axes (2.4): no rule.
+MISREDUCED = (np.arctan2, np.power)
+
+
+def is_binary(ufunc):
+    return isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.nout == 1
+
+
+for _ufunc in {f for f in vars(np).values() if is_binary(f)}:
+    if isinstance(rrule.kinds.get(_ufunc), ScalarRule):
+        for _by, _method in (
+            (reduce_by, _ufunc.reduce),
+            (accumulate_by, _ufunc.accumulate),
+            (reduceat_by, _ufunc.reduceat),
+            (outer_by, _ufunc.outer),
+        ):
+            misreduced = _ufunc in MISREDUCED and _by in (reduce_by, reduceat_by)
+            if rrule.methods_of(_method) is None and not misreduced:
+                _by(_ufunc)
+outer_by(np.divmod)
 
 # Of comparisons and logic the methods are as constant as the functions.
 for _ufunc in (*COMPARISONS, *LOGIC):

@@ -1,5 +1,7 @@
 """A quotient that is 0 where both numbers are, for derivatives of norms and of spectra."""
 
+import math
+
 import numpy as np
 
 from ..calls import primitive
@@ -29,3 +31,12 @@ def quotient_by_b(y, a, b):
 
 
 scalar_rule(quotient, quotient_by_a, quotient_by_b)
+
+
+@primitive
+def not_smooth(x, where):
+    """Return ``x``, whose derivative is not known ``where``: NaN."""
+    return x
+
+
+scalar_rule(not_smooth, lambda y, x, where: np.where(where, math.nan, 1), 0)

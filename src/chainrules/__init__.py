@@ -18,6 +18,7 @@ if all(_os.path.isfile(_os.path.join(_top, part, "__init__.py")) for part in _pa
 # The words that rules and engines share.
 from .config import (
     AllOf,
+    AsksForBlocks,
     ChainRulesError,
     EscapedTraceError,
     HasForwardsMode,
@@ -66,7 +67,7 @@ from .rules import (
 from .rules import array_of as array
 
 # Derivatives, forward and reverse.
-from .forward import ForwardConfig, jacfwd, jvp, linearize
+from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
 from .reverse import (
     ReverseConfig,
     grad,
@@ -82,5 +83,6 @@ from .reverse import (
 # The rules themselves, and the functions that come with rules of their own.
 from .rules import rulesets as _rulesets
 from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, scan
+from .rules.rulesets.matrix_functions import matrix_function
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,9 +1,12 @@
-"""Which of NumPy's functions have derivatives: ``python -m chainrules.coverage``.
+"""What has derivatives, and what is refused: ``python -m chainrules.coverage``.
 
-The table is read from the rules themselves. ``docs/coverage.md`` is its printed form.
+The table is read from the rules themselves. ``docs/coverage.md`` is its printed form;
+``--counts`` prints its summary alone.
 """
 
+import inspect
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -11,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import frule, rrule
+from .coverage_of_methods import method_rows
 from .rules.kinds import (
     BilinearRule,
     Composed,
@@ -20,6 +24,7 @@ from .rules.kinds import (
     ScalarRule,
     SelectionRule,
 )
+from .rules.not_implemented import NotImplementedTangent
 
 STATUS: dict[type, str] = {
     ScalarRule: "rule: partials",
@@ -30,26 +35,48 @@ STATUS: dict[type, str] = {
     FreshArray: "makes a new array",
     NonDifferentiable: "piecewise constant",
 }
+IN_PYTHON = "composed of others: plain Python"
+SERIES = f"{IN_PYTHON}; roots and fit refused: {{}}; write chainrules.numpy.polynomial.{{}}"
 
-# Functions that have no rule, by the reason.
-NOT_FOLLOWED = {
-    "reads files, buffers or text": """
+# Functions that take nothing which could be differentiated.
+NO_INPUT = {
+    "reads or writes files, buffers or text": """
         base_repr binary_repr format_float_positional format_float_scientific from_dlpack
-        frombuffer fromfile fromregex fromstring genfromtxt load loadtxt""",
+        frombuffer fromfile fromregex fromstring genfromtxt load loadtxt format_float
+        set_default_printstyle""",
     "is about types, settings or the installation": """
         datetime_data get_include get_printoptions getbufsize geterr geterrcall info isdtype
         isfortran isscalar issubdtype iterable mintypecode printoptions promote_types
         set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename""",
     "takes sizes only, which are integers": """
         bartlett blackman hamming hanning kaiser broadcast_shapes diag_indices indices
-        mask_indices nested_iters tri tril_indices triu_indices fftfreq rfftfreq""",
-    "gets an object array or raises; chainrules.numpy has one that sees traced values": """
-        arange asarray_chkfinite asfortranarray asmatrix bmat fromiter require""",
-    "calls a function of yours on traced values, so nothing is needed": "fromfunction",
-    "makes a ufunc of Python code; chainrules.numpy.vectorize sees traced values": "frompyfunc",
-    "is another name of vstack, deprecated": "row_stack",
+        mask_indices nested_iters tri tril_indices triu_indices fftfreq rfftfreq
+        chebgauss hermgauss hermegauss laggauss leggauss chebpts1 chebpts2""",
 }
-REASONS = {name: reason for reason, names in NOT_FOLLOWED.items() for name in names.split()}
+
+# Functions that NumPy's protocols do not show: why, and what to write instead.
+OBJECTS = "NumPy makes an object array"
+EIGENVALUES = "LAPACK takes no object array"
+REFUSED = {
+    name: (reason, remedy or f"chainrules.numpy.{name}")
+    for reason, remedy, names in (
+        (OBJECTS, "", "arange asarray_chkfinite asfortranarray fromiter require"),
+        (OBJECTS, "cr.array", "asmatrix"),
+        (OBJECTS, "np.block", "bmat"),
+        ("makes a ufunc of Python code", "chainrules.numpy.vectorize", "frompyfunc"),
+    )
+    for name in names.split()
+}
+REFUSED |= {
+    f"{prefix}{name}": (EIGENVALUES, f"chainrules.numpy.polynomial.{module}.{prefix}{name}")
+    for prefix, module in (
+        ("poly", "polynomial"), ("cheb", "chebyshev"), ("leg", "legendre"),
+        ("herm", "hermite"), ("herme", "hermite_e"), ("lag", "laguerre"),
+    )
+    for name in ("roots", "fit")
+}  # fmt: skip
+REASONS = {name: reason for reason, names in NO_INPUT.items() for name in names.split()}
+CALLS_BACK = {"fromfunction", "row_stack", "chebinterpolate"}
 
 
 class Row(NamedTuple):
@@ -63,9 +90,13 @@ class Row(NamedTuple):
 
 def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the public functions of ``module``, with their names."""
-    for name in sorted(set(getattr(module, "__all__", dir(module)))):
+    series = module.__name__.startswith("numpy.polynomial.")
+    # Two functions of polyutils are in no __all__, nor are those of a module's own helpers.
+    names = [n for n, f in vars(module).items() if getattr(f, "__module__", 0) == module.__name__]
+    for name in sorted({*getattr(module, "__all__", dir(module)), *(names if series else [])}):
         f = getattr(module, name, None)
-        if not callable(f) or isinstance(f, type) or name.startswith("_"):
+        classes = module is np.polynomial  # a series computes by the functions of its module
+        if not callable(f) or name.startswith("_") or (isinstance(f, type) and not classes):
             continue
         # Of scipy.special NumPy's protocols show the ufuncs only.
         if isinstance(f, np.ufunc) or module.__name__.startswith("numpy"):
@@ -79,6 +110,35 @@ def _status(table: Any, f: Any) -> str | None:
     return "rule: by hand" if methods.kind is None else STATUS[type(methods.kind)]
 
 
+def missing_partials(f: Any) -> list[str]:
+    """List the arguments in which ``f`` has no derivative, with the reason of each."""
+    kind = rrule.kinds.get(f)
+    rows = [kind.partials] if isinstance(kind, ScalarRule) else rrule.partials.get(f, [()])[0]
+    found = {p.message: None for row in rows for p in row if isinstance(p, NotImplementedTangent)}
+    return list(found)
+
+
+def row_of(name: str, f: Any) -> Row:
+    """Return the row of the function ``f``."""
+    forward, reverse = _status(frule, f), _status(rrule, f)
+    if status := forward or reverse:
+        missing = missing_partials(f)
+        status += f", but refused in an argument: {'; '.join(missing)}" if missing else ""
+        return Row(name, status, forward is not None, reverse is not None)
+    if name in REASONS:
+        return Row(name, f"no input to differentiate: {REASONS[name]}", False, False)
+    if name in REFUSED:
+        reason, remedy = REFUSED[name]
+        return Row(name, f"refused: {reason}; write {remedy}", False, False)
+    if isinstance(f, type):
+        return Row(name, SERIES.format(EIGENVALUES, name), True, True)
+    if inspect.isfunction(f) and (
+        f.__module__.startswith("numpy.polynomial") or name in CALLS_BACK
+    ):
+        return Row(name, IN_PYTHON, True, True)
+    return Row(name, "missing", False, False)
+
+
 def rows(module: ModuleType) -> list[Row]:
     """Return one row per public function of ``module``.
 
@@ -87,20 +147,16 @@ def rows(module: ModuleType) -> list[Row]:
     >>> [row.status for row in rows(np.linalg) if row.name == "inv"]
     ['rule: by hand']
     """
-    found = []
-    for name, f in functions(module):
-        forward, reverse = _status(frule, f), _status(rrule, f)
-        status = forward or reverse
-        if status is None:
-            reason = REASONS.get(name)
-            status = f"not followed: {reason}" if reason else "missing"
-        found.append(Row(name, status, forward is not None, reverse is not None))
-    return found
+    return [row_of(name, f) for name, f in functions(module)]
 
 
 def modules() -> dict[str, ModuleType]:
     """Return the namespaces that the table covers; scipy.special only where it is installed."""
     found = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
+    found["numpy.polynomial"] = np.polynomial
+    series = ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
+    for name in (*series, "polyutils"):
+        found[f"numpy.polynomial.{name}"] = getattr(np.polynomial, name)
     try:
         import scipy.special
     except ImportError:
@@ -109,25 +165,51 @@ def modules() -> dict[str, ModuleType]:
     return {**found, "scipy.special": scipy.special}
 
 
+def sections() -> dict[str, list[Row]]:
+    """Return all rows, by the title of their section; scipy.special comes last."""
+    found = {title: rows(module) for title, module in modules().items()}
+    special = found.pop("scipy.special", None)
+    for title, triples in method_rows().items():
+        found[title] = [Row(name, status, followed, followed) for name, status, followed in triples]
+    return found if special is None else {**found, "scipy.special": special}
+
+
+# A status begins with one of these.
+HEADS = ("rule", "composed", "piecewise constant", "makes", "passed through", "refused", "no input")
+
+
+def counts(found: dict[str, list[Row]]) -> list[str]:
+    """Return the summary as the lines of a Markdown table: rows by status and by mode."""
+    lines = [
+        f"| namespace | rows | {' | '.join(HEADS)} | forward | reverse |",
+        "| --- " * (len(HEADS) + 4) + "|",
+    ]
+    for title, entries in found.items():
+        number = Counter(next(h for h in HEADS if row.status.startswith(h)) for row in entries)
+        modes = sum(row.forward for row in entries), sum(row.reverse for row in entries)
+        cells = [title, len(entries), *(number[head] for head in HEADS), *modes]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return lines
+
+
 def table() -> str:
     """Return the whole table as Markdown."""
+    found = sections()
     lines = [
         "# What has derivatives",
         "",
         f"Made by `python -m chainrules.coverage` with NumPy {np.__version__}. Keywords that a "
         "rule does not handle are refused with an error, never ignored.",
+        "",
+        "*rule*, *composed of others*: with a derivative in both modes and to any order. "
+        "*piecewise constant*: the derivative is zero. *refused*: a clear error, and what to "
+        "write instead. `cr` is chainrules.",
+        "",
+        *counts(found),
     ]
-    for title, module in modules().items():
-        entries = rows(module)
-        followed = sum(not row.status.startswith("not followed") for row in entries)
-        lines += [
-            "",
-            f"## {title}",
-            "",
-            f"{followed} of {len(entries)} functions are followed.",
-            "",
-        ]
-        lines += ["| function | status | forward | reverse |", "| --- | --- | --- | --- |"]
+    for title, entries in found.items():
+        lines += ["", f"## {title}", ""]
+        lines += ["| name | status | forward | reverse |", "| --- | --- | --- | --- |"]
         lines += [
             f"| {row.name} | {row.status} | {'yes' if row.forward else '-'} "
             f"| {'yes' if row.reverse else '-'} |"
@@ -137,4 +219,7 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(table())
+    if "--counts" in sys.argv[1:]:
+        sys.stdout.write("\n".join(counts(sections())) + "\n")
+    else:
+        sys.stdout.write(table())

@@ -1,7 +1,8 @@
-"""NumPy, with creation functions and ``vectorize`` that see traced values.
+"""NumPy, with creation functions, ``vectorize`` and series that see traced values.
 
 ``from chainrules import numpy as np`` is NumPy's own namespace but for the names defined here:
-NumPy gives a tracer no say in ``np.array([x, y])``, ``np.full(n, x)`` or ``np.vectorize(f)(x)``.
+NumPy gives a tracer no say in ``np.array([x, y])``, ``np.full(n, x)`` or ``np.vectorize(f)(x)``,
+nor in the roots and fits of ``np.polynomial``.
 
 Examples
 --------
@@ -11,11 +12,13 @@ Examples
 array([1., 1.])
 """
 
+from types import ModuleType
 from typing import Any
 
 import numpy as _numpy
 
-from .rules import array_of, astype, innermost, is_traced
+from . import _rulesets
+from .rules import array_of, astype, innermost, is_traced, value
 from .rules.objects import healed
 
 
@@ -41,6 +44,21 @@ def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 asanyarray = ascontiguousarray = asfortranarray = asarray
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """As ``numpy.asarray_chkfinite``; the entries may be traced."""
+    if is_traced(a):
+        _numpy.asarray_chkfinite(value(array_of(a)))
+        return asarray(a, dtype)
+    return _numpy.asarray_chkfinite(a, dtype, order)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    """As ``numpy.require``; a traced array owns its memory, and may be written to."""
+    if is_traced(a):
+        return asarray(a, dtype)
+    return _numpy.require(a, dtype, requirements, **options)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -75,6 +93,21 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
         if level is None:
             return super().__call__(*args, **kwargs)
         return level.call(self, args, kwargs)
+
+
+def _followed(module: ModuleType) -> ModuleType:
+    """Return a copy of a module of ``numpy.polynomial`` with the names that see traced values."""
+    copy = ModuleType(module.__name__.replace("numpy", __name__, 1), module.__doc__)
+    series = _rulesets.numpy_series
+    for name, part in vars(module).items():
+        if isinstance(part, ModuleType) and part.__name__.startswith("numpy.polynomial."):
+            part = _followed(part)
+        if not name.startswith("__"):
+            setattr(copy, name, series.FUNCTIONS.get(name, series.CLASSES.get(name, part)))
+    return copy
+
+
+polynomial = _followed(_numpy.polynomial)
 
 
 def __getattr__(name: str) -> Any:

@@ -101,11 +101,11 @@ def test_integers_in_lists_and_masks():
     np.testing.assert_array_equal(cr.grad(lambda n: np.einsum("i,i->", n, n))(n), [2.0, 4.0])
 
 
-@pytest.mark.parametrize("order", ["A", "K"])
-def test_an_order_of_memory_is_refused_in_both_modes(order):
-    for f in (lambda x: x.ravel(order=order), lambda x: np.ravel(x, order)):
-        for run in (lambda f=f: cr.vjp(f, X), lambda f=f: cr.jvp(f, (X,), (X,))):
-            with pytest.raises(cr.MissingRuleError, match="write order='C' or order='F'"):
+def test_an_order_of_memory_is_refused_in_both_modes():
+    x = np.outer(X, X)
+    for f in (lambda x: x.ravel(order="K"), lambda x: np.ravel(x, "K")):
+        for run in (lambda f=f: cr.vjp(f, x), lambda f=f: cr.jvp(f, (x,), (x,))):
+            with pytest.raises(cr.MissingRuleError, match="write order='A'"):
                 run()
 
 

@@ -1,9 +1,12 @@
 """A plain array that the function changes between two uses never gives a wrong derivative."""
 
+import tempfile
+
 import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.rules import watch
 
 SMALL, LARGE = 10, 5000
 
@@ -72,3 +75,205 @@ def test_a_large_array_that_stayed_is_no_error():
     c[0] = 7.0
     with pytest.raises(cr.MutationError, match="use a copy"):
         pullback(1.0)
+
+
+# ---- other things than arrays, and other places ----------------------------------------------
+
+
+def list_of_weights(x):
+    w = [1.0] * len(x)
+    y = np.dot(x, w)
+    w[0] = 5.0
+    return y * np.dot(x, w)
+
+
+def list_of_indices(x):
+    index = [0, 1, 2]
+    y = x[index]
+    index[0] = 2
+    return np.sum(y * x[index])
+
+
+def array_in_a_list(x):
+    a = np.diag(np.ones(len(x)))
+    y = np.linalg.multi_dot([a, x])
+    a[0, 1] = 7.0
+    return y @ np.linalg.multi_dot([a, x])
+
+
+def subclass(x):
+    with tempfile.NamedTemporaryFile() as file:
+        c = np.memmap(file, dtype=float, mode="w+", shape=x.shape)
+        c[:] = 1.0
+        y = np.sum(x * c)
+        c[0] = 9.0
+        return y * np.sum(x * c)
+
+
+def index_of_a_write(x):
+    y, z = np.zeros_like(x), np.zeros_like(x)
+    index, places = np.arange(len(x)), [0, 1, 2]
+    y[index] = x
+    z[places] = x[:3]
+    index[0] = places[0] = 2
+    y[index] = 2.0 * x
+    z[places] = x[1:4]
+    return np.sum(y * x) + np.sum(z * x)
+
+
+@pytest.mark.parametrize(
+    "f", [list_of_weights, list_of_indices, array_in_a_list, subclass, index_of_a_write]
+)
+def test_what_is_kept_besides_arrays(f):
+    test_a_small_array_is_kept_as_it_was(f)
+
+
+class Model:
+    def __init__(self, weights):
+        self.weights = weights
+
+
+@cr.primitive
+def predict(x, model):
+    return np.sum(x * model.weights)
+
+
+@cr.rrule.register(predict)
+def predict_rrule(predict, x, model):
+    def predict_pullback(ybar):
+        return cr.NoTangent(), ybar * model.weights, cr.NoTangent()
+
+    return predict(x, model), predict_pullback
+
+
+def test_an_array_in_an_object_of_the_users():
+    def f(x):
+        model = Model(np.ones(3))
+        y = predict(x, model)
+        model.weights[0] = 2.0
+        return y
+
+    with pytest.raises(cr.MutationError, match="use a copy"):
+        cr.grad(f)(np.ones(3))
+
+
+def test_the_array_that_was_the_input():
+    x = np.ones(3)
+
+    def f(y):
+        total = np.sum(y * y)
+        x[0] = 5.0
+        return total
+
+    np.testing.assert_array_equal(cr.grad(f)(x), [2.0, 2.0, 2.0])
+    x = np.ones(3)
+    _, pullback = cr.vjp(lambda x: np.sum(x * x), x)
+    x += 1.0
+    np.testing.assert_array_equal(pullback(1.0)[0], [2.0, 2.0, 2.0])
+
+
+def test_the_array_that_was_returned():
+    y, pullback = cr.vjp(lambda x: np.exp(x), np.zeros(3))
+    y[0] = 7.0
+    np.testing.assert_array_equal(pullback(np.ones(3))[0], [1.0, 1.0, 1.0])
+    y, pullback = cr.vjp(lambda x: np.exp(x), np.zeros(LARGE))
+    y[1] = 7.0
+    with pytest.raises(cr.MutationError):
+        pullback(np.ones(LARGE))
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_an_array_of_an_outer_transform(size):
+    # A large one could not be watched, so that grad of grad failed; a write into it was seen.
+    at = np.linspace(1.0, 2.0, size)
+
+    def by_writes(x):
+        c = x * 1.0
+
+        def inner(y):
+            total = np.sum(np.sin(y) * c)
+            c[0] = 5.0
+            return total * np.sum(y * c)
+
+        return np.sum(cr.grad(inner)(at))
+
+    def by_copies(x):
+        c = x * 1.0
+        d = x * 1.0
+        d[0] = 5.0
+        return np.sum(cr.grad(lambda y: np.sum(np.sin(y) * c) * np.sum(y * d))(at))
+
+    x = np.linspace(0.5, 1.5, size)
+    np.testing.assert_allclose(cr.grad(by_writes)(x), cr.grad(by_copies)(x), rtol=1e-13)
+    direction = np.cos(x)
+    assert cr.jvp(by_writes, (x,), (direction,))[1] == pytest.approx(
+        cr.jvp(by_copies, (x,), (direction,))[1]
+    )
+
+
+# ---- how large arrays are compared -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", [0, 1, 777, LARGE - 1])
+def test_one_entry_that_changed_is_noticed(position):
+    def f(x):
+        c = np.ones(LARGE)
+        y = np.sum(x * c)
+        c[position] = 4.0
+        return y
+
+    for _ in range(5):
+        with pytest.raises(cr.MutationError):
+            cr.grad(f)(np.ones(LARGE))
+
+
+def reversed_in_place(c):
+    c[:] = c[::-1].copy()
+
+
+def two_swapped(c):
+    c[[3, 4]] = c[[4, 3]]
+
+
+def rows_swapped(c):
+    rows = c[: c.size // 1024 * 1024].reshape(-1, 1024)
+    rows[[0, 2]] = rows[[2, 0]]
+
+
+@pytest.mark.parametrize("change", [np.ndarray.sort, reversed_in_place, two_swapped, rows_swapped])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+def test_entries_that_changed_places_are_noticed(change, dtype):
+    c = np.random.default_rng(0).permutation(20_000).astype(dtype)
+    before = watch.fingerprint(c, None)
+    assert watch.fingerprint(c.copy(), None) == before
+    change(c)
+    assert watch.fingerprint(c, None) != before
+
+
+def test_a_very_large_array_is_compared_in_whole_the_first_time_and_by_and_by():
+    def f(x):
+        c = np.ones(watch.WHOLE)
+        y = x * c
+        c[5] = change
+        return np.sum(y)
+
+    changed = 0
+    change = 4.0
+    for _ in range(4):
+        try:
+            cr.grad(f)(2.0)
+        except cr.MutationError:
+            changed += 1
+    assert changed >= 3  # the first, the second and the fourth time
+    offsets = {watch.fingerprint(np.arange(1e5), offset) for offset in range(1, 20)}
+    assert len(offsets) == 19
+
+
+def test_a_read_only_array_is_not_compared():
+    c = np.ones(LARGE)
+    assert watch.may_change(c)
+    assert watch.may_change(np.broadcast_to(c, (2, LARGE)))
+    c.flags.writeable = False
+    assert not watch.may_change(c)
+    assert not watch.may_change(c[1:])
+    assert not watch.may_change(np.frombuffer(bytes(8)))

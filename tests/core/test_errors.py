@@ -1,8 +1,15 @@
 """Wrong programs, each with the message that its author sees: what, where, what to write."""
 
+import array
+import cmath
+import copy
 import ctypes
 import ctypes.util
+import decimal
+import json
 import math
+import pickle
+import statistics
 
 import numpy as np
 import pytest
@@ -47,13 +54,96 @@ def raises(error, *parts):
         (lambda x: np.array([x, 1.0], dtype=float)[0], "a traced float", "cr.value(x)"),
         (lambda x: np.asarray(x, dtype=float), "np.asarray", "np.stack"),
         (lambda x: np.array([x, 1.0]).astype(float)[0], "float(x)", "cr.value(x)"),
-        (lambda x: np.random.default_rng(0).normal(x), "a traced float", "cr.value(x)"),
+        (lambda x: np.array([x, 1.0], float)[0], "np.array([x, y], float)", "cr.array([x, y])"),
+        (lambda x: np.asarray([x], dtype=float), "a traced float", "from chainrules import numpy"),
+        (lambda x: np.arange(0.0, 3.0, x), "a traced float", "from chainrules import numpy as np"),
+        (lambda x: np.random.default_rng(0).normal(x), "a traced float", "a + b * rng.normal()"),
+        (lambda x: np.random.default_rng(0).uniform(0.0, x, 3), "a traced float", "cr.value(x)"),
+        (lambda x: np.complex128(x), "would drop the derivative", "cr.value(x)"),
+        (lambda x: math.isclose(x, 1.5), "math module", "cr.value(x)"),
+        (lambda x: cmath.exp(x), "complex(x)", "cr.value(x)"),
+        (lambda x: statistics.fmean([x, x]), "float(x)", "cr.value(x)"),
+        (lambda x: pickle.dumps(x), "pickling", "what the differentiated function returns"),
+        (lambda x: x.tobytes(), "x.tobytes()", "keep the traced value"),
+        (lambda x: array.array("d", [x]), "float(x)", "cr.value(x)"),
         (lambda x: x.item(), "x.item()", "cr.value(x)"),
     ],
 )
 def test_ways_out_of_tracing(transform, program, what, remedy):
     with raises(cr.LostDerivativeError, what, remedy, "test_errors.py"):
         transform(program)(1.5)
+
+
+@pytest.mark.parametrize("run", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (1.0,))])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: "%d" % x,  # noqa: UP031
+        lambda x: json.dumps({"x": x}),
+        lambda x: statistics.mean([x, x]),
+        lambda x: decimal.Decimal(x),
+        lambda x: memoryview(x),
+        lambda x: np.zeros(2).flat.__setitem__(0, x),
+    ],
+)
+def test_code_that_hides_our_message_gets_a_note(run, program):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        run(program)(1.5)
+    assert "cr.value(x), where no derivative is wanted" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("expected", "program"),
+    [
+        (1.0, lambda x: x[()]),
+        (2.0, lambda x: np.sum(x[None] + x[...])),
+        (1.0, lambda x: copy.deepcopy(x)),
+        (1.0, lambda x: {x: x}[x]),
+        (3.0, lambda x: sorted([x * x, x, 1.0])[2]),
+        (3.0, lambda x: max(x, x * x)),
+        (1.0, lambda x: divmod(3 * x, 2)[1] - 2 * x),
+        (4.0, lambda x: np.mean([x, x * x]) * 2),
+        (1.0, lambda x: x if f"{x:.3f} {x} {x!r}".startswith("1.500 1.5 ") else 0.0),
+        (1.0, lambda x: x if np.isclose(x, 1.5) and x in [1.5] else 0.0),
+    ],
+)
+def test_ways_out_that_are_none(expected, program):
+    assert cr.grad(program)(1.5) == pytest.approx(expected)
+    assert cr.jvp(program, (1.5,), (1.0,))[1] == pytest.approx(expected)
+
+
+def test_a_traced_number_is_not_iterable():
+    # With __getitem__ alone Python would take it for a sequence without entries.
+    for program in (lambda x: list(x), lambda x: sum(x), lambda x: x[0], lambda x: len(x)):
+        with pytest.raises((TypeError, IndexError)):
+            cr.grad(program)(1.5)
+
+
+def test_a_container_that_holds_itself():
+    class Node:
+        def __init__(self, weight, parent=None):
+            self.weight, self.parent = weight, parent
+
+    tree = Node(2.0)
+    tree.child = Node(3.0, tree)
+    assert cr.grad(lambda x: x * tree.child.weight)(1.0) == 3.0
+    entries = [1.0]
+    entries.append(entries)
+    for run, path in (
+        (lambda: cr.grad(lambda t: t.weight)(tree), "Node.child.parent is the same Node again"),
+        (lambda: cr.vjp(lambda x: (x, tree), 1.0), "Node.child.parent is the same Node again"),
+        (lambda: cr.grad(lambda e: e[0])(entries), "list[1] is the same list again"),
+    ):
+        with raises(TypeError, "a container that holds itself", path, "weakref.ref"):
+            run()
+
+
+def test_a_recursion_of_the_users_stays_what_it_is():
+    def endless(x):
+        return endless(x * 1.0)
+
+    with pytest.raises(RecursionError):
+        cr.grad(endless)(1.0)
 
 
 def test_writing_a_traced_number_into_a_plain_array():
@@ -81,10 +171,14 @@ def test_lost_derivative_error_is_a_type_error():
         (lambda x: np.add(x, 1.0, out=np.zeros(3)), "add(..., out=...)", "use the result"),
         (lambda x: np.sum(x, out=np.zeros(())), "sum(..., out=...)", "np.zeros_like(x)"),
         (lambda x: np.copyto(np.zeros(3), x), "np.copyto", "np.zeros_like(x)"),
+        (lambda x: np.full(3, x[0], float), "np.copyto", "np.zeros(shape, like=x)"),
+        (lambda x: np.full_like(np.zeros(3), x), "np.copyto", "np.zeros_like(x)"),
         (lambda x: np.put(np.zeros(3), [0], x[0]), "np.put", "np.zeros(shape, like=x)"),
         (lambda x: np.add.at(np.zeros(3), [0], x[:1]), "add.at", "np.zeros_like(x)"),
         (lambda x: x.resize(6), "x.resize(...)", "np.resize(x, ...)"),
         (lambda x: x.__delitem__(0), "del x[index]", "np.delete(x, index)"),
+        (lambda x: setattr(x, "dtype", np.float32), "x.dtype = ...", "x.astype(...)"),
+        (lambda x: (x[1:], setattr(x, "shape", (3, 1))), "has views", "np.reshape(x, ...)"),
     ],
 )
 def test_writes_that_cannot_be_followed(transform, program, what, remedy):
@@ -95,11 +189,14 @@ def test_writes_that_cannot_be_followed(transform, program, what, remedy):
 def test_in_place_addition_to_a_plain_array():
     def program(x):
         total = np.zeros(3)
+        alias = total
         total += x
-        return np.sum(total)
+        return np.sum(alias)
 
     with raises(cr.MutationError, "plain array", "a = a + x instead of a += x"):
         cr.grad(program)(X)
+    with raises(cr.MutationError, "multiply(..., out=...)", "a = a * x instead of a *= x"):
+        cr.grad(lambda x, a: a.__imul__(x))(X, np.ones(3))
 
 
 def test_an_integer_array_cannot_hold_a_traced_number():

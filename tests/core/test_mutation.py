@@ -132,6 +132,33 @@ def numpy_functions(x):
     return np.concatenate([y, a.ravel()])
 
 
+def set_attributes(x):
+    y = np.outer(x, x)
+    row = y[2:]
+    row.shape = (2, 2, 2)
+    row[1, 0] = x[0] ** 2
+    z = x * x
+    z.shape = (4, 1)
+    z[1] = x[0] * x[3]
+    w = np.outer(x, x)
+    w.flat = x
+    z.real = z.real * x[1]
+    return y + z @ z.T + w
+
+
+def complex_parts(x):
+    y = x * (1 + 2j)
+    y.real = x**2
+    y.imag[[0, 2]] = x[:2]
+    part = y.imag
+    part[1:][0] = x[3] ** 2
+    part += x[0]
+    y[3] = x[0] * 1j
+    z = np.outer(y, y)
+    z.T.real[1] = x
+    return np.imag(z) + np.real(z * z) * part
+
+
 PROGRAMS = [
     fill_entries,
     overwrite,
@@ -148,6 +175,8 @@ PROGRAMS = [
     the_input_itself,
     like,
     numpy_functions,
+    set_attributes,
+    complex_parts,
 ]
 
 

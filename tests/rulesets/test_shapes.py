@@ -169,14 +169,9 @@ def test_pad_by_axis():
     check(np.pad, A, {1: (1, 2)})
 
 
-def test_pad_modes_that_are_not_linear_are_refused():
-    with pytest.raises(cr.MissingRuleError, match="does not support mode='mean'"):
-        cr.grad(lambda x: np.sum(np.pad(x, 1, "mean")))(A)
-
-
 def test_order_that_depends_on_memory_is_refused():
-    with pytest.raises(cr.MissingRuleError, match="how the array lies in memory"):
-        cr.grad(lambda x: np.sum(np.ravel(x, "A")))(A)
+    with pytest.raises(cr.MissingRuleError, match="follows the strides of the array"):
+        cr.grad(lambda x: np.sum(np.ravel(x, "K")))(A)
 
 
 # ---- dtypes ---------------------------------------------------------------------------------

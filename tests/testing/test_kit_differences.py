@@ -6,11 +6,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import special
 
-from chainrules.testing import backward_fdm, central_fdm, forward_fdm
+from chainrules.testing import (
+    UndecidedError,
+    backward_fdm,
+    central_fdm,
+    forward_fdm,
+    test_frule,
+    test_rrule,
+)
 from chainrules.testing.complex_step import complex_step, consistent
+from chainrules.testing.coordinates import Coordinates
 from chainrules.testing.diagnosis import diagnose
 from chainrules.testing.finite_differences import coefficients
+from chainrules.testing.oracle import Line
 
 METHOD = central_fdm(5, 1, max_range=1e-2)
 
@@ -135,6 +145,39 @@ def test_outside_of_a_domain_the_error_is_infinite():
         found = METHOD.estimate(np.log, -1.0)
     assert np.isnan(found.value)
     assert np.isinf(found.error)
+
+
+@pytest.mark.parametrize("f", [np.square, np.cos, np.cosh, special.j0, lambda x: x**4, lambda x: x])
+@pytest.mark.parametrize("x", [0.0, 1e-200])
+def test_the_step_keeps_its_size_where_the_function_or_its_slope_vanishes(f, x):
+    found = METHOD.estimate(f, x)
+    assert found.step > 1e-5
+    assert found.error < 1e-12
+
+
+def test_the_step_keeps_above_the_spacing_of_the_arguments():
+    """Where both the function and its direction cancel, smaller steps looked ever better."""
+    direction = np.array([1.3, -2.1, 0.7])
+    space = Coordinates(np.full(3, np.pi))
+    line = Line(np.sin, space, direction, Coordinates(np.sin(np.full(3, np.pi))))
+    found = METHOD.estimate(line)
+    np.testing.assert_allclose(-direction, found.value, rtol=0, atol=1e-9)
+    assert found.step > 1e-9
+    test_frule(np.cos, np.full(3, np.pi))
+    test_rrule(np.sin, 1e6)
+
+
+def test_where_no_step_can_be_taken_nothing_is_claimed():
+    with pytest.raises(UndecidedError, match="their error is inf"):
+        test_rrule(np.sin, np.array([1e16, 1.0]))
+    found = METHOD.estimate(lambda x: x - 1e16, 1e16)
+    assert np.isnan(found.value)
+    assert np.isinf(found.error)
+
+
+def test_a_large_point_has_a_longer_reach():
+    for f in (np.sqrt, np.log, np.square):
+        test_rrule(f, 1e14)
 
 
 def test_a_function_may_fill_one_array_again_and_again():

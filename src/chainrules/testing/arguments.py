@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, NoTangent, Tangent, children
+from ..rules import AbstractZero, Tangent, children
 from .coordinates import Coordinates
 from .plan import is_sparse, label
 from .random_tangents import rand_tangent
@@ -47,8 +47,8 @@ def primal_with_tangent(x: Any, xdot: Any) -> PrimalWithTangent:
 
 
 def paired(given: tuple, rng: np.random.Generator) -> tuple[tuple, tuple, tuple]:
-    """Arguments, their tangents, and which were kept out of the test by ``NoTangent()``."""
-    primals, tangents, excluded = [], [], []
+    """Arguments, their tangents, and which of these the caller has chosen."""
+    primals, tangents, choices = [], [], []
     for argument in given:
         chosen = isinstance(argument, PrimalWithTangent)
         x = argument.x if isinstance(argument, PrimalWithTangent) else argument
@@ -62,8 +62,8 @@ def paired(given: tuple, rng: np.random.Generator) -> tuple[tuple, tuple, tuple]
             xdot = space.tangent(space.pack(xdot))
         primals.append(x)
         tangents.append(xdot)
-        excluded.append(chosen and isinstance(xdot, NoTangent))
-    return tuple(primals), tuple(tangents), tuple(excluded)
+        choices.append(chosen)
+    return tuple(primals), tuple(tangents), tuple(choices)
 
 
 class Snapshot:

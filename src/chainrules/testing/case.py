@@ -15,6 +15,7 @@ from .diagnosis import Diagnosis, diagnose
 from .errors import MutatedArgumentError, RuleTestError, UndecidedError
 from .finite_differences import Estimate, FiniteDifference
 from .oracle import Line, directional_derivative, quiet
+from .random_tangents import short_numbers
 
 __all__ = ["Case", "Report", "about"]
 
@@ -80,7 +81,7 @@ class Case:
         self.seeded, self.lenient = rng is None, lenient
         self.rng = rng or np.random.default_rng(seed)
         # ``items`` are the function and its arguments: a functor has fields to differentiate.
-        self.items, self.tangents, self.excluded = paired((f, *given), self.rng)
+        self.items, self.tangents, self.chosen = paired((f, *given), self.rng)
         self.f, self.args = self.items[0], self.items[1:]
         self.space = Coordinates(self.items, self.tangents)
         self.xdot = self.space.pack(self.tangents)
@@ -105,6 +106,14 @@ class Case:
     def call(self, items: tuple) -> Any:
         """The function at another point."""
         return items[0](*items[1:], **self.kwargs)
+
+    def another_direction(self) -> np.ndarray:
+        """Random coordinates, but those of the caller where a tangent was chosen."""
+        direction = short_numbers(self.space.size, self.rng)
+        for i, chosen in enumerate(self.chosen):
+            if chosen:
+                direction[self.slice_of(i)] = self.xdot[self.slice_of(i)]
+        return direction
 
     def directional(self, direction: np.ndarray) -> Estimate:
         """What the tangent of the output in this direction should be, in coordinates."""

@@ -114,8 +114,9 @@ def check_grad(
         _check_grad_itself(case, reverse)
     if second_order:
 
-        def cotangents(items: tuple) -> tuple:
-            return _vjp(kwargs, items)[1](reverse.ybar)
+        def cotangents(items: tuple, keep_dtype: bool = True) -> tuple:
+            ybar = case.result.tangent(reverse.seed, keep_dtype=keep_dtype)
+            return _vjp(kwargs, items)[1](ybar)
 
         SecondOrder(case, cotangents, case.space, case.entry_name, "reverse").check()
     case.report.checks = list(dict.fromkeys(case.report.checks))

@@ -111,13 +111,13 @@ class Coordinates:
         """The value with these numbers and arrays (traced ones, say) for its ``leaves``."""
         return self.root.build(iter(values))
 
-    def tangent(self, vector: np.ndarray) -> Any:
+    def tangent(self, vector: np.ndarray, *, keep_dtype: bool = True) -> Any:
         """The tangent with these coordinates: numbers, arrays, and ``Tangent`` for containers."""
-        return self.root.tangent(iter([leaf.number(vector, True) for leaf in self.leaves]))
+        return self.root.tangent(iter([leaf.number(vector, keep_dtype) for leaf in self.leaves]))
 
-    def tangents(self, vector: np.ndarray) -> tuple:
+    def tangents(self, vector: np.ndarray, *, keep_dtype: bool = True) -> tuple:
         """Like ``tangent``, but a plain tuple for the entries of a plain tuple of arguments."""
-        numbers = iter([leaf.number(vector, True) for leaf in self.leaves])
+        numbers = iter([leaf.number(vector, keep_dtype) for leaf in self.leaves])
         return tuple(node.tangent(numbers) for node in self.root.nodes)
 
     def name(self, i: int) -> str:

@@ -84,19 +84,23 @@ class FiniteDifference:
         """The derivative of ``f`` at ``x``, with its error and the step that was taken.
 
         Where ``f`` is not finite within reach of the stencil the reach is shortened; where two
-        steps contradict the predicted error it is shortened too, and the better answer kept.
+        steps contradict the predicted error it is shortened too, and the better answer kept. The
+        steps stay above the spacing of the floats at ``x``: below it every function is constant.
         """
         values = Samples(f, x)
         reach, best = self.max_range, None
         for _ in range(SHRINKS):
             step, bound = self.choose_step(values, reach)
+            if step < 10 * values.resolution:
+                break
             found = self.at_step(values, step, bound)
             if found is None:
                 reach = step * max(map(abs, self.grid)) / 10
                 continue
             if best is None or np.max(found.error) < np.max(best.error):
                 best = found
-            trusted = np.max(found.error, initial=0.0) <= 20 * np.max(bound, initial=0.0)
+            promised = bound + self.blur(values, step) * np.abs(found.value)
+            trusted = np.max(found.error, initial=0.0) <= 20 * np.max(promised, initial=0.0)
             if trusted or not self.adapt:
                 return best
             reach = step * max(map(abs, self.grid)) / 10
@@ -168,9 +172,14 @@ class FiniteDifference:
         derivative = np.tensordot(weights, whole, 1) / step**self.q
         refined = np.tensordot(weights, half, 1) / (step / 2) ** self.q
         error = np.maximum(bound, np.abs(derivative - refined))
+        error = error + self.blur(values, step) * np.abs(derivative)
         if np.ndim(derivative) == 0:
             return Estimate(derivative[()], error[()], step)
         return Estimate(derivative, error, step)
+
+    def blur(self, values: Samples, step: float) -> float:
+        """Relative error from the rounding of the stencil's points, that is, of their distances."""
+        return amplification(self.grid, self.q)[0] * values.resolution / step
 
 
 class Samples:
@@ -197,6 +206,12 @@ class Samples:
     @property
     def count(self) -> int:
         return len(self.known)
+
+    @property
+    def resolution(self) -> float:
+        """Offsets below this may leave the argument of the function as it is."""
+        of_f = getattr(self.f, "resolution", None)
+        return float(np.spacing(abs(self.x))) if of_f is None else of_f
 
     @property
     def epsilon(self) -> float:

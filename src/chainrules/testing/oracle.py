@@ -30,6 +30,8 @@ class Line:
         The arguments, and the value of ``f`` at ``t = 0``.
     direction : numpy.ndarray
         In the coordinates of ``space``.
+    fixed : numpy.ndarray of bool, optional
+        Coordinates of the result to leave out; by default those of ``result.x`` not finite.
 
     Notes
     -----
@@ -38,7 +40,12 @@ class Line:
     """
 
     def __init__(
-        self, f: Callable, space: Coordinates, direction: np.ndarray, result: Coordinates
+        self,
+        f: Callable,
+        space: Coordinates,
+        direction: np.ndarray,
+        result: Coordinates,
+        fixed: np.ndarray | None = None,
     ) -> None:
         self.f, self.space, self.result = f, space, result
         self.start, self.direction = space.values(), direction
@@ -48,7 +55,7 @@ class Line:
         narrow = any(leaf.dtype.itemsize < _wide(leaf.dtype) for leaf in leaves)
         self.keep_dtype = narrow and not self.widens()
         # Entries that are infinite or undefined at the point itself have no derivative to check.
-        self.fixed = ~np.isfinite(result.values())
+        self.fixed = ~np.isfinite(result.values()) if fixed is None else fixed
 
     @property
     def epsilon(self) -> float:
@@ -57,6 +64,13 @@ class Line:
             return float(np.finfo(float).eps)
         dtypes: list[Any] = [leaf.dtype for leaf in (*self.space.leaves, *self.result.leaves)]
         return max(float(np.finfo(dtype).eps) for dtype in dtypes)
+
+    @property
+    def resolution(self) -> float:
+        """The spacing of the floats at the point, in units of ``t``."""
+        moving = (self.direction != 0) & np.isfinite(self.start)
+        steps = np.abs(self.start[moving] / self.direction[moving])
+        return self.epsilon * float(np.max(steps, initial=0.0))
 
     def widens(self) -> bool:
         """Whether the function of float64 arguments returns float64."""
@@ -131,6 +145,7 @@ def adaptive(line: Line) -> Estimate:
     """Central differences; one-sided where the function ends at the point."""
     # The reach keeps away from kinks and poles nearby; floats of less precision need more of it.
     reach = 1e-2 * (line.epsilon / np.finfo(float).eps) ** (1 / 6)
+    reach = max(reach, 1e4 * line.resolution)  # at a large point nothing less is a step at all
     found = central_fdm(5, 1, max_range=reach).estimate(line)
     for one_sided in (forward_fdm, backward_fdm):
         if np.all(np.isfinite(found.error)):

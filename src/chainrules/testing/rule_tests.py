@@ -227,9 +227,9 @@ def merged(kwargs: dict, fkwargs: dict | None) -> dict:
 def _check_second_reverse(case: Case, rule: Callable, config: Any, reverse: Reverse) -> None:
     __tracebackhide__ = True
 
-    def cotangents(items: tuple) -> tuple:
+    def cotangents(items: tuple, keep_dtype: bool = True) -> tuple:
         _, pullback = rule(config, *items, **case.kwargs)
-        return pullback(reverse.ybar)
+        return pullback(case.result.tangent(reverse.seed, keep_dtype=keep_dtype))
 
     SecondOrder(case, cotangents, case.space, case.entry_name, "reverse").check()
 
@@ -237,8 +237,9 @@ def _check_second_reverse(case: Case, rule: Callable, config: Any, reverse: Reve
 def _check_second_forward(case: Case, rule: Callable, config: Any) -> None:
     __tracebackhide__ = True
 
-    def tangent(items: tuple) -> Any:
-        return rule(config, case.tangents, *items, **case.kwargs)[1]
+    def tangent(items: tuple, keep_dtype: bool = True) -> Any:
+        tangents = case.space.tangents(case.xdot, keep_dtype=keep_dtype)
+        return rule(config, tangents, *items, **case.kwargs)[1]
 
     def name(i: int) -> str:
         return "ydot" + case.result.name(i)

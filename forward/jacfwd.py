@@ -1,0 +1,94 @@
+"""jacfwd: Jacobians in forward mode, dense or sparse."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.blocks import Block
+from .jacobians import FORWARD_BLOCKS, Directions, arrange, run_program
+from .jvp import jvp
+from .leaves import leaves, tangent_leaves, with_leaves
+from .linearize import linear_program
+from .sparse import sparse_matrix
+
+
+def jacfwd(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
+    """Return a function giving the Jacobian of ``f``, column by column in forward mode.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a number, an array, or a container of these.
+    argnums : int, str, or tuple of these, optional
+        Which arguments to differentiate, by position or by name.
+    sparse : bool, optional
+        Whether to find which entries can be other than 0, and compute those alone, by as few
+        directions as they need. Needs SciPy.
+
+    Returns
+    -------
+    callable
+        With the arguments of ``f``. Its result has shape ``out.shape + in.shape``; for a tuple
+        of argnums, a tuple of these; for containers, the output's structure of the input's.
+        Of a complex function of a complex argument it is the complex derivative. With
+        ``sparse`` it is one ``scipy.sparse.csr_array``, of shape (entries of the output,
+        entries of the input). Its pattern is kept from call to call, and found anew where it
+        does not hold.
+
+    Raises
+    ------
+    TypeError
+        If a complex function is not holomorphic, or sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    >>> cr.jacfwd(lambda x: x * x, sparse=True)(np.ones(1000)).nnz
+    1000
+    """
+    known: dict = {}
+
+    @functools.wraps(f)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        chosen = Arguments("jacfwd", f, argnums, args, kwargs)
+        return sparse_forward_jacobian(chosen, known) if sparse else forward_jacobian(chosen)
+
+    return titled(jacobian_of, "jacfwd", f)
+
+
+def forward_jacobian(chosen: Arguments, symmetric: bool = False) -> Any:
+    """Return the Jacobian of a function in its chosen arguments, by forward mode."""
+    function, primals = chosen.function(), chosen.primals
+    directions = Directions(leaves(primals))
+    if directions.count == 1:
+        images, y = _along_one(function, primals, directions)
+    else:
+        y, program = linear_program(FORWARD_BLOCKS, function, primals)
+        images = run_program(program, directions, leaves(y))
+    source = primals if chosen.several else primals[0]
+    return arrange(images, source, y, transposed=False, symmetric=symmetric)
+
+
+def _along_one(function: Callable, primals: tuple, directions: Directions) -> tuple[list, Any]:
+    y: Any = None
+
+    def push(values: list) -> list:
+        nonlocal y
+        y, ydot = jvp(function, primals, with_leaves(primals, iter(values)))
+        return tangent_leaves(y, ydot)
+
+    ydots = push([x.values[0] if type(x) is Block else x for x in directions.block(0, 1)])
+    return [np.expand_dims(ydot, 0) for ydot in ydots], y
+
+
+def sparse_forward_jacobian(chosen: Arguments, known: dict, symmetric: bool = False) -> Any:
+    """Return the same as a sparse matrix; ``known`` keeps what was found of its pattern."""
+    y, program = linear_program(FORWARD_BLOCKS, chosen.function(), chosen.primals)
+    return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)

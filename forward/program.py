@@ -1,0 +1,294 @@
+"""Linear programs: what a linear map does with its argument, recorded as a list of steps.
+
+The map runs once on samples that are followed. What is done with them is a straight line of
+calls, each linear in what is followed; it runs again for other arguments, or for a whole
+block of them at once.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..rules import (
+    NoTangent,
+    Traced,
+    TracedArray,
+    TracedNumber,
+    body,
+    children,
+    frule,
+    getitem,
+    is_traced,
+    next_level,
+    strip,
+    value,
+)
+from ..rules.blocks import run_on_block
+from ..rules.kinds import FreshArray, NonDifferentiable, ScalarRule
+from ..rules.operands import is_array, is_operand
+from ..rules.patterns import run_on_pattern
+from ..rules.project import shape_of, structural
+from ..rules.surface import is_perturbable_input
+from ..rules.views import follow, is_fresh, living_views, root_of, tie_views, written
+from ..rules.watch import Watch
+from ..rules.zeros import zero_tangent
+
+_array = np.ndarray
+_float64 = np.float64
+_kinds = frule.kinds
+
+
+class LinearNumber(TracedNumber):
+    """A tangent or cotangent in the making: the number that step ``index`` gives."""
+
+    __slots__ = ("index",)
+    index: int
+
+
+class LinearArray(TracedArray):
+    """A tangent or cotangent in the making: the array that step ``index`` gives."""
+
+    __slots__ = ("index",)
+    index: int
+
+
+class Slot:
+    """Stands in a step for the result of step ``index``."""
+
+    __slots__ = ("index",)
+    __array_ufunc__ = None
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class LinearProgram:
+    """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
+
+    ``largest`` is the size of the largest result of a step.
+    """
+
+    __slots__ = ("inputs", "largest", "number", "outputs", "plan", "steps", "watch")
+
+    def __init__(self) -> None:
+        self.number = next_level()
+        self.inputs: list[int] = []
+        self.watch = Watch()
+        self.steps: list[tuple | None] = []
+        self.outputs: list[Any] = []
+        self.plan: list[tuple] = []
+        self.largest = 1
+
+    # ---- recording --------------------------------------------------------------------------
+
+    def wrap(self, xdot: Any, step: tuple | None) -> Any:
+        """Append ``step`` and return its result, followed."""
+        if is_array(xdot):
+            traced: Any = LinearArray()
+            size = 1
+            for n in shape_of(xdot):
+                size *= n
+            if size > self.largest:
+                self.largest = size
+        else:
+            traced = LinearNumber()
+        traced.value = xdot
+        traced.level = self
+        traced.index = len(self.steps)
+        self.steps.append(step)
+        return traced
+
+    def input(self, x: Any) -> Any:
+        """Return a tangent of ``x`` that is still to be given, with a sample of its values."""
+        parts = children(x)
+        if parts is not None:
+            return structural(type(x), parts.keys, [self.input(part) for part in parts.values])
+        if not is_perturbable_input(x):
+            return NoTangent()
+        self.inputs.append(len(self.steps))
+        return self.wrap(zero_tangent(x) + 1, None)
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        if type(_kinds.get(ufunc)) is ScalarRule:
+            return self.wrap(operation(x.value), (operation, (Slot(x.index),), {}))
+        return self.call(ufunc, (x,), {})
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        x, z = a, b
+        for other in (a, b):
+            if isinstance(other, Traced):
+                if other.level.number > self.number:
+                    return other.level.binary(ufunc, operation, a, b)
+            elif not is_operand(other):
+                return NotImplemented
+        if (
+            type(_kinds.get(ufunc)) is not ScalarRule
+            or isinstance(a, list | tuple)
+            or isinstance(b, list | tuple)
+        ):
+            return self.call(ufunc, (a, b), {})
+        if isinstance(a, Traced) and a.level is self:
+            x, a = a.value, Slot(a.index)  # type: ignore[attr-defined]
+        else:
+            a = self.watch.hold(a)
+        if isinstance(b, Traced) and b.level is self:
+            z, b = b.value, Slot(b.index)  # type: ignore[attr-defined]
+        else:
+            b = self.watch.hold(b)
+        return self.wrap(operation(x, z), (operation, (a, b), {}))
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Run ``f`` on the samples, and remember that it was called."""
+        rule = frule.find(None, f, args)
+        if isinstance(rule, NonDifferentiable | FreshArray):
+            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+            return self.constant(y) if isinstance(rule, FreshArray) and is_fresh(y) else y
+        y = f(*(strip(x, self) for x in args), **{k: strip(x, self) for k, x in kwargs.items()})
+        followed = (
+            tuple([self.watch.hold(x) for x in _slots(args, self)]),
+            self.watch.hold_all(_slots(kwargs, self)) if kwargs else kwargs,
+        )
+        parts = children(y)
+        if parts is None:
+            if not is_perturbable_input(y):
+                return y
+            traced = self.wrap(y, (f, *followed))
+            if args and isinstance(args[0], LinearArray) and args[0].level is self:
+                tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
+            return traced
+        whole = self.wrap(0.0, (f, *followed)).index
+        return self._parts(y, whole)
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
+
+    def _parts(self, y: Any, whole: int) -> Any:
+        parts = children(y)
+        assert parts is not None
+        wrapped = []
+        for position, part in enumerate(parts.values):
+            step: tuple = (_part, (Slot(whole), position), {})
+            if children(part) is not None:
+                wrapped.append(self._parts(part, self.wrap(0.0, step).index))
+            else:
+                wrapped.append(self.wrap(part, step) if is_perturbable_input(part) else part)
+        return parts.rebuild(wrapped)
+
+    def constant(self, x: Any) -> Any:
+        """Return ``x`` as an array of tangents that depends on none of the inputs yet."""
+        return self.wrap(x, (np.array, (x,), {}))
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Remember ``x[index] = v`` as a step that makes a new array."""
+        root, path = root_of(x)
+        step: tuple = (written, self.watch.hold(_slots((root, path, index, v), self)), {})
+        sample = written(root.value, path, index, strip(v, self))
+        again = self.wrap(sample, step)
+        root.value, root.index = again.value, again.index
+        for view in living_views(root):
+            made = follow(root_of(view)[1], root)
+            view.value, view.index = made.value, made.index
+
+    # ---- running ----------------------------------------------------------------------------
+
+    def finish(self, outputs: list) -> None:
+        """End the recording: keep the steps that ``outputs`` depend on, and when each is done.
+
+        ``outputs`` are traced values of this program, or anything that does not depend on it.
+        """
+        self.outputs = [_slots(y, self) if isinstance(y, Traced) else y for y in outputs]
+        needed = {y.index for y in self.outputs if type(y) is Slot}
+        seen = set(needed)
+        plan = []
+        for index in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[index]
+            if step is None or index not in needed:
+                continue
+            f, args, kwargs = step
+            reads = set(_indices(args) + _indices(kwargs))
+            needed |= reads
+            plan.append((index, f, args, kwargs, tuple(reads - seen)))
+            seen |= reads
+        self.plan = plan[::-1]
+        self.steps = [None] * len(self.steps)
+
+    def run(self, values: list) -> list:
+        """Return the outputs, given one value for each input."""
+        return self._run(values, _call)
+
+    def run_block(self, values: list) -> list:
+        """Return the outputs for a block of directions.
+
+        Each of ``values`` is a ``Block``, or the value of an input for every direction; so are
+        the outputs.
+        """
+        return self._run(values, _call_on_block)
+
+    def run_pattern(self, values: list) -> list:
+        """Return the pattern of each output, given one for each input."""
+        return self._run(values, _call_on_pattern)
+
+    def _run(self, values: list, call: Callable) -> list:
+        self.watch.check()
+        results: list[Any] = self.steps.copy()
+        for index, x in zip(self.inputs, values, strict=True):
+            results[index] = x
+        for index, f, args, kwargs, last_reads in self.plan:
+            filled = _fill(args, results)
+            results[index] = call(f, filled, _fill(kwargs, results) if kwargs else kwargs)
+            for read in last_reads:
+                results[read] = None
+        return [results[y.index] if type(y) is Slot else y for y in self.outputs]
+
+
+def _call(f: Any, args: tuple, kwargs: dict) -> Any:
+    return f(*args, **kwargs)
+
+
+def _call_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
+    return _part(*args) if f is _part else run_on_block(f, args, kwargs)
+
+
+def _call_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
+    return _part(*args) if f is _part else run_on_pattern(f, args, kwargs)
+
+
+def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+    return f(x, *rest, **options)
+
+
+def _part(y: Any, position: int) -> Any:
+    parts = children(y)
+    assert parts is not None
+    return parts.values[position]
+
+
+def _slots(x: Any, program: LinearProgram) -> Any:
+    if isinstance(x, Traced):
+        return Slot(x.index) if x.level is program else x  # type: ignore[attr-defined]
+    parts = children(x)
+    if parts is None or not is_traced(x):
+        return x
+    return parts.rebuild([_slots(part, program) for part in parts.values])
+
+
+def _fill(x: Any, results: list) -> Any:
+    kind = type(x)
+    if kind is Slot:
+        return results[x.index]
+    if kind is tuple or kind is list:
+        return kind([_fill(part, results) for part in x])
+    if kind is dict:
+        return {key: _fill(part, results) for key, part in x.items()}
+    return x
+
+
+def _indices(x: Any) -> list[int]:
+    if type(x) is Slot:
+        return [x.index]
+    if type(x) is tuple or type(x) is list:
+        return [index for part in x for index in _indices(part)]
+    if type(x) is dict:
+        return _indices(list(x.values()))
+    return []

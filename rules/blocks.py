@@ -1,0 +1,143 @@
+"""Blocks: several values of one quantity at once, one for each of several directions.
+
+A linear program that is to be run for many directions runs once, on arrays that have the
+directions as their first axis. Elementwise functions take that axis by themselves, others
+have a block rule that says how; any other function is called for one direction after another.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .calls import array_of
+from .containers import LEAVES, children, iterate_leaves, map_leaves
+from .kinds import BilinearRule, LinearRule, ScalarRule, SelectionRule
+from .operands import is_array
+from .project import shape_of
+from .registry import frule
+
+
+class Block:
+    """An array of values, of shape ``(directions, *shape)``."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    @property
+    def count(self) -> int:
+        """How many directions there are."""
+        return shape_of(self.values)[0]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of each value."""
+        return shape_of(self.values)[1:]
+
+    @property
+    def rank(self) -> int:
+        """How many axes each value has."""
+        return len(shape_of(self.values)) - 1
+
+
+LEAVES.add(Block)
+_rules: dict[Any, Callable] = {}
+_operators = {
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.neg,
+    operator.pos,
+}
+
+
+def block_rule(*functions: Any) -> Callable[[Callable], Callable]:
+    """Register how functions that are linear run on a block.
+
+    The decorated function has the signature of the call. Of the arguments in which the
+    function is linear some are a ``Block``, and so may be the parts of a list. It returns an
+    array with the directions as its first axis, or NotImplemented.
+    """
+
+    def register(rule: Callable) -> Callable:
+        for f in functions:
+            _rules[f] = rule
+        return rule
+
+    return register
+
+
+def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Call ``f`` for every direction of the blocks among its arguments.
+
+    Returns
+    -------
+    Any
+        A ``Block``, or a container of blocks; what it would be where there is no block.
+    """
+    blocks = [x for x in iterate_leaves((args, kwargs)) if type(x) is Block]
+    if not blocks:
+        return f(*args, **kwargs)
+    if not any(type(x) is Block for x in iterate_leaves(tuple(kwargs.values()))):
+        rule = _rules.get(f) or (elementwise(f) if is_elementwise(f) else None)
+        if rule is not None:
+            kind = frule.kinds.get(f)
+            if isinstance(kind, LinearRule | BilinearRule):
+                args, kwargs = kind.bind(f, args, kwargs)
+            y = rule(*args, **kwargs)
+            if y is not NotImplemented:
+                return Block(y)
+    return _one_by_one(f, args, kwargs, blocks[0].count)
+
+
+def is_elementwise(f: Any) -> bool:
+    """Say whether ``f`` is elementwise in every argument."""
+    if isinstance(f, np.ufunc):
+        return f.signature is None and f.nout == 1
+    return f in _operators or isinstance(frule.kinds.get(f), ScalarRule | SelectionRule)
+
+
+def elementwise(f: Any) -> Callable:
+    """Return the block rule of an elementwise function."""
+
+    def elementwise_block(*args: Any, **options: Any) -> Any:
+        rank = max(x.rank if type(x) is Block else len(shape_of(x)) for x in args)
+        return f(*[aligned(x, rank) for x in args], **options)
+
+    return elementwise_block
+
+
+def aligned(x: Any, rank: int) -> Any:
+    """Return the values of a block with ``rank`` axes for each value; others as they are."""
+    if type(x) is not Block:
+        return x
+    shape = x.shape
+    if len(shape) >= rank:
+        return x.values
+    return np.reshape(x.values, (x.count, *(1,) * (rank - len(shape)), *shape))
+
+
+def spread(x: Any, count: int) -> Any:
+    """Return the values of a block; of anything else the same value for every direction."""
+    return x.values if type(x) is Block else np.broadcast_to(x, (count, *shape_of(x)))
+
+
+def _one_by_one(f: Any, args: tuple, kwargs: dict, count: int) -> Any:
+    def direction(x: Any, k: int) -> Any:
+        return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
+
+    results = [f(*direction(args, k), **direction(kwargs, k)) for k in range(count)]
+    return _gathered(results)
+
+
+def _gathered(results: list) -> Any:
+    parts = children(results[0])
+    if parts is None:
+        numbers = any(not is_array(y) for y in results)
+        return Block(array_of(results) if numbers else np.stack(results))
+    rows = [children(y).values for y in results]  # type: ignore[union-attr]
+    return parts.rebuild([_gathered(list(column)) for column in zip(*rows, strict=True)])

@@ -1,0 +1,195 @@
+"""Patterns: which entries of a linear program's input each entry of a result depends on.
+
+A pattern is a sparse matrix of flags, with a row for every entry of the result. A linear
+function takes the pattern of its argument to that of its result: elementwise functions keep
+the rows, others move, join or drop them. Where nothing is known of a function, each entry of
+its result is taken to depend on all that any entry of its argument depends on: a pattern may
+be too large, never too small.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .blocks import Block, is_elementwise, run_on_block
+from .containers import LEAVES, iterate_leaves, map_leaves
+from .kinds import BilinearRule, LinearRule
+from .levels import value
+from .project import shape_of
+from .registry import frule
+
+# A linear function of so few numbers is asked what each of them does.
+PROBED = 256
+
+
+class Pattern:
+    """Of an array of ``shape``: ``rows`` is a ``scipy.sparse`` matrix of flags, entry by input."""
+
+    __slots__ = ("rows", "shape")
+
+    def __init__(self, shape: tuple[int, ...], rows: Any) -> None:
+        self.shape = shape
+        self.rows = rows
+
+    @property
+    def size(self) -> int:
+        """How many entries the array has."""
+        return math.prod(self.shape)
+
+    @property
+    def rank(self) -> int:
+        """How many axes the array has."""
+        return len(self.shape)
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The entries numbered from 1, in an array; 0 stands for no entry."""
+        return np.arange(1.0, 1.0 + self.size).reshape(self.shape)
+
+    def taken(self, ids: Any) -> "Pattern":
+        """Return the pattern of an array whose entries are those of ``ids``."""
+        return Pattern(np.shape(ids), selection(ids, self.size) @ self.rows)
+
+
+LEAVES.add(Pattern)
+_rules: dict[Any, Callable] = {}
+_moves: set[Any] = set()
+
+
+def moves(*functions: Any) -> None:
+    """Say that functions only move, repeat or drop entries of their first argument."""
+    _moves.update(functions)
+
+
+def pattern_rule(*functions: Any) -> Callable[[Callable], Callable]:
+    """Register what linear functions do to the pattern of their argument.
+
+    The decorated function has the signature of the call, with a ``Pattern`` for every argument
+    in which the call is linear, and returns one, or NotImplemented.
+    """
+
+    def register(rule: Callable) -> Callable:
+        for f in functions:
+            _rules[f] = rule
+        return rule
+
+    return register
+
+
+def matrix(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix of flags that are set at ``(rows, columns)``."""
+    from scipy import sparse
+
+    rows, columns = np.ravel(rows), np.ravel(columns)
+    flags = sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), shape)
+    flags.data[:] = True
+    return flags
+
+
+def selection(ids: Any, count: int) -> Any:
+    """Return the matrix that reads, for each of ``ids``, that of ``count`` entries; 0 is none."""
+    ids = np.ravel(ids).astype(int)
+    present = np.flatnonzero(ids)
+    return matrix(present, ids[present] - 1, (ids.size, count))
+
+
+def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Return the pattern of ``f(*args, **kwargs)``, or a container of patterns."""
+    patterns = [x for x in iterate_leaves((args, kwargs)) if type(x) is Pattern]
+    if not patterns:
+        return value(f(*args, **kwargs))
+    if any(type(x) is Pattern for x in iterate_leaves(tuple(kwargs.values()))):
+        return everything(f, args, kwargs, patterns)
+    kind = frule.kinds.get(f)
+    if isinstance(kind, LinearRule | BilinearRule):
+        args, kwargs = kind.bind(f, args, kwargs)
+    if is_elementwise(f):
+        return entry_by_entry(args)
+    if f in _moves and all(type(x) is not Pattern for x in iterate_leaves(args[1:])):
+        return moved(f, args, kwargs)
+    rule = _rules.get(f)
+    y = rule(*args, **kwargs) if rule is not None else NotImplemented
+    if y is not NotImplemented:
+        return y
+    if len(patterns) == 1 and patterns[0].size <= PROBED:
+        return probed(f, args, kwargs, patterns[0])
+    return everything(f, args, kwargs, patterns)
+
+
+def entry_by_entry(args: tuple) -> Pattern:
+    """Return the pattern of an elementwise function."""
+    shape = np.broadcast_shapes(*map(shape_of, args))
+    rows = None
+    for x in args:
+        if type(x) is Pattern:
+            here = x if x.shape == shape else x.taken(np.broadcast_to(x.ids, shape))
+            rows = here.rows if rows is None else rows + here.rows
+    return Pattern(shape, rows)
+
+
+def moved(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Return the pattern of a function that moves the entries of its first argument."""
+    numbered, whole = number(args[0])
+    return map_leaves(whole.taken, f(numbered, *map(value, args[1:]), **kwargs))
+
+
+def number(x: Any) -> tuple[Any, Pattern]:
+    """Number the entries of all patterns in ``x``, and return one pattern for all of them.
+
+    Whatever else there is in ``x`` depends on nothing, and has the number 0.
+    """
+    from scipy import sparse
+
+    rows: list[Any] = []
+    total = 0
+
+    def numbered(leaf: Any) -> Any:
+        nonlocal total
+        if type(leaf) is not Pattern:
+            return np.zeros(shape_of(leaf))
+        ids = leaf.ids + total
+        total += leaf.size
+        rows.append(leaf.rows)
+        return ids
+
+    ids = map_leaves(numbered, x)
+    return ids, Pattern((total,), rows[0] if len(rows) == 1 else sparse.vstack(rows, "csr"))
+
+
+def probed(f: Any, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
+    """Return the pattern of a linear function of few numbers, from what each of them does."""
+    units = Block(np.eye(pattern.size).reshape(pattern.size, *pattern.shape))
+    given = [map_leaves(lambda leaf: units if leaf is pattern else value(leaf), x) for x in args]
+    y = run_on_block(f, tuple(given), kwargs)
+
+    def pattern_of(block: Block) -> Pattern:
+        from scipy import sparse
+
+        images = np.reshape(value(block.values), (pattern.size, math.prod(block.shape)))
+        # What is NaN or infinite is not known to be zero: the comparison says that it is not.
+        return Pattern(block.shape, sparse.csr_array(images.T != 0) @ pattern.rows)
+
+    return map_leaves(pattern_of, y)
+
+
+def everything(f: Any, args: tuple, kwargs: dict, patterns: list[Pattern]) -> Any:
+    """Return the pattern of a function of which nothing is known."""
+    used = np.zeros(patterns[0].rows.shape[1], bool)
+    for x in patterns:
+        used |= np.asarray(x.rows.sum(axis=0)).ravel() > 0
+    columns = np.flatnonzero(used)
+
+    def sample(leaf: Any) -> Any:
+        return np.ones(leaf.shape)[()] if type(leaf) is Pattern else value(leaf)
+
+    y = f(*map_leaves(sample, list(args)), **map_leaves(sample, kwargs))
+
+    def pattern_of(part: Any) -> Pattern:
+        shape = shape_of(part)
+        size = math.prod(shape)
+        rows = np.repeat(np.arange(size), len(columns))
+        return Pattern(shape, matrix(rows, np.tile(columns, size), (size, len(used))))
+
+    return map_leaves(pattern_of, y)

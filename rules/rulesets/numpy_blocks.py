@@ -1,0 +1,437 @@
+"""How linear functions of NumPy run on a block of directions.
+
+The directions are the first axis, so axes counted from the end stay what they are, and the
+others move by one. Functions that are not here are called for one direction after another.
+"""
+
+import math
+import string
+
+import numpy as np
+
+from ..blocks import Block, aligned, block_rule, elementwise, spread
+from ..calls import astype, getitem
+from ..project import shape_of
+from ..views import raised, written
+from .numpy_einsum import read_call
+from .numpy_indexing import is_mask, reads_once, scatter
+from .numpy_shapes import pad_widths, pad_zeros
+
+
+def shifted(axis, rank):
+    """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
+    if isinstance(axis, tuple | list | range):
+        return tuple(shifted(k, rank) for k in axis)
+    return axis % rank + 1
+
+
+def axes_of(x, axis):
+    return tuple(range(1, x.rank + 1)) if axis is None else shifted(axis, x.rank)
+
+
+def flat(x):
+    return np.reshape(x.values, (x.count, math.prod(x.shape)))
+
+
+# ---- entry by entry -------------------------------------------------------------------------
+
+block_rule(np.real)(elementwise(np.real))
+block_rule(np.imag)(elementwise(np.imag))
+block_rule(np.conj)(elementwise(np.conj))
+
+
+@block_rule(np.copy)
+def copy_block(x, order="K", subok=False):
+    return np.copy(x.values)
+
+
+@block_rule(astype)
+def astype_block(x, dtype, **options):
+    return astype(x.values, dtype, **options)
+
+
+# ---- sums -----------------------------------------------------------------------------------
+
+
+@block_rule(np.sum)
+def sum_block(x, axis=None, **options):
+    return np.sum(x.values, axis=axes_of(x, axis), **options)
+
+
+@block_rule(np.mean)
+def mean_block(x, axis=None, **options):
+    return np.mean(x.values, axis=axes_of(x, axis), **options)
+
+
+@block_rule(np.cumsum)
+def cumsum_block(x, axis=None, **options):
+    if axis is None:
+        return np.cumsum(flat(x), axis=1, **options)
+    return np.cumsum(x.values, axis=shifted(axis, x.rank), **options)
+
+
+@block_rule(np.trace)
+def trace_block(x, offset=0, axis1=0, axis2=1):
+    return np.trace(x.values, offset, shifted(axis1, x.rank), shifted(axis2, x.rank))
+
+
+# ---- shapes ---------------------------------------------------------------------------------
+
+
+@block_rule(np.reshape)
+def reshape_block(x, shape, order="C", copy=None):
+    if order != "C":
+        return NotImplemented
+    shape = shape if isinstance(shape, tuple | list) else (shape,)
+    return np.reshape(x.values, (x.count, *shape))
+
+
+@block_rule(np.ravel)
+def ravel_block(x, order="C"):
+    return flat(x) if order == "C" else NotImplemented
+
+
+@block_rule(np.expand_dims)
+def expand_dims_block(x, axis):
+    added = len(axis) if isinstance(axis, tuple | list) else 1
+    return np.expand_dims(x.values, shifted(axis, x.rank + added))
+
+
+@block_rule(np.squeeze)
+def squeeze_block(x, axis=None):
+    if axis is None:
+        axis = tuple(k for k, n in enumerate(x.shape) if n == 1)
+    return np.squeeze(x.values, shifted(axis, x.rank)) if axis != () else x.values
+
+
+@block_rule(np.broadcast_to)
+def broadcast_to_block(x, shape, subok=False):
+    shape = shape if isinstance(shape, tuple | list) else (shape,)
+    return np.broadcast_to(aligned(x, len(shape)), (x.count, *shape))
+
+
+@block_rule(np.transpose)
+def transpose_block(x, axes=None):
+    axes = range(x.rank)[::-1] if axes is None else axes
+    return np.transpose(x.values, (0, *shifted(tuple(axes), x.rank)))
+
+
+@block_rule(np.swapaxes)
+def swapaxes_block(x, axis1, axis2):
+    return np.swapaxes(x.values, shifted(axis1, x.rank), shifted(axis2, x.rank))
+
+
+@block_rule(np.moveaxis)
+def moveaxis_block(x, source, destination):
+    return np.moveaxis(x.values, shifted(source, x.rank), shifted(destination, x.rank))
+
+
+@block_rule(np.matrix_transpose, np.linalg.matrix_transpose)
+def matrix_transpose_block(x):
+    return np.matrix_transpose(x.values)
+
+
+@block_rule(np.flip)
+def flip_block(x, axis=None):
+    return np.flip(x.values, axes_of(x, axis))
+
+
+@block_rule(np.roll)
+def roll_block(x, shift, axis=None):
+    if axis is None:
+        return np.reshape(np.roll(flat(x), shift, 1), shape_of(x.values))
+    return np.roll(x.values, shift, shifted(axis, x.rank))
+
+
+@block_rule(np.repeat)
+def repeat_block(x, repeats, axis=None):
+    if axis is None:
+        return np.repeat(flat(x), repeats, 1)
+    return np.repeat(x.values, repeats, shifted(axis, x.rank))
+
+
+@block_rule(np.tile)
+def tile_block(x, reps):
+    reps = tuple(np.atleast_1d(reps))
+    rank = max(len(reps), x.rank)
+    return np.tile(aligned(x, rank), (1,) * (1 + rank - len(reps)) + reps)
+
+
+@block_rule(pad_zeros)
+def pad_zeros_block(x, pad_width):
+    return pad_zeros(x.values, [(0, 0), *pad_widths(pad_width, x.rank)])
+
+
+# ---- triangles and diagonals ----------------------------------------------------------------
+
+
+@block_rule(np.tril)
+def tril_block(x, k=0):
+    return np.tril(x.values, k) if x.rank > 1 else NotImplemented
+
+
+@block_rule(np.triu)
+def triu_block(x, k=0):
+    return np.triu(x.values, k) if x.rank > 1 else NotImplemented
+
+
+@block_rule(np.diagonal)
+def diagonal_block(x, offset=0, axis1=0, axis2=1):
+    return np.diagonal(x.values, offset, shifted(axis1, x.rank), shifted(axis2, x.rank))
+
+
+@block_rule(np.diag)
+def diag_block(x, k=0):
+    return np.diagonal(x.values, k, 1, 2) if x.rank == 2 else NotImplemented
+
+
+# ---- indexing -------------------------------------------------------------------------------
+
+
+def led(index):
+    """Return the index that reads the same of every direction; None where there is none.
+
+    NumPy moves the axis that several arrays read to the front where something lies between
+    them; there the axis of the directions would follow.
+    """
+    index = index if type(index) is tuple else (index,)
+    arrays = [k for k, part in enumerate(index) if not isinstance(part, slice | type(None))]
+    arrays = [k for k in arrays if index[k] is not ...]
+    integers = all(isinstance(index[k], int | np.integer) for k in arrays)
+    together = not arrays or arrays[-1] - arrays[0] == len(arrays) - 1
+    return (slice(None), *index) if integers or together else None
+
+
+@block_rule(getitem)
+def getitem_block(x, index):
+    if type(x) is not Block:
+        return NotImplemented
+    index = led(index)
+    return NotImplemented if index is None else getitem(x.values, index)
+
+
+@block_rule(scatter)
+def scatter_block(x, shape, dtype, index):
+    led_index = led(index)
+    if led_index is not None and reads_once(led_index) and not is_mask(index):
+        return scatter(x.values, (x.count, *shape), dtype, led_index)
+    # Rows are added faster than columns.
+    rows = np.moveaxis(x.values, 0, -1)
+    return np.moveaxis(scatter(rows, (*shape, x.count), dtype, index), -1, 0)
+
+
+@block_rule(np.take)
+def take_block(x, indices, axis=None, mode="raise"):
+    if axis is None:
+        return np.take(flat(x), indices, 1, mode=mode)
+    return np.take(x.values, indices, shifted(axis, x.rank), mode=mode)
+
+
+@block_rule(np.take_along_axis)
+def take_along_axis_block(x, indices, axis=-1):
+    if axis is None:
+        return np.take_along_axis(flat(x), np.expand_dims(indices, 0), 1)
+    return np.take_along_axis(x.values, np.expand_dims(indices, 0), shifted(axis, x.rank))
+
+
+@block_rule(written)
+def written_block(x, path, index, v):
+    indices = [led(options["index"]) for f, options, _ in path if f is getitem]
+    index = led(index)
+    if len(indices) < len(path) or index is None or None in indices:
+        return NotImplemented
+    count = next(block.count for block in (x, v) if type(block) is Block)
+    y = raised(np.copy(spread(x, count)), v.values if type(v) is Block else v)
+    view = y
+    for led_index in indices:
+        view = getitem(view, led_index)
+    view[index] = aligned(v, len(shape_of(view[index])) - 1)
+    return y
+
+
+# ---- joining --------------------------------------------------------------------------------
+
+
+def joined(arrays):
+    """Return the values of every part, directions first, and the rank of one value."""
+    count = next(x.count for x in arrays if type(x) is Block)
+    parts = [spread(x, count) for x in arrays]
+    return parts, len(shape_of(parts[0])) - 1
+
+
+@block_rule(np.concatenate)
+def concatenate_block(arrays, axis=0, **options):
+    if type(arrays) is Block:
+        return NotImplemented
+    parts, rank = joined(arrays)
+    if axis is None:
+        return np.concatenate([flat(Block(x)) for x in parts], 1, **options)
+    return np.concatenate(parts, shifted(axis, rank), **options)
+
+
+@block_rule(np.stack)
+def stack_block(arrays, axis=0, **options):
+    if type(arrays) is Block:
+        return NotImplemented
+    parts, rank = joined(arrays)
+    return np.stack(parts, shifted(axis, rank + 1), **options)
+
+
+@block_rule(np.hstack)
+def hstack_block(tup, **options):
+    if type(tup) is Block:
+        return NotImplemented
+    parts, rank = joined(tup)
+    if rank == 0:
+        return np.stack(parts, 1, **options)
+    return np.concatenate(parts, 1 if rank == 1 else 2, **options)
+
+
+@block_rule(np.vstack)
+def vstack_block(tup, **options):
+    if type(tup) is Block:
+        return NotImplemented
+    parts, rank = joined(tup)
+    if rank == 0:
+        return NotImplemented
+    return (np.stack if rank == 1 else np.concatenate)(parts, 1, **options)
+
+
+# ---- products -------------------------------------------------------------------------------
+
+
+@block_rule(np.matmul, np.linalg.matmul)
+def matmul_block(a, b):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    return _matmul_left(a, b) if type(a) is Block else _matmul_right(a, b)
+
+
+def _matmul_left(a, b):
+    rank = len(shape_of(b))
+    if rank <= 2:
+        # One product with all rows at once.
+        *rows, columns = shape_of(a.values)
+        product = np.reshape(a.values, (math.prod(rows), columns)) @ b
+        return np.reshape(product, (*rows, *shape_of(b)[1:]))
+    if a.rank == 1:
+        return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
+    return aligned(a, rank) @ b
+
+
+def _matmul_right(a, b):
+    rank = len(shape_of(a))
+    if b.rank == 1:
+        if rank <= 2:
+            return b.values @ np.transpose(a)
+        return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
+    return a @ aligned(b, rank)
+
+
+@block_rule(np.dot)
+def dot_block(a, b):
+    if not (shape_of(a) and shape_of(b)):
+        return elementwise(np.multiply)(a, b)
+    if len(shape_of(b)) > 2 or (len(shape_of(a)) > 2 and type(b) is Block):
+        return NotImplemented
+    return matmul_block(a, b)
+
+
+@block_rule(np.tensordot, np.linalg.tensordot)
+def tensordot_block(a, b, axes=2):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if isinstance(axes, int | np.integer):
+        axes = range(rank_a - axes, rank_a), range(axes)
+    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
+    if type(a) is Block:
+        return np.tensordot(a.values, b, (shifted(of_a, rank_a), of_b))
+    y = np.tensordot(a, b.values, (of_a, shifted(of_b, rank_b)))
+    return np.moveaxis(y, rank_a - len(of_a), 0)
+
+
+@block_rule(np.inner)
+def inner_block(a, b):
+    if not (shape_of(a) and shape_of(b)):
+        return elementwise(np.multiply)(a, b)
+    return tensordot_block(a, b, ((-1,), (-1,)))
+
+
+@block_rule(np.vdot)
+def vdot_block(a, b):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    if type(a) is Block:
+        return np.conj(flat(a)) @ np.ravel(b)
+    return flat(b) @ np.conj(np.ravel(a))
+
+
+@block_rule(np.vecdot, np.linalg.vecdot)
+def vecdot_block(a, b, axis=-1):
+    rank = max(len(shape_of(a)), len(shape_of(b)))
+    if axis >= 0:
+        return NotImplemented
+    return np.vecdot(aligned(a, rank), aligned(b, rank), axis=axis)
+
+
+@block_rule(np.outer, np.linalg.outer)
+def outer_block(a, b):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    if type(a) is Block:
+        return np.expand_dims(flat(a), -1) * np.ravel(b)
+    return np.expand_dims(np.ravel(a), -1) * np.expand_dims(flat(b), 1)
+
+
+@block_rule(np.einsum)
+def einsum_block(*args, **options):
+    # The blocks are told apart by their letters, so one axis more is one letter more.
+    shapes = [np.empty(shape_of(x)) if type(x) is Block else x for x in args]
+    subscripts, positions = read_call(shapes)
+    operands = [args[i] for i in positions]
+    used = "".join(subscripts.inputs)
+    letter = next(letter for letter in string.ascii_letters if letter not in used)
+    inputs = [
+        letter + term if type(x) is Block else term for term, x in zip(subscripts.inputs, operands)
+    ]
+    values = [x.values if type(x) is Block else x for x in operands]
+    return np.einsum(f"{','.join(inputs)}->{letter}{subscripts.output}", *values, **options)
+
+
+# ---- linear systems -------------------------------------------------------------------------
+
+
+@block_rule(np.linalg.solve)
+def solve_block(a, b):
+    if type(a) is Block or len(shape_of(a)) != 2 or b.rank > 2:
+        return NotImplemented
+    # One factorization for all directions.
+    columns = np.moveaxis(b.values, 0, -1)
+    y = np.linalg.solve(a, np.reshape(columns, (b.shape[0], math.prod(b.shape[1:]) * b.count)))
+    return np.moveaxis(np.reshape(y, shape_of(columns)), -1, 0)
+
+
+# ---- Fourier transforms ---------------------------------------------------------------------
+
+
+def along_one(transform):
+    def transform_block(a, n=None, axis=-1, norm=None):
+        return transform(a.values, n, shifted(axis, a.rank), norm)
+
+    block_rule(transform)(transform_block)
+
+
+def along_several(transform):
+    def transform_block(a, s=None, axes=None, norm=None):
+        if axes is None:
+            axes = range(a.rank) if s is None else range(a.rank - len(s), a.rank)
+        return transform(a.values, s, shifted(tuple(axes), a.rank), norm)
+
+    block_rule(transform)(transform_block)
+
+
+for of_one in (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft):
+    along_one(of_one)
+for of_several in (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn):
+    along_several(of_several)

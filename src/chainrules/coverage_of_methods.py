@@ -1,0 +1,70 @@
+"""The part of the coverage table about ndarray's methods and attributes, read from the code."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from .rules import frule
+from .rules.kinds import NonDifferentiable
+from .rules.traced import TracedNumber
+from .rules.traced_array import TracedArray
+
+# What is written out in Python, and is not one call of a NumPy function.
+IN_PYTHON = {
+    "fill": "writes: as x[...] = v",
+    "flat": "entries to read and to write",
+    "tolist": "a list of traced numbers",
+}
+
+
+def method_rows() -> dict[str, list[tuple[str, str, bool]]]:
+    """Return name, status and whether it is followed: of arrays, and of numbers that differ."""
+    of_arrays = {name: status_of(TracedArray, name) for name in public(np.ndarray)}
+    different = {n: s for n, s in number_statuses().items() if of_arrays.get(n) != s}
+    return {
+        "numpy.ndarray": [(n, s, followed(s)) for n, s in of_arrays.items()],
+        "numpy.float64 (where it differs)": [(n, s, followed(s)) for n, s in different.items()],
+    }
+
+
+def number_statuses() -> dict[str, str]:
+    """Return the status of each method and attribute of a NumPy number."""
+    return {name: status_of(TracedNumber, name) for name in public(np.float64)}
+
+
+def public(cls: type) -> list[str]:
+    return [name for name in dir(cls) if not name.startswith("_")]
+
+
+def followed(status: str) -> bool:
+    return not status.startswith("refused")
+
+
+def status_of(cls: type, name: str) -> str:
+    """Say what a traced value of class ``cls`` does with its attribute ``name``."""
+    found = inspect.getattr_static(cls, name, None)
+    if found is None:
+        return f"refused: cannot be followed; write cr.value(x).{name}"
+    if not isinstance(found, property) and not inspect.isfunction(found):
+        return "missing"
+    body: Any = found.fget if isinstance(found, property) else found
+    if not inspect.isfunction(body):  # an operator.attrgetter
+        return "passed through"
+    made_by = body.__qualname__.partition(".")[0]
+    inside = inspect.getclosurevars(body).nonlocals
+    if made_by == "_constant_method":
+        return "piecewise constant"
+    if made_by == "_constant_property":
+        return "passed through"
+    if made_by in ("_lost", "_refused"):
+        reason = "needs a plain number" if made_by == "_lost" else "not possible"
+        return f"refused: {reason}; {inside['instead']}; or cr.value(x).{name}"
+    if name in IN_PYTHON:
+        return f"composed: {IN_PYTHON[name]}"
+    names = [inside["f"].__name__] if made_by == "_method" else body.__code__.co_names
+    called = [n for n in names if getattr(np, n, None) in frule.methods]
+    if not called:
+        return "missing"
+    constant = isinstance(frule.methods[getattr(np, called[0])].kind, NonDifferentiable)
+    return "piecewise constant" if constant else f"composed of numpy.{called[0]}"

@@ -1,0 +1,222 @@
+"""Sparse Jacobians and Hessians: the pattern, the numbers, and the guard."""
+
+import builtins
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import chainrules as cr
+from chainrules.forward import sparse as sparse_derivatives
+from chainrules.forward.coloring import color_columns, color_symmetric
+from chainrules.rules import patterns
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=12)
+
+
+def written_in_pieces(x):
+    y = np.zeros(x.size + 1)
+    z = np.zeros_like(x, shape=(x.size + 1,))
+    z[1:] = x**2
+    z[0] = x[3]
+    z[::3] += 1.0
+    return np.sin(z) + y
+
+
+def looped(x):
+    z = x.copy()
+    for i in range(1, x.size):
+        z[i] = z[i] * x[i - 1]
+    return z
+
+
+SECOND = sparse.diags_array([1.0, -2.0, 1.0], offsets=[-1, 0, 1], shape=(12, 12)).toarray()
+
+FUNCTIONS = {
+    "diff": np.diff,
+    "elementwise": lambda x: np.exp(x) * x[0],
+    "matmul": lambda x: SECOND @ x**3,
+    "matmul from the right": lambda x: np.reshape(x, (4, 3)) @ np.triu(np.ones((3, 3))),
+    "matrix of matrices": lambda x: SECOND[:4, :4] @ np.reshape(x, (4, 3)),
+    "stencil": lambda x: x[2:] - 2 * x[1:-1] + x[:-2] ** 2,
+    "sums": lambda x: np.sum(np.reshape(x, (3, 4)) ** 2, axis=1, keepdims=True),
+    "means": lambda x: np.mean(np.reshape(x, (3, 2, 2)) ** 2, axis=(0, -1)),
+    "total": lambda x: np.sum(x[:5] * x[1:6]),
+    "joined": lambda x: np.concatenate([x[:2] * x[2:4], np.ones(2), np.stack([x[0], x[5]])]),
+    "moved": lambda x: np.roll(np.transpose(np.reshape(x, (3, 4))), 1, 0)[::2],
+    "fancy": lambda x: x[[3, 3, 0]] * x[x > 0][:3],
+    "where": lambda x: np.where(x > 0, np.log(np.abs(x)), x**2),
+    "cumsum": lambda x: np.cumsum(x**2),
+    "fft": lambda x: np.real(np.fft.fft(x)),
+    "einsum": lambda x: np.einsum("ij,j->i", np.reshape(x, (3, 4)), np.arange(4.0)),
+    "outer": lambda x: np.outer(x[:3], x[3:5]),
+    "written": written_in_pieces,
+    "looped": looped,
+    "split": lambda x: np.split(x**2, 3)[1],
+    "scalars": lambda x: cr.array([x[i] * x[i + 1] for i in range(5)]),
+    "constant": lambda x: np.ones(3),
+    "empty": lambda x: x[:0],
+    "number": lambda x: x[2] ** 2,
+    "norm": lambda x: x / np.linalg.norm(x),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev, cr.jacobian])
+def test_a_sparse_jacobian_is_the_dense_one(transform, name):
+    f = FUNCTIONS[name]
+    found = transform(f, sparse=True)(X)
+    dense = np.reshape(cr.jacfwd(f)(X), (-1, X.size))
+    assert isinstance(found, sparse.csr_array)
+    assert found.shape == dense.shape
+    np.testing.assert_allclose(found.toarray(), dense, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("probed", [0, 256])
+def test_a_pattern_has_every_entry_that_is_not_zero(name, probed, monkeypatch):
+    monkeypatch.setattr(patterns, "PROBED", probed)
+    f = FUNCTIONS[name]
+    pattern = cr.sparsity(f, X)
+    dense = np.reshape(cr.jacfwd(f)(X), (-1, X.size))
+    assert pattern.dtype == bool
+    assert np.all(pattern.toarray() | (dense == 0))
+
+
+EXACT = ["diff", "elementwise", "matmul", "stencil", "sums", "total", "joined", "moved", "fancy",
+         "matmul from the right", "matrix of matrices", "written", "scalars", "split",
+         "cumsum", "einsum", "outer"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_pattern_has_no_entry_too_many(name):
+    f = FUNCTIONS[name]
+    dense = np.reshape(cr.jacfwd(f)(X), (-1, X.size))
+    np.testing.assert_array_equal(cr.sparsity(f, X).toarray(), dense != 0)
+
+
+def test_the_pattern_of_several_arguments_and_of_containers():
+    def f(p, scale):
+        return {"a": p["x"] ** 2, "b": (scale * p["y"], 3)}
+
+    point = {"x": np.ones(2), "y": 2.0}
+    pattern = cr.sparsity(f, point, 3.0).toarray().astype(int)
+    np.testing.assert_array_equal(pattern, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])
+    found = cr.jacobian(f, argnums=(0, 1), sparse=True)(point, 3.0)
+    expected = [[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 3, 2], [0, 0, 0, 0]]
+    np.testing.assert_allclose(found.toarray(), expected)
+
+
+# ---- Hessians -----------------------------------------------------------------------------------
+
+
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def arrow(x):
+    return x[4] * np.sum(np.sin(x) * x[4]) + x[0] ** 3
+
+
+def rosenbrock_by_numbers(x):
+    return sum(100 * (b - a**2) ** 2 + (1 - a) ** 2 for a, b in itertools.pairwise(x))
+
+
+@pytest.mark.parametrize("f", [rosenbrock, arrow, rosenbrock_by_numbers, np.sum, np.prod])
+def test_a_sparse_hessian_is_the_dense_one_and_symmetric(f):
+    found = cr.hessian(f, sparse=True)(X)
+    np.testing.assert_allclose(found.toarray(), cr.hessian(f)(X), atol=1e-10)
+    pattern = cr.sparsity(cr.grad(f), X).toarray()
+    assert np.all(pattern | (found.toarray() == 0))
+
+
+def test_an_arrow_needs_two_directions_and_a_band_three():
+    n = 400
+    x = RNG.normal(size=n)
+    for f, colors in ((lambda x: x[0] * np.sum(np.sin(x)), 2), (rosenbrock, 3)):
+        pattern = cr.sparsity(cr.grad(f), x)
+        assert color_symmetric(pattern)[0].max() + 1 == colors
+    found = cr.hessian(lambda x: x[0] * np.sum(np.sin(x)), sparse=True)(x)
+    np.testing.assert_allclose(found.toarray(), cr.hessian(lambda x: x[0] * np.sum(np.sin(x)))(x))
+
+
+def test_rows_that_share_no_column_are_pulled_together():
+    # Dense rows make every column a color of its own; their cotangents need one each.
+    def f(x):
+        return np.sum(np.reshape(x, (4, 50)) ** 2, axis=1)[::-1] * x[0]
+
+    x = RNG.normal(size=200)
+    jacobian = cr.jacobian(f, sparse=True)
+    for _ in range(2):
+        np.testing.assert_allclose(jacobian(x).toarray(), cr.jacobian(f)(x), atol=1e-12)
+
+
+# ---- the guard ----------------------------------------------------------------------------------
+
+
+def test_the_pattern_is_found_anew_where_the_path_changes(monkeypatch):
+    def f(x):
+        return x[1:] * x[:-1] if x[0] > 0 else x[1:] + x[0] ** 2
+
+    found = []
+    original = sparse_derivatives.pattern_of
+    monkeypatch.setattr(
+        sparse_derivatives, "pattern_of", lambda *args: found.append(1) or original(*args)
+    )
+    jacobian = cr.jacfwd(f, sparse=True)
+    for first, times in ((1.0, 1), (2.0, 1), (-1.0, 2), (-2.0, 2), (3.0, 3)):
+        x = np.concatenate([[first], X])
+        np.testing.assert_allclose(jacobian(x).toarray(), cr.jacfwd(f)(x), atol=1e-12)
+        assert len(found) == times
+
+
+def test_another_shape_has_a_pattern_of_its_own():
+    jacobian = cr.jacobian(np.diff, sparse=True)
+    for n in (4, 6, 4):
+        assert jacobian(np.ones(n)).nnz == 2 * (n - 1)
+
+
+def test_a_nan_in_the_derivative_is_kept():
+    with np.errstate(all="ignore"):
+        found = cr.jacobian(np.sqrt, sparse=True)(np.array([1.0, 0.0, -1.0])).toarray()
+    assert np.isfinite(found[0, 0])
+    assert not np.isfinite(found[1, 1])
+    assert np.isnan(found[2, 2])
+
+
+# ---- colors -------------------------------------------------------------------------------------
+
+
+def test_no_row_sees_two_columns_of_one_color():
+    pattern = sparse.csr_array(RNG.random((60, 40)) < 0.08)
+    colors = color_columns(pattern)
+    for i in range(60):
+        seen = colors[pattern[[i]].nonzero()[1]]
+        assert len(set(seen.tolist())) == len(seen)
+    empty = np.flatnonzero(pattern.toarray().sum(0) == 0)
+    assert np.all(colors[empty] == -1)
+
+
+# ---- what is refused ----------------------------------------------------------------------------
+
+
+def test_complex_and_nested_sparse_derivatives_are_refused():
+    with pytest.raises(TypeError, match="a sparse derivative is of real functions"):
+        cr.jacobian(np.sin, sparse=True)(X + 1j)
+    with pytest.raises(TypeError, match="cannot be differentiated again"):
+        cr.grad(lambda x: cr.jacobian(np.sin, sparse=True)(x).sum())(X)
+
+
+def test_without_scipy_the_error_names_it(monkeypatch):
+    original = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("scipy"):
+            raise ImportError("No module named 'scipy'")
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match="scipy"):
+        cr.sparsity(np.sin, X)

@@ -1,0 +1,127 @@
+"""Cases of Python's functions, of chainrules' own, and of the primitives that rules are made of."""
+
+import functools
+import itertools
+import operator
+
+import numpy as np
+from numpy.lib import scimath
+from numpy.lib.stride_tricks import sliding_window_view
+
+import chainrules as cr
+from chainrules.rules import calls
+from chainrules.rules.rulesets import (
+    checkpoint,
+    higher_order,
+    matrix_functions,
+    numpy_counts,
+    numpy_differences,
+    numpy_indexing,
+    numpy_linalg,
+    numpy_norms,
+    numpy_polynomials,
+    numpy_shapes,
+    quotients,
+)
+from chainrules.rules.rulesets.numpy_series import FUNCTIONS
+
+
+def case(*args, **kwargs):
+    return args, kwargs
+
+
+def real(*shape, seed=0):
+    return np.random.default_rng((29, seed, *shape)).normal(size=shape)
+
+
+X = real(4)
+A = real(2, 3)
+S = real(3, 3)
+Z = X + 1j * real(4, seed=1)
+N = np.array([2, 0, 2, 1])
+
+
+def turn(a, b):
+    return np.sin(a) * b + b
+
+
+def step(carry, x):
+    carry = np.tanh(carry + x) * x
+    return carry, carry * carry
+
+
+HIGHER_ORDER: dict = {
+    functools.reduce: [case(turn, X), case(turn, X, 0.3), case(turn, [0.3, 0.7, 1.1])],
+    cr.reduce: [case(turn, X), case(turn, X, 0.3)],
+    cr.accumulate: [case(turn, X), case(turn, X, 0.3), case(turn, A)],
+    itertools.accumulate: [case(X, turn), case([0.3, 0.7, 1.1], turn)],
+    cr.scan: [case(step, 0.3, X), case(step, A[0], S)],
+    map: [case(np.sin, X), case(turn, X, X[::-1])],
+    higher_order.map: [case(np.sin, X), case(turn, X, X[::-1]), case(np.cos, [0.3, 0.7])],
+    checkpoint.evaluate: [case(turn, (0.3, 0.7), {}), case(np.cumprod, (X,), {})],
+    operator.getitem: [case(A, 1), case(X, N), case([0.3, 0.7], 1)],
+}
+PRIMITIVES: dict = {
+    calls.getitem: [
+        case(X, 2), case(A, (slice(None), 1)), case(X, N), case(A, A > 0), case(A, (..., None)),
+        case(A, (N[:2] % 2, [0, 2])), case(X.astype(np.float32), slice(1, 3)), case(Z, N),
+    ],
+    calls.astype: [case(A, np.float32), case(A, complex), case(X, int)],
+    sliding_window_view: [case(X, 2), case(S, (2, 2)), case(S, 2, axis=0)],
+    numpy_indexing.scatter: [case(X, (3,), np.dtype(float), N),
+                             case(Z, (3,), np.dtype(complex), N)],
+    numpy_shapes.pad_zeros: [case(A, 1), case(X, (1, 2)), case(Z, 1)],
+    numpy_counts.weighted_counts: [case(X, N, 0), case(X, N, 5)],
+    numpy_differences.differences: [case(A, 1, 0), case(X, 2, -1)],
+    numpy_linalg.adjugate_by_svd: [case(S), case(A[:, :2])],
+    numpy_norms.euclidean: [case(X), case(A, 1), case(Z), case(A, None, True)],
+    numpy_norms.power_norm: [
+        case(X, p=3.0, axis=0), case(A, p=1.5, axis=1, keepdims=True), case(Z, p=3.0, axis=0)
+    ],
+    numpy_polynomials.roots_of: [case(X), case(Z)],
+    numpy_norms.squared_norm: [case(X), case(A, axis=1), case(Z), case(A, keepdims=True)],
+    numpy_counts.representatives: [
+        case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
+    ],
+    quotients.not_smooth: [case(X, X > 9)],
+    quotients.quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
+}  # fmt: skip
+SCIMATH: dict = {
+    getattr(scimath, name): [case(np.abs(X) / 4 + 0.2), case(0.4), case(Z)]
+    for name in ("sqrt", "log", "log2", "log10", "arccos", "arcsin", "arctanh")
+}
+SCIMATH |= {scimath.logn: [case(2.5, X)], scimath.power: [case(X, 2.5), case(A, 2), case(A, -2)]}
+C2 = real(2, 3, seed=3)
+POLYNOMIALS: dict = {
+    getattr(np.polynomial.polynomial, name): [case(X[:3], A[0], C2), case(0.4, 0.7, C2)]
+    for name in ("polyval2d", "polygrid2d")
+}
+# The spectrum that it is given belongs to its point, so differences say nothing.
+WITHOUT_CASES = {matrix_functions.frechet}
+# Positions of arguments that are options.
+FIXED: dict = {}
+CASES: dict = {**HIGHER_ORDER, **PRIMITIVES, **SCIMATH, **POLYNOMIALS}
+for _f in FUNCTIONS.values():
+    if _f.__name__.endswith("roots"):
+        CASES[_f] = [case(X), case(Z), case(np.array([1.5, 0.4, -1.1]))]
+
+try:
+    from scipy import special
+    from scipy.special import _ufuncs
+except ImportError:
+    special = None
+
+if special is not None:
+    from chainrules.rules.rulesets import scipy_special_gamma
+
+    UP = np.array([0.6, 1.7, 2.9])
+    for _name in dir(_ufuncs):
+        if _name.startswith("_spherical"):
+            _points = [case(2, 1.3), case(0, UP), case(N[:3], UP)]
+            CASES[getattr(_ufuncs, _name)] = _points
+    CASES[scipy_special_gamma.hurwitz] = [case(3, 1.4), case(2, UP)]
+    CASES[_ufuncs._zeta] = [case(2.5, 1.4), case(UP + 1, UP)]
+    CASES[_ufuncs._lambertw] = [case(0.4 + 0.3j, 0, 1e-8), case(UP + 0.2j, 0, 1e-8)]
+    FIXED[_ufuncs._lambertw] = (1, 2)
+    if hasattr(_ufuncs, "_riemann_zeta"):
+        CASES[_ufuncs._riemann_zeta] = [case(2.5), case(UP + 1)]

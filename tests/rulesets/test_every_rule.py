@@ -1,0 +1,299 @@
+"""Every rule at a few points, to second order: generated from the tables of cases beside it.
+
+The family tests look at what is particular to a function. Here each rule meets the same checks:
+NumPy's own value, differences, the pairing of tangent with cotangent, and both ways of
+differentiating its derivative again.
+"""
+
+import functools
+import importlib.util
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules import coverage
+
+
+def load(name):
+    path = Path(__file__).parent / f"cases_{name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+NAMES = ("ufuncs", "numpy", "linalg_and_fft", "special", "others", "polynomial", "methods")
+MODULES = [load(name) for name in NAMES]
+# From each function to its cases: pairs of arguments and keywords.
+CASES = {f: cases for module in MODULES for f, cases in module.CASES.items()}
+# It computes into its first argument: these are given a copy, and that is looked at.
+WRITERS = {f for module in MODULES for f in getattr(module, "WRITERS", ())}
+# The positions of arguments that are options and happen to be numbers.
+FIXED = {f: at for module in MODULES for f, at in getattr(module, "FIXED", {}).items()}
+# How well SciPy knows a function itself, where that is not to rounding.
+TOLERANCES = {f: t for module in MODULES for f, t in getattr(module, "TOLERANCES", {}).items()}
+# Why a rule, or one in float32, has no second derivative that differences can tell.
+FIRST_ORDER_ONLY = {
+    f: why for module in MODULES for f, why in getattr(module, "FIRST_ORDER_ONLY", {}).items()
+}
+# Those that are not differentiable, or not meant, in numbers of another kind.
+OF_ONE_DTYPE = {f for module in MODULES for f in getattr(module, "OF_ONE_DTYPE", ())}
+HOMES = ("chainrules", "numpy", "scipy", "builtins", "operator", "functools", "itertools")
+STEP = 2e-4
+
+
+def name_of(f):
+    module = getattr(f, "__module__", None) or ""
+    owner = getattr(f, "__self__", None)
+    if isinstance(f, np.ufunc) and f not in coverage.modules()["numpy"].__dict__.values():
+        module = "scipy.special"
+    if isinstance(owner, np.ufunc):
+        return f"{owner.__name__}.{f.__name__}"
+    return f"{module}.{f.__name__}" if module else f.__name__
+
+
+EVERY = pytest.mark.parametrize("f", [pytest.param(f, id=name_of(f)) for f in CASES])
+
+# ---- a case as a function of the numbers in its arguments ---------------------------------------
+
+
+def is_number(x):
+    return isinstance(x, (int, float, complex, np.number, np.ndarray)) and not isinstance(x, bool)
+
+
+def kind_of(x):
+    dtype = getattr(x, "dtype", None)  # what is traced has one where the number under it does
+    return (np.dtype(x.__class__) if dtype is None else dtype).kind
+
+
+def wide(x):
+    return np.dtype(complex if kind_of(x) == "c" else float)
+
+
+def leaves(x):
+    """List the numbers and arrays in nested tuples and lists."""
+    if isinstance(x, (tuple, list)):
+        return [leaf for part in x for leaf in leaves(part)]
+    return [x] if is_number(x) or isinstance(x, np.bool_) else []
+
+
+def replaced(x, old, new):
+    """Return ``x`` with ``new[i]`` for ``old[i]``, which are found by identity."""
+    for a, b in zip(old, new):
+        if x is a:
+            return b
+    if isinstance(x, (tuple, list)):
+        parts = [replaced(part, old, new) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    return x
+
+
+def run(f, args, kwargs):
+    """Return the numbers in the result, or what the first argument has become."""
+    if f in WRITERS:
+        args = (args[0] * 1, *args[1:])
+        f(*args, **kwargs)
+        return (args[0],)
+    return tuple(leaves(f(*args, **kwargs)))
+
+
+class Case:
+    """``f(*args, **kwargs)`` in the floats among ``args``, or in its integers if it has none."""
+
+    def __init__(self, f, args, kwargs):
+        self.f, self.args, self.kwargs = f, args, kwargs
+        free = leaves(tuple(x for i, x in enumerate(args) if i not in FIXED.get(f, ())))
+        found = [x for x in free if kind_of(x) in "fc"]
+        integers = [x for x in free if isinstance(x, np.ndarray) and kind_of(x) in "iu"]
+        self.numbers = tuple(found or integers)
+        self.integers = not found
+        rng = np.random.default_rng(3)
+        self.dots = tuple(like(x, rng) for x in self.numbers)
+        self.ys = self(*self.numbers)
+        self.bars = tuple(like(y, rng) for y in self.ys)
+        self.coarse = any(
+            np.asarray(x).dtype in (np.float32, np.complex64) for x in (*found, *self.ys)
+        )
+        self.rtol = 2e-3 if self.coarse else TOLERANCES.get(f, 1e-6)
+
+    def __call__(self, *numbers):
+        return run(self.f, replaced(self.args, self.numbers, numbers), self.kwargs)
+
+    def along(self, t):
+        """The arguments a step away, in double precision."""
+        if self.integers:
+            return self.numbers
+        moved = [np.asarray(x, wide(x)) + t * np.asarray(xdot, wide(x))
+                 for x, xdot in zip(self.numbers, self.dots)]  # fmt: skip
+        return tuple(np.asarray(x) if isinstance(old, np.ndarray) else x[()]
+                     for x, old in zip(moved, self.numbers))  # fmt: skip
+
+    def differences(self, g):
+        """The derivative of ``g``, which gives a vector, along ``dots``: of fourth order."""
+        values = [g(*self.along(k * STEP)) for k in (1, -1, 2, -2)]
+        slope = (8 * (values[0] - values[1]) - (values[2] - values[3])) / (12 * STEP)
+        return slope, 1e-12 * np.max(np.abs(values[0]), initial=1.0) / STEP
+
+    def loss(self, *numbers):
+        """A number that depends on every output, and not linearly."""
+        total = 0.0
+        for y, bar in zip(self(*numbers), self.bars):
+            if kind_of(y) in "fc":
+                total = total + np.sum(np.real(np.conj(y) * (bar + 0.5 * y)))
+        return total
+
+    def gradient(self, *numbers):
+        return cr.grad(self.loss, argnums=tuple(range(len(numbers))))(*numbers)
+
+
+def like(x, rng):
+    """A random tangent of ``x``: zero where ``x`` is not a float."""
+    draw = rng.normal(size=np.shape(x))
+    if kind_of(x) not in "fc":
+        return cr.zero_tangent(x) if kind_of(x) == "b" else 0.0 * draw
+    if kind_of(x) == "c":
+        draw = draw + 1j * rng.normal(size=np.shape(x))
+    return draw.astype(x.dtype)[()] if hasattr(x, "dtype") else type(x)(draw)
+
+
+def vector(parts, ys):
+    """The parts that belong to floats among ``ys``, in one vector of real numbers."""
+    flat = [np.ravel(part) for part, y in zip(parts, ys) if kind_of(y) in "fc"]
+    flat = [part.astype("D").view("d") if part.dtype.kind == "c" else part for part in flat]
+    return np.concatenate([np.zeros(0), *flat])
+
+
+def of_dtypes(f):
+    """The cases of ``f``, and the first again in float32 and in complex numbers, if it can."""
+    cases = list(CASES[f])
+    if isinstance(f, np.ufunc):
+        return cases  # of each kind already
+    kinds = {np.asarray(x).dtype.char for args, _ in cases for x in leaves(args)}
+    args, kwargs = cases[0]
+    numbers = [x for x in Case(f, args, kwargs).numbers if kind_of(x) == "f"]
+    for char, change in (("f", np.float32), ("D", lambda x: x * (0.8 + 0.3j))):
+        if char in kinds or not numbers or f in OF_ONE_DTYPE:
+            continue
+        changed = replaced(args, numbers, [change(x) for x in numbers])
+        try:
+            run(f, changed, kwargs)
+        except (TypeError, AttributeError):  # NumPy's own
+            continue
+        cases.append((changed, kwargs))
+    return cases
+
+
+def cases_of(f):
+    return [Case(f, *case) for case in of_dtypes(f)]
+
+
+def quiet(test):
+    """What a function warns of at its points is the business of its own tests."""
+
+    @functools.wraps(test)
+    def run(f):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            test(f)
+
+    return run
+
+
+def assert_same_values(expected, found, rtol):
+    assert len(expected) == len(found)
+    for y, z in zip(expected, found):
+        assert np.asarray(y).dtype == np.asarray(z).dtype
+        assert np.shape(y) == np.shape(z)
+        if kind_of(y) in "fc":
+            np.testing.assert_allclose(y, z, rtol=rtol, atol=rtol)
+        else:
+            np.testing.assert_array_equal(y, z)
+
+
+def assert_zero(parts):
+    for part in parts:
+        assert isinstance(part, (cr.NoTangent, cr.ZeroTangent)) or not np.any(part)
+
+
+# ---- the tests ----------------------------------------------------------------------------------
+
+
+def functions_with_rules():
+    """Functions of NumPy, SciPy, Python and chainrules; other tests register some of theirs."""
+    for module in coverage.modules().values():
+        for name, f in coverage.functions(module):
+            if coverage.row_of(name, f).status == coverage.IN_PYTHON and f is not np.fromfunction:
+                yield f
+    for f in {**cr.frule.methods, **cr.rrule.methods}:
+        module = getattr(f, "__module__", None)
+        home = (module or "").partition(".")[0].lstrip("_")
+        if home in HOMES or np.ufunc in (type(f), type(getattr(f, "__self__", None))):
+            yield f
+
+
+def test_every_rule_has_a_case():
+    without = {f for module in MODULES for f in getattr(module, "WITHOUT_CASES", ())}
+    found = {f for f in functions_with_rules() if not CASES.get(f)}
+    assert [] == sorted(map(name_of, found - without))
+
+
+@EVERY
+@quiet
+def test_first_order(f):
+    for case in cases_of(f):
+        rounding = 1e-5 if case.coarse else 1e-9
+        if not case.numbers:
+            assert_zero(cr.rrule(f, *case.args, **case.kwargs)[1](0.0))
+            continue
+        ys, ydots = cr.jvp(case, case.numbers, case.dots)
+        assert_same_values(case.ys, ys, rounding)
+        ys, pullback = cr.vjp(case, *case.numbers)
+        assert_same_values(case.ys, ys, rounding)
+        xbars = pullback(case.bars)
+        if case.integers:
+            assert_zero((*ydots, *xbars))
+            continue
+        for values, tangents in ((case.ys, ydots), (case.numbers, xbars)):
+            for x, t in zip(values, tangents):
+                if kind_of(x) in "fc":
+                    assert (np.shape(x), np.asarray(x).dtype) == (np.shape(t), np.asarray(t).dtype)
+        ydot, xbar = vector(ydots, case.ys), vector(xbars, case.numbers)
+        expected, noise = case.differences(lambda *xs, case=case: vector(case(*xs), case.ys))
+        scale = np.max(np.abs(expected), initial=1.0)
+        np.testing.assert_allclose(expected, ydot, rtol=case.rtol, atol=case.rtol * scale + noise)
+        left = vector(case.bars, case.ys) * ydot
+        right = xbar * vector(case.dots, case.numbers)
+        size = np.sum(np.abs(left)) + np.sum(np.abs(right)) + 1
+        np.testing.assert_allclose(np.sum(left), np.sum(right), atol=rounding * size)
+
+
+@EVERY
+@quiet
+def test_second_order(f):
+    if f in FIRST_ORDER_ONLY:
+        pytest.skip(FIRST_ORDER_ONLY[f])
+    for case in cases_of(f):
+        if case.coarse or case.integers:
+            continue
+        xs = case.numbers
+        expected, noise = case.differences(
+            lambda *xs, case=case: vector(case.gradient(*xs), case.numbers)
+        )
+        scale = np.max(np.abs(expected), initial=1.0)
+
+        def paired(*xs, case=case):
+            pairs = zip(case.dots, case.gradient(*xs))
+            return sum(np.sum(np.real(np.conj(xdot) * xbar)) for xdot, xbar in pairs)
+
+        rtol = 10 * case.rtol
+        over = {
+            "forward over reverse": cr.jvp(case.gradient, xs, case.dots)[1],
+            "reverse over reverse": cr.grad(paired, argnums=tuple(range(len(xs))))(*xs),
+        }
+        for how, found in over.items():
+            np.testing.assert_allclose(
+                expected, vector(found, xs), rtol=rtol, atol=rtol * scale + noise, err_msg=how
+            )

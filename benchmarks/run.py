@@ -115,6 +115,9 @@ def markdown(figures: list[dict]) -> str:
 def set_threads(count: int) -> None:
     for name in THREADS:
         os.environ[name] = str(count)
+    # Threads that have nothing to do sleep. By default they spin, and slow whose turn is next.
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    os.environ["OPENBLAS_THREAD_TIMEOUT"] = "4"
     os.environ["JAX_PLATFORMS"] = "cpu"
     # JAX's own pool of threads reads NPROC, and its linear algebra the flag.
     os.environ["NPROC"] = str(count)

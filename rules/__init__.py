@@ -14,6 +14,7 @@ from .definitions import (
     selection_rule,
     which,
 )
+from .exits import describe
 from .flatten import flatten
 from .levels import Traced, innermost, is_traced, next_level, strip, type_under, value
 from .project import ProjectTo
@@ -33,7 +34,7 @@ from .tangents import (
     thunk,
     unthunk,
 )
-from .traced import TracedNumber, describe
+from .traced import TracedNumber
 from .traced_array import TracedArray
 from .zeros import as_structured, zero_tangent
 

@@ -76,13 +76,13 @@ def _private_count() -> int:
 
     def alone() -> int:
         probe, buffer = _Probe(), np.zeros(1)
-        buffer += probe  # type: ignore[arg-type]
+        buffer += probe  # type: ignore[call-overload]
         return probe.count
 
     def shared() -> int:
         probe, buffer = _Probe(), np.zeros(1)
         other = buffer
-        buffer += probe  # type: ignore[arg-type]
+        buffer += probe  # type: ignore[call-overload]
         del other
         return probe.count
 

@@ -9,9 +9,9 @@ import numpy as np
 from ..config import LostDerivativeError, MissingRuleError, user_line
 from .calls import body
 from .containers import children
+from .exits import describe
 from .levels import Level, Traced, innermost
 from .signatures import name_of
-from .traced import describe
 
 _NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math")
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..config import TangentError
 from .containers import children
+from .exits import describe
 from .levels import Traced
 from .operands import is_array
 from .project import ProjectTo, dtype_of, shape_of, tangent_dtype
@@ -17,7 +18,6 @@ from .tangents import (
     derivative_like,
     unthunk,
 )
-from .traced import describe
 
 _NUMBERS = (float, int, complex, np.number)
 

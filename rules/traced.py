@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..config import LostDerivativeError, MutationError, user_line
+from ..config import user_line
 from .augmented import is_rebound
 from .calls import astype, call
-from .levels import Traced, innermost, is_traced, type_under, value
-from .objects import OBJECT, as_object_array, is_object_array
-from .project import dtype_of
+from .exits import KEEP, describe, lose_array, lose_number, lost
+from .levels import Traced, innermost, type_under, value
+from .objects import OBJECT, as_object_array
+from .out_and_where import bound_anew, call_where, write_out
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .views import is_fresh
 
@@ -72,45 +73,6 @@ def _constant_property(name: str) -> property:
     return property(lambda self: read(self))
 
 
-def _lost(what: str, instead: str) -> Callable:
-    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        raise LostDerivativeError(
-            f"{what} needs a plain number, and would drop the derivative of a traced "
-            f"{describe(self)} in {user_line()}.\n"
-            f"  {instead}; or cr.value(x), where no derivative is wanted"
-        )
-
-    return lose
-
-
-def describe(x: Any) -> str:
-    """Return ``float64[3, 2]`` for an array, the type's name for anything else."""
-    x = value(x)
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
-        return type(x).__name__
-    shape = ", ".join(map(str, np.shape(x)))
-    return f"{dtype}[{shape}]" if np.shape(x) else str(dtype)
-
-
-_KEEP = (
-    "keep the traced value: np.sin(x) instead of math.sin(x), x instead of np.float64(x), "
-    "np.stack([x, y]) or cr.array([x, y])\n  instead of np.array([x, y], float), "
-    "np.zeros(n, like=x) for a buffer, a + b * rng.normal() "
-    "instead of rng.normal(a, b);\n  for np.full, np.arange and "
-    "np.vectorize write from chainrules import numpy as np"
-)
-_STACK = (
-    "leave the dtype out, or write cr.array(x, float), or from chainrules import numpy as np; "
-    "np.stack joins traced parts;\n  for buffer[i:j] = x make the buffer with np.zeros_like(x) or "
-    "np.zeros(n, like=x)"
-)
-
-
-_TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
-_lose_array, _lose_number = _lost(_TO_ARRAY, _STACK), _lost(_TO_ARRAY, _KEEP)
-
-
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "views", "value", "level"})
 
@@ -145,7 +107,7 @@ class TracedNumber(Traced):
             out = kwargs.pop("out")
             rebound = not kwargs and method == "__call__" and is_rebound(inputs, out)
             y = f(*inputs, **kwargs)
-            return _bound_anew(y, out[0]) if rebound else write_out(ufunc, y, out)
+            return bound_anew(y, out[0]) if rebound else write_out(ufunc, y, out)
         if method == "__call__" and not kwargs.keys().isdisjoint(LOOP_OPTIONS):
             return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)
@@ -209,10 +171,10 @@ class TracedNumber(Traced):
 
     # ---- ways out of tracing ----
 
-    __float__ = _lost("float(x), buffer[i] = x, or a function of the math module", _KEEP)
-    __int__ = _lost("int(x)", "keep the traced value, or np.floor(x)")
-    __complex__ = _lost("complex(x)", "keep the traced value, or x + 0j")
-    __index__ = _lost("an index or a size", "pass integers beside the differentiated arguments")
+    __float__ = lost("float(x), buffer[i] = x, or a function of the math module", KEEP)
+    __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
+    __complex__ = lost("complex(x)", "keep the traced value, or x + 0j")
+    __index__ = lost("an index or a size", "pass integers beside the differentiated arguments")
 
     # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
     __iter__: Any = None
@@ -226,16 +188,16 @@ class TracedNumber(Traced):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != OBJECT:
-            (_lose_array if hasattr(self, "__len__") else _lose_number)(self)
+            (lose_array if hasattr(self, "__len__") else lose_number)(self)
         return as_object_array(self)
 
-    item = _lost("x.item()", "x.reshape(()), or x[0] for the one element")
-    tobytes = _lost("x.tobytes()", "keep the traced value")
-    tofile = _lost("x.tofile(...)", "keep the traced value")
-    dump, dumps = _lost("x.dump(...)", "keep the traced value"), _lost("x.dumps()", "keep it")
-    view = _lost("x.view(...)", "x.astype(dtype); x.real and x.imag for the parts of a complex x")
+    item = lost("x.item()", "x.reshape(()), or x[0] for the one element")
+    tobytes = lost("x.tobytes()", "keep the traced value")
+    tofile = lost("x.tofile(...)", "keep the traced value")
+    dump, dumps = lost("x.dump(...)", "keep the traced value"), lost("x.dumps()", "keep it")
+    view = lost("x.view(...)", "x.astype(dtype); x.real and x.imag for the parts of a complex x")
 
-    __reduce_ex__ = _lost("pickling", "pickle what the differentiated function returns")
+    __reduce_ex__ = lost("pickling", "pickle what the differentiated function returns")
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(value(self), digits) if digits is not None else round(value(self))
@@ -362,77 +324,3 @@ for _ufunc in (
         setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
-
-
-def call_where(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:
-    """Do what ``where=`` asks for: compute the chosen entries only; the rest are those of out.
-
-    Without ``out`` NumPy leaves the rest as the memory happens to be; here they are zeros.
-    """
-    kwargs = dict(kwargs)
-    where, out = value(kwargs.pop("where")), kwargs.pop("out", None)
-    out = out[0] if isinstance(out, tuple) else out
-    shape = np.broadcast_shapes(np.shape(where), *map(np.shape, inputs))
-    chosen = np.broadcast_to(where, shape)
-    y = ufunc(*[np.broadcast_to(x, shape)[chosen] for x in inputs], **kwargs)
-    if out is None:
-        out = np.zeros(shape, dtype_of(y), like=y)
-    elif not isinstance(out, Traced) and is_traced(y):
-        _refuse_out(ufunc)
-    out[chosen] = y
-    return out
-
-
-def write_out(f: Any, y: Any, out: Any) -> Any:
-    """Do what ``out=`` asks for: write the result into a traced array, and return that."""
-    if isinstance(out, tuple):
-        if len(out) > 1:
-            return tuple(write_out(f, part, o) for part, o in zip(y, out, strict=True))
-        out = out[0]
-    if out is None:
-        return y
-    if not isinstance(out, Traced):
-        if not is_traced(y) or is_object_array(out):
-            out[...] = y
-            return out
-        _refuse_out(f)
-    out[...] = y
-    return out
-
-
-def _bound_anew(y: Any, buffer: Any) -> Any:
-    """Return ``y`` as what ``buffer += x`` binds its name to: an array of the buffer's dtype."""
-    if not is_traced(y) or is_object_array(buffer):
-        buffer[...] = y
-        return buffer
-    traced = y.level.constant(buffer.copy())
-    check_cast(y, traced)
-    traced[...] = y
-    return traced
-
-
-def check_cast(y: Any, x: Any) -> None:
-    """Refuse an in-place operator whose result ``y`` does not fit the dtype of ``x``.
-
-    Raises
-    ------
-    MutationError
-    """
-    if not np.can_cast(dtype_of(y) or float, x.dtype, "same_kind"):
-        raise MutationError(
-            f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
-            f"dtype {x.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
-        )
-
-
-_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
-
-
-def _refuse_out(f: Any) -> None:
-    operation = _OPERATORS.get(f.__name__, "+")
-    raise MutationError(
-        f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "
-        f"a plain array that others may see, in {user_line()}.\n"
-        f"  use the result instead: y = np.{f.__name__}(...), or a = a {operation} x instead of "
-        f"a {operation}= x; or make the array a traced one: np.zeros_like(x)"
-    )

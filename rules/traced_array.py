@@ -8,8 +8,10 @@ import numpy as np
 
 from ..config import MutationError, user_line
 from .calls import array_of, call
+from .exits import describe
 from .levels import Traced, value
-from .traced import TracedNumber, check_cast, describe
+from .out_and_where import check_cast
+from .traced import TracedNumber
 from .views import Path, follow, living_views, root_of, shares_memory
 
 
@@ -56,7 +58,7 @@ def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
 
 
 def _set_shape(x: Any, shape: Any) -> None:
-    y = np.reshape(x, shape)
+    y: Any = np.reshape(x, shape)
     if y is x:
         return
     if any(view is not y for view in living_views(x)) or not shares_memory(y, x):

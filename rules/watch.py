@@ -13,8 +13,8 @@ import numpy as np
 
 from ..config import MutationError, user_line
 from .containers import LEAVES, children, iterate_leaves
+from .exits import describe
 from .levels import Traced
-from .traced import describe
 from .traced_array import TracedArray
 
 SMALL = 1 << 12  # bytes

@@ -8,6 +8,7 @@ from . import (
     matrix_functions,
     numpy_accumulations,
     numpy_blocks,
+    numpy_blocks_of_products,
     numpy_building,
     numpy_constant,
     numpy_counts,

@@ -8,10 +8,10 @@ import numpy as np
 from ..calls import astype
 from ..definitions import composed
 from ..levels import value
+from ..out_and_where import write_out
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
-from ..traced import write_out
 from .numpy_accumulations import in_lanes
 from .numpy_elementwise import as_array, or_one
 from .numpy_reductions import fit_weights, restore

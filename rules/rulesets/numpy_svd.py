@@ -174,13 +174,12 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
             moved = turning_transpose(rate_bar, short, row_pivots(short, 0))
             ubar, vbar = (ubar + moved, vbar) if short is u else (ubar, vbar + moved)
         in_u, in_v = adjoint(u) @ ubar, adjoint(v) @ vbar
-        kept, _ = parts(over_gaps(in_u + in_v, s))
+        unknown = undetermined(s, used) | (used_at_zero(s, used) & (not square))
+        kept, _ = parts(nan_where(unknown, over_gaps(in_u + in_v, s)))
         _, turned = parts(over_sums(in_u - in_v, s))
         out_of_u = over_values(outside_pull(u, ubar, u_rest, u_rest_bar), s)
         out_of_v = over_values(outside_pull(v, vbar, v_rest, v_rest_bar), s)
         inner = diagonal_matrix(unmask(dense(sbar, s))) + kept + turned
-        unknown = undetermined(s, used) | (used_at_zero(s, used) & ~square)
-        inner, out_of_u, out_of_v = [nan_where(unknown, x) for x in (inner, out_of_u, out_of_v)]
         abar = (u @ inner + out_of_u) @ adjoint(v) + u @ adjoint(out_of_v)
         return NoTangent(), project_a(abar)
 

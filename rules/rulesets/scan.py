@@ -5,9 +5,9 @@ from typing import Any
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ..calls import primitive
+from ..exits import describe
 from ..registry import frule, rrule
 from ..tangents import ZERO, AbstractZero, NoTangent, Tangent, child_tangents
-from ..traced import describe
 from .stacking import Results, Sequence, gather, pull_item, stack, sum_of_fbars, unstack
 
 

@@ -19,7 +19,8 @@ ROOT_2_PI = math.sqrt(2 * math.pi)
 
 def exprel_partial(x):
     """The derivative of ``exprel(x) = hyp1f1(1, 2, x)``, without the cancellation at 0."""
-    return special.hyp1f1(2.0, 3.0, x) / 2
+    slope = special.hyp1f1(2.0, 3.0, np.where(x == -np.inf, 0, x)) / 2
+    return np.where(x == -np.inf, 0, slope)
 
 
 non_differentiable(special.round)
@@ -90,6 +91,12 @@ def from_zero(y, x, p):
     return np.where(x == 0, -y / or_one(p), boxcox_by_power(np.log(or_one(x)), p))
 
 
+def from_minus_one(y, x, p):
+    """The same of ``boxcox1p`` at ``x = -1``."""
+    end = x == -1
+    return np.where(end, -y / or_one(p), boxcox_by_power(special.log1p(np.where(end, 0.0, x)), p))
+
+
 def inv_boxcox_by_power(log, p):
     """From ``boxcox(exp(log), p)`` being constant: ``-exp(log) * d(boxcox)/dp * x**-p``."""
     return -np.exp(log * (1 - p)) * boxcox_by_power(log, p)
@@ -98,7 +105,7 @@ def inv_boxcox_by_power(log, p):
 # fmt: off
 scalar_rule(special.boxcox,       lambda y, x, p: np.power(x, p - 1), from_zero)
 scalar_rule(special.boxcox1p,     lambda y, x, p: np.power(1 + x, p - 1),
-                                  lambda y, x, p: boxcox_by_power(special.log1p(x), p))
+                                  from_minus_one)
 scalar_rule(special.inv_boxcox,   lambda y, x, p: y / (1 + x * p),
                                   lambda y, x, p: inv_boxcox_by_power(np.log(y), p))
 scalar_rule(special.inv_boxcox1p, lambda y, x, p: (1 + y) / (1 + x * p),

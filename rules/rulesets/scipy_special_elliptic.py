@@ -4,6 +4,7 @@ Everything is told by the integrals of Carlson (DLMF 19.16), which have no cance
 ``m = 0``; their own derivatives, where no closed form is stable, are sums over their integrands.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..calls import astype
 from ..definitions import scalar_rule
 from ..levels import value
 from ..project import dtype_of
-from .scipy_special_tools import above, numerical
+from .scipy_special_tools import above, numerical, or_one
 
 rd = special.elliprd
 rf = special.elliprf
@@ -49,7 +50,13 @@ def by_integral(factor, *powers):
     """A partial as an integral. In float64, because what is added spans many sizes."""
 
     def partial(y, *args):
+        # An infinite argument makes the integral 0, as it makes ``y``.
+        infinite = functools.reduce(np.logical_or, [np.isinf(value(x)) for x in args])
+        if np.any(infinite):
+            args = [np.where(infinite, 1.0, x) for x in args]
         found = integral(factor, powers, *args)
+        if np.any(infinite):
+            found = np.where(infinite, y, found)
         return astype(found, dtype_of(value(y))) if dtype_of(value(y)) is not None else found
 
     return partial
@@ -144,7 +151,8 @@ def rc_by_z(y, x, z):
 
 
 def rg_partial(x, y, z):
-    return (rf(x, y, z) - x * rd(y, z, x) / 3) / 4
+    """With ``x * rd(y, z, x)`` going to 0 with ``x``."""
+    return (rf(x, y, z) - x * rd(y, z, or_one(x)) / 3) / 4
 
 
 def principal(partial, i):
@@ -182,7 +190,10 @@ scalar_rule(special.elliprj, principal(by_integral(-3 / 4, -3 / 2, -1 / 2, -1 / 
 
 def agm_partial(y, a, b):
     """From ``agm(a, b) * elliprf(0, a**2, b**2) = pi / 2`` (DLMF 19.22.2)."""
-    return 2 / (3 * math.pi) * y * y * np.abs(a) * rd(0.0, b * b, a * a)
+    slope = 2 / (3 * math.pi) * y * y * np.abs(a) * rd(0.0, or_one(b) ** 2, or_one(a) ** 2)
+    # agm(a, b) goes to 0 with a as -1 / log(a).
+    at_zero = np.where(a != 0, 0.0, np.where(b != 0, np.inf, np.nan))
+    return np.where((a == 0) | (b == 0), at_zero, slope)
 
 
 scalar_rule(special.agm, agm_partial, lambda y, a, b: agm_partial(y, b, a))

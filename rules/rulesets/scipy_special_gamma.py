@@ -64,8 +64,11 @@ scalar_rule(special.gammaln,  lambda y, x: special.psi(x))
 scalar_rule(special.loggamma, lambda y, x: special.psi(x))
 scalar_rule(special.rgamma,   rgamma_partial)
 
-scalar_rule(special.beta,   lambda y, a, b: y * (special.psi(a) - special.psi(a + b)),
-                            lambda y, a, b: y * (special.psi(b) - special.psi(a + b)))
+scalar_rule(special.beta,
+            finite_or(lambda y, a, b: y * (special.psi(a) - special.psi(a + b)),
+                      numerical(special.beta, 0)),
+            finite_or(lambda y, a, b: y * (special.psi(b) - special.psi(a + b)),
+                      numerical(special.beta, 1)))
 scalar_rule(special.betaln, lambda y, a, b: special.psi(a) - special.psi(a + b),
                             lambda y, a, b: special.psi(b) - special.psi(a + b))
 

@@ -1,7 +1,9 @@
 """scipy.special: inverses of distribution functions, in each of their parameters.
 
 By the implicit function theorem: where ``cdf(..., y, ...) = p``, dy/dp is one over the slope of
-``cdf`` in ``y``, and dy/dx is minus the ratio of the slopes in ``x`` and ``y``.
+``cdf`` in ``y``, and dy/dx is minus the ratio of the slopes in ``x`` and ``y``. Where there is no
+such ``y``, some functions return an end of what they searched (1e100, 1e-100, 0); what they have
+as a derivative there means nothing.
 """
 
 import math
@@ -32,6 +34,7 @@ from .scipy_special_distributions import (
     F,
     T,
 )
+from .scipy_special_tools import quotient
 
 ROOT_2_PI = math.sqrt(2 * math.pi)
 
@@ -47,12 +50,21 @@ def solves(f, distribution, unknown, order):
         given = dict(zip(names, args)) | {unknown: y}
         return distribution[name](y, *(given[each] for each in distribution))
 
+    def held(partial):
+        """A count does not go below 0, where the probability is too small for any."""
+        return lambda y, *args: np.where(y == 0, 0, partial(y, *args))
+
     def partial_in(name):
+        partial = free_partial_in(name)
+        return held(partial) if unknown == "k" and callable(partial) else partial
+
+    def free_partial_in(name):
         if name == "p?":
             return lambda y, *args: 1 / slope(unknown, y, args)
         if not callable(distribution[name]):  # it is 0, or missing
             return distribution[name]
-        return lambda y, *args: -slope(name, y, args) / slope(unknown, y, args)
+        # At the end of a distribution the solution stays where it is: 0 / 0.
+        return lambda y, *args: -quotient(slope(name, y, args), slope(unknown, y, args))
 
     scalar_rule(f, *map(partial_in, names))
 

@@ -9,9 +9,11 @@ from ..not_implemented import not_implemented
 from ..project import dtype_of
 
 # Central differences of eighth order: weights of f(x + k h) - f(x - k h), for k from 1 to 4.
-_HALF = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 OFFSETS = np.array([1, 2, 3, 4, -1, -2, -3, -4])
-WEIGHTS = np.concatenate([_HALF, -_HALF])
+WEIGHTS = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
+# The same from one side, for f(x + k h) - f(x) and k from 1 to 8.
+AHEAD = np.arange(1, 9)
+WEIGHTS_AHEAD = np.array([8, -14, 56 / 3, -35 / 2, 56 / 5, -14 / 3, 8 / 7, -1 / 8])
 STEP = 0.02
 
 
@@ -43,21 +45,35 @@ def numerical(f, i, radius=anywhere, output=None):
     of about 1e-11, or 100 times that of ``f`` itself if that is more. float64 inside whatever
     the arguments are. It is ordinary NumPy code, so that its derivatives in the other arguments
     are differences of their exact partials; again in argument ``i`` they lose two digits more.
+    Where ``radius`` is 0, at the end of a domain, they are differences to the right. At infinity
+    a function that has a value there is flat.
     """
+
+    def differences(args, h, ahead):
+        ndim = max(np.ndim(value(a)) for a in args)
+
+        def at(offsets):
+            offsets = offsets.reshape(-1, *(1,) * ndim)
+            values = f(*args[:i], args[i] + h * offsets, *args[i + 1 :])
+            return values if output is None else values[output]
+
+        weights = (WEIGHTS_AHEAD if ahead else WEIGHTS).reshape(-1, *(1,) * ndim)
+        values = at(AHEAD if ahead else OFFSETS)
+        gaps = values - at(np.zeros(1)) if ahead else values[:4] - values[4:]
+        return np.sum(gaps * weights, axis=0) / h
 
     def partial(y, *args):
         x = args[i]
         with np.errstate(all="ignore"):
             point = np.asarray(value(x))
             wanted = STEP * np.abs(radius(point.astype(np.result_type(point, float))))
+            ends = wanted == 0
+            wanted = np.where(ends | np.isinf(wanted), STEP, wanted)
             h = np.exp2(np.floor(np.log2(wanted)))  # x + k h then has no rounding error
-            ndim = max(np.ndim(value(a)) for a in args)
-            offsets = OFFSETS.reshape(-1, *(1,) * ndim)
-            values = f(*args[:i], x + h * offsets, *args[i + 1 :])
-            if output is not None:
-                values, y = values[output], y[output]
-            slope = np.sum(values * WEIGHTS.reshape(offsets.shape), axis=0) / h
-        dtype = dtype_of(value(y))
+            slope = differences(args, h, ahead=False)
+            if np.any(ends):
+                slope = np.where(ends, differences(args, h, ahead=True), slope)
+        dtype = dtype_of(value(y if output is None else y[output]))
         return slope if dtype is None or dtype.itemsize > 8 else astype(slope, dtype)
 
     return partial
@@ -91,10 +107,16 @@ def quotient(a, b):
 
 
 def gamma_density(a, x):
-    """``x**(a-1) exp(-x) / gamma(a)``."""
+    """``x**(a-1) exp(-x) / gamma(a)``; 0 where one of the two is infinite."""
+    infinite = np.isinf(a) | np.isinf(x)
+    if np.any(infinite):
+        a, x = np.where(infinite, 2.0, a), np.where(infinite, 0.0, x)
     return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
 
 
 def beta_density(a, b, x):
-    """``x**(a-1) (1-x)**(b-1) / beta(a, b)``."""
+    """``x**(a-1) (1-x)**(b-1) / beta(a, b)``; 0 where ``a`` or ``b`` is infinite."""
+    infinite = np.isinf(a) | np.isinf(b)
+    if np.any(infinite):
+        a, b, x = np.where(infinite, 2.0, a), np.where(infinite, 2.0, b), np.where(infinite, 0.0, x)
     return np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))

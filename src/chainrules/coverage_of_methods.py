@@ -57,8 +57,8 @@ def status_of(cls: type, name: str) -> str:
         return "piecewise constant"
     if made_by == "_constant_property":
         return "passed through"
-    if made_by in ("_lost", "_refused"):
-        reason = "needs a plain number" if made_by == "_lost" else "not possible"
+    if made_by in ("lost", "_refused"):
+        reason = "needs a plain number" if made_by == "lost" else "not possible"
         return f"refused: {reason}; {inside['instead']}; or cr.value(x).{name}"
     if name in IN_PYTHON:
         return f"composed: {IN_PYTHON[name]}"

@@ -4,6 +4,8 @@ The first half goes through the signatures themselves, so that a new keyword, or
 fails until it is entered here. The second half looks closer at keywords with rules of their own.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -116,17 +118,17 @@ SPECIAL = {
 EXTREMES = (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin)
 
 # What goes with a value, where it cannot be given alone.
-TOGETHER = {
-    (f, "weights"): {"method": "inverted_cdf"}
-    for f in (np.quantile, np.percentile, np.nanquantile, np.nanpercentile)
-} | {
-    (f, "where"): {"initial": 0.5} for f in EXTREMES
-} | {
-    (f, "s"): {"axes": (0, 1)} for f in (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn)
-} | {
-    (np.clip, "a_min"): {"a_max": 0.8}, (np.clip, "a_max"): {"a_min": 0.3},
-    (np.clip, "min"): {"max": 0.8}, (np.clip, "max"): {"min": 0.3},
-}  # fmt: skip
+QUANTILES = (np.quantile, np.percentile, np.nanquantile, np.nanpercentile)
+TRANSFORMS = (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn)
+TOGETHER: dict[Any, dict[str, Any]] = {
+    **{(f, "weights"): {"method": "inverted_cdf"} for f in QUANTILES},
+    **{(f, "where"): {"initial": 0.5} for f in EXTREMES},
+    **{(f, "s"): {"axes": (0, 1)} for f in TRANSFORMS},
+    (np.clip, "a_min"): {"a_max": 0.8},
+    (np.clip, "a_max"): {"a_min": 0.3},
+    (np.clip, "min"): {"max": 0.8},
+    (np.clip, "max"): {"min": 0.3},
+}
 
 # Refused, by the reason. Each says so by name, and what to write instead.
 NOT_FOLLOWED = {

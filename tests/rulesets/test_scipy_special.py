@@ -1,5 +1,7 @@
 """The rules of scipy.special's ufuncs, each against finite differences at points of its own."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import special
@@ -329,6 +331,23 @@ def test_whole_numbers_have_no_derivative(name):
         tangents[1 + position] = 1.0
         with pytest.raises(NotImplementedError, match="is a whole number"):
             np.asarray(cr.frule(tuple(tangents), f, *args)[1])
+
+
+@pytest.mark.parametrize("name", sorted(WHOLE))
+def test_between_whole_numbers_there_is_nothing_to_differentiate(name):
+    """SciPy takes the number below, has NaN, or refuses."""
+    f = ufuncs()[name]
+    args = POINTS[name][0]
+    for position in WHOLE[name]:
+        between = [*args[:position], args[position] + 0.5, *args[position + 1 :]]
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                y = f(*between)
+        except TypeError:
+            continue
+        here = np.real(f(*args))
+        assert np.all(np.isnan(y) | (here == y))
 
 
 @pytest.mark.parametrize("name", sorted(CONSTANT))

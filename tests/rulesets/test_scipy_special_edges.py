@@ -49,6 +49,36 @@ EDGES = [
     (6.0, special.eval_legendre, (3, -1.0), 1), (0.0, special.eval_legendre, (0, 1.0), 1),
     (0.0, special.kolmogorov, (0.0,), 0), (0.0, special.bdtr, (7.0, 5, 0.3), 2),
     (0.0, special.bdtr, (2.5, 5, 0.3), 0), (0.0, special.pdtr, (2.5, 0.3), 0),
+    # The lower end of a parameter: differences to the right. DLMF 8.8.14 and, for b = 1, x**a.
+    (-special.exp1(1.3), special.gammainc, (0.0, 1.3), 0),
+    (special.exp1(1.3), special.gammaincc, (0.0, 1.3), 0),
+    (-special.exp1(0.65) / 2, special.chdtr, (0.0, 1.3), 0),
+    (-special.exp1(1.3), special.gdtr, (0.5, 0.0, 2.6), 1),
+    (math.log(0.4), special.betainc, (0.0, 1.0, 0.4), 0),
+    (-math.log(0.6), special.betainc, (1.0, 0.0, 0.4), 1),
+    (math.log(0.6), special.betaincc, (1.0, 0.0, 0.4), 1),
+    (2 / 3 * math.cos(3 * math.acos(0.4)), special.eval_gegenbauer, (3, 0.0, 0.4), 1),
+    # Infinite parameters and arguments.
+    (0.0, special.stdtr, (INFINITY, 0.7), 0), (0.0, special.gammainc, (INFINITY, 1.3), 0),
+    (0.0, special.gammainc, (INFINITY, 1.3), 1), (0.0, special.gammainc, (2.5, INFINITY), 1),
+    (0.0, special.chdtr, (INFINITY, 1.3), 0), (0.0, special.gdtr, (0.6, INFINITY, 0.9), 1),
+    (0.0, special.betainc, (INFINITY, 1.2, 0.4), 0),
+    (0.0, special.betainc, (0.3, INFINITY, 0.4), 2),
+    (0.0, special.beta, (INFINITY, 1.2), 0), (0.0, special.beta, (INFINITY, 1.2), 1),
+    (0.0, special.exprel, (-INFINITY,), 0), (0.0, special.boxcox, (0.3, INFINITY), 1),
+    (0.0, special.boxcox1p, (0.3, -INFINITY), 1), (4.0, special.boxcox1p, (-1.0, 0.5), 1),
+    (0.0, special.elliprd, (0.3, INFINITY, 0.4), 2), (0.0, special.elliprj, (1, 2, 3, INFINITY), 0),
+    # Ends of quantiles, where these do not move; zeros of means.
+    (0.0, special.gammaincinv, (1.3, 0.0), 0), (0.0, special.gammainccinv, (1.3, 1.0), 0),
+    (0.0, special.betaincinv, (1.3, 1.2, 0.0), 0), (0.0, special.betaincinv, (1.3, 1.2, 1.0), 1),
+    (0.0, special.fdtri, (3.0, 4.5, 0.0), 1), (0.0, special.gdtrix, (0.6, 1.2, 0.0), 1),
+    (0.0, special.agm, (0.0, 1.2), 1), (INFINITY, special.agm, (0.0, 1.2), 0),
+    (special.elliprf(0, 1.2, 0.4) / 4, special.elliprg, (0.0, 1.2, 0.4), 0),
+    # Even no event at all is more probable than that.
+    (0.0, special.pdtrik, (0.1, 1.2), 1), (0.0, special.bdtrik, (0.1, 5.0, 0.3), 0),
+    (0.0, special.nbdtrik, (0.1, 2.0, 0.6), 2),
+    # Gamma has a pole at a + b: there beta is 0 and crosses it.
+    (-(math.gamma(-0.5) ** 2), lambda a: special.beta(a, -0.5), (-0.5,), 0),
 ]  # fmt: skip
 
 
@@ -92,6 +122,13 @@ def test_second_derivatives_where_the_first_is_a_limit():
     assert -3 * math.pi / 64 == pytest.approx(curvature(special.ellipe, 0.0))
     assert 0.0 == curvature(special.j1, 0.0)
     assert 2 * EULER == pytest.approx(curvature(special.rgamma, 0.0))  # x + EULER * x**2 + ...
+
+
+def test_arrays_of_ends_and_others():
+    a = np.array([0.0, 0.5, 2.0, INFINITY])
+    for f in special.gammainc, special.gammaincc:
+        sums = cr.grad(lambda a, f=f: np.sum(f(a, 1.3)))(a)
+        np.testing.assert_allclose([slope(f, float(each), 1.3) for each in a], sums, rtol=1e-10)
 
 
 def test_arrays_that_mix_branches():

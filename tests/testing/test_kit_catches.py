@@ -1,5 +1,6 @@
 """The kit catches wrong rules, and says where they are wrong."""
 
+import math
 import re
 
 import numpy as np
@@ -528,6 +529,149 @@ def bent_rrule(bent, x):
 def test_scalar_finds_the_wrong_half():
     with pytest.raises(WrongDerivativeError):
         test_scalar(bent, 1.5)
+
+
+# ---- as rules go wrong in practice ---------------------------------------------------------
+
+
+def test_one_entry_a_thousandth_off_is_named():
+    def scaled(xbar):
+        xbar[1, 2] *= 1.001
+        return xbar
+
+    with pytest.raises(WrongDerivativeError, match=r"argument 0 \(x\)\[1, 2\]: expected"):
+        check_rrule(square, X, pull=lambda ybar, x: (scaled(2 * x * ybar),))
+    with pytest.raises(WrongDerivativeError, match=r"ydot\[1, 2\]: expected"):
+        check_frule(square, X, push=lambda t, x: scaled(2 * x * t[0]))
+
+
+def test_a_conjugate_too_few_is_recognized_by_the_sizes():
+    z = np.array([1 + 2j, 0.5 - 1j])
+    with pytest.raises(WrongDerivativeError, match=r"a cotangent conj\(f'\(x\)\) \* ybar"):
+        check_rrule(np.square, z, pull=lambda ybar, x: (2 * x * ybar,))
+    with pytest.raises(WrongDerivativeError, match=r"a tangent is f'\(x\) \* xdot"):
+        check_frule(np.square, z, push=lambda t, x: 2 * np.conj(x) * t[0])
+
+
+def test_a_rule_wrong_at_ties_is_told_of_the_kink():
+    a, b = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    half = np.array([0.5, 0.0])
+    check_rrule(
+        np.maximum, a, b, pull=lambda ybar, a, b: (ybar * ((a > b) + half), ybar * ((b > a) + half))
+    )
+    with pytest.raises(WrongDerivativeError, match=r"it has a kink here: its slope is"):
+        check_rrule(np.maximum, a, b, pull=lambda ybar, a, b: (ybar * (a >= b), ybar * (b >= a)))
+
+
+def test_a_transposed_square_matrix_is_guessed():
+    with pytest.raises(WrongDerivativeError, match="is something transposed"):
+        check_rrule(np.transpose, X[:, :2], pull=lambda ybar, x: (ybar,))
+    with pytest.raises(WrongDerivativeError, match=r"wrong cotangent for argument 0 \(x1\)\."):
+        check_rrule(np.matmul, X[:, :2], X[:, 1:], pull=lambda ybar, a, b: (ybar @ b, a.T @ ybar))
+
+
+def test_a_pullback_that_works_once_says_which_call_failed():
+    def rrule_f(config, f, x):
+        parts = [2 * x]
+        return f(x), lambda ybar: (NO, parts.pop() * ybar)
+
+    with pytest.raises(IndexError) as caught:
+        test_rrule(square, X, rrule_f=rrule_f)
+    assert any("any number of times" in note for note in caught.value.__notes__)
+
+
+def test_a_rule_that_keeps_its_last_argument_is_caught():
+    kept = {}
+
+    def rrule_f(config, f, x):
+        kept["x"] = x
+        return f(x), lambda ybar: (NO, 2 * kept["x"] * ybar)
+
+    with pytest.raises(WrongDerivativeError, match="after the rule was run for other arguments"):
+        test_rrule(square, X, rrule_f=rrule_f)
+
+
+def test_a_rule_that_counts_its_calls_is_caught():
+    calls = []
+
+    def rrule_f(config, f, x):
+        calls.append(x)
+        scale = 2 if len(calls) < 3 else 3
+        return f(x), lambda ybar: (NO, scale * x * ybar)
+
+    with pytest.raises(WrongDerivativeError, match="does the rule keep something outside"):
+        test_rrule(square, X, rrule_f=rrule_f)
+
+    def push(t, x):
+        calls.append(x)
+        return (2 if len(calls) < 2 else 3) * x * t[0]
+
+    calls.clear()
+    with pytest.raises(WrongDerivativeError, match="when it is called again; does it keep state"):
+        check_frule(square, X, push=push)
+
+
+def test_a_derivative_that_ignores_a_keyword_is_caught():
+    def rrule_f(config, f, x, **options):
+        return f(x, **options), lambda ybar: (NO, np.ones_like(x) * ybar)
+
+    test_rrule(np.sum, X, rrule_f=rrule_f)
+    for options in ({"axis": 1}, {"axis": 0, "where": X[:2, :2] > 0}):
+        with pytest.raises(WrongDerivativeError, match="axis="):
+            test_rrule(np.sum, X[:2, :2], rrule_f=rrule_f, **options)
+
+
+def test_another_default_of_a_keyword_is_caught():
+    def f(x, *, power=2):
+        return x**power
+
+    def rrule_f(config, f, x, power=3):
+        return f(x), lambda ybar: (NO, power * x ** (power - 1) * ybar)
+
+    with pytest.raises(WrongDerivativeError, match=r"wrong cotangent for argument 0 \(x\)\."):
+        test_rrule(f, A, rrule_f=rrule_f)
+
+
+def test_a_missing_derivative_of_an_integer_is_caught_where_a_tangent_is_given():
+    options = {"pull": lambda ybar, a, b: (b * ybar, NO)}
+    check_rrule(product, A, np.array([2, 3]), **options)
+    with pytest.raises(WrongDerivativeError, match="is the derivative missing"):
+        check_rrule(product, A, primal_with_tangent(np.array([2, 3]), np.ones(2)), **options)
+    with pytest.raises(WrongDerivativeError, match=r"wrong tangent for argument 1 \(b\)\."):
+        check_frule(product, A, primal_with_tangent(3, 1.0), push=lambda t, a, b: t[0] * b)
+
+
+def test_a_rule_by_the_math_module_is_caught_and_told_what_to_write():
+    with pytest.raises(TypeError, match="math module needs a plain number"):
+        check_rrule(np.sin, 0.7, pull=lambda ybar, x: (math.cos(x) * ybar,), second_order=True)
+    with pytest.raises(TypeError, match="math module needs a plain number"):
+        check_frule(np.sin, 0.7, push=lambda t, x: math.cos(x) * t[0], second_order=True)
+
+
+@pytest.mark.parametrize("x", [X.astype("f4"), X.astype("c8"), np.float32(0.7)])
+def test_a_formula_wrong_by_less_than_float32_shows_is_caught_in_float64(x):
+    check_rrule(square, x, pull=lambda ybar, x: (2 * np.conj(x) * ybar,))
+    check_frule(square, x, push=lambda t, x: 2 * x * t[0])
+    wide = r"1\.00001 times what it should be(.*\n)+.*(float64|complex128)"
+    with pytest.raises(WrongDerivativeError, match=wide):
+        check_rrule(square, x, pull=lambda ybar, x: (x.dtype.type(2.00002) * np.conj(x) * ybar,))
+    with pytest.raises(WrongDerivativeError, match=wide):
+        check_frule(square, x, push=lambda t, x: x.dtype.type(2.00002) * x * t[0])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_second_derivative_wrong_by_less_than_float32_shows_is_caught(dtype):
+    def bend(x):  # it is 1, and its derivative 1e-5 and not 0
+        return 1 + 1e-5 * (x - cr.value(x))
+
+    x = np.array([1.5, 0.75], dtype)
+    options = {"second_order": True}
+    check_rrule(square, x, pull=lambda ybar, x: (2 * x * ybar,), **options)
+    check_frule(square, x, push=lambda t, x: 2 * x * t[0], **options)
+    with pytest.raises(WrongDerivativeError, match="the second derivative is wrong"):
+        check_rrule(square, x, pull=lambda ybar, x: (2 * x * ybar * bend(x),), **options)
+    with pytest.raises(WrongDerivativeError, match="the second derivative is wrong"):
+        check_frule(square, x, push=lambda t, x: 2 * x * t[0] * bend(x), **options)
 
 
 # ---- messages --------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy import special
 
 import chainrules as cr
 from chainrules.testing import (
@@ -168,6 +169,42 @@ def test_a_chosen_tangent_is_used():
 
     test_frule(lambda x: x * x, primal_with_tangent(3.0, 0.25), frule_f=forward(push), **FIRST)
     assert seen[0] == 0.25
+
+
+def test_a_chosen_tangent_is_used_for_the_second_derivative_too():
+    """On the edge of the triangle ``a + b <= 1``, along the edge alone."""
+
+    def f(a, b):
+        return a * b * np.sqrt(np.where(a + b > 1 + 1e-9, np.nan, 2.0))
+
+    arguments = [primal_with_tangent(0.5, 1.0), primal_with_tangent(0.5, -1.0)]
+    push = forward(lambda t, a, b: f(a, b) * (t[0] / a + t[1] / b))
+    report = test_frule(f, *arguments, frule_f=push)
+    assert not any("second order" in reason for reason in report.skipped)
+    assert any("second order" in check for check in report.checks)
+
+
+def test_a_tangent_of_a_list_of_unequal_arrays():
+    parts = [np.ones(2), np.ones(3)]
+    test_rrule(np.concatenate, primal_with_tangent(parts, cr.Tangent(list, -parts[0], parts[1])))
+
+
+def test_a_class_as_an_option():
+    for option in (np.float64, float):
+        report = test_rrule(np.sum, X, dtype=option)
+        assert f"dtype={option.__name__})" in report.call
+    report = test_rrule(np.astype, X.astype("f4"), np.float64)
+    assert "(float32[2,3], float64)" in report.call
+
+
+def test_values_that_are_nan_are_left_out_of_the_second_derivative():
+    """SciPy refuses some complex arguments of elliprj, of which the derivatives are finite."""
+    z = (1.2 + 0.1j, 0.4 - 0.2j, 0.8 + 0j, -1.3 - 0.7j)
+    assert np.isnan(special.elliprj(*z))
+    test_frule(special.elliprj, *z)
+    test_rrule(special.elliprj, *z)
+    with np.errstate(invalid="ignore"):
+        test_frule(np.log, np.array([-1.0, 2.0]))
 
 
 def test_flags_and_strings_pass_through():

@@ -55,7 +55,7 @@ def paired(given: tuple, rng: np.random.Generator) -> tuple[tuple, tuple, tuple]
         xdot = argument.xdot if isinstance(argument, PrimalWithTangent) else rand_tangent(x, rng)
         if chosen and not isinstance(xdot, AbstractZero):
             space = Coordinates(x, xdot)
-            if np.shape(xdot) != np.shape(x) and len(space.leaves) == 1 == len(space.split(xdot)):
+            if children(x) is None and np.shape(xdot) != np.shape(x):
                 raise ValueError(
                     f"the tangent has shape {np.shape(xdot)}, its argument {np.shape(x)}."
                 )

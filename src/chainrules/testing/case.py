@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import Snapshot, paired
+from ..rules import AbstractZero
+from .arguments import Snapshot, paired, primal_with_tangent
 from .coordinates import Coordinates
 from .describe import argument_names, call_text, short_name
 from .diagnosis import Diagnosis, diagnose
@@ -106,6 +107,18 @@ class Case:
     def call(self, items: tuple) -> Any:
         """The function at another point."""
         return items[0](*items[1:], **self.kwargs)
+
+    def in_float64(self) -> list | None:
+        """The arguments in float64; None if they are, or if the function returns float32 anyway."""
+        if self.epsilon == np.finfo(float).eps or self.line(self.xdot).keep_dtype:
+            return None
+        items = self.space.point(self.space.values())
+        tangents = self.space.tangents(self.xdot, keep_dtype=False)
+        pairs = zip(items, tangents, self.tangents, strict=True)
+        return [
+            primal_with_tangent(x, old if isinstance(old, AbstractZero) else xdot)
+            for x, xdot, old in pairs
+        ]
 
     def another_direction(self) -> np.ndarray:
         """Random coordinates, but those of the caller where a tangent was chosen."""

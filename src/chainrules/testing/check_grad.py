@@ -103,8 +103,8 @@ def check_grad(
     def push(tangents: tuple) -> tuple:
         return case.within(lambda: _jvp(kwargs, tangents, case.items), "running jvp")
 
-    def pull() -> tuple:
-        return case.within(lambda: _vjp(kwargs, case.items), "running vjp")
+    def pull(items: tuple) -> tuple:
+        return case.within(lambda: _vjp(kwargs, items), "running vjp")
 
     Pushforward(case, push, f"jvp of {name}").check()
     reverse = Reverse(case, pull, f"vjp of {name}", output_tangent)

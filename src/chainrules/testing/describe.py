@@ -89,6 +89,13 @@ def guess(
         return "every entry has the wrong sign"
     if complex_ and close(got * np.resize([1.0, -1.0], got.shape)):
         return "every entry is the complex conjugate of what it should be"
+    if complex_ and got.shape == expected.shape:
+        sizes = [np.hypot(*np.reshape(entries, (-1, 2)).T) for entries in (got, expected)]
+        if np.all(np.abs(sizes[0] - sizes[1]) <= 1e-5 * scale):
+            return (
+                "the sizes are right and the angles are not:"
+                " a tangent is f'(x) * xdot, a cotangent conj(f'(x)) * ybar"
+            )
     factor = float(got @ expected) / float(expected @ expected)
     if factor != 0 and close(got / factor):
         return f"every entry is {factor:.6g} times what it should be"

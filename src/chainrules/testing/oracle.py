@@ -144,7 +144,7 @@ def directional_derivative(line: Line, fdm: FiniteDifference | None = None) -> E
 def adaptive(line: Line) -> Estimate:
     """Central differences; one-sided where the function ends at the point."""
     # The reach keeps away from kinks and poles nearby; floats of less precision need more of it.
-    reach = 1e-2 * (line.epsilon / np.finfo(float).eps) ** (1 / 6)
+    reach = 1e-2 * (line.epsilon / float(np.finfo(float).eps)) ** (1 / 6)
     reach = max(reach, 1e4 * line.resolution)  # at a large point nothing less is a step at all
     found = central_fdm(5, 1, max_range=reach).estimate(line)
     for one_sided in (forward_fdm, backward_fdm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from .errors import (
     WrongValueError,
 )
 from .finite_differences import Estimate
+from .oracle import quiet
 from .pushforward_checks import entry_lines
 from .random_tangents import short_numbers
 from .structure import inplace_complaint, tangent_complaint, value_complaint
@@ -32,7 +34,7 @@ SINGLY = 100  # at most so many coordinates are differenced one by one to find t
 
 
 class Reverse:
-    """A case together with ``rule() -> (y, pullback)``, or None where there is no rule.
+    """A case together with ``rule(items) -> (y, pullback)``, or None where there is no rule.
 
     Attributes
     ----------
@@ -43,7 +45,7 @@ class Reverse:
     """
 
     def __init__(
-        self, case: Case, rule: Callable[[], Any], name: str, output_tangent: Any = None
+        self, case: Case, rule: Callable[[tuple], Any], name: str, output_tangent: Any = None
     ) -> None:
         self.case, self.run, self.rule = case, rule, name
         space = case.result
@@ -63,7 +65,7 @@ class Reverse:
         case = self.case
         before = case.snapshot()
         try:
-            pair = self.run()
+            pair = self.run(case.items)
         except (RuleError, TangentError) as error:
             # What the registry refuses is a wrong form here too.
             raise case.failure(WrongStructureError, str(error)) from error
@@ -80,12 +82,14 @@ class Reverse:
             )
         return pullback
 
-    def pull(self, pullback: Callable[[Any], Any], ybar: Any) -> tuple[tuple, np.ndarray]:
+    def pull(
+        self, pullback: Callable[[Any], Any], ybar: Any, when: str = ""
+    ) -> tuple[tuple, np.ndarray]:
         """The cotangents of function and arguments, and their coordinates."""
         __tracebackhide__ = True
         case = self.case
         try:
-            xbars = pullback(ybar)
+            xbars = case.within(lambda: pullback(ybar), f"calling the pullback{when}")
         except (RuleError, TangentError) as error:
             raise case.failure(WrongStructureError, str(error)) from error
         if type(xbars) is not tuple:
@@ -249,14 +253,16 @@ class Reverse:
         case = self.case
         returned = Snapshot(dict(zip(case.names, map(opened, xbars), strict=True)))
         vseed = np.where(self.seed != 0, short_numbers(self.seed.size, case.rng), 0.0)
-        _, second = self.pull(pullback, case.result.tangent(vseed))
+        again = " again, which must work any number of times"
+        _, second = self.pull(pullback, case.result.tangent(vseed), again)
         path = returned.changed()
         if path is not None:
             first = f"a second call of the pullback of the {self.rule} changed what the first gave."
             raise case.failure(MutatedArgumentError, first, f"it changed the cotangent of {path}")
         case.unchanged(before, f"the pullback of the {self.rule}, called again,")
-        _, again = self.pull(pullback, self.ybar)
-        self.equal(got, again, "gives something else when it is called again")
+        self.equal(
+            got, self.pull(pullback, self.ybar)[1], "gives something else when it is called again"
+        )
         # Halves and doubles are exact in binary: what is left is the rounding of the rule.
         _, mixed = self.pull(pullback, case.result.tangent(2 * self.seed - 0.5 * vseed))
         self.equal(2 * got - 0.5 * second, mixed, "is not linear: 2 * ybar - 0.5 * vbar")
@@ -264,8 +270,23 @@ class Reverse:
         finite = np.where(np.isfinite(got), nothing, 0.0)
         self.equal(np.zeros_like(got), finite, "gives something for a zero seed")
         case.report.checks.append("linearity")
+        self.check_state(pullback, got)
 
-    def equal(self, expected: np.ndarray, got: np.ndarray, complaint: str) -> None:
+    def check_state(self, pullback: Callable, got: np.ndarray) -> None:
+        """Neither a call at another point nor a second one at the same changes anything."""
+        __tracebackhide__ = True
+        case = self.case
+        elsewhere = case.space.point(case.space.values() * (1 + 2.0**-7), keep_dtype=True)
+        with quiet(), contextlib.suppress(Exception):  # it may be outside of the domain
+            self.run(elsewhere)
+        keeps = "does the rule keep something outside of its call?"
+        _, again = self.pull(pullback, self.ybar)
+        complaint = "gives something else after the rule was run for other arguments"
+        self.equal(got, again, complaint, keeps)
+        _, again = self.pull(self.start(), self.ybar)
+        self.equal(got, again, "gives something else when the rule is run again", keeps)
+
+    def equal(self, expected: np.ndarray, got: np.ndarray, complaint: str, hint: str = "") -> None:
         __tracebackhide__ = True
         case = self.case
         compare = ~self.missing & np.isfinite(expected)
@@ -277,7 +298,7 @@ class Reverse:
         if np.any(wrong):
             first = f"the pullback of the {self.rule} {complaint}."
             lines = entry_lines(got, expected, wrong, case.entry_name)
-            raise case.failure(WrongDerivativeError, first, *lines)
+            raise case.failure(WrongDerivativeError, first, *lines, hint)
 
 
 def opened(xbar: Any) -> Any:

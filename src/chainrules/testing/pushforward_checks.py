@@ -75,6 +75,9 @@ class Pushforward:
                 raise self.wrong(got, expected.value, wrong, expected.method, diagnosis)
             case.report.notes.append(f"{diagnosis.text}; the derivative is in between")
         case.report.checks.append(f"ydot by {expected.method}")
+        again = self.ydot(case.tangents)[1]
+        complaint = "gives something else when it is called again; does it keep state"
+        self.equal(got, again, ~missing & np.isfinite(got), complaint)
         self.check_linear(got, ~missing & np.isfinite(got))
         return got
 

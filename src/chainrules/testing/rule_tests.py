@@ -112,8 +112,8 @@ def test_rrule(
     case = Case("test_rrule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ReverseConfig() if config is None else config
 
-    def run() -> Any:
-        return case.within(lambda: rrule_f(config, *case.items, **kwargs), "running the rule")
+    def run(items: tuple) -> Any:
+        return case.within(lambda: rrule_f(config, *items, **kwargs), "running the rule")
 
     reverse = Reverse(case, run, f"rrule of {short_name(f)}", output_tangent)
     xbar = reverse.check(check_thunks)
@@ -131,6 +131,15 @@ def test_rrule(
             via_ad = rrule_f is rrule and isinstance(config, HasReverseMode)
             again = rrule_via_ad if via_ad else rrule_f
             _check_second_reverse(case, again, config, reverse)
+    wide = case.in_float64() if case.result.size and case.space.size else None
+    if wide is not None:
+        # Differences of float32 are good to four digits; a wrong formula shows in float64.
+        options: dict = {"rtol": rtol, "atol": atol, "fdm": fdm, "rng": rng, "seed": seed}
+        options |= {"fkwargs": kwargs, "config": config, "rrule_f": rrule_f}
+        options["output_tangent"] = case.result.tangent(reverse.seed, keep_dtype=False)
+        options |= {"second_order": second_order, "check_thunks": check_thunks}
+        test_rrule(case.f, *wide[1:], **options)
+        case.report.checks.append("again in float64")
     return case.report
 
 
@@ -201,13 +210,19 @@ def test_frule(
             case.report.skipped.append(f"forward against reverse: {str(error).splitlines()[0]}")
             pair = None
         if pair is not None:
-            reverse = Reverse(case, lambda: pair, f"rrule of {short_name(f)}")
+            reverse = Reverse(case, lambda items: pair, f"rrule of {short_name(f)}")
             _, xbar = reverse.pull(reverse.start(), reverse.ybar)
             check_adjoint(case, push, reverse, xbar)
         if second_order:
             via_ad = frule_f is frule and isinstance(config, HasForwardsMode)
             again = frule_via_ad if via_ad else frule_f
             _check_second_forward(case, again, config)
+    wide = case.in_float64() if case.result.size and case.space.size else None
+    if wide is not None:
+        options: dict = {"rtol": rtol, "atol": atol, "fdm": fdm, "rng": rng, "seed": seed}
+        options |= {"fkwargs": kwargs, "config": config, "frule_f": frule_f}
+        test_frule(case.f, *wide[1:], second_order=second_order, **options)
+        case.report.checks.append("again in float64")
     return case.report
 
 

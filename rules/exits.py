@@ -1,0 +1,51 @@
+"""The ways out of tracing: where Python or NumPy asks a traced value for its plain number.
+
+What they ask with says little of what the user wrote, so a text names all that it may be.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import LostDerivativeError, user_line
+from .levels import Traced, value
+
+
+def describe(x: Any) -> str:
+    """Return ``float64[3, 2]`` for an array, the type's name for anything else."""
+    x = value(x)
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return type(x).__name__
+    shape = ", ".join(map(str, np.shape(x)))
+    return f"{dtype}[{shape}]" if np.shape(x) else str(dtype)
+
+
+def lost(what: str, instead: str) -> Callable:
+    """Return a method that refuses to give the plain number, and says what to write instead."""
+
+    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        raise LostDerivativeError(
+            f"{what} needs a plain number, and would drop the derivative of a traced "
+            f"{describe(self)} in {user_line()}.\n"
+            f"  {instead}\n  or write cr.value(x), where no derivative is wanted"
+        )
+
+    return lose
+
+
+KEEP = """keep the traced value:
+    np.sin(x)                               for math.sin(x)
+    np.stack([x, y]), cr.array([x, y])      for np.array([x, y], float)
+    np.zeros_like(x), np.zeros(n, like=x)   for a buffer that is written to
+    a + b * rng.normal()                    for rng.normal(a, b)
+    x                                       for np.float64(x)
+    from chainrules import numpy as np      for np.full, np.arange, np.vectorize"""
+STACK = """leave out the dtype, or let the traced value be seen:
+    cr.array(x, float)                      for np.array(x, float), np.asarray(x, float)
+    np.stack([x, y])                        for np.array([x, y], float)
+    np.zeros_like(x), np.zeros(n, like=x)   for a buffer that buffer[i:j] = x is written to
+    from chainrules import numpy as np      for functions that make arrays"""
+TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
+lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)

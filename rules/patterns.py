@@ -13,12 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from ..config import MissingRuleError
 from .blocks import Block, is_elementwise, run_on_block
 from .containers import LEAVES, iterate_leaves, map_leaves
 from .kinds import BilinearRule, LinearRule
 from .levels import value
 from .project import shape_of
 from .registry import frule
+from .signatures import name_of
+
+# A pattern of more entries than this is none.
+LARGEST = 10**8
 
 # A linear function of so few numbers is asked what each of them does.
 PROBED = 256
@@ -189,6 +194,11 @@ def everything(f: Any, args: tuple, kwargs: dict, patterns: list[Pattern]) -> An
     def pattern_of(part: Any) -> Pattern:
         shape = shape_of(part)
         size = math.prod(shape)
+        if size * len(columns) > LARGEST:
+            raise MissingRuleError(
+                f"nothing is known of which entries {name_of(f)} makes of which others, and all "
+                f"{size} of all {len(columns)} are too many.\n  leave out sparse=True"
+            )
         rows = np.repeat(np.arange(size), len(columns))
         return Pattern(shape, matrix(rows, np.tile(columns, size), (size, len(used))))
 

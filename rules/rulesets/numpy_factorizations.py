@@ -21,6 +21,7 @@ from ..tangents import AbstractZero, NoTangent, Tangent
 from .numpy_linalg import diagonal_matrix, diagonal_of, entry_sum, over_matrices
 from .numpy_products import adjoint
 from .quotients import not_smooth, quotient
+from .triangular import are_plain, cholesky_pull
 
 # ---- triangles ------------------------------------------------------------------------------
 
@@ -72,13 +73,17 @@ def cholesky_rrule(cholesky, a, *, upper=False):
     """
     y = cholesky(a, upper=upper)
     factor = adjoint(y) if upper else y
-    inverse = np.linalg.inv(factor)
     project_a = ProjectTo(a)
 
     def cholesky_pullback(ybar):
         factor_bar = adjoint(ybar) if upper else ybar
-        moved = adjoint(inverse) @ half_lower(adjoint(factor) @ factor_bar) @ inverse
-        return NoTangent(), project_a(half(hermitian(moved), "U" if upper else "L"))
+        if are_plain(factor, factor_bar):
+            both = 2 * cholesky_pull(factor, factor_bar, half_lower)
+        else:
+            inverse = np.linalg.inv(factor)
+            inner = half_lower(adjoint(factor) @ factor_bar)
+            both = hermitian(adjoint(inverse) @ inner @ inverse)
+        return NoTangent(), project_a(half(both, "U" if upper else "L"))
 
     return y, cholesky_pullback
 

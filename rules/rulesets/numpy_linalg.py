@@ -16,6 +16,7 @@ from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, Tangent, ZeroTangent
 from .numpy_products import adjoint
+from .triangular import are_plain, solve_by_blocks
 
 non_differentiable(np.linalg.matrix_rank)
 
@@ -91,7 +92,10 @@ def solve_rrule(solve, a, b):
 
     def solve_pullback(ybar):
         columns = np.expand_dims(y, -1) if vector else y
-        bbar = np.linalg.solve(adjoint(a), np.expand_dims(ybar, -1) if vector else ybar)
+        ybar_columns = np.expand_dims(ybar, -1) if vector else ybar
+        moved = adjoint(a)
+        solved = solve_by_blocks if are_plain(moved, ybar_columns) else np.linalg.solve
+        bbar = solved(moved, ybar_columns)
         abar = unbroadcast(-bbar @ adjoint(columns), project_a.shape)
         bbar = unbroadcast(bbar[..., 0] if vector else bbar, project_b.shape)
         return NoTangent(), project_a(abar), project_b(bbar)

@@ -1,16 +1,22 @@
 """What linear functions of NumPy do to the pattern of what an array depends on."""
 
 import math
+import string
 
 import numpy as np
 
 from ..calls import astype, getitem
 from ..levels import value
-from ..patterns import Pattern, matrix, moves, number, pattern_rule
+from ..patterns import Pattern, entry_by_entry, matrix, moves, number, pattern_rule
 from ..project import shape_of
 from ..views import written
+from .numpy_differences import differences
+from .numpy_einsum import read_call
 from .numpy_indexing import scatter
 from .numpy_shapes import pad_zeros
+
+# An einsum that adds up so many products is not looked into.
+PRODUCTS = 10**7
 
 moves(np.real, np.imag, np.conj, np.copy, getitem, np.take, np.take_along_axis)
 moves(np.reshape, np.ravel, np.expand_dims, np.squeeze, np.broadcast_to, np.transpose)
@@ -46,6 +52,127 @@ def scatter_pattern(x, shape, dtype, index):
 def written_pattern(x, path, index, v):
     (ids, written_ids), whole = number([x, v])
     return whole.taken(written(ids, path, index, written_ids))
+
+
+@pattern_rule(differences)
+def differences_pattern(x, n, axis):
+    for _ in range(n):
+        ids = np.moveaxis(x.ids, axis, -1)
+        ids, previous = (np.moveaxis(part, -1, axis) for part in (ids[..., 1:], ids[..., :-1]))
+        x = Pattern(ids.shape, x.taken(ids).rows + x.taken(previous).rows)
+    return x
+
+
+@pattern_rule(np.cumsum)
+def cumsum_pattern(x, axis=None, dtype=None, out=None):
+    # Each entry depends on the one before it in the result, and on its own.
+    ids = x.ids.ravel() if axis is None else np.moveaxis(x.ids, axis, 0)
+    rows = [x.taken(ids[0]).rows] if len(ids) else []
+    for k in range(1, len(ids)):
+        rows.append(rows[-1] + x.taken(ids[k]).rows)
+    return stacked(rows, ids.shape, 0 if axis is None else axis, x)
+
+
+def stacked(rows, shape, axis, x):
+    """Return the pattern of an array from that of each of its parts along one axis."""
+    from scipy import sparse
+
+    if not rows:
+        return x
+    moved = Pattern(shape, sparse.vstack(rows, "csr"))
+    return moved.taken(np.moveaxis(moved.ids, 0, axis))
+
+
+@pattern_rule(np.convolve)
+def convolve_pattern(a, v, mode="full"):
+    if type(a) is type(v):
+        return NotImplemented
+    x, kernel = (a, np.ravel(value(v))) if type(a) is Pattern else (v, np.ravel(value(a)))
+    full = x.size + kernel.size - 1
+    taps = np.flatnonzero(kernel != 0)
+    places = np.arange(x.size)[:, None] + taps
+    sources = np.broadcast_to(np.arange(x.size)[:, None], places.shape)
+    whole = Pattern((full,), matrix(places, sources, (full, x.size)) @ x.rows)
+    ones = np.ones(x.size), np.ones(kernel.size)
+    n = np.convolve(*ones, mode).size
+    first = 0 if mode == "full" else (full - n) // 2
+    return whole.taken(whole.ids[first : first + n])
+
+
+# ---- products -------------------------------------------------------------------------------
+
+
+def einsum_pattern(*args, **options):
+    """Return the pattern of an einsum, from every product of entries that it adds up."""
+    sized = [np.empty(x.shape) if type(x) is Pattern else x for x in args]
+    subscripts, positions = read_call(sized)
+    operands = [args[i] for i in positions]
+    lengths = {
+        letter: n
+        for term, x in zip(subscripts.inputs, operands)
+        for letter, n in zip(term, shape_of(x))
+        if n != 1
+    }
+    letters = sorted({letter for term in subscripts.inputs for letter in term})
+    patterns = [x for x in operands if type(x) is Pattern]
+    sizes = [lengths.get(letter, 1) for letter in letters]
+    if len(patterns) != 1 or math.prod(sizes) > PRODUCTS:
+        return NotImplemented
+    term = subscripts.inputs[[x is patterns[0] for x in operands].index(True)]
+    shape = tuple(lengths.get(letter, 1) for letter in subscripts.output)
+    grid = dict(zip(letters, np.ogrid[tuple(map(slice, sizes))]))
+
+    def places(term, shape):
+        found = np.zeros(sizes, int)
+        for letter, n in zip(term, shape):
+            found = found * n + (grid[letter] if n != 1 else 0)
+        return found
+
+    used = np.ones(sizes, bool)
+    for x, other in zip(operands, subscripts.inputs):
+        if x is not patterns[0]:
+            used &= (np.ravel(value(x)) != 0)[places(other, shape_of(x))]
+    x = patterns[0]
+    flags = matrix(
+        places(subscripts.output, shape)[used],
+        places(term, x.shape)[used],
+        (math.prod(shape), x.size),
+    )
+    return Pattern(shape, flags @ x.rows)
+
+
+pattern_rule(np.einsum)(einsum_pattern)
+
+
+@pattern_rule(np.outer, np.linalg.outer)
+def outer_pattern(a, b):
+    return einsum_pattern("i,j->ij", raveled(a), raveled(b))
+
+
+def raveled(x):
+    return Pattern((x.size,), x.rows) if type(x) is Pattern else np.ravel(x)
+
+
+@pattern_rule(np.tensordot, np.linalg.tensordot)
+def tensordot_pattern(a, b, axes=2):
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if isinstance(axes, int | np.integer):
+        axes = range(rank_a - axes, rank_a), range(axes)
+    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
+    term_a = list(string.ascii_lowercase[:rank_a])
+    term_b = list(string.ascii_uppercase[:rank_b])
+    for i, j in zip(of_a, of_b):
+        term_b[j] = term_a[i]
+    free = [x for k, x in enumerate(term_a) if k not in {i % rank_a for i in of_a}]
+    free += [x for x in term_b if x.isupper()]
+    return einsum_pattern(f"{''.join(term_a)},{''.join(term_b)}->{''.join(free)}", a, b)
+
+
+@pattern_rule(np.inner)
+def inner_pattern(a, b):
+    if not (shape_of(a) and shape_of(b)):
+        return entry_by_entry((a, b))
+    return tensordot_pattern(a, b, ((-1,), (-1,)))
 
 
 @pattern_rule(np.matmul, np.dot)

@@ -113,8 +113,14 @@ def f_density(dfn, dfd, x):
 
 
 def t_density(df, t):
+    """With infinite ``df`` it is the normal one."""
+    normal = np.isinf(df)
+    df = np.where(normal, 1.0, df) if np.any(normal) else df
     logarithm = -(df + 1) / 2 * np.log1p(t * t / df) - special.betaln(df / 2, 0.5)
-    return np.exp(logarithm) / np.sqrt(df)
+    density = np.exp(logarithm) / np.sqrt(df)
+    if not np.any(normal):
+        return density
+    return np.where(normal, np.exp(-t * t / 2) / math.sqrt(2 * math.pi), density)
 
 
 # fmt: off

@@ -59,6 +59,13 @@ FUNCTIONS = {
     "constant": lambda x: np.ones(3),
     "empty": lambda x: x[:0],
     "number": lambda x: x[2] ** 2,
+    "second differences": lambda x: np.diff(np.reshape(x, (3, 4)) ** 2, 2, axis=1),
+    "cumsum along an axis": lambda x: np.cumsum(np.reshape(x, (3, 4)), axis=1),
+    "convolved": lambda x: np.convolve(x**2, [1.0, 0.0, 2.0], "same"),
+    "kernel": lambda x: np.convolve([1.0, 2.0, 3.0], x[:2], "valid"),
+    "tensordot": lambda x: np.tensordot(np.reshape(x, (3, 4)), np.eye(4)[:2], ((1,), (-1,))),
+    "inner": lambda x: np.inner(np.eye(4)[1:], np.reshape(x, (3, 4))),
+    "batched": lambda x: np.einsum("bij,bj->bi", np.reshape(x, (3, 2, 2)), np.ones((3, 2))),
     "norm": lambda x: x / np.linalg.norm(x),
 }
 
@@ -87,7 +94,8 @@ def test_a_pattern_has_every_entry_that_is_not_zero(name, probed, monkeypatch):
 
 EXACT = ["diff", "elementwise", "matmul", "stencil", "sums", "total", "joined", "moved", "fancy",
          "matmul from the right", "matrix of matrices", "written", "scalars", "split",
-         "cumsum", "einsum", "outer"]  # fmt: skip
+         "cumsum", "einsum", "second differences", "cumsum along an axis", "convolved",
+         "kernel", "tensordot", "inner", "batched"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -207,6 +215,16 @@ def test_complex_and_nested_sparse_derivatives_are_refused():
         cr.jacobian(np.sin, sparse=True)(X + 1j)
     with pytest.raises(TypeError, match="cannot be differentiated again"):
         cr.grad(lambda x: cr.jacobian(np.sin, sparse=True)(x).sum())(X)
+
+
+def test_a_function_of_which_nothing_is_known_is_refused_where_it_is_large():
+    @cr.primitive
+    def blurred(x):
+        return np.fft.irfft(np.fft.rfft(x) ** 1, x.size)
+
+    cr.linear_rule(blurred, lambda ybar, space: ybar)
+    with pytest.raises(cr.MissingRuleError, match="nothing is known of which entries blurred"):
+        cr.sparsity(blurred, np.ones(20_000))
 
 
 def test_without_scipy_the_error_names_it(monkeypatch):

@@ -68,6 +68,8 @@ EDGES = [
     (0.0, special.exprel, (-INFINITY,), 0), (0.0, special.boxcox, (0.3, INFINITY), 1),
     (0.0, special.boxcox1p, (0.3, -INFINITY), 1), (4.0, special.boxcox1p, (-1.0, 0.5), 1),
     (0.0, special.elliprd, (0.3, INFINITY, 0.4), 2), (0.0, special.elliprj, (1, 2, 3, INFINITY), 0),
+    (math.exp(-0.32) / math.sqrt(2 * math.pi), special.stdtr, (INFINITY, 0.8), 1),
+    (0.0, special.stdtrit, (INFINITY, 0.3), 0),
     # Ends of quantiles, where these do not move; zeros of means.
     (0.0, special.gammaincinv, (1.3, 0.0), 0), (0.0, special.gammainccinv, (1.3, 1.0), 0),
     (0.0, special.betaincinv, (1.3, 1.2, 0.0), 0), (0.0, special.betaincinv, (1.3, 1.2, 1.0), 1),

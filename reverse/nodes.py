@@ -115,6 +115,7 @@ class KindNode:
     """A call answered by a rule kind."""
 
     __slots__ = ("active", "args", "kind", "kwargs", "template", "y")
+    takes_pieces = False
 
     def __init__(
         self, kind: Kind, y: Any, args: tuple, kwargs: dict, active: list[tuple[int, Active]]
@@ -174,6 +175,7 @@ class ItemNode:
     """One number, read from an array by integers."""
 
     __slots__ = ("index", "kind", "parent", "space")
+    takes_pieces = False
 
     def __init__(self, kind: LinearRule, parent: int, space: Any, index: Any) -> None:
         self.kind = kind
@@ -201,6 +203,7 @@ class RuleNode:
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
     __slots__ = ("active", "f", "pullback", "template")
+    takes_pieces = False
 
     def __init__(self, pullback: Pullback, f: Any, active: list[tuple[int, Active]]) -> None:
         pullback.plain = False
@@ -221,6 +224,7 @@ class OutputNode:
     """One number or array inside a container that a call returned."""
 
     __slots__ = ("call", "key", "template")
+    takes_pieces = False
 
     def __init__(self, call: int, key: int, template: "Template") -> None:
         self.call = call
@@ -238,6 +242,7 @@ class MergeNode:
     """A call's result that is itself traced here: it was computed from captured values too."""
 
     __slots__ = ("captured", "node")
+    takes_pieces = False
 
     def __init__(self, node: Any, captured: int) -> None:
         self.node = node

@@ -2,7 +2,7 @@
 
 Plain numbers are added into one array as the sweep goes. A traced cotangent cannot be, and
 an array of zeros for every ``x[i]`` would cost n**2 for n of them. So they are collected, and
-put into their places by one ``scatter``.
+put into their places by one ``scatter``. What ``x[i] = v`` overwrote is taken out of them again.
 """
 
 import math
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import add, array_of
-from ..rules.masked import Masked
+from ..rules import ZeroTangent, add, array_of
+from ..rules.masked import Masked, unmask
 from ..rules.project import shape_of
 
 _INTEGERS = (int, np.integer)
@@ -20,9 +20,13 @@ LARGE = 8
 
 
 class Pieces:
-    """Cotangents of ``x[index]``, for several basic indices, and the ``rest`` of that of ``x``."""
+    """Cotangents of ``x[index]``, for several basic indices, and the ``rest`` of that of ``x``.
 
-    __slots__ = ("elementwise", "indices", "kind", "rest", "space", "values")
+    Those at integers are kept by their place, which can be taken out again: ``emptied`` are the
+    places where nothing is left of ``rest``. All places have as many integers.
+    """
+
+    __slots__ = ("elementwise", "emptied", "kind", "others", "places", "rest", "space")
 
     def __init__(self, kind: Any, space: Any, elementwise: bool, rest: Any) -> None:
         self.kind = kind
@@ -30,40 +34,100 @@ class Pieces:
         # Whether the entry of ``x`` multiplies by a partial, to which a structural zero matters.
         self.elementwise = elementwise
         self.rest = rest
-        self.indices: list[Any] = []
-        self.values: list[Any] = []
+        self.places: dict[tuple[int, ...], Any] = {}
+        self.emptied: set[tuple[int, ...]] = set()
+        self.others: list[tuple[Any, Any]] = []
 
     def append(self, index: Any, ybar: Any) -> None:
         """Add the cotangent of ``x[index]``."""
-        self.indices.append(index)
-        self.values.append(ybar)
+        place = self._place(index)
+        if place is None:
+            self.others.append((index, ybar))
+        else:
+            present = self.places.get(place)
+            self.places[place] = ybar if present is None else add(present, ybar)
+
+    def add(self, xbar: Any) -> None:
+        """Add a cotangent of all of ``x``."""
+        if self.emptied:
+            self._gather()
+        self.rest = xbar if self.rest is None else add(self.rest, xbar)
+
+    def take(self, index: Any) -> Any:
+        """Take the cotangent of ``x[index]`` out, and leave zeros there."""
+        place = self._place(index)
+        if self.others or place is None:
+            self._gather()
+        if place is None:
+            return None
+        ybar = self.places.pop(place, None)
+        if self.rest is not None and place not in self.emptied:
+            rest = unmask(self.rest)[place]
+            ybar = rest if ybar is None else add(rest, ybar)
+        self.emptied.add(place)
+        return ZeroTangent() if ybar is None else ybar
 
     def gathered(self) -> Any:
         """Return the cotangent of ``x``."""
+        self._gather()
+        return ZeroTangent() if self.rest is None else self.rest
+
+    def _place(self, index: Any) -> tuple[int, ...] | None:
+        index = index if type(index) is tuple else (index,)
+        if not all(isinstance(part, _INTEGERS) for part in index):
+            return None
+        place = tuple([part % n for part, n in zip(index, self.space.shape, strict=False)])
+        for known in (self.places, self.emptied):
+            if known and len(next(iter(known))) != len(place):
+                self._gather()
+        return place
+
+    def _gather(self) -> None:
+        """Put everything into ``rest``."""
         space = self.space
-        pairs = list(zip(self.indices, self.values, strict=True))
+        if self.emptied and self.rest is not None:
+            emptied = np.zeros(space.shape, bool)
+            emptied[_columns(self.emptied)] = True
+            zeroed = np.where(emptied, 0, unmask(self.rest))
+            masked = type(self.rest) is Masked
+            self.rest = Masked(zeroed, self.rest.alive & ~emptied) if masked else zeroed
+        pairs = self.others
+        if len(self.places) == 1:
+            pairs = [*pairs, *self.places.items()]
+        elif self.places:
+            values = list(self.places.values())
+            rows = len(next(iter(self.places))) < space.ndim
+            together = np.stack(values) if rows else array_of(values)
+            pairs = [(_columns(self.places), together), *pairs]
+        self.emptied, self.places, self.others = set(), {}, []
         # A piece that is a good part of the whole costs no more by itself.
-        large = [pair for pair in pairs if LARGE * math.prod(shape_of(pair[1])) >= space.size]
-        small = [pair for pair in pairs if LARGE * math.prod(shape_of(pair[1])) < space.size]
+        large = [pair for pair in pairs if self._is_large(*pair)]
+        small = [pair for pair in pairs if not self._is_large(*pair)]
         if len(small) > 1:
-            small = [self._joined(*zip(*small, strict=True))]
-        xbar = self.rest
+            small = [self._joined(small)]
         for index, ybar in [*large, *small]:
             placed = self.kind.pull(0, ybar, None, (None,), {"index": index}, space)
             if self.elementwise:
                 alive = np.zeros(space.shape, bool)
                 alive[index] = True
                 placed = Masked(placed, alive)
-            xbar = placed if xbar is None else add(xbar, placed)
-        return xbar
+            self.rest = placed if self.rest is None else add(self.rest, placed)
 
-    def _joined(self, indices: tuple, values: tuple) -> tuple[Any, Any]:
+    def _is_large(self, index: Any, ybar: Any) -> bool:
+        joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)
+        return joined or LARGE * math.prod(shape_of(ybar)) >= self.space.size
+
+    def _joined(self, pairs: list) -> tuple[Any, Any]:
         """Return several pieces as one, with its index."""
-        if self.space.ndim == 1 and all(type(index) is int for index in indices):
-            return np.array(indices), array_of(list(values))
-        places = [positions(index, self.space.shape) for index in indices]
-        flat = [np.reshape(ybar, (-1,)) for ybar in values]
-        return np.unravel_index(np.concatenate(places), self.space.shape), np.concatenate(flat)
+        shape = self.space.shape
+        places = [positions(index, shape) for index, _ in pairs]
+        flat = [np.reshape(ybar, (-1,)) for _, ybar in pairs]
+        return np.unravel_index(np.concatenate(places), shape), np.concatenate(flat)
+
+
+def _columns(places: Any) -> tuple:
+    """Return places as an index: an array of integers for each axis."""
+    return tuple([np.array(column) for column in zip(*places, strict=True)])
 
 
 def positions(index: Any, shape: tuple[int, ...]) -> np.ndarray:

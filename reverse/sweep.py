@@ -62,7 +62,7 @@ class Cotangents:
                 bars[index] = present + xbar
                 self.owned.add(index)
         elif type(present) is Pieces:
-            present.rest = xbar if present.rest is None else add(present.rest, xbar)
+            present.add(xbar)
         else:
             self.owned.discard(index)
             bars[index] = add(present, xbar)
@@ -175,8 +175,10 @@ def sweep(
             xbar = bars[b]
             bars[b] = db * ybar if xbar is None else xbar + db * ybar
             continue
-        if type(ybar) is Pieces:
+        if type(ybar) is Pieces and not (size == 1 and entry[0].takes_pieces):
             ybar = ybar.gathered()
+            if isinstance(ybar, AbstractZero):
+                continue
         if size == 3:
             a, partial, args = entry
             xbar = ybar if partial is None else partial(*args) * ybar

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import strip
+from ..rules import AbstractZero, ProjectTo, Traced, getitem, rrule, strip
 from ..rules.kinds import unbroadcast
 from ..rules.masked import unmask
 from ..rules.project import shape_of
@@ -20,6 +20,7 @@ from ..rules.views import (
     root_of,
 )
 from .nodes import Active, find_active
+from .pieces import Pieces
 from .sweep import Cotangents
 
 
@@ -49,6 +50,7 @@ class WriteNode:
     """A version of an array that differs from the one before in the entries written."""
 
     __slots__ = ("active", "before", "index", "path", "position", "shape")
+    takes_pieces = True
 
     def __init__(
         self,
@@ -69,7 +71,16 @@ class WriteNode:
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
         ybar = unmask(ybar)
-        if type(ybar) is np.ndarray:
+        if isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
+            ybar = Pieces(rrule.kinds[getitem], ProjectTo(ybar), False, ybar)
+        if type(ybar) is Pieces and not (
+            self._is_place(ybar.space.shape) and cotangents.bars[self.before] is None
+        ):
+            ybar = unmask(ybar.gathered())
+        if type(ybar) is Pieces:
+            vbar = ybar.take(self.index)
+            cotangents.bars[self.before] = ybar
+        elif type(ybar) is np.ndarray:
             # A cotangent that the sweep made is passed on, so that n writes cost O(n).
             owned = self.position in cotangents.owned
             buffer = ybar if owned else ybar.copy()
@@ -82,9 +93,14 @@ class WriteNode:
         else:
             vbar, rest = self._take_traced(ybar)
             cotangents.add(self.before, rest)
-        if self.active is not None:
+        if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = unbroadcast(vbar, self.shape)
             self.active.receive(tape, vbar, cotangents, "an assignment", 0)
+
+    def _is_place(self, shape: tuple[int, ...]) -> bool:
+        """Say whether a number or a row was written, at integers."""
+        parts = self.index if type(self.index) is tuple else (self.index,)
+        return not self.path and len(parts) <= len(shape) and all(type(k) is int for k in parts)
 
     def _take(self, buffer: np.ndarray) -> Any:
         """Return the written entries of a cotangent, and set them to zero."""
@@ -135,6 +151,7 @@ class ConstantNode:
     """A fresh array: nothing flows back from it."""
 
     __slots__ = ()
+    takes_pieces = True
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         pass

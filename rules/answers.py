@@ -22,11 +22,15 @@ from .tangents import (
 )
 
 
+_NO_NUMBERS = (AbstractZero, NotImplementedTangent)
+_SEQUENCES = (tuple, list)
+
+
 def fit_tangent(ydot: Any, y: Any) -> Any:
     """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
-    if isinstance(ydot, AbstractZero | NotImplementedTangent):
+    if issubclass(type(ydot), _NO_NUMBERS):
         return ydot
-    if isinstance(y, tuple | list):
+    if issubclass(type(y), _SEQUENCES):
         return Tangent(type(y), *map(fit_tangent, ydot, y))
     if shape_of(ydot) != shape_of(y):
         ydot = np.broadcast_to(ydot, shape_of(y))

@@ -45,6 +45,7 @@ LEAVES: set[type] = {
     np.int32,
     np.bool_,
     np.dtype,
+    *map(type, map(np.dtype, np.typecodes["All"])),
     np.ufunc,
     type(np.sum),
     types.FunctionType,

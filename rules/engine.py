@@ -55,7 +55,9 @@ class Engine:
             level = innermost((*args, *kwargs.values()))
             if level is not self:
                 return level.call(f, args, kwargs)
+        plain = kwargs
         if kwargs and innermost(kwargs.values()) is not None:
+            plain = {}
             args, kwargs = positional(f, args, kwargs)
         rule = self.table.find(self.config, f, args)
         kind = type(rule)
@@ -70,7 +72,7 @@ class Engine:
                 return body(f)(*args, **kwargs)
             raise missing_rule(self.table.name, f, args, kwargs, self)
         args, kwargs = rule.bind(f, args, kwargs)
-        if kwargs and innermost(kwargs.values()) is self:
+        if kwargs and kwargs is not plain and innermost(kwargs.values()) is self:
             return self._call_with_traced_option(f, args, kwargs)
         values = tuple([strip(x, self) for x in args])
         if not isinstance(rule, Kind):

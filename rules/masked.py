@@ -29,7 +29,9 @@ class Masked:
             return self * other
         return self + other if ufunc is np.add else NotImplemented
 
-    def __mul__(self, partial: Any) -> "Masked":
+    def __mul__(self, partial: Any) -> Any:
+        if np.all(self.alive):
+            return partial * self.value
         # The product is NaN where an infinite partial meets a structural zero; it is not read.
         with np.errstate(invalid="ignore"):
             product = partial * self.value

@@ -20,7 +20,10 @@ OBJECT = np.dtype(object)
 
 def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Heal the arguments of a call."""
-    if any(map(_may_need_healing, args)) or (kwargs and _may_need_healing(kwargs)):
+    for x in args:
+        if (type(x) not in LEAVES or type(x) is np.ndarray) and _may_need_healing(x):
+            return healed((args, kwargs))
+    if kwargs and _may_need_healing(kwargs):
         return healed((args, kwargs))
     return args, kwargs
 

@@ -4,6 +4,7 @@ A projector keeps shape and dtype, never the data, so that a pullback which need
 does not keep an array alive. Where a rule takes one as a parameter it is called ``space``.
 """
 
+import math
 import numbers
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..config import TangentError
-from .containers import children
+from .containers import LEAVES, children
 from .tangents import (
     NO_TANGENT,
     AbstractZero,
@@ -25,6 +26,7 @@ from .tangents import (
 FLOAT64 = np.dtype(np.float64)
 COMPLEX128 = np.dtype(np.complex128)
 _array = np.ndarray
+_NO_NUMBERS = (AbstractZero, NotImplementedTangent)
 _BY_TYPE: dict[type, np.dtype] = {
     float: FLOAT64,
     int: FLOAT64,
@@ -69,10 +71,15 @@ class Projector:
     dtype: np.dtype
     ndim: int
 
+    def __init_subclass__(cls) -> None:
+        LEAVES.add(cls)  # it holds no values, only what they look like
+
     def __call__(self, xbar: Any) -> Any:
-        if isinstance(xbar, AbstractZero | NotImplementedTangent):
+        # Not isinstance: of a traced value that would ask for the class of its number.
+        kind = type(xbar)
+        if issubclass(kind, _NO_NUMBERS):
             return xbar
-        if isinstance(xbar, Thunk):
+        if issubclass(kind, Thunk):
             return Thunk(lambda: self(unthunk(xbar)))
         return self.project(xbar)
 
@@ -133,6 +140,8 @@ class ProjectTo:
     registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
 
     def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
+        if type(x) is _array and x.dtype is FLOAT64:
+            return ProjectArray(x.shape, FLOAT64)  # at once, since nearly all are
         for base in type(x).__mro__:
             if base in cls.registered:
                 return ProjectRegistered(cls.registered[base](x))
@@ -208,7 +217,7 @@ class ProjectArray(Projector):
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != self.shape:

@@ -85,10 +85,8 @@ class TracedNumber(Traced):
 
     __slots__ = ()
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
-        return type_under(self)
+    # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
+    __class__ = property(type_under)  # type: ignore[assignment]
 
     # ---- NumPy's two protocols ----
 

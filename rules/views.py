@@ -24,7 +24,8 @@ Path = tuple[Step, ...]
 def root_of(x: Any) -> tuple[Any, Path]:
     """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
     try:
-        return x.base_and_path
+        # By the slot itself: most arrays have it empty, and need not ask their ``__getattr__``.
+        return type(x).base_and_path.__get__(x)
     except AttributeError:
         return x, ()
 
@@ -44,7 +45,7 @@ def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) 
     root, path = root_of(x)
     y.base_and_path = root, (*path, (f, options, positions))
     try:
-        views = root.views
+        views = type(root).views.__get__(root)
     except AttributeError:
         views = root.views = []
     views.append(weakref.ref(y))
@@ -57,9 +58,7 @@ def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> N
     if not isinstance(x, Traced):
         return
     if isinstance(y, Traced):
-        if hasattr(y, "base_and_path") or not hasattr(type(y), "views"):
-            return
-        if shares_memory(y.value, x.value):
+        if shares_memory(y.value, x.value) and hasattr(type(y), "views") and root_of(y)[0] is y:
             register_view(y, x, f, options, positions)
         return
     parts = children(y)
@@ -76,7 +75,7 @@ def is_fresh(y: Any) -> bool:
 def living_views(root: Any) -> list:
     """Return the views of ``root`` that somebody still holds."""
     try:
-        views = root.views
+        views = type(root).views.__get__(root)
     except AttributeError:
         return []
     living = [view for reference in views if (view := reference()) is not None]

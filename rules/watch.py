@@ -17,7 +17,7 @@ from .exits import describe
 from .levels import Traced
 from .traced_array import TracedArray
 
-SMALL = 1 << 12  # bytes
+SMALL = 1 << 13  # bytes
 WHOLE = 1 << 16  # bytes
 SAMPLES = 256  # entries
 WORDS = 1021  # a prime, so that rows or entries that changed places are noticed

@@ -15,20 +15,21 @@ import numpy as np
 from ..definitions import composed
 from ..levels import is_traced, value
 from ..masked import Masked, told_of_masks, unmask
-from ..project import ProjectTo
+from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, Tangent
 from .numpy_linalg import diagonal_matrix, diagonal_of, entry_sum, over_matrices
 from .numpy_products import adjoint
 from .quotients import not_smooth, quotient
-from .triangular import are_plain, cholesky_pull
+from .triangular import are_plain, cholesky_pull, inverse_of_lower
 
 # ---- triangles ------------------------------------------------------------------------------
 
 
 def half_lower(x):
     """Return the lower triangle with half the diagonal; as a linear map its own transpose."""
-    return (np.tril(x) + np.tril(x, -1)) / 2
+    one = dtype_of(x).type(1)
+    return np.tril(x) * np.where(np.eye(np.shape(x)[-1], dtype=bool), one / 2, one)
 
 
 def half(x, triangle):
@@ -50,12 +51,16 @@ def dense(xbar, x):
 # ---- Cholesky -------------------------------------------------------------------------------
 
 
+def inverse_of_factor(factor):
+    return inverse_of_lower(factor) if are_plain(factor) else np.linalg.inv(factor)
+
+
 @frule.register(np.linalg.cholesky)
 def cholesky_frule(tangents, cholesky, a, *, upper=False):
     _, adot = tangents
     y = cholesky(a, upper=upper)
     factor = adjoint(y) if upper else y
-    inverse = np.linalg.inv(factor)
+    inverse = inverse_of_factor(factor)
     moved = inverse @ hermitian(half(adot, "U" if upper else "L")) @ adjoint(inverse)
     ydot = factor @ half_lower(moved)
     return y, adjoint(ydot) if upper else ydot
@@ -80,7 +85,7 @@ def cholesky_rrule(cholesky, a, *, upper=False):
         if are_plain(factor, factor_bar):
             both = 2 * cholesky_pull(factor, factor_bar, half_lower)
         else:
-            inverse = np.linalg.inv(factor)
+            inverse = inverse_of_factor(factor)
             inner = half_lower(adjoint(factor) @ factor_bar)
             both = hermitian(adjoint(inverse) @ inner @ inverse)
         return NoTangent(), project_a(half(both, "U" if upper else "L"))

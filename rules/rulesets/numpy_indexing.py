@@ -10,11 +10,12 @@ import numpy as np
 
 from ..calls import getitem, primitive
 from ..definitions import composed, linear_rule
+from ..operands import is_basic
 from ..project import ProjectContainer
 from ..tangents import ZERO, InplaceableThunk
 
-# Indices of these types read no entry twice. (A bool is a mask.)
-BASIC = frozenset({int, slice, type(None), type(...), np.int64, np.int32, np.intp})
+# So many rows of so few entries are faster added up column by column.
+MANY, NARROW = 500, 8
 
 # Cotangents of these types are not traced, so they may be added into an array.
 PLAIN = frozenset({np.ndarray, float, complex, np.float64, np.float32, np.complex128})
@@ -26,25 +27,38 @@ def is_mask(index):
 
 def reads_once(index):
     """Say whether ``index`` is sure to read no entry twice: integers, slices and one mask."""
-    if type(index) in BASIC or is_mask(index):
+    if is_basic(index) or is_mask(index):
         return True
     if type(index) is not tuple:
         return False
-    others = [part for part in index if type(part) not in BASIC]
-    return not others or (len(others) == 1 and is_mask(others[0]))
+    others = [part for part in index if not is_basic(part)]
+    return len(others) == 1 and is_mask(others[0])
 
 
 def add_at(buffer, index, x):
     """Add ``x`` into a plain array at ``index``; what is read twice gets both."""
-    if reads_once(index):
+    if is_basic(index) and type(view := buffer[index]) is np.ndarray:
+        view += x  # and not buffer[index] += x, which would copy the view onto itself
+    elif reads_once(index):
         buffer[index] += x
     elif type(index) is np.ndarray and buffer.ndim > 1 and buffer.flags.c_contiguous:
-        # NumPy is fast where both index and array have one axis, and slow for rows (2.4).
         width = int(np.prod(buffer.shape[1:]))
-        entries = np.expand_dims(index, -1) * width + np.arange(width)
-        np.add.at(np.reshape(buffer, -1), np.ravel(entries), np.ravel(x))
+        rows = np.reshape(buffer, (len(buffer), width))
+        add_rows(rows, np.ravel(index), np.reshape(x, (index.size, width)))
     else:
         np.add.at(buffer, index, x)
+
+
+def add_rows(buffer, index, x):
+    """Add the rows of ``x`` at ``index``. NumPy is slow for rows, and fast for one axis (2.4)."""
+    n, width = buffer.shape
+    plain = buffer.dtype == x.dtype == np.float64 and index.dtype.kind == "i"
+    if plain and width <= NARROW and index.size >= max(n, MANY) and np.min(index) >= 0:
+        for k in range(width):
+            buffer[:, k] += np.bincount(index, x[:, k], n)
+    else:
+        entries = np.expand_dims(index, -1) * width + np.arange(width)
+        np.add.at(np.reshape(buffer, -1), np.ravel(entries), np.ravel(x))
 
 
 @primitive

@@ -9,7 +9,7 @@ import numpy as np
 from .numpy_products import adjoint
 
 SMALL = 50  # rows; below, one call of LAPACK is as fast
-SMALLEST = 25
+SMALLEST = 32
 
 
 def are_plain(*arrays):

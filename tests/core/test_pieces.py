@@ -45,7 +45,45 @@ def by_any_index(m):
                        itertools.pairwise(parts))  # fmt: skip
 
 
-CASES = [(by_number, X), (by_iteration, X), (by_slice, X), (by_row, M), (by_any_index, M)]
+def filled(x):
+    y = np.zeros_like(x)
+    y[0] = x[0]
+    for i in range(1, x.size):
+        y[i] = np.sin(y[i - 1]) * x[i] + y[0]
+        if i == 3:
+            y[2] = y[2] * y[3]  # read and overwritten once more
+    return np.sum(y**2) + y[1]
+
+
+def filled_by_rows(m):
+    y = np.zeros_like(m)
+    y[0] = m[0]
+    for t in range(1, len(m)):
+        y[t] = np.sin(y[t - 1]) * m[t]
+        y[t, 0] = y[t - 1, 1] ** 2
+    y[1:, 2] *= 2
+    return np.sum(y**3)
+
+
+def overwritten(x):
+    y = x * 1.0
+    kept = y[1]
+    y[1] = 2.0
+    y[-1] = y[0] * y[1]
+    y[1] = y[2] ** 2
+    return kept**2 * np.prod(y) + np.sum(y[1:3] ** 2)
+
+
+CASES = [
+    (filled, X),
+    (filled_by_rows, M),
+    (overwritten, X),
+    (by_number, X),
+    (by_iteration, X),
+    (by_slice, X),
+    (by_row, M),
+    (by_any_index, M),
+]
 
 
 def slope_of_gradient(f, x, v):
@@ -79,7 +117,7 @@ def test_third_derivatives_of_pieces(f, x):
         assert np.sum(cr.grad(g)(x) * v) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("f", [by_number, by_iteration])
+@pytest.mark.parametrize("f", [by_number, by_iteration, filled])
 def test_the_pieces_are_put_together_once(f, monkeypatch):
     sizes = []
     original = numpy_indexing.add_at

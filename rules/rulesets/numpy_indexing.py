@@ -31,7 +31,7 @@ def reads_once(index):
         return True
     if type(index) is not tuple:
         return False
-    others = [part for part in index if not is_basic(part)]
+    others = [part for part in index if type(part) is tuple or not is_basic(part)]
     return len(others) == 1 and is_mask(others[0])
 
 

@@ -112,10 +112,10 @@ def inverse(order):
     return y
 
 
-def order_of(sort, a, y):
+def order_of(sort, a, y, options):
     """In lanes, the places in ``a`` from where ``y`` was taken."""
     order = np.argsort(a, axis=-1, kind="stable")
-    if sort is np.sort:
+    if sort is np.sort and not options.keys() & {"descending"}:
         return order
     return np.take_along_axis(order, inverse(np.argsort(y, axis=-1, kind="stable")), axis=-1)
 
@@ -126,7 +126,7 @@ def sort_frule(tangents, sort, a, *, axis=-1, **options):
     _, adot = tangents
     y = sort(a, axis=axis, **options)
     lanes = in_lanes(value(y), axis)
-    order = order_of(sort, in_lanes(value(a), axis), lanes)
+    order = order_of(sort, in_lanes(value(a), axis), lanes, options)
     ydot = mean_of_ties(np.take_along_axis(in_lanes(adot, axis), order, axis=-1), lanes)
     return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
@@ -137,7 +137,7 @@ def sort_rrule(sort, a, *, axis=-1, **options):
     project_a = ProjectTo(a)
     y = sort(a, axis=axis, **options)
     lanes = in_lanes(value(y), axis)
-    order = order_of(sort, in_lanes(value(a), axis), lanes)
+    order = order_of(sort, in_lanes(value(a), axis), lanes, options)
 
     def sort_pullback(ybar):
         ybar = mean_of_ties(in_lanes(ybar, axis), lanes)

@@ -257,3 +257,14 @@ for _body in polygrid2d, polyval2d:
     _f = getattr(np.polynomial.polynomial, _body.__name__)
     if not isinstance(_f, types.FunctionType):  # since NumPy 2.4 they dispatch
         composed(_f)(_body)
+
+
+if hasattr(np.polynomial.polynomial, "polyvalnd"):  # since NumPy 2.5
+
+    @composed(np.polynomial.polynomial.polyvalnd)
+    def polyvalnd(pts, c):
+        first, *others = pts
+        y = np.polynomial.polynomial.polyval(first, c)
+        for x in others:
+            y = np.polynomial.polynomial.polyval(x, y, tensor=False)
+        return y

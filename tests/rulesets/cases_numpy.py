@@ -193,6 +193,10 @@ CHOICES: dict = {
     np.save: [case(io.BytesIO(), A)], np.savez: [case(io.BytesIO(), A)],
     np.savetxt: [case(io.BytesIO(), A)], np.savez_compressed: [case(io.BytesIO(), A)],
 }  # fmt: skip
+# NumPy 2.5 takes vectors of three components only.
+VECTORS_IN_THE_PLANE = [case(A[:, :2], B), case(A[:, :2], B[:, :2]), case(A, B[0, :2])]
+if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+    VECTORS_IN_THE_PLANE = []
 PRODUCTS: dict = {
     np.dot: [case(A, S), case(X, W), case(T, real(4, 2)), case(2.5, A), case(F32, F32.T)],
     np.inner: [case(A, B), case(X, W), case(2.5, A), case(T, T[0]), case(Z, Z)],
@@ -201,9 +205,9 @@ PRODUCTS: dict = {
     np.tensordot: [case(A, B), case(T, A, ((0, 1), (0, 1))), case(A, B, 0),
                    case(Z, A, ((1,), (1,)))],
     np.kron: [case(A, B), case(X, Y), case(Z, X), case(F32, 0.5), case(T, A)],
-    np.cross: [case(A, B), case(A[:, :2], B), case(A[:, :2], B[:, :2]), case(Z, A),
+    np.cross: [case(A, B), *VECTORS_IN_THE_PLANE, case(Z, A),
                case(S, S[::-1] * 2, axis=0),
-               case(A, B[0, :2]), case(S[:2], S[1:] * 2, axis=0)],
+               case(S[:, :2], S[:, 1:] * 2, axis=0)],
     np.convolve: [case(X, Y), case(X, Y, "same"), case(X, Y, "valid"), case(Z[0], X)],
     np.correlate: [case(X, Y), case(X, Y, "full"), case(Z[0], X, "same"), case(F32[0], F32[1])],
     np.einsum: [

@@ -26,6 +26,7 @@ BY_SUFFIX: dict = {
     "mul": [case(P, Q), case(Z, Q)], "div": [case(P, Q), case(Q, P)], "mulx": [case(P)],
     "pow": [case(Q, 3)], "val": [case(X, P), case(0.4, P), case(X, C3[0])],
     "val2d": [case(X, Y, C2)], "val3d": [case(X, Y, V, C3)],
+    "valnd": [case(np.stack([X, Y]), C2), case((X, Y, V), C3)],
     "grid2d": [case(X[:2], Y[:3], C2)], "grid3d": [case(X[:2], Y[:2], V[:3], C3)],
     "der": [case(P), case(P, 2), case(Z)], "int": [case(P), case(P, 2, [0.3, 0.4])],
     "fromroots": [case(Q)], "companion": [case(P), case(Q)], "vander": [case(X, 3), case(Z, 2)],

@@ -67,7 +67,8 @@ SQUARE = (np.linalg.det, np.linalg.inv, np.linalg.slogdet, np.linalg.eig, np.lin
 
 # Values to give, by the name of the keyword.
 VALUES = {
-    "axis": 1, "axes": (1, 0), "keepdims": True, "where": M, "dtype": SINGLE, "initial": 0.5,
+    "axis": 1, "axes": (1, 0), "keepdims": True, "descending": True, "where": M,
+    "dtype": SINGLE, "initial": 0.5,
     "order": "F", "casting": "same_kind", "subok": True, "ddof": 1, "correction": 1,
     "offset": 1, "k": 1, "n": 3, "s": (3, 3), "norm": "ortho", "copy": True, "device": "cpu",
     "overwrite_input": True, "weights": Y, "returned": True, "method": "hazen", "deg": True,

@@ -83,9 +83,10 @@ class ForwardLevel(Engine):
     def wrap(self, y: Any, ydot: Any, f: Any) -> Any:
         """Return what ``f`` gave, a value or a container, with its tangents."""
         ydot = unthunk(ydot)
-        if isinstance(ydot, AbstractZero):
+        # Not isinstance: of a traced value that would ask for the class of its number.
+        if issubclass(type(ydot), AbstractZero):
             return y
-        if isinstance(ydot, NotImplementedTangent):
+        if issubclass(type(ydot), NotImplementedTangent):
             raise ydot.error()
         parts = children(y)
         if parts is not None:
@@ -169,15 +170,22 @@ class ForwardLevel(Engine):
         z = b.value if b_active else b
         if not (a_active and b_active):
             other = z if a_active else x
-            if isinstance(other, Traced):
-                if other.level.number > self.number:
-                    return other.level.binary(ufunc, operation, a, b)
-            elif not is_operand(other):
-                return NotImplemented
-            elif other.__class__ is _array and other.dtype is OBJECT:
-                return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
-            elif isinstance(other, list | tuple):
-                return self.binary(ufunc, operation, *map(array_of, (a, b)))
+            type_other = type(other)
+            if (
+                type_other is not float
+                and type_other is not _float64
+                and (type_other is not _array or other.dtype is OBJECT)
+                and type_other is not int
+            ):
+                if isinstance(other, Traced):
+                    if other.level.number > self.number:
+                        return other.level.binary(ufunc, operation, a, b)
+                elif not is_operand(other):
+                    return NotImplemented
+                elif type_other is _array:
+                    return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
+                elif isinstance(other, list | tuple):
+                    return self.binary(ufunc, operation, *map(array_of, (a, b)))
         y = operation(x, z)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         if (
@@ -233,6 +241,8 @@ class ForwardLevel(Engine):
             for x in args
         ]
         ydot = push_all(kind, tangents, y, values, kwargs)
+        if type(y) is type(ydot) is _float64:
+            return self.dual(y, ydot)
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)

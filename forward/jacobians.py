@@ -14,8 +14,10 @@ from .jvp import ForwardConfig
 from .leaves import leaves, with_leaves
 from .program import LinearProgram
 
-# As many numbers as one result of a step may hold: so a block stays in a processor's cache.
+# As many numbers as one result of a step may hold on average: so a block stays in a processor's
+# cache. And as many as the largest may hold, for the memory.
 CACHED = 2**17
+LARGEST = 2**21
 
 
 class ForwardBlocks(ForwardConfig, AsksForBlocks):
@@ -55,15 +57,12 @@ class Directions:
         values: list[Any] = []
         for x, start in zip(self.sources, self.starts):
             space, n = ProjectTo(x), size_of(x)
-            first = max(begin, start)
-            last = min(end, start + n * (2 if is_complex(x) else 1))
-            if first >= last:
+            if max(begin, start) >= min(end, start + n * (2 if is_complex(x) else 1)):
                 values.append(space.zeros())
                 continue
-            block = np.zeros((end - begin, n), space.dtype)
-            number = np.arange(first, last)
-            units = np.where(number - start < n, 1, 1j) if is_complex(x) else 1
-            block[number - begin, (number - start) % n] = units
+            block = np.eye(end - begin, n, begin - start, space.dtype)
+            if is_complex(x):
+                block += 1j * np.eye(end - begin, n, begin - start - n)
             values.append(Block(block.reshape(end - begin, *space.shape)))
         return values
 
@@ -77,7 +76,8 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     if count == 0:
         return [_values(y, None, 0) for y in targets]
     largest = max(program.largest, *map(size_of, directions.sources), 1)
-    step = max(1, min(count, CACHED // largest))
+    mean = max(program.total // len(program.steps), 1)
+    step = max(1, min(count, CACHED // mean, LARGEST // largest))
     chunks = []
     for begin in range(0, count, step):
         end = min(begin + step, count)

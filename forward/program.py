@@ -25,6 +25,7 @@ from ..rules import (
     value,
 )
 from ..rules.blocks import run_on_block
+from ..rules.containers import LEAVES
 from ..rules.kinds import FreshArray, NonDifferentiable, ScalarRule
 from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
@@ -63,13 +64,16 @@ class Slot:
         self.index = index
 
 
+LEAVES.add(Slot)
+
+
 class LinearProgram:
     """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
 
-    ``largest`` is the size of the largest result of a step.
+    ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
     """
 
-    __slots__ = ("inputs", "largest", "number", "outputs", "plan", "steps", "watch")
+    __slots__ = ("inputs", "largest", "number", "outputs", "plan", "steps", "total", "watch")
 
     def __init__(self) -> None:
         self.number = next_level()
@@ -79,6 +83,7 @@ class LinearProgram:
         self.outputs: list[Any] = []
         self.plan: list[tuple] = []
         self.largest = 1
+        self.total = 0
 
     # ---- recording --------------------------------------------------------------------------
 
@@ -89,6 +94,7 @@ class LinearProgram:
             size = 1
             for n in shape_of(xdot):
                 size *= n
+            self.total += size
             if size > self.largest:
                 self.largest = size
         else:
@@ -116,27 +122,33 @@ class LinearProgram:
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         x, z = a, b
-        for other in (a, b):
+        a_followed, b_followed = self.follows(a), self.follows(b)
+        if not (a_followed and b_followed):
+            other = b if a_followed else a
             if isinstance(other, Traced):
                 if other.level.number > self.number:
                     return other.level.binary(ufunc, operation, a, b)
             elif not is_operand(other):
                 return NotImplemented
-        if (
-            type(_kinds.get(ufunc)) is not ScalarRule
-            or isinstance(a, list | tuple)
-            or isinstance(b, list | tuple)
-        ):
+            elif isinstance(other, (list, tuple)):
+                return self.call(ufunc, (a, b), {})
+        if type(_kinds.get(ufunc)) is not ScalarRule:
             return self.call(ufunc, (a, b), {})
-        if isinstance(a, Traced) and a.level is self:
-            x, a = a.value, Slot(a.index)  # type: ignore[attr-defined]
+        if a_followed:
+            x, a = a.value, Slot(a.index)
         else:
             a = self.watch.hold(a)
-        if isinstance(b, Traced) and b.level is self:
-            z, b = b.value, Slot(b.index)  # type: ignore[attr-defined]
+        if b_followed:
+            z, b = b.value, Slot(b.index)
         else:
             b = self.watch.hold(b)
         return self.wrap(operation(x, z), (operation, (a, b), {}))
+
+    def follows(self, x: Any) -> bool:
+        """Say whether ``x`` is a result of a step of this program."""
+        # By its type: to ask isinstance of other traced values is slow.
+        kind = type(x)
+        return (kind is LinearArray or kind is LinearNumber) and x.level is self
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Run ``f`` on the samples, and remember that it was called."""
@@ -154,7 +166,7 @@ class LinearProgram:
             if not is_perturbable_input(y):
                 return y
             traced = self.wrap(y, (f, *followed))
-            if args and isinstance(args[0], LinearArray) and args[0].level is self:
+            if args and type(args[0]) is LinearArray and args[0].level is self:
                 tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
             return traced
         whole = self.wrap(0.0, (f, *followed)).index
@@ -208,7 +220,7 @@ class LinearProgram:
             f, args, kwargs = step
             reads = set(_indices(args) + _indices(kwargs))
             needed |= reads
-            plan.append((index, f, args, kwargs, tuple(reads - seen)))
+            plan.append((index, f, args, kwargs, _places(args, kwargs), tuple(reads - seen)))
             seen |= reads
         self.plan = plan[::-1]
         self.steps = [None] * len(self.steps)
@@ -234,24 +246,29 @@ class LinearProgram:
         results: list[Any] = self.steps.copy()
         for index, x in zip(self.inputs, values, strict=True):
             results[index] = x
-        for index, f, args, kwargs, last_reads in self.plan:
-            filled = _fill(args, results)
-            results[index] = call(f, filled, _fill(kwargs, results) if kwargs else kwargs)
+        for index, f, args, kwargs, places, last_reads in self.plan:
+            if places is None:
+                filled, options = _fill(args, results), _fill(kwargs, results)
+            else:
+                filled, options = list(args), kwargs
+                for position, read in places:
+                    filled[position] = results[read]
+            results[index] = call(f, filled, options)
             for read in last_reads:
                 results[read] = None
         return [results[y.index] if type(y) is Slot else y for y in self.outputs]
 
 
-def _call(f: Any, args: tuple, kwargs: dict) -> Any:
+def _call(f: Any, args: Any, kwargs: dict) -> Any:
     return f(*args, **kwargs)
 
 
-def _call_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
-    return _part(*args) if f is _part else run_on_block(f, args, kwargs)
+def _call_on_block(f: Any, args: Any, kwargs: dict) -> Any:
+    return _part(*args) if f is _part else run_on_block(f, tuple(args), kwargs)
 
 
-def _call_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
-    return _part(*args) if f is _part else run_on_pattern(f, args, kwargs)
+def _call_on_pattern(f: Any, args: Any, kwargs: dict) -> Any:
+    return _part(*args) if f is _part else run_on_pattern(f, tuple(args), kwargs)
 
 
 def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
@@ -267,10 +284,18 @@ def _part(y: Any, position: int) -> Any:
 def _slots(x: Any, program: LinearProgram) -> Any:
     if isinstance(x, Traced):
         return Slot(x.index) if x.level is program else x  # type: ignore[attr-defined]
+    if type(x) in LEAVES or not is_traced(x):
+        return x
     parts = children(x)
-    if parts is None or not is_traced(x):
+    if parts is None:
         return x
     return parts.rebuild([_slots(part, program) for part in parts.values])
+
+
+def _places(args: tuple, kwargs: dict) -> tuple[tuple[int, int], ...] | None:
+    """Return where slots stand among ``args``; None where one is deeper, or an option."""
+    places = tuple([(i, x.index) for i, x in enumerate(args) if type(x) is Slot])
+    return places if len(places) == len(_indices(args)) + len(_indices(kwargs)) else None
 
 
 def _fill(x: Any, results: list) -> Any:

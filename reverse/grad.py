@@ -46,14 +46,14 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> 
     >>> float(y), gradient
     (5.0, array([2., 4.]))
     """
-    return titled(_value_and_grad("value_and_grad", f, argnums, has_aux), "value_and_grad", f)
+    evaluate = functools.wraps(f)(_value_and_grad("value_and_grad", f, argnums, has_aux))
+    return titled(evaluate, "value_and_grad", f)
 
 
 def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Callable:
     if not callable(f):
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
 
-    @functools.wraps(f)
     def evaluate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         chosen = Arguments(name, f, argnums, args, kwargs)
         aux: list[Any] = []

@@ -24,6 +24,7 @@ from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
 from ..rules.kinds import unbroadcast
 from ..rules.masked import Masked, unmask
 from ..rules.project import FLOAT64, cast, dtype_of, shape_of
+from .owned import LARGE, add_into, is_own, multiply_into
 from .pieces import Pieces
 
 Entry = tuple[Any, ...]
@@ -43,7 +44,7 @@ class Cotangents:
         """Add ``xbar`` to the cotangent of an entry.
 
         The first contribution is borrowed, the second makes a sum of the sweep's own, further
-        ones are added in place into that. Nothing that a rule returned is written to.
+        ones are added in place into that. Nothing that somebody else holds is written to.
         """
         bars = self.bars
         present = bars[index]
@@ -58,9 +59,14 @@ class Cotangents:
         elif type(present) is _array and type(xbar) is _array:
             if index in self.owned:
                 np.add(present, xbar, out=present)
+                return
+            if present.size >= LARGE:
+                bars[index] = None
+                ours = is_own(present)
+                bars[index] = add_into(present, xbar) if ours else present + xbar
             else:
                 bars[index] = present + xbar
-                self.owned.add(index)
+            self.owned.add(index)
         elif type(present) is Pieces:
             present.add(xbar)
         else:
@@ -127,6 +133,18 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
     return np.conj(factor) if dtype.kind == "c" else factor
 
 
+def pulled(partial: Callable | None, args: tuple, ybar: Any, shape: tuple | None) -> Any:
+    """Multiply ``ybar`` by a partial, and sum it to the shape of what was broadcast."""
+    if partial is None:
+        return ybar if shape is None else unbroadcast(unmask(ybar), shape)
+    factor = partial(*args)
+    if shape is None:
+        return factor * ybar
+    if type(factor) is int:  # a constant of a rule, such as the -1 of a difference
+        return factor * unbroadcast(unmask(ybar), shape)
+    return unbroadcast(unmask(factor * ybar), shape)
+
+
 def own(xbar: Any) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
     xbar = unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
@@ -179,9 +197,16 @@ def sweep(
             ybar = ybar.gathered()
             if isinstance(ybar, AbstractZero):
                 continue
+        # Small arrays are not worth the question whether they can be written into.
+        large = type(ybar) is _array and ybar.size >= LARGE
         if size == 3:
             a, partial, args = entry
-            xbar = ybar if partial is None else partial(*args) * ybar
+            if partial is None:
+                xbar = ybar
+            elif large and is_own(ybar):
+                xbar = multiply_into(ybar, partial(*args))
+            else:
+                xbar = partial(*args) * ybar
             if bars[a] is None:
                 bars[a] = xbar
             else:
@@ -193,19 +218,30 @@ def sweep(
                 bars[a] = xbar
             else:
                 accumulate(a, xbar)
-            xbar = ybar if partial_b is None else partial_b(*args) * ybar
+            xbar = None
+            if partial_b is None:
+                xbar = ybar
+            elif large and is_own(ybar):
+                xbar = multiply_into(ybar, partial_b(*args))
+            else:
+                xbar = partial_b(*args) * ybar
             if bars[b] is None:
                 bars[b] = xbar
             else:
                 accumulate(b, xbar)
         elif size == 7:
             a, partial, shape, b, partial_b, shape_b, args = entry
-            xbar = ybar if partial is None else partial(*args) * ybar
-            accumulate(a, xbar if shape is None else unbroadcast(unmask(xbar), shape))
+            accumulate(a, pulled(partial, args, ybar, shape))
             if b is not None:
-                xbar = ybar if partial_b is None else partial_b(*args) * ybar
-                accumulate(b, xbar if shape_b is None else unbroadcast(unmask(xbar), shape_b))
+                accumulate(b, pulled(partial_b, args, ybar, shape_b))
         else:
             entry[0].pull(tape, ybar, cotangents)
+        # What is held on to here could be neither freed nor written into.
+        args = xbar = None
     owned = cotangents.owned
-    return [xbar if i in owned else own(xbar) for i, xbar in enumerate(bars[:inputs])]
+    given = []
+    for i in range(inputs):
+        xbar = bars[i]
+        bars[i] = None
+        given.append(xbar if i in owned or is_own(xbar) else own(xbar))
+    return given

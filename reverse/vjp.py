@@ -207,7 +207,7 @@ def pulling(
         y, kind_pullback = kind_rrule(rule, f, args, kwargs)
         pull_all = partial(kind_pullback, wanted=set(positions))
     else:
-        answer = rrule(config, f, *args, **kwargs)
+        answer = None if rule is None else rrule(config, f, *args, **kwargs)
         if answer is None:
             recording = Recording(config, f, args, kwargs, positions)
             return recording.y, recording.pull

@@ -26,7 +26,7 @@ class Arguments:
         self.f = f
         self.several = isinstance(argnums, tuple | list)
         named = tuple(argnums) if self.several else (argnums,)
-        chosen = tuple(_position(name, f, argnum) for argnum in named)
+        chosen = tuple([_position(name, f, argnum) for argnum in named])
         if kwargs and max(chosen, default=0) >= len(args):
             args, kwargs = positional(f, args, kwargs)
         for argnum in chosen:
@@ -36,14 +36,16 @@ class Arguments:
                     f"positional argument{'s' if len(args) != 1 else ''}, so there is no "
                     f"argument {argnum}."
                 )
-        self.positions = tuple(argnum % len(args) for argnum in chosen)
+        self.positions = tuple([argnum % len(args) for argnum in chosen])
         if len(set(self.positions)) != len(self.positions):
             raise TypeError(f"argnums={argnums!r} names an argument twice.")
         self.args = args
         self.kwargs = kwargs
-        self.primals = tuple(args[i] for i in self.positions)
+        self.primals = tuple([args[i] for i in self.positions])
         for i, x in zip(self.positions, self.primals, strict=True):
-            if not any(map(is_perturbable_input, iterate_leaves(x))):
+            if not is_perturbable_input(x) and not any(
+                map(is_perturbable_input, iterate_leaves(x))
+            ):
                 raise TypeError(
                     f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
                     f"number that {name} could differentiate.\n"

@@ -6,7 +6,7 @@ have a block rule that says how; any other function is called for one direction 
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -79,11 +79,11 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
     Any
         A ``Block``, or a container of blocks; what it would be where there is no block.
     """
-    blocks = [x for x in iterate_leaves((args, kwargs)) if type(x) is Block]
-    if not blocks:
+    blocks, in_options = blocks_in(args), blocks_in(kwargs.values())
+    if not (blocks or in_options):
         return f(*args, **kwargs)
-    if not any(type(x) is Block for x in iterate_leaves(tuple(kwargs.values()))):
-        rule = _rules.get(f) or (elementwise(f) if is_elementwise(f) else None)
+    if not in_options:
+        rule = _rules.get(f)
         if rule is not None:
             kind = frule.kinds.get(f)
             if isinstance(kind, LinearRule | BilinearRule):
@@ -91,7 +91,23 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
             y = rule(*args, **kwargs)
             if y is not NotImplemented:
                 return Block(y)
-    return _one_by_one(f, args, kwargs, blocks[0].count)
+        elif is_elementwise(f):
+            return Block(_entry_by_entry(f, args, kwargs))
+    return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
+
+
+def blocks_in(x: Iterable) -> list[Block]:
+    """Return the blocks among some values and in their parts."""
+    found = []
+    for part in x:
+        cls = type(part)
+        if cls is Block:
+            found.append(part)
+        elif cls is tuple or cls is list:
+            found += blocks_in(part)
+        elif cls not in LEAVES:
+            found += [leaf for leaf in iterate_leaves(part) if type(leaf) is Block]
+    return found
 
 
 def is_elementwise(f: Any) -> bool:
@@ -105,20 +121,24 @@ def elementwise(f: Any) -> Callable:
     """Return the block rule of an elementwise function."""
 
     def elementwise_block(*args: Any, **options: Any) -> Any:
-        rank = max(x.rank if type(x) is Block else len(shape_of(x)) for x in args)
-        return f(*[aligned(x, rank) for x in args], **options)
+        return _entry_by_entry(f, args, options)
 
     return elementwise_block
+
+
+def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:
+    rank = max([x.rank if type(x) is Block else len(shape_of(x)) for x in args])
+    return f(*[aligned(x, rank) for x in args], **options)
 
 
 def aligned(x: Any, rank: int) -> Any:
     """Return the values of a block with ``rank`` axes for each value; others as they are."""
     if type(x) is not Block:
         return x
-    shape = x.shape
-    if len(shape) >= rank:
+    missing = rank - x.rank
+    if missing <= 0:
         return x.values
-    return np.reshape(x.values, (x.count, *(1,) * (rank - len(shape)), *shape))
+    return np.reshape(x.values, (x.count, *(1,) * missing, *x.shape))
 
 
 def spread(x: Any, count: int) -> Any:

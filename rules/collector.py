@@ -13,6 +13,11 @@ _pauses = 0
 _was_enabled = False
 
 
+def is_recording() -> bool:
+    """Say whether some transform is running, in any thread."""
+    return _pauses > 0
+
+
 class paused_collector:  # noqa: N801 - a context manager that reads as a phrase
     """``with paused_collector():``; nests, and is shared by all threads."""
 

@@ -6,6 +6,7 @@ and an exception leaves nothing behind.
 """
 
 import itertools
+import operator
 from typing import Any, Protocol
 
 from .containers import LEAVES, children, map_leaves
@@ -95,6 +96,6 @@ def strip(x: Any, level: Level) -> Any:
     if parts is None:
         return x
     values = [strip(part, level) for part in parts.values]
-    if all(new is old for new, old in zip(values, parts.values, strict=True)):
+    if all(map(operator.is_, values, parts.values)):
         return x
     return parts.rebuild(values)

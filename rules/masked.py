@@ -6,6 +6,7 @@ there, even infinite or NaN, it contributes nothing. A numeric zero gets no such
 that ``sqrt(x)**2`` at 0 is not silently 0.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Masked:
         # The product is NaN where an infinite partial meets a structural zero; it is not read.
         with np.errstate(invalid="ignore"):
             product = partial * self.value
-        return Masked(np.where(self.alive, product, 0), self.alive)
+        return Masked(zeroed(product, partial, self.alive), self.alive)
 
     __rmul__ = __mul__
 
@@ -45,6 +46,15 @@ class Masked:
         return self.value + other
 
     __radd__ = __add__
+
+
+def zeroed(product: Any, partial: Any, alive: Any) -> Any:
+    """Return ``partial * value``, where ``value`` is zero, with zeros where not ``alive``."""
+    if type(partial) in (int, float):
+        finite = math.isfinite(partial)
+    else:
+        finite = type(product) is np.ndarray and np.isfinite(product).all()
+    return product if finite else np.where(alive, product, 0)
 
 
 # Functions of several outputs whose pullbacks are told which entries nothing was selected from.

@@ -29,8 +29,11 @@ def is_basic(index: Any) -> bool:
 
 def is_array(x: Any) -> bool:
     """Say whether a value behaves as an array rather than as a number."""
-    if type(x) is np.ndarray:
+    kind = type(x)
+    if kind is np.ndarray:
         return True
+    if kind is np.float64 or kind is float:
+        return False
     if isinstance(x, Traced):
         return isinstance(x, TracedArray)
     return not isinstance(x, _NUMBERS) and hasattr(x, "shape")

@@ -140,16 +140,15 @@ class ProjectTo:
     registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
 
     def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
-        if type(x) is _array and x.dtype is FLOAT64:
-            return ProjectArray(x.shape, FLOAT64)  # at once, since nearly all are
-        for base in type(x).__mro__:
+        for base in type(x).__mro__ if cls.registered else ():
             if base in cls.registered:
                 return ProjectRegistered(cls.registered[base](x))
         # A traced value has the space of the number or array that it carries.
-        if x.__class__ in _SPACES:
-            return _SPACES[x.__class__]
-        if x.__class__ is _array and x.dtype is FLOAT64:
+        kind = x.__class__
+        if kind is _array and x.dtype is FLOAT64:
             return ProjectArray(x.shape, FLOAT64)
+        if kind in _SPACES:
+            return _SPACES[kind]
         dtype = dtype_of(x)
         if dtype is not None and not _is_sparse(x):
             space = tangent_dtype(dtype)

@@ -79,9 +79,13 @@ def remember_square(root: Any, square: Any) -> Any:
     return traced
 
 
+# Classes of values whose level only hands on what they carry: roots, and buffers.
+handed_on: set[type] = {RootNumber, RootArray}
+
+
 def settled(x: Any) -> Any:
-    """Return a root as an ordinary traced value; anything else as it is."""
-    return x.value if type(x) is RootNumber or type(x) is RootArray else x
+    """Return what a root, or a buffer, carries; anything else as it is."""
+    return x.value if type(x) in handed_on else x
 
 
 def all_settled(x: Any) -> Any:

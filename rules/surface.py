@@ -9,7 +9,7 @@ from .containers import children
 from .exits import describe
 from .levels import Traced
 from .operands import is_array
-from .project import ProjectTo, dtype_of, shape_of, tangent_dtype
+from .project import FLOAT64, ProjectTo, dtype_of, shape_of, tangent_dtype
 from .tangents import (
     AbstractZero,
     NotImplementedTangent,
@@ -19,15 +19,17 @@ from .tangents import (
     unthunk,
 )
 
-_NUMBERS = (float, int, complex, np.number)
+_NUMBERS = (float, int, complex, np.number, Traced)
 
 
 def is_perturbable_input(x: Any) -> bool:
     """Say whether a leaf is a number or an array that can be perturbed; integers can."""
     dtype = dtype_of(x)
+    if dtype is FLOAT64:
+        return isinstance(x, _NUMBERS) or is_array(x)
     if dtype is None or tangent_dtype(dtype) is None:
         return False
-    return isinstance(x, (*_NUMBERS, Traced)) or is_array(x)
+    return isinstance(x, _NUMBERS) or is_array(x)
 
 
 def check_tangent(x: Any, t: Any, what: str) -> Any:
@@ -52,6 +54,8 @@ def check_tangent(x: Any, t: Any, what: str) -> Any:
             for key, part, partdot in zip(parts.keys, parts.values, given, strict=True)
         ]
         return derivative_like(x, checked)
+    if ProjectTo(x).holds(t):
+        return t
     if isinstance(t, NotImplementedTangent):
         raise t.error()
     if not is_perturbable_input(x):

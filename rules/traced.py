@@ -17,7 +17,7 @@ from .augmented import is_rebound
 from .calls import astype, call
 from .exits import KEEP, describe, lose_array, lose_number, lost
 from .levels import Traced, innermost, type_under, value
-from .objects import OBJECT, as_object_array
+from .objects import OBJECT, as_object_array, healed
 from .out_and_where import bound_anew, call_where, write_out
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .views import is_fresh
@@ -86,7 +86,7 @@ class TracedNumber(Traced):
     __slots__ = ()
 
     # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
-    __class__ = property(type_under)  # type: ignore[assignment]
+    __class__ = property(type_under)
 
     # ---- NumPy's two protocols ----
 
@@ -118,6 +118,11 @@ class TracedNumber(Traced):
         level = innermost((*args, *kwargs.values()))
         if level is not None:
             return level.call(f, args, kwargs)
+        given = args, kwargs
+        args, kwargs = healed(given)
+        if args is not given[0] or kwargs is not given[1]:
+            # It was found inside an object array, where the dispatch of f looked for it.
+            return f(*args, **kwargs)
         # With like=x the array that decides is no argument of the function.
         y = f(*args, **kwargs)
         return self.level.constant(y) if is_fresh(y) else y

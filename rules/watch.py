@@ -17,10 +17,11 @@ from .exits import describe
 from .levels import Traced
 from .traced_array import TracedArray
 
-SMALL = 1 << 13  # bytes
+SMALL = 1 << 14  # bytes
 WHOLE = 1 << 16  # bytes
 SAMPLES = 256  # entries
 WORDS = 1021  # a prime, so that rows or entries that changed places are noticed
+_NUMBERS = frozenset({int, float, slice, type(None)})  # what shapes, axes and indices hold
 
 # How many large arrays each line of code has given to a tape.
 _held_by_line: dict[str, int] = {}
@@ -44,6 +45,8 @@ class Watch:
             return x
         if cls in LEAVES:
             return _same_version(x) if issubclass(cls, TracedArray) else x
+        if cls is tuple and _NUMBERS.issuperset(map(type, x)):
+            return x
         if cls is list or cls is tuple:
             return cls([self.hold(part) for part in x])
         if cls is dict:

@@ -10,6 +10,9 @@ from ..project import shape_of
 from .numpy_blocks import flat, shifted
 from .numpy_einsum import read_call
 
+# Matrices of so few columns are faster multiplied as one matrix of many, by so large a matrix.
+NARROW, LARGE = 4, 2000
+
 # ---- products -------------------------------------------------------------------------------
 
 
@@ -38,6 +41,11 @@ def _matmul_right(a, b):
         if rank <= 2:
             return b.values @ np.transpose(a)
         return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
+    if rank == 2 == b.rank and b.shape[1] <= NARROW and np.size(a) >= LARGE:
+        # One product with all columns at once, and the directions beside each other.
+        columns = np.reshape(np.moveaxis(b.values, 0, -1), (b.shape[0], b.shape[1] * b.count))
+        product = np.reshape(a @ columns, (shape_of(a)[0], b.shape[1], b.count))
+        return np.moveaxis(product, -1, 0)
     return a @ aligned(b, rank)
 
 

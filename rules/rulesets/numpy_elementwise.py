@@ -89,13 +89,20 @@ scalar_rule(np.fmin,    lambda y, a, b: chosen(y, a, b), lambda y, a, b: chosen(
 # ---- powers ----
 
 
+# The partials in the base do not mention ``y``, so that no tape keeps it.
+
+
 def power_in_base(y, x, p):
     if type(p) in (float, int) and p != 0:
-        return p * x ** (p - 1)
-    return power_in_any_base(y, x, p)
+        return p * x if p == 2 else p * x ** (p - 1)  # most powers are squares
+    return slope_of_power(x, p)
 
 
 def power_in_any_base(y, x, p):
+    return slope_of_power(x, p)
+
+
+def slope_of_power(x, p):
     """``p * x ** (p - 1)``, where an integer base becomes a float, and 0 * 0 ** -1 is 0."""
     return p * np.power(x * 1.0, p - 1 + ((p == 0) & (x == 0)))
 

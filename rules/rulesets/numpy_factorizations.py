@@ -83,12 +83,12 @@ def cholesky_rrule(cholesky, a, *, upper=False):
     def cholesky_pullback(ybar):
         factor_bar = adjoint(ybar) if upper else ybar
         if are_plain(factor, factor_bar):
-            both = 2 * cholesky_pull(factor, factor_bar, half_lower)
+            abar = cholesky_pull(factor, factor_bar)
         else:
             inverse = inverse_of_factor(factor)
             inner = half_lower(adjoint(factor) @ factor_bar)
-            both = hermitian(adjoint(inverse) @ inner @ inverse)
-        return NoTangent(), project_a(half(both, "U" if upper else "L"))
+            abar = half_lower(hermitian(adjoint(inverse) @ inner @ inverse))
+        return NoTangent(), project_a(adjoint(abar) if upper else abar)
 
     return y, cholesky_pullback
 

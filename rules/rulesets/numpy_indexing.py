@@ -64,7 +64,9 @@ def add_rows(buffer, index, x):
 @primitive
 def scatter(x, shape, dtype, index):
     """Zeros of ``shape``, with ``x`` added at ``index``."""
-    y = np.zeros_like(x, dtype=dtype, shape=shape)
+    # For small arrays most of the time is spent in zeros_like.
+    plain = type(x) is np.ndarray
+    y = np.zeros(shape, dtype) if plain else np.zeros_like(x, dtype=dtype, shape=shape)
     add_at(y, index, x)
     return y
 
@@ -81,7 +83,7 @@ def mark_getitem(alive, index):
 def getitem_transpose(ybar, space, index):
     if type(space) is ProjectContainer:
         return part_transpose(ybar, space, index)
-    dense = functools.partial(scatter, ybar, space.shape, space.dtype, index)
+    dense = functools.partial(scatter, ybar, shape=space.shape, dtype=space.dtype, index=index)
     if type(ybar) not in PLAIN:
         return dense()
 

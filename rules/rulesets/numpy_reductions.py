@@ -24,6 +24,8 @@ def restore(y, axis, keepdims, ndim):
     """Give back to ``y`` the axes that a reduction of ``ndim`` axes dropped."""
     if axis is None or keepdims or ndim == 0:
         return y
+    if type(axis) is int and ndim > 1:
+        return y[(slice(None),) * (axis % ndim) + (None,)]  # expand_dims takes far longer
     return np.expand_dims(y, axis)
 
 
@@ -210,6 +212,8 @@ def winners(x, y, axis, where, initial):
     attained = x == y if where is True else (x == y) & where
     if axis is None:
         number = int(np.count_nonzero(attained))  # which leaves float32 as it is
+    elif has_one_each(attained, y, where, initial):
+        return attained, 1
     else:
         number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
     if initial is not None:
@@ -217,12 +221,26 @@ def winners(x, y, axis, where, initial):
     return attained, or_one(number)
 
 
+def has_one_each(attained, y, where, initial):
+    """Whether each result has one winner: by their number, as each has one at least."""
+    if where is not True or initial is not None or np.count_nonzero(attained) != np.size(y):
+        return False
+    return not np.any(np.isnan(y))
+
+
 def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
     _, xdot = tangents
     y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
     restored = restore(y, axis, keepdims, np.ndim(x))
     attained, number = winners(x, restored, axis, where, initial)
-    shares = np.where(attained, xdot, 0) / number
+    if type(xdot) is np.ndarray and type(axis) is int and type(number) is int:
+        # Taking the one winner of each lane is twice as fast as adding up zeros.
+        places = np.argmax(attained, axis=axis, keepdims=True)
+        ydot = np.take_along_axis(xdot, places, axis)
+        return y, ydot if keepdims else np.reshape(ydot, np.shape(y))
+    shares = np.where(attained, xdot, 0)
+    if type(number) is not int or number != 1:
+        shares = shares / number
     return y, np.sum(shares, axis=axis, keepdims=keepdims)
 
 

@@ -18,6 +18,8 @@ from .numpy_indexing import scatter
 
 def as_it_lies(x, order="C", **options):
     """Say C or F for an order that depends on how ``x`` lies in memory: tangents lie otherwise."""
+    if order == "C":
+        return options
     if order in ("K", "k") and np.ndim(x) > 1:
         raise MissingRuleError(
             "order='K' follows the strides of the array, and its tangent may have others.\n"

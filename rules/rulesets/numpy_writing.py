@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...config import MutationError, user_line
+from ..buffers import writers
 from ..calls import array_of
 from ..definitions import composed, fresh_array
 from ..levels import Traced, value
@@ -100,3 +101,6 @@ def at_rule(ufunc):
 
 for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power):
     composed(ufunc.at)(at_rule(ufunc))
+
+
+writers.update((np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal))

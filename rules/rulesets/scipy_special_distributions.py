@@ -12,7 +12,15 @@ import numpy as np
 from scipy import special
 
 from ..definitions import scalar_rule
-from .scipy_special_tools import above, beta_density, gamma_density, numerical, or_one, whole
+from .scipy_special_tools import (
+    above,
+    beta_density,
+    gamma_density,
+    numerical,
+    or_one,
+    scaled_power,
+    whole,
+)
 
 POSITIVE = above(0)
 # Degrees of freedom that have a limit at infinity: these matter through their reciprocals.
@@ -106,10 +114,8 @@ def f_density(dfn, dfd, x):
     """The upper beta argument as a ratio of its own: ``1 - f_ratio`` would cancel."""
     a, b = dfn / 2, dfd / 2
     total = dfn * x + dfd
-    logarithm = (
-        special.xlogy(a - 1, dfn * x) + special.xlogy(b + 1, dfd) - special.xlogy(a + b, total)
-    )
-    return np.exp(logarithm - special.betaln(a, b)) * dfn / dfd
+    log_scale = special.xlogy(b + 1, dfd) - special.xlogy(a + b, total) - special.betaln(a, b)
+    return scaled_power(dfn * x, a - 1, log_scale) * dfn / dfd
 
 
 def t_density(df, t):

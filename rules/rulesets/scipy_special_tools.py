@@ -106,12 +106,22 @@ def quotient(a, b):
     return a / (b + ((a == 0) & (b == 0)))
 
 
+def scaled_power(x, p, log_scale):
+    """``x**p * exp(log_scale)``, by logarithms but where ``x`` is 0: they have no slope there."""
+    end = x == 0
+    if not np.any(end):
+        return np.exp(special.xlogy(p, x) + log_scale)
+    with np.errstate(divide="ignore"):
+        at_end = np.where(end, x, 1.0) ** p * np.exp(log_scale)
+    return np.where(end, at_end, np.exp(special.xlogy(p, np.where(end, 1.0, x)) + log_scale))
+
+
 def gamma_density(a, x):
     """``x**(a-1) exp(-x) / gamma(a)``; 0 where one of the two is infinite."""
     infinite = np.isinf(a) | np.isinf(x)
     if np.any(infinite):
         a, x = np.where(infinite, 2.0, a), np.where(infinite, 0.0, x)
-    return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
+    return scaled_power(x, a - 1, -x - special.gammaln(a))
 
 
 def beta_density(a, b, x):
@@ -119,4 +129,10 @@ def beta_density(a, b, x):
     infinite = np.isinf(a) | np.isinf(b)
     if np.any(infinite):
         a, b, x = np.where(infinite, 2.0, a), np.where(infinite, 2.0, b), np.where(infinite, 0.0, x)
-    return np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
+    scale, upper = special.betaln(a, b), x == 1
+    if not np.any(upper):
+        return scaled_power(x, a - 1, special.xlog1py(b - 1, -x) - scale)
+    low, high = np.where(upper, 0.5, x), np.where(upper, x, 0.5)
+    at_low = scaled_power(low, a - 1, special.xlog1py(b - 1, -low) - scale)
+    at_high = scaled_power(1 - high, b - 1, special.xlogy(a - 1, high) - scale)
+    return np.where(upper, at_high, at_low)

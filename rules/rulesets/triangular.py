@@ -1,6 +1,6 @@
 """Triangular matrices, block by block: NumPy has no routines that leave out their zeros.
 
-Plain arrays only. Halving a matrix turns most of the work into products, which are faster than
+Plain arrays only. Blocks turn most of the work into products, which are faster than
 factorizations. Shapes: (..., n, n).
 """
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from .numpy_products import adjoint
 
-SMALL = 50  # rows; below, one call of LAPACK is as fast
-SMALLEST = 32
+SMALL = 64  # rows; up to so many, one call of LAPACK is as fast
+ROWS = 40  # of a block
 
 
 def are_plain(*arrays):
@@ -23,17 +23,23 @@ def quarters(a):
 
 
 def inverse_of_lower(a):
-    """Return the inverse of a lower triangle; above it ``a`` is not read, if it is large.
+    """Return the inverse of a lower triangle, by rows of blocks.
 
-    From ``[[a, 0], [b, c]]``: ``[[inv(a), 0], [-inv(c) @ b @ inv(a), inv(c)]]``.
+    From ``[b, c] @ [y, z] = [0, 1]``: ``z = solve(c, [-b @ y, 1])``. To multiply by ``inv(c)``
+    instead loses digits.
     """
-    if np.shape(a)[-1] <= SMALLEST:
+    n = np.shape(a)[-1]
+    if n <= SMALL:
         return np.linalg.inv(a)
-    first, _, below, last = quarters(a)
     y = np.zeros_like(a)
-    y_first, _, y_below, y_last = quarters(y)
-    y_first[...], y_last[...] = inverse_of_lower(first), inverse_of_lower(last)
-    np.negative(y_last @ below @ y_first, out=y_below)
+    eye = np.eye(ROWS, dtype=a.dtype)
+    for start in range(0, n, ROWS):
+        rows = slice(start, min(start + ROWS, n))
+        size = rows.stop - start
+        rest = np.empty((*np.shape(a)[:-2], size, rows.stop), a.dtype)
+        np.matmul(-a[..., rows, :start], y[..., :start, :start], out=rest[..., :start])
+        rest[..., start:] = eye[:size, :size]
+        y[..., rows, : rows.stop] = np.linalg.solve(a[..., rows, rows], rest)
     return y
 
 
@@ -53,27 +59,39 @@ def solve_by_blocks(a, b):
     return np.linalg.solve(a, b)
 
 
-def cholesky_pull(y, ybar, half_lower, inverse=None):
-    """Pull ``ybar`` through ``y @ y^H = a``: return the hermitian ``abar``.
+def lower_part(a, b, y):
+    """Write the lower triangle of ``a @ b`` to ``y``, and zeros above, for a lower triangle ``b``.
 
-    Where ``a`` is ``[[d, .], [e, f]]`` and ``y`` is ``[[p, 0], [q, r]]``: ``p`` is the factor of
-    ``d``, ``q = e @ inv(p)^H``, and ``r`` is the factor of ``f - q @ q^H``.
-
-    Source: Murray (2016), differentiation of the Cholesky decomposition, section 3.3.
+    The upper triangle of ``b`` may hold anything where ``a`` is an upper triangle.
     """
-    if np.shape(y)[-1] <= SMALL:
-        inverse = inverse_of_lower(y) if inverse is None else inverse
-        moved = adjoint(inverse) @ half_lower(adjoint(y) @ ybar) @ inverse
-        return (moved + adjoint(moved)) / 2
-    p, _, q, r = quarters(y)
-    pbar, _, qbar, rbar = quarters(ybar)
-    p_inverse = inverse_of_lower(p) if inverse is None else quarters(inverse)[0]
-    r_inverse = None if inverse is None else quarters(inverse)[3]
-    abar = np.empty_like(ybar)
-    dbar, upper, ebar, fbar = quarters(abar)
-    fbar[...] = cholesky_pull(r, rbar, half_lower, r_inverse)
-    qbar = qbar - 2 * (fbar @ q)
-    np.matmul(qbar, p_inverse / 2, out=ebar)
-    upper[...] = adjoint(ebar)
-    dbar[...] = cholesky_pull(p, pbar - 2 * (upper @ q), half_lower, p_inverse)
-    return abar
+    n = np.shape(a)[-1]
+    above = ~np.tri(ROWS, dtype=bool)
+    for start in range(0, n, ROWS):
+        columns = slice(start, start + ROWS)
+        np.matmul(a[..., start:, start:], b[..., start:, columns], out=y[..., start:, columns])
+        y[..., :start, columns] = 0
+        corner = y[..., columns, columns]
+        size = np.shape(corner)[-1]
+        np.copyto(corner, 0, where=above[:size, :size])
+    return y
+
+
+def halve_diagonal(x):
+    diagonal = np.einsum("...ii->...i", x)
+    diagonal /= 2
+    return x
+
+
+def cholesky_pull(y, ybar):
+    """Pull ``ybar`` through ``y @ y^H = a``, where only the lower triangle of ``a`` is read.
+
+    The products are those of the rule. To halve the pull itself, as Murray (2016) does, is
+    faster still, and loses all digits where ``a`` is nearly singular.
+    """
+    inverse = inverse_of_lower(y)
+    inner = np.empty(np.shape(y), np.result_type(y, ybar))
+    inner = halve_diagonal(lower_part(adjoint(y), ybar, inner))
+    whole = inner + adjoint(inner)
+    # The arrays are written to again: new ones would take as long as a product.
+    moved = lower_part(whole, inverse, inner)
+    return halve_diagonal(lower_part(adjoint(inverse), moved, whole))

@@ -2,7 +2,8 @@
 
 ``from chainrules import numpy as np`` is NumPy's own namespace but for the names defined here:
 NumPy gives a tracer no say in ``np.array([x, y])``, ``np.full(n, x)`` or ``np.vectorize(f)(x)``,
-nor in the roots and fits of ``np.polynomial``.
+nor in the roots and fits of ``np.polynomial``. Arrays that are made to be filled, such as
+``np.zeros(n)``, take traced values here.
 
 Examples
 --------
@@ -12,6 +13,8 @@ Examples
 array([1., 1.])
 """
 
+import functools
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +22,7 @@ import numpy as _numpy
 
 from . import _rulesets
 from .rules import array_of, astype, innermost, is_traced, value
+from .rules.buffers import buffer
 from .rules.objects import healed
 
 
@@ -64,7 +68,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.full``; ``fill_value`` may be traced."""
     if not is_traced(fill_value):
-        return _numpy.full(shape, fill_value, dtype, **options)
+        return buffer(_numpy.full(shape, fill_value, dtype, **options))
     y = _numpy.copy(_numpy.broadcast_to(array_of(fill_value), shape))
     return y if dtype is None else astype(y, dtype)
 
@@ -77,6 +81,20 @@ def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
     step = options.pop("step", step)
     count = max(int(_numpy.ceil((stop - start) / step)), 0)
     return start + step * _numpy.arange(count)
+
+
+def _of_buffers(make: Callable) -> Callable:
+    @functools.wraps(make)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        return buffer(make(*args, **kwargs))
+
+    return made
+
+
+zeros, ones, empty = map(_of_buffers, (_numpy.zeros, _numpy.ones, _numpy.empty))
+zeros_like, ones_like = _of_buffers(_numpy.zeros_like), _of_buffers(_numpy.ones_like)
+empty_like, full_like = _of_buffers(_numpy.empty_like), _of_buffers(_numpy.full_like)
+eye, identity = _of_buffers(_numpy.eye), _of_buffers(_numpy.identity)
 
 
 def fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:

@@ -84,6 +84,7 @@ CASES = [
     (np.hstack, ([block(*M), block(*M)],)),
     (np.vstack, ([block(*V), block(*V)],)), (np.vstack, ([block(*M), normal(2, 4)],)),
     (np.vstack, ([block(), 1.0],)), (np.column_stack, ([block(*V), normal(3)],)),
+    (np.matmul, (normal(60, 50), block(50, 3))),
     (np.matmul, (block(3), normal(3))), (np.matmul, (block(3), normal(3, 4))),
     (np.matmul, (block(2, 3), normal(3, 4))), (np.matmul, (block(2, 3), normal(3))),
     (np.matmul, (block(3), normal(2, 3, 4))), (np.matmul, (block(2, 5, 3), normal(3, 4))),

@@ -102,6 +102,17 @@ def test_repeats_accumulate():
     np.testing.assert_array_equal([3, 1, 0, 0, 0], cr.grad(lambda x: np.sum(x[[0, 1, 0, 0]]))(V))
 
 
+@pytest.mark.parametrize("lowest", [0, -5])
+@pytest.mark.parametrize("shape", [(5, 3), (5, 2, 2), (5, 20), (5,), (5, 0)])
+def test_many_rows_that_repeat(shape, lowest):
+    index = RNG.integers(lowest, 5, 600)
+    expected = np.zeros(shape)
+    ybar = RNG.normal(size=(600, *shape[1:]))
+    for row, k in zip(ybar, index):
+        expected[k] += row
+    np.testing.assert_allclose(scatter(ybar, shape, np.dtype(float), index), expected, rtol=1e-12)
+
+
 def test_reads_add_in_place():
     xbar = getitem_transpose(2.0, cr.ProjectTo(A), (1, 2))
     assert isinstance(xbar, InplaceableThunk)

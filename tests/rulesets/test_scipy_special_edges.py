@@ -126,6 +126,22 @@ def test_second_derivatives_where_the_first_is_a_limit():
     assert 2 * EULER == pytest.approx(curvature(special.rgamma, 0.0))  # x + EULER * x**2 + ...
 
 
+def test_second_derivatives_of_distributions_at_the_ends():
+    # gammainc(2, x) = x**2 / 2 - x**3 / 3 + ..., and betainc(2, 3, x) = 6 x**2 - 8 x**3 + 3 x**4;
+    # fdtr(4, 2, x) = (2 x / (2 x + 1))**2.
+    assert 1.0 == pytest.approx(curvature(lambda x: special.gammainc(2.0, x), 0.0))
+    assert -1.0 == pytest.approx(curvature(lambda x: special.gammaincc(2.0, x), 0.0))
+    assert 12.0 == pytest.approx(curvature(lambda x: special.betainc(2.0, 3.0, x), 0.0))
+    assert 0.0 == pytest.approx(curvature(lambda x: special.betainc(2.0, 3.0, x), 1.0))
+    assert -12.0 == pytest.approx(curvature(lambda x: special.betainc(3.0, 2.0, x), 1.0))
+    assert 0.0 == curvature(lambda x: special.gammainc(4.0, x), 0.0)
+    assert 0.25 == pytest.approx(curvature(lambda x: special.chdtr(4.0, x), 0.0))
+    assert 8.0 == pytest.approx(curvature(lambda x: special.fdtr(4.0, 2.0, x), 0.0))
+    ends = np.array([0.0, 0.5, 1.0])
+    many = cr.grad(lambda x: np.sum(cr.grad(lambda x: np.sum(special.betainc(3, 2, x)))(x)))(ends)
+    np.testing.assert_allclose(many, [0.0, 3.0, -12.0], rtol=1e-12, atol=0)
+
+
 def test_arrays_of_ends_and_others():
     a = np.array([0.0, 0.5, 2.0, INFINITY])
     for f in special.gammainc, special.gammaincc:

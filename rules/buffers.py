@@ -1,0 +1,117 @@
+"""Buffers: arrays that are plain until something traced is written into them.
+
+NumPy gives a tracer no say in ``buffer[i] = x`` where the buffer is an array of its own. So
+``chainrules.numpy`` makes buffers of this kind while a transform runs. They stand at a level of
+their own, inside all others, which hands every call on with what they hold: a plain array at
+first, and from the first traced value that is written an array of that value's level.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import MutationError, user_line
+from .calls import astype
+from .collector import is_recording
+from .levels import Traced, innermost
+from .roots import all_settled, handed_on, settled
+from .traced_array import TracedArray
+from .views import follow, is_fresh, is_private, living_views, register_view, root_of
+
+# Functions that write into their first argument.
+writers: set[Any] = set()
+
+
+class BufferArray(TracedArray):
+    """An array to be written to. Views of it keep the path from the array that they belong to."""
+
+    __slots__ = ()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        content = self.value
+        if isinstance(content, Traced):
+            return content.__array__(dtype, copy)  # type: ignore[attr-defined]
+        return np.array(content, dtype, copy=copy)
+
+
+class BufferLevel:
+    """The level of all buffers; it keeps nothing."""
+
+    __slots__ = ()
+    number = math.inf
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        return operation(x.value)
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        return operation(settled(a), settled(b))
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        if args and type(args[0]) is BufferArray and is_writer(f):
+            rest = all_settled((args[1:], kwargs))
+            self._receive(args[0], innermost(rest))
+            return f(args[0].value, *rest[0], **rest[1])
+        y = f(*all_settled(args), **all_settled(kwargs))
+        return buffer(y) if f is np.copy or f is astype else y
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        y = x.value[index]
+        if type(y) is not np.ndarray or y.base is None:
+            return y
+        view = _wrapped(y)
+        register_view(view, x, _getitem, {"index": index})
+        return view
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        v = settled(v)
+        self._receive(x, innermost((v,)))
+        root, path = root_of(x)
+        follow(path, root.value)[index] = v
+
+    def constant(self, x: Any) -> Any:
+        return buffer(x)
+
+    def _receive(self, x: Any, level: Any) -> None:
+        """Make the array that owns the memory of ``x`` one that values of ``level`` fit into."""
+        root, _ = root_of(x)
+        if level is None or (
+            isinstance(root.value, Traced) and root.value.level.number >= level.number
+        ):
+            return
+        views = living_views(root)
+        if not isinstance(root.value, Traced) and not is_private(root, views):
+            raise MutationError(
+                f"a traced value would be written into a plain array that others may see, in "
+                f"{user_line()}.\n  make it anew before it is written to, or make it a traced one: "
+                "np.zeros(n, like=x)"
+            )
+        root.value = level.constant(root.value)
+        for view in views:
+            view.value = follow(root_of(view)[1], root.value)
+
+
+BUFFERS = BufferLevel()
+handed_on.add(BufferArray)
+
+
+def is_writer(f: Any) -> bool:
+    """Say whether ``f`` writes into its first argument."""
+    return getattr(f, "__name__", "") == "at" or (type(f).__hash__ is not None and f in writers)
+
+
+def buffer(y: Any) -> Any:
+    """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
+    return _wrapped(y) if is_fresh(y) and is_recording() else y
+
+
+def _wrapped(y: np.ndarray) -> Any:
+    traced: Any = BufferArray()
+    traced.value = y
+    traced.level = BUFFERS
+    return traced
+
+
+def _getitem(x: Any, index: Any) -> Any:
+    return x[index]

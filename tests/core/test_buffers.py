@@ -1,0 +1,127 @@
+"""Buffers of chainrules.numpy: plain arrays that take traced values when these come."""
+
+import numpy
+import pytest
+
+import chainrules as cr
+from chainrules import numpy as np
+from chainrules.testing import check_grad
+
+X = numpy.array([0.5, 1.5, -0.75])
+
+
+def recurrence(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = np.sin(x[i]) * (y[i - 1] if i else 1.0)
+    return y
+
+
+def matrix(x):
+    a = np.zeros((3, 3))
+    row, column = a[1], a[:, 2]
+    a[0, 0] = x[0]
+    row[2] = x[1] ** 2
+    a[:, 1] += x
+    column *= 2.0
+    a.T[0, 2] = 5.0
+    return a @ a.T
+
+
+def functions_that_write(x):
+    a, b, c = np.ones((3, 2)), np.empty(3), np.full(4, 0.5)
+    np.add.at(a, ([0, 0, 2], [1, 1, 0]), x)
+    np.copyto(b, x * x)
+    np.put(c, [0, 3], x[:2] ** 3)
+    np.fill_diagonal(a, x[2] ** 2)
+    d = np.zeros_like(numpy.ones(3))
+    np.multiply(x, b, out=d)
+    d -= x[0]
+    return np.concatenate([a.ravel(), b, c, d])
+
+
+def copies(x):
+    a = np.eye(3)
+    b, c = a.copy(), a.astype(complex)
+    a[0] = x
+    b[1] = a[0] * 2
+    c[2] = 1j * x
+    kept = b[1]
+    b[1] = 0.0
+    kept[0] = x[2]  # a view: b sees it
+    return np.sum(a * b, axis=1) + np.real(c[2] * 1j) + len(b)
+
+
+def inner_transform(x):
+    z = np.zeros(3)
+
+    def inner(t):
+        u = np.zeros(2)
+        u[0], u[1] = t * x[0], t**2
+        return np.sum(u**2)
+
+    z[0] = cr.grad(inner)(x[1])
+    z[1:] = x[:2]
+    return np.prod(z)
+
+
+def never_written(x):
+    a = np.ones((2, 3))
+    a[0] = 2.0
+    assert numpy.linalg.norm(numpy.asarray(a)) > 0
+    return a @ x + float(a[0, 0])
+
+
+PROGRAMS = [recurrence, matrix, functions_that_write, copies, inner_transform, never_written]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_programs_that_fill_plain_arrays(f):
+    plain = f(X)
+    assert not hasattr(plain, "level")
+    numpy.testing.assert_array_equal(plain, cr.vjp(f, X)[0])
+    numpy.testing.assert_array_equal(plain, cr.jvp(f, (X,), (X,))[0])
+    check_grad(f, X)
+
+
+def test_outside_of_transforms_they_are_numpys_own():
+    for made in (np.zeros(3), np.ones(2), np.eye(2), np.full(2, 0.5), np.zeros_like(X)):
+        assert type(made) is numpy.ndarray
+
+
+def test_integers_and_results_are_plain():
+    kept = []
+
+    def f(x):
+        kept.append(np.zeros(3, int))
+        return np.zeros(2), x
+
+    (nothing, _), _ = cr.vjp(f, 1.0)
+    assert type(nothing) is numpy.ndarray
+    assert type(kept[0]) is numpy.ndarray
+
+
+def test_an_array_that_others_see_is_not_replaced():
+    def f(x):
+        z = np.zeros(3)
+        seen = numpy.asarray(z)
+        z[0] = x[0]
+        return z @ z + seen[0]
+
+    for transform in (cr.grad(f), lambda x: cr.jvp(f, (x,), (x,))):
+        with pytest.raises(cr.MutationError, match=r"that others may see, in test_buffers\.py"):
+            transform(X)
+
+
+def test_a_buffer_that_outlives_its_transform():
+    kept = []
+
+    def f(x):
+        z = np.zeros(2)
+        z[0] = x
+        kept.append(z)
+        return z[0] ** 2
+
+    cr.grad(f)(3.0)
+    with pytest.raises(cr.EscapedTraceError):
+        kept[0] + 1.0

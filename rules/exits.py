@@ -36,16 +36,15 @@ def lost(what: str, instead: str) -> Callable:
 
 
 KEEP = """keep the traced value:
-    np.sin(x)                               for math.sin(x)
-    np.stack([x, y]), cr.array([x, y])      for np.array([x, y], float)
-    np.zeros_like(x), np.zeros(n, like=x)   for a buffer that is written to
-    a + b * rng.normal()                    for rng.normal(a, b)
-    x                                       for np.float64(x)
-    from chainrules import numpy as np      for np.full, np.arange, np.vectorize"""
+    np.sin(x) instead of math.sin(x), x instead of np.float64(x)
+    np.stack([x, y]) or cr.array([x, y]) instead of np.array([x, y], float)
+    np.zeros_like(x) or np.zeros(n, like=x) for a buffer that is written to
+    a + b * rng.normal() instead of rng.normal(a, b)
+    from chainrules import numpy as np, for np.zeros, np.full, np.arange and np.vectorize"""
 STACK = """leave out the dtype, or let the traced value be seen:
-    cr.array(x, float)                      for np.array(x, float), np.asarray(x, float)
-    np.stack([x, y])                        for np.array([x, y], float)
-    np.zeros_like(x), np.zeros(n, like=x)   for a buffer that buffer[i:j] = x is written to
-    from chainrules import numpy as np      for functions that make arrays"""
+    cr.array(x, float) instead of np.array(x, float) or np.asarray(x, float)
+    np.stack([x, y]) instead of np.array([x, y], float)
+    np.zeros_like(x) or np.zeros(n, like=x) for a buffer that buffer[i:j] = x is written to
+    from chainrules import numpy as np, for np.zeros and other functions that make arrays"""
 TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
 lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)

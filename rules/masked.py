@@ -53,7 +53,7 @@ def zeroed(product: Any, partial: Any, alive: Any) -> Any:
     if type(partial) in (int, float):
         finite = math.isfinite(partial)
     else:
-        finite = type(product) is np.ndarray and np.isfinite(product).all()
+        finite = type(product) is np.ndarray and bool(np.isfinite(product).all())
     return product if finite else np.where(alive, product, 0)
 
 

@@ -1,8 +1,8 @@
-"""Sums over axes of plain arrays, where ``np.add.reduce`` is slow: where what lies together is short.
+"""Sums over axes of plain arrays, fast where what lies together in memory is short.
 
-The sum over the columns of a matrix of ten columns, or over its rows, takes it up to ten times as
-long as the product with a vector of ones does. Long lanes are left to it: it adds them pairwise,
-which is more accurate.
+The sum over the columns of a matrix of ten columns, or over its rows, takes
+``np.add.reduce`` up to ten times as long as the product with a vector of ones does. Long lanes
+are left to it: it adds them pairwise, which is more accurate.
 """
 
 import math

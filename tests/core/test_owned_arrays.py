@@ -60,11 +60,13 @@ def test_results_belong_to_the_caller():
     _, pullback = cr.vjp(lambda a, b: (a + b) * 1.0, x, x.copy())
     abar, bbar = pullback(seed)
     abar[:] = 7.0
-    assert np.all(bbar == 1) and np.all(seed == 1)
+    assert np.all(bbar == 1)
+    assert np.all(seed == 1)
     _, pullback = cr.vjp(lambda a, b: a + b, x, x.copy())
     abar, bbar = pullback(seed)
     abar[:] = 7.0
-    assert np.all(bbar == 1) and np.all(seed == 1)
+    assert np.all(bbar == 1)
+    assert np.all(seed == 1)
 
 
 def test_what_a_rule_returns_and_keeps_is_not_written():
@@ -116,7 +118,7 @@ def test_nested_modes_over_large_arrays():
 
 
 @pytest.mark.parametrize(
-    "shape, axis",
+    ("shape", "axis"),
     [
         ((900, 3), (0,)), ((900, 3), (1,)), ((5, 300, 4), (1,)), ((5, 300, 4), (0, 1)),
         ((5, 300, 4), (0, 2)), ((4, 9, 90), (0,)), ((700,), (0,)), ((0, 700, 3), (1,)),

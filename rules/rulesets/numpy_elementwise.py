@@ -1,7 +1,8 @@
 """Elementwise functions of NumPy: arithmetic, powers, exponentials, parts of complex numbers.
 
 Where a function has a kink, equal arguments share the derivative evenly, and ``abs``, ``hypot``
-and ``sign`` have the derivative 0 at 0. At a jump, as of ``np.remainder``, the derivative is
+and ``sign`` have the derivative 0 at 0; ``abs`` and ``hypot`` have no second derivative there, and
+it is NaN. At a jump, as of ``np.remainder``, the derivative is
 that of the branch which the value belongs to.
 """
 
@@ -9,12 +10,13 @@ import math
 
 import numpy as np
 
-from ..calls import array_of
+from ..calls import array_of, primitive
 from ..definitions import composed, linear_rule, non_differentiable, scalar_rule
-from ..levels import value
+from ..levels import is_traced, value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
+from .quotients import quotient
 
 LOG_2 = math.log(2)
 LOG_10 = math.log(10)
@@ -23,6 +25,11 @@ LOG_10 = math.log(10)
 def or_one(x):
     """``x``, but 1 where it is 0: what to divide by where the result is 0 anyway."""
     return x + (x == 0)
+
+
+def over_length(a, y):
+    """``a / y``, and 0 where both are; there it has no derivative."""
+    return quotient(a, y) if is_traced(y) else a / or_one(y)
 
 
 def as_array(x):
@@ -50,8 +57,8 @@ scalar_rule(np.log2,       lambda y, x: 1 / (LOG_2 * x))
 scalar_rule(np.log10,      lambda y, x: 1 / (LOG_10 * x))
 scalar_rule(np.log1p,      lambda y, x: 1 / (1 + x))
 
-scalar_rule(np.hypot,      lambda y, a, b: a / or_one(y), lambda y, a, b: b / or_one(y))
-scalar_rule(np.fabs,       lambda y, x: np.sign(x))
+scalar_rule(np.hypot,      lambda y, a, b: over_length(a, y), lambda y, a, b: over_length(b, y))
+scalar_rule(np.fabs,       lambda y, x: slope_of_abs(x) if is_traced(x) else np.sign(x))
 scalar_rule(np.copysign,   lambda y, a, b: np.sign(a) * np.copysign(1.0, b), 0)
 scalar_rule(np.heaviside,  0, lambda y, x, middle: x == 0)
 scalar_rule(np.nextafter,  1, 0)
@@ -144,11 +151,50 @@ for _add, _exp in (np.logaddexp, np.exp), (np.logaddexp2, np.exp2):
 
 
 def conj_of_sign(y, x):
-    sign = np.sign(x)
+    sign = slope_of_abs(x) if is_traced(x) else np.sign(x)
     return np.conj(sign) if np.iscomplexobj(sign) else sign
 
 
 scalar_rule(np.absolute, conj_of_sign)
+
+
+@primitive
+def slope_of_abs(x):
+    """``sign(x)``, with a derivative that is NaN at 0: ``abs`` has no second one there."""
+    return np.sign(x)
+
+
+@primitive
+def undefined(t, at_kink):
+    """0 along ``t``; but NaN at a kink, unless nothing moves there."""
+    return np.where(at_kink & (t != 0), math.nan, 0.0).astype(np.result_type(t))[()]
+
+
+scalar_rule(undefined, lambda y, t, at_kink: np.where(at_kink, math.nan, 0.0), 0)
+
+
+@frule.register(slope_of_abs)
+def slope_of_abs_frule(tangents, slope_of_abs, x):
+    _, xdot = tangents
+    y, at_kink = slope_of_abs(x), value(x) == 0
+    if np.iscomplexobj(x):
+        return y, turn(xdot, y, x) + undefined(xdot, at_kink)
+    return y, undefined(xdot, at_kink) if np.any(at_kink) else ZeroTangent()
+
+
+@rrule.register(slope_of_abs)
+def slope_of_abs_rrule(slope_of_abs, x):
+    y, at_kink = slope_of_abs(x), value(x) == 0
+    project_x = ProjectTo(x)
+
+    def slope_of_abs_pullback(ybar):
+        # Distances of points from themselves meet the kink with a cotangent of 0, and are smooth.
+        if np.iscomplexobj(x):
+            return NoTangent(), project_x(turn(ybar, y, x) + undefined(ybar, at_kink))
+        xbar = undefined(ybar, at_kink) if np.any(at_kink) else ZeroTangent()
+        return NoTangent(), project_x(xbar)
+
+    return y, slope_of_abs_pullback
 
 
 @linear_rule(np.conjugate)

@@ -178,7 +178,9 @@ def lstsq(a, b, rcond=None):
     errors = b - a @ x
     rows, columns = np.shape(a)
     overdetermined = rows > columns == rank
-    squares = np.sum(np.abs(np.atleast_1d(errors)) ** 2, axis=0, keepdims=np.ndim(b) == 1)
+    errors = np.atleast_1d(errors)
+    squares = np.real(np.conj(errors) * errors)  # smooth at 0 too
+    squares = np.sum(squares, axis=0, keepdims=np.ndim(b) == 1)
     return x, squares if overdetermined else squares[:0], rank, s
 
 

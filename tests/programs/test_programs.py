@@ -283,7 +283,8 @@ def test_refused(f, args, error, pattern, mode):
     f, args, tangents, _ = prepare(f, args)
     f(*args)  # the program itself is right
     run = {"forward": lambda: cr.jvp(f, args, tangents), "reverse": lambda: cr.vjp(f, *args)}
-    # SciPy 1.18 raises a ValueError of its own about object arrays; ours is in the notes.
+    # SciPy 1.18 raises a ValueError of its own about object arrays; ours is in the notes. The C
+    # code of brentq may go on after an error, and hide it behind one of its own.
     with pytest.raises((getattr(cr, error), ValueError), match=pattern):
         run[mode]()
 

@@ -16,6 +16,7 @@ from chainrules.rules.rulesets import (
     matrix_functions,
     numpy_counts,
     numpy_differences,
+    numpy_elementwise,
     numpy_indexing,
     numpy_linalg,
     numpy_norms,
@@ -83,6 +84,8 @@ PRIMITIVES: dict = {
     numpy_counts.representatives: [
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],
+    numpy_elementwise.slope_of_abs: [case(X), case(Z), case(0.3), case(np.float32(X))],
+    numpy_elementwise.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.not_smooth: [case(X, X > 9)],
     quotients.quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
 }  # fmt: skip

@@ -425,3 +425,35 @@ def test_every_ufunc_has_an_answer():
     ufuncs = {getattr(np, name) for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}
     unknown = {f.__name__ for f in ufuncs if f not in rrule.methods or f not in frule.methods}
     assert set() == unknown
+
+
+# ---- second derivatives at a kink ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("second", [cr.hessian, lambda f: cr.jacfwd(cr.grad(f))])
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sum(np.abs(x)), lambda x: np.sum(np.fabs(x) ** 2),
+          lambda x: x[0] * np.abs(x[0]), lambda x: np.hypot(x[0], 0.0 * x[1])],
+)  # fmt: skip
+def test_no_wrong_zero_where_there_is_no_second_derivative(f, second):
+    x = np.array([0.0, 2.0])
+    assert np.all(cr.grad(f)(x)[0] == 0)
+    with np.errstate(all="ignore"):
+        found = second(f)(x)
+    assert np.isnan(found[0, 0])
+    assert np.isfinite(found[1, 1]) or "hypot" in f.__code__.co_names
+
+
+def test_what_does_not_move_a_kink_has_its_second_derivative():
+    def f(x):
+        return np.sum(np.abs(x)) * x[1]
+
+    found = cr.hvp(f, (np.array([0.0, 2.0]),), (np.array([0.0, 1.0]),))
+    np.testing.assert_array_equal(found, [0.0, 2.0])
+    z = np.array([0.0j, 1.0 + 1.0j])
+    along = cr.jvp(cr.grad(lambda z: np.sum(np.abs(z))), (z,), (np.array([0.0j, 1.0j]),))[1]
+    assert np.all(np.isfinite(along))
+    with np.errstate(all="ignore"):
+        assert np.isnan(cr.jvp(cr.grad(np.abs), (0.0j,), (1.0j,))[1])
+        rows = cr.jacrev(cr.grad(lambda x: np.sum(np.abs(x))))(np.array([0.0, 2.0]))
+        assert np.isnan(rows[0, 0])

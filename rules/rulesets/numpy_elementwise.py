@@ -32,6 +32,12 @@ def over_length(a, y):
     return quotient(a, y) if is_traced(y) else a / or_one(y)
 
 
+@primitive
+def slope_of_abs(x):
+    """``sign(x)``, with a derivative that is NaN at 0: ``abs`` has no second one there."""
+    return np.sign(x)
+
+
 def as_array(x):
     """An array for a list or a tuple of numbers, traced ones included; anything else as it is."""
     return array_of(x) if isinstance(x, list | tuple) else x
@@ -156,12 +162,6 @@ def conj_of_sign(y, x):
 
 
 scalar_rule(np.absolute, conj_of_sign)
-
-
-@primitive
-def slope_of_abs(x):
-    """``sign(x)``, with a derivative that is NaN at 0: ``abs`` has no second one there."""
-    return np.sign(x)
 
 
 @primitive

@@ -31,7 +31,7 @@ MASK = np.array([True, False, True])
 PAIR = (np.array([0, 2, 0]), np.array([1, 1, 3]))
 
 # fmt: off
-CASES = [
+CASES: list = [
     (np.multiply, (block(*V), 2.0)), (np.multiply, (block(), normal(*M))),
     (np.add, (block(*V), block(*M[::-1]))), (np.subtract, (normal(*M), block(4))),
     (np.true_divide, (block(*V), normal(2, 3))), (np.negative, (block(*M),)),

@@ -34,7 +34,17 @@ from ..rules.project import dtype_of, shape_of, structural
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import ZERO, child_tangents
-from ..rules.views import register_view
+from ..rules.views import (
+    Path,
+    axes_of,
+    bare,
+    copied,
+    draft_of,
+    follow,
+    laid_out,
+    register_view,
+    views_of_draft,
+)
 from .writes import write
 
 FLOAT64 = np.dtype(np.float64)
@@ -117,12 +127,28 @@ class ForwardLevel(Engine):
 
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this level that depends on nothing yet."""
-        return self.dual(x, np.zeros(shape_of(x), dtype_of(x)))
+        traced = DualArray()
+        traced.level = self
+        zeros = np.zeros(shape_of(x), dtype_of(x))
+        traced.draft = x, laid_out(zeros, axes_of(bare(x)))
+        return traced
 
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Do ``x[index] = v``."""
         self.check_live()
         write(self, x, index, v)
+
+    def publish(self, root: Any, draft: tuple) -> None:
+        root.value, root.tangent = draft
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        self.check_live()
+        draft = draft_of(root)
+        values, tangents = (root.value, root.tangent) if draft is None else draft
+        value, tangent = follow(path, values), follow(path, tangents)
+        if draft is not None:
+            value, tangent = copied(value), copied(tangent)
+        view.value, view.tangent = value, tangent
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -217,6 +243,12 @@ class ForwardLevel(Engine):
     def getitem(self, x: Any, index: Any) -> Any:
         """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
         if is_basic(index) and type(_kinds.get(getitem)) is LinearRule and self.live:
+            draft = draft_of(x)
+            if draft is not None:
+                y = draft[0][index]
+                if is_array(y):
+                    return views_of_draft(x, getitem, {"index": index})
+                return self.dual(y, draft[1][index])
             y, ydot = x.value[index], x.tangent[index]
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:

@@ -31,7 +31,17 @@ from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
 from ..rules.project import shape_of, structural
 from ..rules.surface import is_perturbable_input
-from ..rules.views import follow, is_fresh, living_views, root_of, tie_views, written
+from ..rules.views import (
+    Path,
+    axes_of,
+    bare,
+    follow,
+    forget,
+    is_fresh,
+    root_of,
+    tie_views,
+    written,
+)
 from ..rules.watch import Watch
 from ..rules.zeros import zero_tangent
 
@@ -113,7 +123,7 @@ class LinearProgram:
         if not is_perturbable_input(x):
             return NoTangent()
         self.inputs.append(len(self.steps))
-        return self.wrap(zero_tangent(x) + 1, None)
+        return self.wrap(_one(x), None)
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         if type(_kinds.get(ufunc)) is ScalarRule:
@@ -194,13 +204,18 @@ class LinearProgram:
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Remember ``x[index] = v`` as a step that makes a new array."""
         root, path = root_of(x)
-        step: tuple = (written, self.watch.hold(_slots((root, path, index, v), self)), {})
-        sample = written(root.value, path, index, strip(v, self))
-        again = self.wrap(sample, step)
+        axes = axes_of(bare(root))
+        step: tuple = (written, self.watch.hold(_slots((root, path, index, v, axes), self)), {})
+        again = self.wrap(written(root.value, path, index, strip(v, self), axes), step)
         root.value, root.index = again.value, again.index
-        for view in living_views(root):
-            made = follow(root_of(view)[1], root)
-            view.value, view.index = made.value, made.index
+        forget(root)
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
+        same = LinearArray()
+        same.level, same.value, same.index = self, root.value, root.index
+        y = follow(path, same)
+        view.value, view.index = y.value, y.index
 
     # ---- running ----------------------------------------------------------------------------
 
@@ -257,6 +272,11 @@ class LinearProgram:
             for read in last_reads:
                 results[read] = None
         return [results[y.index] if type(y) is Slot else y for y in self.outputs]
+
+
+def _one(x: Any) -> Any:
+    one = zero_tangent(x) + 1
+    return np.reshape(one, shape_of(x)) if is_array(x) else one  # a 0-d array stays an array
 
 
 def _call(f: Any, args: Any, kwargs: dict) -> Any:

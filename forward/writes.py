@@ -2,17 +2,19 @@
 
 from typing import Any
 
-import numpy as np
 
 from ..rules import strip
 from ..rules.roots import settled
 from ..rules.tangents import AbstractZero
 from ..rules.views import (
+    axes_of,
+    bare,
+    begin_write,
     check_write,
     copied,
     follow,
-    is_private,
-    living_views,
+    laid_out,
+    put_draft,
     raised,
     root_of,
 )
@@ -26,28 +28,17 @@ def write(level: Any, x: Any, index: Any, v: Any) -> None:
     vdot = level.tangent_of(v)
     vdot = 0 if isinstance(vdot, AbstractZero) else vdot
     v = strip(v, level)
-    views = living_views(root)
-    values = raised(root.value if is_private(root, views) else copied(root.value), v)
-    private = is_private(root, views, "tangent")
-    tangents = raised(root.tangent if private else _laid_out(root.tangent, values), vdot)
-    target = follow(path, tangents)
-    if type(tangents) is np.ndarray and not np.may_share_memory(target, tangents):
-        tangents = _laid_out(tangents, values)
-        target = follow(path, tangents)
+    values, tangents = begin_write(root) or draft(root)
+    values, tangents = raised(values, v), raised(tangents, vdot)
     follow(path, values)[index] = v
-    target[index] = vdot
-    root.value = values
-    root.tangent = tangents
-    for view in views:
-        _, way = root_of(view)
-        view.value = follow(way, values)
-        view.tangent = follow(way, tangents)
+    follow(path, tangents)[index] = vdot
+    put_draft(root, (values, tangents), "value", "tangent")
 
 
-def _laid_out(xdot: Any, x: Any) -> Any:
-    """Copy a tangent in the memory layout of its primal, so that they have the same views."""
-    if type(xdot) is not np.ndarray or type(x) is not np.ndarray:
-        return copied(xdot)
-    copy = np.empty_like(x, dtype=xdot.dtype)
-    copy[...] = xdot
-    return copy
+def draft(root: Any) -> tuple[Any, Any]:
+    """Copy the values and tangents of an array, the latter in the memory order of the former.
+
+    So a call that gives a view of the one gives a view of the other.
+    """
+    values = copied(root.value)
+    return values, laid_out(root.tangent, axes_of(bare(values)))

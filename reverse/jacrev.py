@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import AsksForBlocks
-from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
+from ..forward.jacfwd import sparse_forward_jacobian
 from ..forward.jacobians import Directions, arrange, run_each, run_program, size_of
 from ..forward.leaves import leaves, tangent_leaves, with_leaves
 from ..forward.program import LinearProgram
 from ..forward.sparse import prefers_rows, sparse_matrix
 from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.collector import paused_collector
+from ..rules.zeros import zero_tangent
 from .vjp import ReverseConfig, pulling
 
 # To record the sweep costs about as much as it costs to run it for so many cotangents.
@@ -104,15 +105,13 @@ def jacobian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Call
     @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
-        if sparse and not backward:
-            found = sparse_forward_jacobian(chosen, forward)
-            if not prefers_rows(forward):
-                return found
+        if sparse and not (forward and prefers_rows(forward)):
+            return sparse_forward_jacobian(chosen, forward)
         y, pull = pulling(REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, backward)
         if sum(map(size_of, leaves(y))) > sum(map(size_of, leaves(chosen.primals))):
-            return forward_jacobian(chosen)
+            return _jacobian_by_columns(chosen, y, pull)
         return _reverse_jacobian(chosen, y, pull)
 
     return titled(jacobian_of, "jacobian", f)
@@ -128,6 +127,33 @@ def _reverse_jacobian(chosen: Arguments, y: Any, pull: Callable) -> Any:
         images = run_program(_recorded(chosen, y, pull), directions, targets)
     primals = chosen.primals if chosen.several else chosen.primals[0]
     return arrange(images, y, primals, transposed=True)
+
+
+def _jacobian_by_columns(chosen: Arguments, y: Any, pull: Callable) -> Any:
+    """Return the Jacobian by tangents of the inputs, without a second run of the function.
+
+    What it does with them is the transpose of what its pullback does, and that is a program.
+    """
+    sources, targets = leaves(chosen.primals), leaves(y)
+    program = _transposed(_recorded(chosen, y, pull), targets, sources)
+    images = run_program(program, Directions(sources), targets)
+    primals = chosen.primals if chosen.several else chosen.primals[0]
+    return arrange(images, primals, y, transposed=False)
+
+
+def _transposed(program: LinearProgram, sources: list, targets: list) -> LinearProgram:
+    """Return the transpose of a linear program, from cotangents of ``targets`` to ``sources``'."""
+    zeros = tuple(map(zero_tangent, sources))
+
+    def run(*values: Any) -> list:
+        return program.run(list(values))
+
+    _, pull = pulling(REVERSE_BLOCKS, run, zeros, {}, range(len(zeros)))
+    transpose = LinearProgram()
+    xbars = pull(transpose.input(list(map(zero_tangent, targets))), False)
+    pairs = zip(zeros, xbars, strict=True)
+    transpose.finish([leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)])
+    return transpose
 
 
 def _sparse_reverse_jacobian(chosen: Arguments, y: Any, pull: Callable, known: dict) -> Any:

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy import float64, ndarray
 
 from ..rules import (
@@ -20,11 +21,19 @@ from ..rules import (
 )
 from ..rules.answers import Pullback, check_shape
 from ..rules.containers import LEAVES
-from ..rules.kinds import Kind, LinearRule, ScalarRule, SelectionRule
-from ..rules.masked import Masked, is_told_of_masks, unmask
+from ..rules.kinds import Kind, LinearRule, ScalarRule
+from ..rules.masked import Masked, is_told_of_masks, masked, unmask
 from ..rules.operands import is_basic
-from ..rules.project import dtype_of, structural
+from ..rules.project import (
+    FLOAT64,
+    ProjectArray,
+    ProjectNumber,
+    dtype_of,
+    shape_of,
+    structural,
+)
 from ..rules.tangents import child_tangents
+from .entries import append
 from .pieces import Pieces
 from .sweep import Cotangents
 
@@ -44,29 +53,50 @@ class Active:
         self.shell = shell
         self.parts = parts
 
-    def receive(self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int) -> None:
-        """Check what a rule returned for argument ``i`` of ``f``, and add it up."""
+    def is_sensitive(self, entries: Any) -> bool:
+        """Say whether structural zeros matter to it, or to one of its parts."""
+        if self.parts is not None:
+            return any(part is not None and part.is_sensitive(entries) for part in self.parts)
+        return is_sensitive(entries[self.parent])
+
+    def receive(
+        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
+    ) -> None:
+        """Check what a rule returned for argument ``i`` of ``f``, and add it up.
+
+        ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
+        """
         if self.parts is not None:
             given = child_tangents(self.shell, strip(unthunk(xbar), tape))
-            for part, partbar in zip(self.parts, given, strict=True):
+            flags = [None] * len(given) if counts is None else child_tangents(self.shell, counts)
+            for part, partbar, count in zip(self.parts, given, flags, strict=True):
                 if part is not None:
-                    part.receive(tape, partbar, cotangents, f, i)
+                    part.receive(tape, partbar, cotangents, f, i, count)
             return
         xbar = _untraced(xbar, tape)
-        if self.space.holds(xbar):
+        if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
             return
-        if type(xbar) is InplaceableThunk:
+        if type(xbar) is InplaceableThunk and counts is None:
             cotangents.add_in_place(self.parent, xbar, self.space)
             return
         xbar = unthunk(xbar)
         if issubclass(type(xbar), AbstractZero):
             return
+        alive = None
         if type(xbar) is Masked:
-            value = check_shape(_untraced(xbar.value, tape), self.space, f, i)
-            cotangents.add(self.parent, Masked(value, xbar.alive))
-            return
-        cotangents.add(self.parent, check_shape(_untraced(xbar, tape), self.space, f, i))
+            xbar, alive = xbar.value, xbar.alive
+        elif counts is not None:
+            alive = not_zero(counts, self.space.shape)
+        xbar = check_shape(_untraced(xbar, tape), self.space, f, i)
+        cotangents.add(self.parent, xbar if alive is None else masked(xbar, alive))
+
+
+def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
+    """Return where ``counts``, of ``shape`` or zero altogether, are not 0."""
+    if isinstance(counts, AbstractZero):
+        return np.zeros(shape, bool)
+    return np.reshape(np.asarray(counts) != 0, shape)
 
 
 def _untraced(xbar: Any, tape: Any) -> Any:
@@ -74,14 +104,13 @@ def _untraced(xbar: Any, tape: Any) -> Any:
     return xbar.value if isinstance(xbar, Traced) and xbar.level is tape else xbar
 
 
-def is_elementwise(entry: Any) -> bool:
-    """Say whether an entry multiplies by a partial, or divides: structural zeros matter to it."""
-    if len(entry) != 1:
-        return len(entry) > 1
-    node = entry[0]
-    if isinstance(node, KindNode):
-        return isinstance(node.kind, ScalarRule | SelectionRule)
-    return isinstance(node, OutputNode) and node.template.masked
+def is_sensitive(entry: Any) -> bool:
+    """Say whether it matters to an entry which zeros of its cotangent are structural.
+
+    So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
+    on to one that does.
+    """
+    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1
 
 
 def find_active(tape: Any, x: Any) -> Active | None:
@@ -114,41 +143,65 @@ def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
 class KindNode:
     """A call answered by a rule kind."""
 
-    __slots__ = ("active", "args", "kind", "kwargs", "template", "y")
+    __slots__ = ("active", "args", "kind", "kwargs", "sensitive", "template", "y")
     takes_pieces = False
 
     def __init__(
-        self, kind: Kind, y: Any, args: tuple, kwargs: dict, active: list[tuple[int, Active]]
+        self,
+        kind: Kind,
+        y: Any,
+        args: tuple,
+        kwargs: dict,
+        active: list[tuple[int, Active]],
+        entries: Any = None,
     ) -> None:
         self.kind = kind
         self.kwargs = kwargs
         self.active = active
         self.template: Template | None = None
         self.y, self.args = kind.kept(active, y, args)
+        self.sensitive = kind.elementwise or (
+            kind.moves
+            and entries is not None
+            and any(active.is_sensitive(entries) for _, active in active)
+        )
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         kind = self.kind
+        flags = None
         if self.template is not None:
-            ybar = self.template.assemble(ybar)
-        if type(ybar) is Masked and type(kind) is not ScalarRule:
-            ybar = ybar.value
-        if kind.f is getitem and collect(tape, self, ybar, cotangents):
+            bars = ybar
+            ybar = self.template.assemble(bars)
+            if self.sensitive:
+                flags = self.template.flags(bars)
+        elif type(ybar) is Masked and not kind.elementwise or type(ybar) is Masked and kind.moves:
+            ybar, flags = ybar.value, np.asarray(ybar.alive, float)
+        if kind.f is getitem and flags is None and collect(tape, self, ybar, cotangents):
             return
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-            if (
-                kind.selects
-                and active.parts is None
-                and is_elementwise(tape.recorded[active.parent])
-            ):
-                if type(xbar) is InplaceableThunk and isinstance(kind, LinearRule):
-                    mark = None if kind.mark is None else partial(kind.mark, **self.kwargs)
-                    cotangents.add_in_place(active.parent, xbar, active.space, mark)
-                    continue
-                alive = kind.alive(i, self.args, self.kwargs, active.space)
-                if alive is not None:
-                    xbar = Masked(unthunk(xbar), alive)
-            active.receive(tape, xbar, cotangents, kind.f, i)
+            if not kind.moves or not active.is_sensitive(tape.recorded):
+                active.receive(tape, xbar, cotangents, kind.f, i)
+                continue
+            mark = kind.mark if isinstance(kind, LinearRule) else None
+            if mark is not None and flags is None and type(xbar) is InplaceableThunk:
+                # Many reads of single entries set a flag each, and not a flag for every entry.
+                mark = partial(mark, **self.kwargs)
+                cotangents.add_in_place(active.parent, xbar, active.space, mark)
+                continue
+            counts = None
+            if flags is not None or kind.selects or self.kwargs.get("where", True) is not True:
+                if flags is None:
+                    flags = np.ones(shape_of(ybar))
+                counts = kind.counts(i, flags, self.args, self.kwargs, real_space(active.space))
+            active.receive(tape, xbar, cotangents, kind.f, i, counts)
+
+
+def real_space(space: Any) -> Any:
+    """Return the space of flags for the entries of a space."""
+    if type(space) is not ProjectArray and type(space) is not ProjectNumber:
+        return space
+    return ProjectArray(space.shape, FLOAT64)
 
 
 def collect(tape: Any, node: KindNode, ybar: Any, cotangents: Cotangents) -> bool:
@@ -161,8 +214,8 @@ def collect(tape: Any, node: KindNode, ybar: Any, cotangents: Cotangents) -> boo
             return False
         if active.parts is not None or not is_basic(index):
             return False
-        elementwise = is_elementwise(tape.recorded[active.parent])
-        present = Pieces(node.kind, active.space, elementwise, present)
+        sensitive = is_sensitive(tape.recorded[active.parent])
+        present = Pieces(node.kind, active.space, sensitive, present)
         cotangents.bars[active.parent] = present
         cotangents.owned.discard(active.parent)
     elif not is_basic(index):
@@ -175,7 +228,7 @@ class ItemNode:
     """One number, read from an array by integers."""
 
     __slots__ = ("index", "kind", "parent", "space")
-    takes_pieces = False
+    takes_pieces = sensitive = False
 
     def __init__(self, kind: LinearRule, parent: int, space: Any, index: Any) -> None:
         self.kind = kind
@@ -203,7 +256,7 @@ class RuleNode:
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
     __slots__ = ("active", "f", "pullback", "template")
-    takes_pieces = False
+    takes_pieces = sensitive = False
 
     def __init__(self, pullback: Pullback, f: Any, active: list[tuple[int, Active]]) -> None:
         pullback.plain = False
@@ -223,10 +276,11 @@ class RuleNode:
 class OutputNode:
     """One number or array inside a container that a call returned."""
 
-    __slots__ = ("call", "key", "template")
+    __slots__ = ("call", "key", "sensitive", "template")
     takes_pieces = False
 
-    def __init__(self, call: int, key: int, template: "Template") -> None:
+    def __init__(self, call: int, key: int, template: "Template", sensitive: bool) -> None:
+        self.sensitive = sensitive
         self.call = call
         self.key = key
         self.template = template
@@ -241,10 +295,11 @@ class OutputNode:
 class MergeNode:
     """A call's result that is itself traced here: it was computed from captured values too."""
 
-    __slots__ = ("captured", "node")
+    __slots__ = ("captured", "node", "sensitive")
     takes_pieces = False
 
     def __init__(self, node: Any, captured: int) -> None:
+        self.sensitive = node.sensitive
         self.node = node
         self.captured = captured
 
@@ -277,6 +332,19 @@ class Template:
         ]
         return structural(self.primal_type, self.keys, parts)
 
+    def flags(self, bars: dict) -> Any:
+        """Return, in the structure, 1 for each entry of a cotangent, 0 for structural zeros."""
+
+        def flags_of(part: Any) -> Any:
+            if isinstance(part, Template):
+                return part.flags(bars)
+            bar = None if part is None else bars.get(part)
+            if bar is None:
+                return ZeroTangent()
+            return np.asarray(bar.alive, float) if type(bar) is Masked else np.ones(shape_of(bar))
+
+        return structural(self.primal_type, self.keys, list(map(flags_of, self.parts)))
+
 
 def is_perturbable(tape: Any, y: Any, args: Any) -> bool:
     """Say whether an output can depend smoothly on ``args``; an integer only on integers."""
@@ -293,8 +361,7 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
     parts = children(y)
     if parts is None:
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
-    call = len(tape.entries)
-    tape.entries.append((node,))
+    call = append(tape.entries, (node,))
     masked = isinstance(node, RuleNode) and is_told_of_masks(node.f)
     node.template, _ = _number_leaves(tape, y, 0, args, masked)
 
@@ -305,7 +372,8 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
             return inner.rebuild(list(map(wrap, inner.values, structure.parts)))
         if structure is None:
             return part
-        return _wrap_leaf(tape, part, OutputNode(call, structure, node.template))
+        sensitive = node.template.masked or node.sensitive
+        return _wrap_leaf(tape, part, OutputNode(call, structure, node.template, sensitive))
 
     return wrap(y, node.template)
 

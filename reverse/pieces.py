@@ -26,13 +26,13 @@ class Pieces:
     places where nothing is left of ``rest``. All places have as many integers.
     """
 
-    __slots__ = ("elementwise", "emptied", "kind", "others", "places", "rest", "space")
+    __slots__ = ("sensitive", "emptied", "kind", "others", "places", "rest", "space")
 
-    def __init__(self, kind: Any, space: Any, elementwise: bool, rest: Any) -> None:
+    def __init__(self, kind: Any, space: Any, sensitive: bool, rest: Any) -> None:
         self.kind = kind
         self.space = space
-        # Whether the entry of ``x`` multiplies by a partial, to which a structural zero matters.
-        self.elementwise = elementwise
+        # Whether structural zeros matter to the entry of ``x``.
+        self.sensitive = sensitive
         self.rest = rest
         self.places: dict[tuple[int, ...], Any] = {}
         self.emptied: set[tuple[int, ...]] = set()
@@ -92,8 +92,8 @@ class Pieces:
             emptied = np.zeros(space.shape, bool)
             emptied[_columns(self.emptied)] = True
             zeroed = np.where(emptied, 0, unmask(self.rest))
-            masked = type(self.rest) is Masked
-            self.rest = Masked(zeroed, self.rest.alive & ~emptied) if masked else zeroed
+            alive = self.rest.alive if type(self.rest) is Masked else True
+            self.rest = Masked(zeroed, alive & ~emptied) if self.sensitive else zeroed
         pairs = self.others
         if len(self.places) == 1:
             pairs = [*pairs, *self.places.items()]
@@ -110,7 +110,7 @@ class Pieces:
             small = [self._joined(small)]
         for index, ybar in [*large, *small]:
             placed = self.kind.pull(0, ybar, None, (None,), {"index": index}, space)
-            if self.elementwise:
+            if self.sensitive:
                 alive = np.zeros(space.shape, bool)
                 alive[index] = True
                 placed = Masked(placed, alive)

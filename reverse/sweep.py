@@ -24,10 +24,10 @@ from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
 from ..rules.kinds import unbroadcast
 from ..rules.masked import Masked, unmask
 from ..rules.project import FLOAT64, cast, dtype_of, shape_of
-from .owned import LARGE, add_into, is_own, multiply_into
+from .entries import Entry
+from .owned import LARGE, add_into, multiply_into
 from .pieces import Pieces
 
-Entry = tuple[Any, ...]
 _array = np.ndarray
 
 
@@ -58,15 +58,10 @@ class Cotangents:
             bars[index] = xbar
         elif type(present) is _array and type(xbar) is _array:
             if index in self.owned:
-                np.add(present, xbar, out=present)
-                return
-            if present.size >= LARGE:
-                bars[index] = None
-                ours = is_own(present)
-                bars[index] = add_into(present, xbar) if ours else present + xbar
+                bars[index] = add_into(present, xbar)
             else:
                 bars[index] = present + xbar
-            self.owned.add(index)
+                self.owned.add(index)
         elif type(present) is Pieces:
             present.add(xbar)
         else:
@@ -136,13 +131,13 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
 def pulled(partial: Callable | None, args: tuple, ybar: Any, shape: tuple | None) -> Any:
     """Multiply ``ybar`` by a partial, and sum it to the shape of what was broadcast."""
     if partial is None:
-        return ybar if shape is None else unbroadcast(unmask(ybar), shape)
+        return ybar if shape is None else unbroadcast(ybar, shape)
     factor = partial(*args)
     if shape is None:
         return factor * ybar
     if type(factor) is int:  # a constant of a rule, such as the -1 of a difference
-        return factor * unbroadcast(unmask(ybar), shape)
-    return unbroadcast(unmask(factor * ybar), shape)
+        return factor * unbroadcast(ybar, shape)
+    return unbroadcast(factor * ybar, shape)
 
 
 def own(xbar: Any) -> Any:
@@ -170,6 +165,7 @@ def sweep(
     """
     cotangents = Cotangents(len(entries))
     bars = cotangents.bars
+    owned = cotangents.owned
     accumulate = cotangents.add
     for index, ybar in seeds:
         accumulate(index, ybar)
@@ -197,18 +193,21 @@ def sweep(
             ybar = ybar.gathered()
             if isinstance(ybar, AbstractZero):
                 continue
-        # Small arrays are not worth the question whether they can be written into.
+        # What the sweep made itself it may write into, if nobody else was given it. Small arrays
+        # are not worth the question.
         large = type(ybar) is _array and ybar.size >= LARGE
+        ours = large and i in owned
         if size == 3:
             a, partial, args = entry
             if partial is None:
                 xbar = ybar
-            elif large and is_own(ybar):
-                xbar = multiply_into(ybar, partial(*args))
             else:
-                xbar = partial(*args) * ybar
+                xbar = multiply_into(ybar, partial(*args)) if ours else partial(*args) * ybar
+                ours = large
             if bars[a] is None:
                 bars[a] = xbar
+                if ours:
+                    owned.add(a)
             else:
                 accumulate(a, xbar)
         elif size == 5:
@@ -216,17 +215,22 @@ def sweep(
             xbar = ybar if partial is None else partial(*args) * ybar
             if bars[a] is None:
                 bars[a] = xbar
+                if large and (partial is not None or (ours and partial_b is not None)):
+                    owned.add(a)
             else:
                 accumulate(a, xbar)
             xbar = None
             if partial_b is None:
                 xbar = ybar
-            elif large and is_own(ybar):
-                xbar = multiply_into(ybar, partial_b(*args))
+                ours = ours and partial is not None
             else:
-                xbar = partial_b(*args) * ybar
+                ours = ours and partial is not None
+                xbar = multiply_into(ybar, partial_b(*args)) if ours else partial_b(*args) * ybar
+                ours = large
             if bars[b] is None:
                 bars[b] = xbar
+                if ours:
+                    owned.add(b)
             else:
                 accumulate(b, xbar)
         elif size == 7:
@@ -236,12 +240,5 @@ def sweep(
                 accumulate(b, pulled(partial_b, args, ybar, shape_b))
         else:
             entry[0].pull(tape, ybar, cotangents)
-        # What is held on to here could be neither freed nor written into.
-        args = xbar = None
-    owned = cotangents.owned
-    given = []
-    for i in range(inputs):
-        xbar = bars[i]
-        bars[i] = None
-        given.append(xbar if i in owned or is_own(xbar) else own(xbar))
-    return given
+        args = xbar = ybar = None  # what is held on to here could not be freed
+    return [unmask(bars[i]) if i in owned else own(bars[i]) for i in range(inputs)]

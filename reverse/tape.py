@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import EscapedTraceError, RuleConfig, user_line
+from ..config import RuleConfig
 from ..rules import (
     ProjectTo,
     Traced,
@@ -22,10 +22,11 @@ from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_basic, is_operand
 from ..rules.signatures import RuleSignature
-from ..rules.views import register_view
+from ..rules.views import Path, copied, draft_of, follow, register_view, views_of_draft
 from ..rules.watch import Watch
+from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .nodes import Active, ItemNode, KindNode, RuleNode, find_all_active, wrap_output
-from .sweep import Entry, fitted_entry, keeps_dtype, sweep
+from .sweep import fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
 FLOAT64 = np.dtype(np.float64)
@@ -49,28 +50,6 @@ class TapeArray(TracedArray):
     index: int
 
 
-class _Closed(list):
-    """Stands where the entries were, once the transform has ended."""
-
-    def append(self, entry: Any) -> None:
-        raise EscapedTraceError(
-            f"a traced value was used in {user_line()} after the transform that made it (grad, "
-            "vjp, ...) had ended.\n"
-            "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
-        )
-
-
-class _Discarded(list):
-    """Takes entries during a sweep: there captured values are read for their numbers only."""
-
-    def append(self, entry: Any) -> None:
-        pass
-
-
-_CLOSED = _Closed()
-_DISCARDED = _Discarded()
-
-
 class Tape(Engine):
     """One run of a function, recorded; ``sweep`` runs it backwards as often as one likes."""
 
@@ -86,40 +65,54 @@ class Tape(Engine):
 
     def wrap(self, x: Any, entry: Entry) -> Any:
         """Append ``entry`` and return the traced ``x`` that it makes."""
-        entries = self.entries
         traced: Any = TapeArray() if is_array(x) else TapeNumber()
         traced.value = x
         traced.level = self
-        traced.index = len(entries)
-        entries.append(entry)
+        traced.index = append(self.entries, entry)
         return traced
 
     def close(self) -> None:
         """End the recording; traced values that escaped raise from now on."""
-        if self.entries is not _CLOSED:
+        if self.entries is not CLOSED:
             self.recorded = self.entries
-            self.entries = _CLOSED
+            self.entries = CLOSED
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
         self.watch.check()
         self.sweeps += 1
-        self.entries = _DISCARDED
+        self.entries = DISCARDED
         try:
             return sweep(self, self.recorded, seeds, inputs, last)
         finally:
             self.sweeps -= 1
             if self.sweeps == 0:
-                self.entries = _CLOSED
+                self.entries = CLOSED
 
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
-        return self.wrap(x, CONSTANT)
+        traced = TapeArray()
+        traced.level = self
+        traced.index = append(self.entries, (CONSTANT,))
+        traced.draft = (x,)
+        return traced
 
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Record ``x[index] = v``."""
         self.check_live()
         write(self, x, index, v)
+
+    def publish(self, root: Any, draft: tuple) -> None:
+        (root.value,) = draft
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        draft = draft_of(root)
+        same = TapeArray()
+        same.level = self
+        same.value = root.value if draft is None else draft[0]
+        same.index = root.index
+        y = follow(path, same)
+        view.value, view.index = y.value if draft is None else copied(y.value), y.index
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -139,28 +132,30 @@ class Tape(Engine):
                 except ArithmeticError:
                     # Python's floats raise where NumPy's give an infinity.
                     da = kind.partials[0](y * _ONE, a * _ONE)
+                entry: Entry = (x.index, da)
                 entries = self.entries
+                index = len(entries)
+                entries.append(entry)
+                if entries[index] is not entry:
+                    index = index_of(entry, entries, index)
                 traced: Any = TapeNumber()
                 traced.value = y
                 traced.level = self
-                traced.index = len(entries)
-                entries.append((x.index, da))
+                traced.index = index
                 return traced
         elif class_y is _array and keeps_dtype(a, y.dtype):
             if kind.constants[0] == 1:
-                entry: Entry = (x.index, None, None)
+                entry = (x.index, None, None)
             else:
                 reads_y, (reads_a,) = kind.reads(0)
                 kept = (y if reads_y else None, a if reads_a else None)
                 entry = (x.index, kind.partials[0], kept)
             if y.dtype is not FLOAT64:
                 entry = fitted_entry(entry, y.dtype, y.shape, [a])
-            entries = self.entries
             traced = TapeArray()
             traced.value = y
             traced.level = self
-            traced.index = len(entries)
-            entries.append(entry)
+            traced.index = append(self.entries, entry)
             return traced
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
@@ -238,10 +233,13 @@ class Tape(Engine):
         if entry is None:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
         entries = self.entries
+        index = len(entries)
+        entries.append(entry)
+        if entries[index] is not entry:
+            index = index_of(entry, entries, index)
         traced.value = y
         traced.level = self
-        traced.index = len(entries)
-        entries.append(entry)
+        traced.index = index
         return traced
 
     def _array_entry(
@@ -278,13 +276,17 @@ class Tape(Engine):
         """Record ``x[index]``; integers and slices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
         if is_basic(index) and type(kind) is LinearRule:
-            y = x.value[index]
-            class_y, space = y.__class__, ProjectTo(x.value)
+            draft = draft_of(x)
+            held = x.value if draft is None else draft[0]
+            y = held[index]
+            if draft is not None and is_array(y):
+                return views_of_draft(x, getitem, {"index": index})
+            class_y, space = y.__class__, ProjectTo(held)
             if class_y is _float64:
                 return self.wrap(y, (ItemNode(kind, x.index, space, index),))
             if class_y is _array and y.dtype.kind in "fc":
                 options, active = {"index": index}, [(0, Active(x.index, space))]
-                view = self.wrap(y, (KindNode(kind, None, (None,), options, active),))
+                view = self.wrap(y, (KindNode(kind, None, (None,), options, active, self.entries),))
                 register_view(view, x, getitem, options)
                 return view
         return self.call(getitem, (x, index), {})
@@ -292,7 +294,7 @@ class Tape(Engine):
     # ---- everything else ----
 
     def check_live(self) -> None:
-        if self.entries is _CLOSED:
+        if self.entries is CLOSED:
             self.entries.append(())
 
     def apply_kind(
@@ -305,7 +307,7 @@ class Tape(Engine):
             values = self._held(values, args)
         if kwargs:
             kwargs = self.watch.hold_all(kwargs)
-        return wrap_output(self, y, KindNode(kind, y, values, kwargs, active), args)
+        return wrap_output(self, y, KindNode(kind, y, values, kwargs, active, self.entries), args)
 
     def _held(self, values: tuple, args: tuple) -> tuple:
         """Hold the plain arrays that were given beside traced values."""

@@ -76,17 +76,19 @@ class Recording:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
                 y = all_settled(healed(traced[0](*traced[1:], **kwargs)))
+                # While the tape is open: what was written to gets its value when it is read.
+                self.outputs = _outputs(tape, y)
+                y = strip(y, tape)
             except (TypeError, ValueError, SystemError, RecursionError) as error:
                 explain(error)
                 raise
             finally:
                 tape.close()
-        self.outputs = _outputs(tape, y)
         if type(self.outputs) is int and self.outputs < self.inputs:
             self.y = _inputs(self.primals)[self.outputs]  # an argument was given back
         else:
             # The caller may write into what it gets, and the tape may read it yet.
-            self.y = tape.watch.hold(strip(y, tape))
+            self.y = tape.watch.hold(y)
 
     def pull(self, ybar: Any, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""

@@ -6,20 +6,24 @@ import numpy as np
 
 from ..rules import AbstractZero, ProjectTo, Traced, getitem, rrule, strip
 from ..rules.kinds import unbroadcast
-from ..rules.masked import unmask
+from ..rules.masked import Masked, unmask
 from ..rules.project import shape_of
 from ..rules.roots import settled
 from ..rules.views import (
     Path,
+    axes_of,
+    bare,
+    begin_write,
     check_write,
     copied,
     follow,
-    is_private,
-    living_views,
+    laid_out,
+    put_draft,
     raised,
     root_of,
 )
-from .nodes import Active, find_active
+from .entries import append
+from .nodes import Active, find_active, is_sensitive
 from .pieces import Pieces
 from .sweep import Cotangents
 
@@ -31,71 +35,92 @@ def write(tape: Any, x: Any, index: Any, v: Any) -> None:
     root, path = root_of(x)
     active = find_active(tape, v)
     v = strip(v, tape)
-    views = living_views(root)
-    buffer = raised(root.value if is_private(root, views) else copied(root.value), v)
-    follow(path, buffer)[index] = v
-    position = len(tape.entries)
+    (memory,) = begin_write(root) or (copied(root.value),)
+    memory = raised(memory, v)
+    follow(path, memory)[index] = v
+    axes = axes_of(bare(memory)) if path else None
     index = tape.watch.hold(index)
-    tape.entries.append((WriteNode(root.index, position, path, index, shape_of(v), active),))
-    root.value = buffer
-    root.index = position
-    for view in views:
-        # Made anew from the new version; the tape ties it to what was written.
-        again = follow(root_of(view)[1], root)
-        view.value = again.value
-        view.index = again.index
+    node = WriteNode(root.index, path, axes, index, shape_of(v), active, tape.entries)
+    put_draft(root, (memory,), "value")
+    root.index = node.position
 
 
 class WriteNode:
-    """A version of an array that differs from the one before in the entries written."""
+    """A version of an array that differs from the one before in the entries written.
 
-    __slots__ = ("active", "before", "index", "path", "position", "shape")
+    ``axes`` is the order in which the array lies in memory: in that order the path makes views of
+    a cotangent, too.
+    """
+
+    __slots__ = ("active", "axes", "before", "index", "path", "position", "sensitive", "shape")
     takes_pieces = True
 
     def __init__(
         self,
         before: int,
-        position: int,
         path: Path,
+        axes: tuple[int, ...] | None,
         index: Any,
         shape: tuple[int, ...],
         active: Active | None,
+        entries: Any,
     ) -> None:
         self.before = before
-        self.position = position
         self.path = path
+        self.axes = axes
         self.index = index
         self.shape = shape
         self.active = active
+        self.sensitive = is_sensitive(entries[before]) or (
+            active is not None and active.is_sensitive(entries)
+        )
+        self.position = append(entries, (self,))
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
-        ybar = unmask(ybar)
+        counts = None
         if isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
-            ybar = Pieces(rrule.kinds[getitem], ProjectTo(ybar), False, ybar)
+            sensitive = is_sensitive(tape.recorded[self.before])
+            ybar = Pieces(rrule.kinds[getitem], ProjectTo(ybar), sensitive, ybar)
         if type(ybar) is Pieces and not (
             self._is_place(ybar.space.shape) and cotangents.bars[self.before] is None
         ):
-            ybar = unmask(ybar.gathered())
+            ybar = ybar.gathered()
         if type(ybar) is Pieces:
             vbar = ybar.take(self.index)
             cotangents.bars[self.before] = ybar
-        elif type(ybar) is np.ndarray:
-            # A cotangent that the sweep made is passed on, so that n writes cost O(n).
-            owned = self.position in cotangents.owned
-            buffer = ybar if owned else ybar.copy()
-            vbar = self._take(buffer)
-            if cotangents.bars[self.before] is None:
-                cotangents.bars[self.before] = buffer
-                cotangents.owned.add(self.before)
-            else:
-                cotangents.add(self.before, buffer)
+        elif type(unmask(ybar)) is np.ndarray:
+            vbar, counts = self._pull_array(ybar, cotangents)
         else:
             vbar, rest = self._take_traced(ybar)
             cotangents.add(self.before, rest)
         if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = unbroadcast(vbar, self.shape)
-            self.active.receive(tape, vbar, cotangents, "an assignment", 0)
+            counts = None if counts is None else unbroadcast(counts, self.shape)
+            self.active.receive(tape, vbar, cotangents, "an assignment", 0, counts)
+
+    def _pull_array(self, ybar: Any, cotangents: Cotangents) -> tuple[Any, Any]:
+        """Pull back an array, in its own memory where it is the sweep's, so that n writes cost O(n)."""
+        before, owned = self.before, cotangents.owned
+        buffer, alive = unmask(ybar), ybar.alive if type(ybar) is Masked else None
+        ours = self.position in owned and (not self.path or axes_of(buffer) == self.axes)
+        if not ours:
+            buffer = laid_out(buffer, self.axes)
+        counts = None
+        if self.sensitive:
+            if alive is None:
+                alive = np.ones(buffer.shape, bool)
+            if not ours or (self.path and axes_of(alive) != self.axes):
+                alive = laid_out(alive, self.axes)
+            counts = np.asarray(self._take(alive), float)
+        vbar = self._take(buffer)
+        rest = buffer if alive is None else Masked(buffer, alive)
+        if cotangents.bars[before] is None:
+            cotangents.bars[before] = rest
+            owned.add(before)
+        else:
+            cotangents.add(before, rest)
+        return vbar, counts
 
     def _is_place(self, shape: tuple[int, ...]) -> bool:
         """Say whether a number or a row was written, at integers."""
@@ -103,29 +128,31 @@ class WriteNode:
         return not self.path and len(parts) <= len(shape) and all(type(k) is int for k in parts)
 
     def _take(self, buffer: np.ndarray) -> Any:
-        """Return the written entries of a cotangent, and set them to zero."""
+        """Return the written entries of an array that lies as ``axes`` say, and leave zeros."""
         view = follow(self.path, buffer)
-        if _may_repeat(self.index) or not (view is buffer or np.may_share_memory(view, buffer)):
-            flat = buffer.reshape(-1)
-            positions = self._positions(buffer.shape)
-            vbar = np.where(_last(positions), flat[positions], 0)
-            flat[positions] = 0
-            return vbar
         vbar = np.array(view[self.index])
+        if _may_repeat(self.index):
+            numbered = np.arange(view.size).reshape(view.shape)
+            vbar = np.where(_last(numbered[self.index]), vbar, np.zeros_like(vbar))
         view[self.index] = 0
         return vbar
 
     def _take_traced(self, ybar: Any) -> tuple[Any, Any]:
+        alive = ybar.alive if type(ybar) is Masked else True
+        ybar = unmask(ybar)
         shape = shape_of(ybar)
         positions = self._positions(shape)
         written = np.zeros(shape, bool)
         written.reshape(-1)[positions] = True
         taken = np.reshape(ybar, -1)[positions]
-        return np.where(_last(positions), taken, 0), np.where(written, 0, ybar)
+        rest = np.where(written, 0, ybar)
+        if self.sensitive:
+            rest = Masked(rest, alive & ~written)
+        return np.where(_last(positions), taken, 0), rest
 
     def _positions(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return where in the flattened array each written entry lies."""
-        numbered = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+        numbered = laid_out(np.arange(int(np.prod(shape, dtype=int))).reshape(shape), self.axes)
         return np.asarray(follow(self.path, numbered)[self.index])
 
 
@@ -152,9 +179,10 @@ class ConstantNode:
 
     __slots__ = ()
     takes_pieces = True
+    sensitive = False
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         pass
 
 
-CONSTANT = (ConstantNode(),)
+CONSTANT = ConstantNode()

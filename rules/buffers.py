@@ -14,11 +14,21 @@ import numpy as np
 
 from ..config import MutationError, user_line
 from .calls import astype
-from .collector import is_recording
+from .containers import iterate_leaves
 from .levels import Traced, innermost
 from .roots import all_settled, handed_on, settled
+from .running import is_running
 from .traced_array import TracedArray
-from .views import follow, is_fresh, is_private, living_views, register_view, root_of
+from .views import (
+    follow,
+    hand_out,
+    is_fresh,
+    is_handed_out,
+    living_views,
+    register_view,
+    root_of,
+    shares_memory,
+)
 
 # Functions that write into their first argument.
 writers: set[Any] = set()
@@ -33,7 +43,12 @@ class BufferArray(TracedArray):
         content = self.value
         if isinstance(content, Traced):
             return content.__array__(dtype, copy)  # type: ignore[attr-defined]
-        return np.array(content, dtype, copy=copy)
+        if copy or (dtype is not None and np.dtype(dtype) != content.dtype):
+            return np.array(content, dtype, copy=copy)
+        # Through a memoryview, so that whoever looks into this array keeps it, and not its memory.
+        array = np.asarray(memoryview(content))
+        hand_out(root_of(self)[0], array)
+        return array
 
 
 class BufferLevel:
@@ -54,7 +69,24 @@ class BufferLevel:
             self._receive(args[0], innermost(rest))
             return f(args[0].value, *rest[0], **rest[1])
         y = f(*all_settled(args), **all_settled(kwargs))
-        return buffer(y) if f is np.copy or f is astype else y
+        if f is np.copy or f is astype:
+            return buffer(y)
+        for x in iterate_leaves((args, kwargs)):
+            if type(x) is BufferArray and not isinstance(x.value, Traced):
+                y = self._tied(y, x, f, args, kwargs)
+        return y
+
+    def _tied(self, y: Any, x: Any, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Return ``y = f(*args)`` as a view of the buffer ``x`` among the arguments, if it is one."""
+        if y is x.value:
+            return x
+        if type(y) is np.ndarray and shares_memory(y, x.value) and args[0] is x:
+            view = _wrapped(y)
+            register_view(view, x, _at, {"f": f, "rest": args[1:], "options": kwargs})
+            return view
+        if any(shares_memory(part, x.value) for part in iterate_leaves(y)):
+            hand_out(root_of(x)[0], x.value)  # for good: nobody knows who holds it
+        return y
 
     def getitem(self, x: Any, index: Any) -> Any:
         y = x.value[index]
@@ -81,7 +113,7 @@ class BufferLevel:
         ):
             return
         views = living_views(root)
-        if not isinstance(root.value, Traced) and not is_private(root, views):
+        if is_handed_out(root):
             raise MutationError(
                 f"a traced value would be written into a plain array that others may see, in "
                 f"{user_line()}.\n  make it anew before it is written to, or make it a traced one: "
@@ -103,7 +135,7 @@ def is_writer(f: Any) -> bool:
 
 def buffer(y: Any) -> Any:
     """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
-    return _wrapped(y) if is_fresh(y) and is_recording() else y
+    return _wrapped(y) if is_fresh(y) and is_running() else y
 
 
 def _wrapped(y: np.ndarray) -> Any:
@@ -115,3 +147,7 @@ def _wrapped(y: np.ndarray) -> Any:
 
 def _getitem(x: Any, index: Any) -> Any:
     return x[index]
+
+
+def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+    return f(x, *rest, **options)

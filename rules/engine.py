@@ -13,7 +13,7 @@ from .objects import healed_call
 from .operands import is_operand
 from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
-from .views import is_fresh, tie_views
+from .views import draft_of, is_fresh, tie_views, view_makers, views_of_draft
 
 
 class Engine:
@@ -31,6 +31,14 @@ class Engine:
 
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this level that depends on nothing yet."""
+        raise NotImplementedError
+
+    def publish(self, root: Any, draft: tuple) -> None:
+        """Give ``root`` the value that is in its draft."""
+        raise NotImplementedError
+
+    def refresh(self, view: Any, root: Any, path: Any) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
         raise NotImplementedError
 
     def apply_kind(
@@ -74,6 +82,10 @@ class Engine:
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and kwargs is not plain and innermost(kwargs.values()) is self:
             return self._call_with_traced_option(f, args, kwargs)
+        if kind is LinearRule and f in view_makers and draft_of(args[0]) is not None:
+            y = views_of_draft(args[0], f, kwargs)
+            if y is not NotImplemented:
+                return y
         values = tuple([strip(x, self) for x in args])
         if not isinstance(rule, Kind):
             return self.apply_rule(rule, f, args, kwargs, values)

@@ -24,7 +24,7 @@ from .signatures import (
     without_defaults,
 )
 from .sums import sum_over
-from .tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent
+from .tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
 from .zeros import as_structured
 
 
@@ -33,7 +33,11 @@ class Kind:
 
     __slots__ = ("count", "f", "keywords", "line", "names")
     label = "rule"
-    selects = False  # whether ``alive`` is worth asking
+    # Whether each entry of a result is a sum, with no negative weights, of entries of an argument:
+    # then structural zeros of ``ybar`` are some of ``xbar``. And whether it leaves entries out.
+    moves = False
+    selects = False
+    elementwise = False  # whether it multiplies cotangents by partials
 
     def __init__(self, f: Any, count: int, keywords: set[str] | None, line: str) -> None:
         self.f = f
@@ -71,9 +75,9 @@ class Kind:
             reads = tuple(map(operator.or_, reads, also))
         return y if reads_y else None, tuple([x if read else None for x, read in zip(args, reads)])
 
-    def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
-        """Return which entries of argument ``i`` the result was selected from; None for all."""
-        return None
+    def counts(self, i: int, flags: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        """Return how many of the ``flags`` set for the result come from each entry of ``x``."""
+        return unthunk(self.pull(i, flags, None, args, kwargs, space))
 
     def __repr__(self) -> str:
         return f"{self.label} of {name_of(self.f)}" + (f" ({self.line})" if self.line else "")
@@ -88,6 +92,7 @@ class ScalarRule(Kind):
 
     __slots__ = ("_reads", "constants", "partials")
     label = "scalar rule"
+    elementwise = True
 
     def __init__(self, f: Any, partials: Iterable[Any], line: str) -> None:
         partials = tuple(partials)
@@ -115,9 +120,7 @@ class ScalarRule(Kind):
             product = self.pull(i, ybar.value, y, args, kwargs, ProjectTo(ybar.value))
             alive = ybar.alive
             product = zeroed(product, self.constants[i], alive)
-            if np.shape(product) != space.shape:
-                return unbroadcast(product, space.shape)
-            return Masked(product, alive)
+            return unbroadcast(Masked(product, alive), space.shape)
         constant = self.constants[i]
         if constant is None:
             partial = self.partial(i, y, args)
@@ -175,7 +178,7 @@ class LinearRule(Kind):
     not linear. The options in ``constants`` add something constant, which no tangent has.
     """
 
-    __slots__ = ("adapt", "constants", "mark", "selects", "transpose")
+    __slots__ = ("adapt", "constants", "mark", "moves", "selects", "transpose")
     label = "linear rule"
 
     def __init__(
@@ -192,17 +195,10 @@ class LinearRule(Kind):
         self.mark = mark
         self.adapt = adapt
         self.constants = constants
-        self.selects = mark is not None
+        self.moves = self.selects = mark is not None
 
     def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
         return None, (None,)
-
-    def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
-        if self.mark is None:
-            return None
-        alive = np.zeros(space.shape, bool)
-        self.mark(alive, **kwargs)
-        return alive
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)
@@ -265,7 +261,7 @@ class SelectionRule(Kind):
 
     __slots__ = ()
     label = "selection rule"
-    selects = True
+    moves = selects = elementwise = True
 
     def __init__(self, f: Any, line: str) -> None:
         super().__init__(f, 3, set(), line)
@@ -280,12 +276,6 @@ class SelectionRule(Kind):
             return ZERO
         xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
         return unbroadcast(xbar, space.shape)
-
-    def alive(self, i: int, args: tuple, kwargs: dict, space: Any) -> Any:
-        condition = args[0] != 0
-        if i == 0 or np.shape(condition) != space.shape:
-            return None
-        return condition if i == 1 else np.logical_not(condition)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (True, False, False)
@@ -336,6 +326,10 @@ def _options(function: Callable, leading: int) -> set[str] | None:
 
 def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast."""
+    if type(xbar) is Masked:
+        # An entry is alive where one of those that it was broadcast to is.
+        counts = unbroadcast(np.asarray(xbar.alive, float), shape)
+        return Masked(unbroadcast(xbar.value, shape), np.asarray(counts) > 0)
     given = shape_of(xbar)
     if given == shape:
         return xbar

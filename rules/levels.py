@@ -34,6 +34,10 @@ class Traced:
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
 
+    def peek(self) -> Any:
+        """Return the value to look at it, and not to keep it: it may be written to."""
+        return self.value
+
 
 def innermost(args: Any) -> Any:
     """Return the highest level among ``args``, looking into containers, or None."""
@@ -82,7 +86,7 @@ def value(x: Any) -> Any:
 def type_under(x: Any) -> type:
     """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
     while isinstance(x, Traced):
-        x = x.value
+        x = x.peek()
     return type(x)
 
 

@@ -66,6 +66,11 @@ def is_told_of_masks(f: Any) -> bool:
     return type(f).__hash__ is not None and f in told_of_masks
 
 
+def masked(value: Any, alive: Any) -> Any:
+    """Return a cotangent whose entries are structurally zero where not ``alive``, if any is."""
+    return value if np.all(alive) else Masked(value, alive)
+
+
 def unmask(ybar: Any) -> Any:
     """Return a cotangent as plain numbers."""
     return ybar.value if type(ybar) is Masked else ybar

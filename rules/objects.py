@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import LostDerivativeError
+from ..config import LostDerivativeError, MutationError
 from .calls import array_of
 from .containers import LEAVES, children, find_cycle
 from .levels import Traced, innermost
@@ -96,6 +96,19 @@ def explain(error: Exception) -> None:
     if hasattr(error, "__notes__"):
         return
     message = str(error)
+    if "traced(" in message and ("convert string" in message or "invalid literal" in message):
+        raise LostDerivativeError(
+            f"text was read as a number, and the text was that of a traced value: {message}.\n"
+            "  keep the traced value itself; or write cr.value(x) into the text, where no derivative "
+            "is wanted"
+        ) from error
+    if "read-only" in message and isinstance(error, ValueError):
+        raise MutationError(
+            f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
+            "the same, cannot be written to.\n"
+            "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
+            "chainrules.numpy gives the traced array"
+        ) from error
     if any(sign in message for sign in _EXITS) or _names_traced(message):
         error.add_note(
             "  a traced value met code that takes plain numbers only.\n"

@@ -47,17 +47,6 @@ def write_out(f: Any, y: Any, out: Any) -> Any:
     return out
 
 
-def bound_anew(y: Any, buffer: Any) -> Any:
-    """Return ``y`` as what ``buffer += x`` binds its name to: an array of the buffer's dtype."""
-    if not is_traced(y) or is_object_array(buffer):
-        buffer[...] = y
-        return buffer
-    traced = y.level.constant(buffer.copy())
-    check_cast(y, traced)
-    traced[...] = y
-    return traced
-
-
 def check_cast(y: Any, x: Any) -> None:
     """Refuse an in-place operator whose result ``y`` does not fit the dtype of ``x``.
 

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..config import user_line
-from .augmented import is_rebound
 from .calls import astype, call
 from .exits import KEEP, describe, lose_array, lose_number, lost
 from .levels import Traced, innermost, type_under, value
 from .objects import OBJECT, as_object_array, healed
-from .out_and_where import bound_anew, call_where, write_out
+from .out_and_where import call_where, write_out
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .views import is_fresh
 
@@ -69,12 +68,11 @@ def _constant_method(name: str) -> Callable:
 
 
 def _constant_property(name: str) -> property:
-    read = operator.attrgetter("value." + name)  # through all levels: each has this property
-    return property(lambda self: read(self))
+    return property(lambda self: getattr(self.peek(), name))  # each level has this property
 
 
 # Slots that are empty until something needs them.
-_UNSET = frozenset({"base_and_path", "views", "value", "level"})
+_UNSET = frozenset({"base_and_path", "views", "draft", "exported", "value", "level"})
 
 
 class TracedNumber(Traced):
@@ -103,9 +101,7 @@ class TracedNumber(Traced):
             return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:
             out = kwargs.pop("out")
-            rebound = not kwargs and method == "__call__" and is_rebound(inputs, out)
-            y = f(*inputs, **kwargs)
-            return bound_anew(y, out[0]) if rebound else write_out(ufunc, y, out)
+            return write_out(ufunc, f(*inputs, **kwargs), out)
         if method == "__call__" and not kwargs.keys().isdisjoint(LOOP_OPTIONS):
             return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)
@@ -166,8 +162,11 @@ class TracedNumber(Traced):
     __lt__, __le__ = _compare(operator.lt), _compare(operator.le)
     __gt__, __ge__ = _compare(operator.gt), _compare(operator.ge)
 
-    def __hash__(self) -> int:
-        return hash(value(self))
+    # It is equal to numbers seen before, of which a memo would give back plain results.
+    __hash__ = lost(
+        "a key of a dict or a set, or an argument of a function with a cache,",
+        "call the function under its cache (f.__wrapped__)",
+    )
 
     def __bool__(self) -> bool:
         return bool(value(self))
@@ -261,8 +260,6 @@ class TracedNumber(Traced):
     searchsorted = _constant_method("searchsorted")
     is_integer = _constant_method("is_integer")
     clip = _method(np.clip)
-    copy = _method(np.copy)
-    conj = conjugate = _method(np.conjugate)
     cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
     diagonal, trace = _method(np.diagonal), _method(np.trace)
     dot = _method(np.dot)
@@ -272,6 +269,14 @@ class TracedNumber(Traced):
     ravel = _method(np.ravel)
     repeat, take = _method(np.repeat), _method(np.take)
     squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
+
+    def copy(self, order: str = "C") -> Any:
+        return call(np.copy, (self,), {"order": order})
+
+    def conj(self) -> Any:
+        return call(np.conjugate, (self,), {}) if np.iscomplexobj(value(self)) else self
+
+    conjugate = conj
 
     def round(self, decimals: int = 0) -> Any:
         return call(np.round, (self, decimals), {})
@@ -300,14 +305,15 @@ class TracedNumber(Traced):
 
     # ---- text ----
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({value(self)!r})"
+    # The word keeps float(...) from reading the text as a number that has no derivative.
 
     def __str__(self) -> str:
-        return str(value(self))
+        return f"traced({value(self)})"
+
+    __repr__ = __str__
 
     def __format__(self, specification: str) -> str:
-        return format(value(self), specification)
+        return f"traced({format(value(self), specification)})"
 
     def __copy__(self) -> Any:
         return self

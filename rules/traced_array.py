@@ -12,7 +12,20 @@ from .exits import describe
 from .levels import Traced, value
 from .out_and_where import check_cast
 from .traced import TracedNumber
-from .views import Path, follow, living_views, root_of, shares_memory
+from .views import (
+    Path,
+    bare,
+    draft_of,
+    follow,
+    give_value,
+    hand_out,
+    living_views,
+    root_of,
+    shares_memory,
+)
+
+# Slots that a write empties, and that are filled again when they are read.
+_LAZY = frozenset({"value", "index", "tangent"})
 
 
 class Flat:
@@ -58,10 +71,11 @@ def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
 
 
 def _set_shape(x: Any, shape: Any) -> None:
+    kept = x.value  # from now on no draft, of which the views may not be known
     y: Any = np.reshape(x, shape)
     if y is x:
         return
-    if any(view is not y for view in living_views(x)) or not shares_memory(y, x):
+    if any(view is not y for view in living_views(x)) or not shares_memory(y.value, kept):
         raise MutationError(
             f"the shape of a traced {describe(x)} that has views, or is not contiguous, cannot be "
             f"set in {user_line()}.\n  write x = np.reshape(x, ...)"
@@ -69,8 +83,16 @@ def _set_shape(x: Any, shape: Any) -> None:
     x.value = y.value
     for name in type(x).__slots__:
         setattr(x, name, getattr(y, name))
-    if hasattr(x, "base_and_path"):
+    if root_of(x)[1]:
         x.base_and_path = y.base_and_path
+    x.views = {}
+
+
+def _read(name: str) -> Callable:
+    def read(self: Any) -> Any:
+        return getattr(bare(self), name)
+
+    return read
 
 
 def _refused(what: str, instead: str) -> Callable:
@@ -85,15 +107,35 @@ def _refused(what: str, instead: str) -> Callable:
 class TracedArray(TracedNumber):
     """A traced array: a traced number that is also a sequence, and that can be written to.
 
-    ``base_and_path`` is set on views, and ``views`` on arrays that have any; see ``views.py``.
+    ``base_and_path`` is set on views, and ``views``, ``draft`` and ``exported`` on roots that have
+    such; see ``views.py``.
     """
 
-    __slots__ = ("__weakref__", "base_and_path", "views")
+    __slots__ = ("__weakref__", "base_and_path", "draft", "exported", "views")
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __getattr__(self, name: str) -> Any:
+        if name in _LAZY and (root_of(self)[1] or draft_of(self) is not None):
+            give_value(self)
+            return getattr(self, name)
+        return TracedNumber.__getattr__(self, name)
+
+    def peek(self) -> Any:
+        root, path = root_of(self)
+        draft = draft_of(root)
+        return self.value if draft is None else follow(path, draft[0])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        array = TracedNumber.__array__(self, dtype, copy)
+        if not copy:
+            # It stands for the array itself, and what is written into it would be lost.
+            array.flags.writeable = False
+            hand_out(root_of(self)[0], array)
+        return array
+
     def __len__(self) -> int:
-        return len(value(self))
+        return len(bare(self))
 
     def __getitem__(self, index: Any) -> Any:
         return self.level.getitem(self, index)
@@ -150,13 +192,9 @@ class TracedArray(TracedNumber):
             raise TypeError("array does not have imaginary part to set")
         self.imag[...] = v
 
-    shape = property(operator.attrgetter("value.shape"), _set_shape)
-    dtype = property(
-        operator.attrgetter("value.dtype"), _refused("x.dtype = ...", "write x = x.astype(...)")
-    )
-    strides = property(
-        operator.attrgetter("value.strides"), _refused("x.strides = ...", "index or transpose x")
-    )
+    shape = property(_read("shape"), _set_shape)
+    dtype = property(_read("dtype"), _refused("x.dtype = ...", "write x = x.astype(...)"))
+    strides = property(_read("strides"), _refused("x.strides = ...", "index or transpose x"))
 
     __iadd__, __isub__ = _in_place(operator.add), _in_place(operator.sub)
     __imul__, __itruediv__ = _in_place(operator.mul), _in_place(operator.truediv)

@@ -1,12 +1,18 @@
-"""Views: which traced arrays share memory with which, as NumPy's own do.
+"""Views: which traced arrays share memory with which, as NumPy's own do, and who may be written to.
 
-A traced array is a handle on a value and its history. A view knows its root, the array that
-owns the memory, and the path from it: the calls (indexing, transposing, reshaping) that made
-the view. When a handle is written to, the root gets a new version and every living view of it
-is made anew along its path.
+A traced array is a handle on a value and its history. The handle that owns the memory is the
+root; a view knows its root and the path from it, the calls (indexing, transposing, reshaping)
+that made it. Whether a call gives a view is decided once, by NumPy, on the primal: a tangent or a
+cotangent may lie in another order of memory, and is never asked.
+
+``y = x * 1.0; v = y[1:]; y[0] = 5`` goes like this. The first write puts a copy of ``y``'s array
+into the slot ``draft`` of the root, and empties its slot ``value`` and those of its views. What
+is in a draft nobody else holds, so the next write goes straight into it. A handle whose slot is
+empty gets its value back when it is read: a view a copy of its part of the draft, and the root
+the draft itself, which is then a draft no more.
 """
 
-import sys
+import itertools
 import weakref
 from typing import Any
 
@@ -20,6 +26,19 @@ from .project import dtype_of
 Step = tuple[Any, dict, tuple]  # a function, its options, and positions inside what it returns
 Path = tuple[Step, ...]
 
+# Functions whose result may be a view of their first argument.
+view_makers: set[Any] = set()
+
+_numbers = itertools.count()
+
+
+def gives_views(*functions: Any) -> None:
+    """Say that what these functions return may be a view of their first argument."""
+    view_makers.update(functions)
+
+
+# ---- roots and paths ----------------------------------------------------------------------------
+
 
 def root_of(x: Any) -> tuple[Any, Path]:
     """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
@@ -30,58 +49,19 @@ def root_of(x: Any) -> tuple[Any, Path]:
         return x, ()
 
 
-def shares_memory(y: Any, x: Any) -> bool:
-    """Say whether the array ``y``, made from ``x``, is a view of it; both may be traced."""
-    if isinstance(y, Traced):
-        return root_of(y)[0] is root_of(x)[0]
-    if type(y) is not np.ndarray or type(x) is not np.ndarray:
-        return False
-    base = y.base
-    return base is not None and (base is x or base is x.base)
-
-
-def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
-    """Tie the traced ``y`` to the traced ``x`` that it is a view of."""
-    root, path = root_of(x)
-    y.base_and_path = root, (*path, (f, options, positions))
+def draft_of(root: Any) -> tuple | None:
+    """Return what is written to in place of the value of ``root``; None where nothing is."""
     try:
-        views = type(root).views.__get__(root)
+        return type(root).draft.__get__(root)
     except AttributeError:
-        views = root.views = []
-    views.append(weakref.ref(y))
-    if len(views) >= 64 and not len(views) & (len(views) - 1):
-        living_views(root)  # forgets the others; at powers of two, so that it stays cheap
+        return None
 
 
-def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
-    """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
-    if not isinstance(x, Traced):
-        return
-    if isinstance(y, Traced):
-        if shares_memory(y.value, x.value) and hasattr(type(y), "views") and root_of(y)[0] is y:
-            register_view(y, x, f, options, positions)
-        return
-    parts = children(y)
-    if parts is not None:
-        for position, part in enumerate(parts.values):
-            tie_views(part, x, f, options, (*positions, position))
-
-
-def is_fresh(y: Any) -> bool:
-    """Say whether a new array can hold traced numbers: integers and booleans cannot."""
-    return type(y) is np.ndarray and y.dtype.kind in "fc"
-
-
-def living_views(root: Any) -> list:
-    """Return the views of ``root`` that somebody still holds."""
-    try:
-        views = type(root).views.__get__(root)
-    except AttributeError:
-        return []
-    living = [view for reference in views if (view := reference()) is not None]
-    if len(living) != len(views):
-        views[:] = map(weakref.ref, living)
-    return living
+def bare(x: Any) -> Any:
+    """Return the plain array under a traced one, to be looked at and not to be kept."""
+    while isinstance(x, Traced):
+        x = x.peek()
+    return x
 
 
 def follow(path: Path, x: Any) -> Any:
@@ -95,37 +75,200 @@ def follow(path: Path, x: Any) -> Any:
     return x
 
 
-def _count(holder: Any, slot: str) -> int:
-    value = getattr(holder, slot)
-    return sys.getrefcount(value)
+def shares_memory(y: Any, x: Any) -> bool:
+    """Say whether the array ``y``, made from ``x``, is a view of it; both may be traced."""
+    if isinstance(y, Traced):
+        return root_of(y)[0] is root_of(x)[0]
+    if type(y) is not np.ndarray or type(x) is not np.ndarray:
+        return False
+    base = y.base
+    if base is None:
+        return False
+    return base is x or base is x.base or np.may_share_memory(y, x)
 
 
-class _Holder:
-    __slots__ = ("value",)
-    value: Any
+def tie(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+    """Tie the traced ``y`` to the traced ``x`` that it is a view of."""
+    root, path = root_of(x)
+    y.base_and_path = root, (*path, (f, options, positions))
 
 
-def _private_count() -> int:
-    holder = _Holder()
-    holder.value = np.zeros(1)
-    return _count(holder, "value")
+def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+    """Tie a view that has its value already, and that a write is going to take it from."""
+    tie(y, x, f, options, positions)
+    remember(y, y.base_and_path[0])
 
 
-# How often an array is referred to that only one handle holds; it differs between Pythons.
-_PRIVATE = _private_count()
+def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+    """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
+    if not isinstance(x, Traced):
+        return
+    if isinstance(y, Traced):
+        if hasattr(type(y), "views") and root_of(y)[0] is y and shares_memory(y.value, x.value):
+            register_view(y, x, f, options, positions)
+        return
+    parts = children(y)
+    if parts is not None:
+        for position, part in enumerate(parts.values):
+            tie_views(part, x, f, options, (*positions, position))
 
 
-def is_private(root: Any, views: list, slot: str = "value") -> bool:
-    """Say whether nobody but ``root`` and its living views can see its array change.
+def views_of_draft(x: Any, f: Any, options: dict) -> Any:
+    """Return ``f(x, **options)`` as views that get their values when they are read.
 
-    What the tape keeps for its pullbacks, what the caller passed in and what was handed out
-    are all further references, so that a write then goes into a copy.
+    ``x`` is a root that is being written to. NotImplemented where ``f`` makes a copy.
     """
-    if getattr(getattr(root, slot), "base", None) is not None:
-        return False
-    if any(_count(view, slot) > _PRIVATE for view in views):
-        return False
-    return _count(root, slot) <= _PRIVATE + len(views)
+    memory = draft_of(x)[0]  # type: ignore[index]
+
+    def view(part: Any, positions: tuple) -> Any:
+        parts = children(part)
+        if parts is not None:
+            made = [view(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
+            return NotImplemented if NotImplemented in made else parts.rebuild(made)
+        if part is memory:
+            return x
+        if not shares_memory(part, memory):
+            return NotImplemented
+        handle = type(x)()
+        handle.level = x.level
+        tie(handle, x, f, options, positions)
+        return handle
+
+    return view(f(memory, **options), ())
+
+
+# ---- values that come and go --------------------------------------------------------------------
+
+
+def remember(view: Any, root: Any) -> None:
+    """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
+    try:
+        views = type(root).views.__get__(root)
+    except AttributeError:
+        views = root.views = {}
+    # A number of its own for each, so that threads which read the same array do not meet.
+    views[next(_numbers)] = weakref.ref(view)
+    if len(views) >= 64 and not len(views) & (len(views) - 1):
+        # The dead are forgotten at powers of two, so that it stays cheap.
+        for number, reference in list(views.items()):
+            if reference() is None:
+                del views[number]
+
+
+def living_views(root: Any) -> list:
+    """Return the views of ``root`` that have a value and that somebody still holds."""
+    try:
+        views = type(root).views.__get__(root)
+    except AttributeError:
+        return []
+    return [view for reference in list(views.values()) if (view := reference()) is not None]
+
+
+def put_draft(root: Any, draft: tuple, *names: str) -> None:
+    """Let ``root`` have this draft, and empty its slots ``names`` and those of its views."""
+    root.draft = draft
+    _empty(root, names)
+    forget(root)
+
+
+def forget(root: Any) -> None:
+    """Take their values from all views of ``root``: they are those of an older version."""
+    views = living_views(root)
+    root.views = {}
+    for view in views:
+        _empty(view, ("value", *type(view).__slots__))
+
+
+def _empty(x: Any, names: tuple) -> None:
+    for name in names:
+        try:
+            delattr(x, name)
+        except AttributeError:
+            pass  # empty already
+
+
+def give_value(x: Any) -> None:
+    """Give a handle its value back, which a write has taken from it."""
+    root, path = root_of(x)
+    if root is x:
+        x.level.publish(x, x.draft)
+        del x.draft
+        forget(x)  # its views hold copies, and may show its memory again
+    else:
+        x.level.refresh(x, root, path)
+        remember(x, root)
+
+
+# ---- copies -------------------------------------------------------------------------------------
+
+
+def copied(x: Any) -> Any:
+    """Copy an array such that the same calls give views of it as of the one it was copied from."""
+    if type(x) is not np.ndarray:
+        return snapshot(x)
+    if x.flags.forc or x.size == 0:
+        return x.copy(order="K")
+    # Axes that follow each other without a gap do so in the copy, and no others: a gap is one
+    # entry wide there. A negative stride stays one.
+    strides, width, span = list(x.strides), x.itemsize, x.itemsize
+    for axis in sorted(range(x.ndim), key=lambda axis: abs(x.strides[axis])):
+        stride = abs(x.strides[axis])
+        if x.shape[axis] == 1:
+            continue
+        if stride < span:
+            return x.copy(order="K")  # entries share memory, as np.broadcast_to makes them
+        width += x.itemsize if stride > span else 0
+        strides[axis] = width if x.strides[axis] > 0 else -width
+        width, span = width * x.shape[axis], stride * x.shape[axis]
+    reach = [(n - 1) * s for n, s in zip(x.shape, strides, strict=True) if n > 1]
+    memory, before = np.empty(width, np.uint8), -sum(s for s in reach if s < 0)
+    y: np.ndarray = np.ndarray(x.shape, x.dtype, memory, before, strides)
+    y[...] = x
+    return y
+
+
+def snapshot(x: Any) -> Any:
+    """Return ``x`` as it is now: a copy, or another handle on the same version of a traced array.
+
+    What is written into ``x`` afterwards does not change it.
+    """
+    if type(x) is np.ndarray:
+        return x.copy(order="K")
+    if not isinstance(x, Traced):
+        return x.copy() if hasattr(x, "copy") and hasattr(x, "shape") else x
+    if not hasattr(type(x), "views"):
+        return x
+    handle = type(x)()
+    handle.level = x.level
+    handle.value = x.value
+    if isinstance(x.value, Traced):
+        handle.value = snapshot(x.value)
+    for name in type(x).__slots__:
+        setattr(handle, name, getattr(x, name))
+    return handle
+
+
+def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
+    """Return the axes of an array from the outermost in memory to the innermost; None for C."""
+    if x.flags.c_contiguous:
+        return None
+    axes = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
+    return None if axes == list(range(x.ndim)) else tuple(axes)
+
+
+def laid_out(x: Any, axes: tuple[int, ...] | None) -> Any:
+    """Copy an array, traced or not, such that its axes lie in memory in the order ``axes``."""
+    if axes is None:
+        return np.copy(x, order="C")
+    return np.transpose(np.copy(np.transpose(x, axes), order="C"), np.argsort(axes).tolist())
+
+
+# ---- writing ------------------------------------------------------------------------------------
+
+
+def is_fresh(y: Any) -> bool:
+    """Say whether a new array can hold traced numbers: integers and booleans cannot."""
+    return type(y) is np.ndarray and y.dtype.kind in "fc"
 
 
 def raised(buffer: Any, v: Any) -> Any:
@@ -137,16 +280,33 @@ def raised(buffer: Any, v: Any) -> Any:
     return buffer
 
 
-def copied(array: Any) -> Any:
-    """Copy an array and its memory layout, on which it depends what is a view of it."""
-    return array.copy(order="K") if type(array) is np.ndarray else array.copy()
+def written(x: Any, path: Path, index: Any, v: Any, axes: tuple[int, ...] | None = None) -> Any:
+    """Return a copy of ``x`` in which ``v`` was written at ``index`` of a view of it.
 
-
-def written(x: Any, path: Path, index: Any, v: Any) -> Any:
-    """Return a copy of ``x`` in which ``v`` was written at ``index`` of a view of it."""
-    y = raised(copied(x), v)
+    ``axes`` is the order of memory in which the path makes views; see ``axes_of``.
+    """
+    y = raised(laid_out(x, axes), v)
     follow(path, y)[index] = v
     return y
+
+
+def hand_out(root: Any, array: np.ndarray) -> None:
+    """Note that ``array`` shows the memory of ``root``, or what it holds, to other code."""
+    try:
+        handed = type(root).exported.__get__(root)
+    except AttributeError:
+        handed = root.exported = []
+    handed[:] = [reference for reference in handed if reference() is not None]
+    handed.append(weakref.ref(array))
+
+
+def is_handed_out(root: Any) -> bool:
+    """Say whether somebody still holds an array that shows the memory of ``root``."""
+    try:
+        handed = type(root).exported.__get__(root)
+    except AttributeError:
+        return False
+    return any(reference() is not None for reference in handed)
 
 
 def check_write(x: Any, v: Any, level: Any) -> None:
@@ -169,3 +329,28 @@ def check_write(x: Any, v: Any, level: Any) -> None:
             f"an array of dtype {dtype} would truncate a traced number that is written into it "
             f"in {user_line()}.\n  make it an array of floats: np.zeros_like(x, dtype=float)"
         )
+
+
+def begin_write(root: Any) -> tuple | None:
+    """Return the draft of ``root``, and refuse a write that others could not see, or may not do.
+
+    Raises
+    ------
+    MutationError
+        If somebody holds what ``np.asarray`` made of the array.
+    ValueError
+        If the array is read-only, as NumPy does.
+    """
+    if is_handed_out(root):
+        raise MutationError(
+            f"np.asarray(x), or a function that calls it, made a plain array of a traced one, and "
+            f"a write in {user_line()} would not be seen through it.\n"
+            "  write before, take a copy (np.array(x)), or use np.asarray of chainrules.numpy, "
+            "which is x itself"
+        )
+    draft = draft_of(root)
+    if draft is None:
+        memory = bare(root)
+        if type(memory) is np.ndarray and not memory.flags.writeable:
+            raise ValueError("assignment destination is read-only")
+    return draft

@@ -1,10 +1,10 @@
 """What a tape keeps of the user's arrays, which the user's code may still write into.
 
-``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. A small
-array is kept as a copy. A large one, which would cost its memory again, is compared with what it
-was before the derivative is computed, and a difference is an error. Up to ``WHOLE`` bytes all of
-it is compared; above that a line of code has its arrays compared in whole the 1st, 2nd, 4th,
-8th, ... time, and else by a sample, each time of other entries. A read-only array needs neither.
+``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
+array is kept as a copy, or, where ``c.flags.writeable`` is False all the way down to what owns
+the memory, as it is. An array above ``LARGE`` bytes, whose copy might not fit, is compared
+before the derivative is computed: where a digest of all its entries is not what it was, that is
+an error.
 """
 
 from typing import Any
@@ -16,35 +16,30 @@ from .containers import LEAVES, children, iterate_leaves
 from .exits import describe
 from .levels import Traced
 from .traced_array import TracedArray
+from .views import copied, snapshot
 
-SMALL = 1 << 14  # bytes
-WHOLE = 1 << 16  # bytes
-SAMPLES = 256  # entries
-WORDS = 1021  # a prime, so that rows or entries that changed places are noticed
+SMALL = 1 << 14  # bytes, up to which it is not worth to look whether there is a copy already
+LARGE = 1 << 26  # bytes
+WORDS = 1021, 1019  # primes, so that rows or entries that changed places are noticed
 _NUMBERS = frozenset({int, float, slice, type(None)})  # what shapes, axes and indices hold
-
-# How many large arrays each line of code has given to a tape.
-_held_by_line: dict[str, int] = {}
 
 
 class Watch:
-    """The large plain arrays that one tape keeps."""
+    """The plain arrays that one tape keeps: copies by what was copied, and large ones."""
 
-    __slots__ = ("arrays",)
+    __slots__ = ("arrays", "copies")
 
     def __init__(self) -> None:
-        self.arrays: dict[int, tuple[np.ndarray, int | None, bytes, str]] = {}
+        self.arrays: dict[int, tuple[np.ndarray, bytes, str]] = {}
+        self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def hold(self, x: Any) -> Any:
         """Return what to keep for ``x``, which may be anything."""
         cls = type(x)
         if cls is np.ndarray:
-            if x.nbytes <= SMALL or x.dtype.kind == "O":
-                return x.copy(order="A")  # which keeps arrays of columns as they are
-            self._watch(x)
-            return x
+            return self._hold_array(x)
         if cls in LEAVES:
-            return _same_version(x) if issubclass(cls, TracedArray) else x
+            return snapshot(x) if issubclass(cls, TracedArray) else x
         if cls is tuple and _NUMBERS.issuperset(map(type, x)):
             return x
         if cls is list or cls is tuple:
@@ -52,8 +47,8 @@ class Watch:
         if cls is dict:
             return {key: self.hold(part) for key, part in x.items()}
         if isinstance(x, np.ndarray):
-            if x.nbytes <= SMALL:
-                return x.copy(order="A")  # which keeps arrays of columns as they are
+            if x.nbytes <= LARGE:
+                return x.copy(order="K")
             self._watch(x)
         elif children(x) is not None:
             # An object of the user's is kept as it is: a copy of it might not be its equal.
@@ -81,23 +76,30 @@ class Watch:
         ------
         MutationError
         """
-        for x, offset, before, line in self.arrays.values():
-            if fingerprint(x, offset) != before:
+        for x, before, line in self.arrays.values():
+            if digest(x) != before:
                 raise MutationError(
                     f"a plain array, {describe(x)}, was used in {line} and has been changed since, "
                     "so the derivative would be wrong.\n"
                     "  use a copy there (c.copy()), or write the changes into another array"
                 )
 
+    def _hold_array(self, x: np.ndarray) -> np.ndarray:
+        if x.nbytes <= SMALL or x.dtype.kind == "O":
+            return copied(x)
+        if not may_change(x):
+            return x
+        if x.nbytes > LARGE:
+            self._watch(x)
+            return x
+        known = self.copies.get(id(x))
+        if known is None or not _same_bits(*known):
+            known = self.copies[id(x)] = x, copied(x)
+        return known[1]
+
     def _watch(self, x: np.ndarray) -> None:
-        if id(x) in self.arrays or x.dtype.kind == "O" or not may_change(x):
-            return
-        line, offset = user_line(), None
-        if x.nbytes > WHOLE:
-            times = _held_by_line[line] = _held_by_line.get(line, 0) + 1
-            if times & (times - 1):
-                offset = times
-        self.arrays[id(x)] = x, offset, fingerprint(x, offset), line
+        if id(x) not in self.arrays and x.dtype.kind != "O" and may_change(x):
+            self.arrays[id(x)] = x, digest(x), user_line()
 
 
 def may_change(x: Any) -> bool:
@@ -109,22 +111,22 @@ def may_change(x: Any) -> bool:
     return not (x is None or type(x) is bytes)
 
 
-def fingerprint(x: np.ndarray, offset: int | None) -> bytes:
-    """Return bytes that differ where ``x`` does: of all of it, or of a sample."""
-    if offset is not None:
-        step = max(x.size // SAMPLES, 1)
-        return x.flat[offset % step :: step].tobytes()
-    data = np.asarray(x).ravel(order="K").view(np.uint8)
-    end = data.size - data.size % (8 * WORDS)
-    sums = np.add.reduce(data[:end].view(np.uint64).reshape(-1, WORDS), axis=0)
-    return sums.tobytes() + data[end:].tobytes()
+def _same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    return x.dtype == y.dtype and np.array_equal(_words(x), _words(y))
 
 
-def _same_version(x: Any) -> Any:
-    """Return another handle on a traced array, which writes through the first do not change."""
-    handle = type(x)()
-    handle.level = x.level
-    handle.value = _same_version(x.value) if isinstance(x.value, TracedArray) else x.value
-    for name in type(x).__slots__:
-        setattr(handle, name, getattr(x, name))
-    return handle
+def _words(x: np.ndarray) -> np.ndarray:
+    """Return the entries of an array, in the order in which they lie, as unsigned integers."""
+    data = x.ravel(order="K").view(np.uint8)
+    return data.view(np.uint64) if data.size % 8 == 0 else data
+
+
+def digest(x: np.ndarray) -> bytes:
+    """Return sums over the entries of ``x``, at several strides, that differ where ``x`` does."""
+    data = _words(np.asarray(x))
+    sums = []
+    for words in WORDS:
+        end = data.size - data.size % words
+        sums.append(np.add.reduce(data[:end].reshape(-1, words), axis=0, dtype=np.uint64))
+        sums.append(data[end:])
+    return b"".join(part.tobytes() for part in sums)

@@ -11,7 +11,8 @@ import numpy as np
 from ..blocks import Block, aligned, block_rule, elementwise, spread
 from ..calls import astype, getitem
 from ..project import shape_of
-from ..views import raised, written
+from ..operands import is_basic
+from ..views import follow, laid_out, raised, written
 from .numpy_indexing import is_mask, reads_once, scatter
 from .numpy_shapes import pad_widths, pad_zeros
 
@@ -233,18 +234,19 @@ def take_along_axis_block(x, indices, axis=-1):
 
 
 @block_rule(written)
-def written_block(x, path, index, v):
-    indices = [led(options["index"]) for f, options, _ in path if f is getitem]
-    index = led(index)
-    if len(indices) < len(path) or index is None or None in indices:
-        return NotImplemented
+def written_block(x, path, index, v, axes=None):
     count = next(block.count for block in (x, v) if type(block) is Block)
-    y = raised(np.copy(spread(x, count)), v.values if type(v) is Block else v)
-    view = y
-    for led_index in indices:
-        view = getitem(view, led_index)
-    view[index] = aligned(v, len(shape_of(view[index])) - 1)
-    return y
+    values = raised(np.copy(spread(x, count)), v.values if type(v) is Block else v)
+    if not path and is_basic(index):
+        index = (slice(None), *(index if type(index) is tuple else (index,)))
+        values[index] = aligned(v, len(shape_of(values[index])) - 1)
+        return values
+    shape = shape_of(values)[1:]
+    numbered = laid_out(np.arange(math.prod(shape)).reshape(shape), axes)
+    places = follow(path, numbered)[index]
+    flat = np.reshape(values, (count, math.prod(shape)))
+    flat[:, places] = aligned(v, np.ndim(places))
+    return np.reshape(flat, (count, *shape))
 
 
 # ---- joining --------------------------------------------------------------------------------

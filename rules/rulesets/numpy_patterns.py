@@ -49,9 +49,9 @@ def scatter_pattern(x, shape, dtype, index):
 
 
 @pattern_rule(written)
-def written_pattern(x, path, index, v):
+def written_pattern(x, path, index, v, axes=None):
     (ids, written_ids), whole = number([x, v])
-    return whole.taken(written(ids, path, index, written_ids))
+    return whole.taken(written(ids, path, index, written_ids, axes))
 
 
 @pattern_rule(differences)

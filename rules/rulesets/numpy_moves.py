@@ -1,0 +1,31 @@
+"""Which linear functions add up entries without negative weights: structural zeros pass them.
+
+What was masked, overwritten or left out after ``np.log(x)`` sends no cotangent back to it, also
+through a copy, a transpose or a sum that stands between.
+"""
+
+import numpy as np
+
+from ..calls import astype
+from ..kinds import LinearRule
+from ..registry import rrule
+from .numpy_shapes import pad_zeros
+
+KEEP_ALL = (
+    np.reshape, np.ravel, np.copy, np.expand_dims, np.squeeze, np.broadcast_to, np.transpose,
+    np.matrix_transpose, np.linalg.matrix_transpose, np.swapaxes, np.moveaxis, np.rollaxis,
+    np.flip, np.fliplr, np.flipud, np.rot90, np.roll, np.repeat, np.tile, pad_zeros, np.diagflat,
+    np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block, np.sum,
+    np.mean, np.cumsum, astype,
+)  # fmt: skip
+LEAVE_OUT = (
+    np.tril, np.triu, np.diagonal, np.linalg.diagonal, np.diag, np.trace, np.linalg.trace,
+    np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack, np.delete, np.resize,
+    np.lib.stride_tricks.sliding_window_view,
+)  # fmt: skip
+
+for function in (*KEEP_ALL, *LEAVE_OUT):
+    rule = rrule.kinds.get(function)
+    if isinstance(rule, LinearRule):
+        rule.moves = True
+        rule.selects = function in LEAVE_OUT

@@ -35,12 +35,14 @@ from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import ZERO, child_tangents
 from ..rules.views import (
+    Memory,
     Path,
     axes_of,
     bare,
     copied,
     draft_of,
     follow,
+    is_draft,
     laid_out,
     register_view,
     views_of_draft,
@@ -130,7 +132,7 @@ class ForwardLevel(Engine):
         traced = DualArray()
         traced.level = self
         zeros = np.zeros(shape_of(x), dtype_of(x))
-        traced.draft = x, laid_out(zeros, axes_of(bare(x)))
+        traced.memory = Memory((x, laid_out(zeros, axes_of(bare(x)))))
         return traced
 
     def write(self, x: Any, index: Any, v: Any) -> None:
@@ -243,12 +245,12 @@ class ForwardLevel(Engine):
     def getitem(self, x: Any, index: Any) -> Any:
         """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
         if is_basic(index) and type(_kinds.get(getitem)) is LinearRule and self.live:
-            draft = draft_of(x)
-            if draft is not None:
-                y = draft[0][index]
+            if is_draft(x):
+                values, tangents = x.memory.draft
+                y = values[index]
                 if is_array(y):
                     return views_of_draft(x, getitem, {"index": index})
-                return self.dual(y, draft[1][index])
+                return self.dual(y, tangents[index])
             y, ydot = x.value[index], x.tangent[index]
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:

@@ -15,6 +15,7 @@ from ..rules import (
     ZeroTangent,
     children,
     getitem,
+    rrule,
     strip,
     type_under,
     unthunk,
@@ -33,9 +34,9 @@ from ..rules.project import (
     structural,
 )
 from ..rules.tangents import child_tangents
+from .cotangents import Cotangents
 from .entries import append
 from .pieces import Pieces
-from .sweep import Cotangents
 
 
 class Active:
@@ -110,7 +111,7 @@ def is_sensitive(entry: Any) -> bool:
     So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
     on to one that does.
     """
-    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1
+    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1 and len(entry) != 6
 
 
 def find_active(tape: Any, x: Any) -> Active | None:
@@ -224,32 +225,20 @@ def collect(tape: Any, node: KindNode, ybar: Any, cotangents: Cotangents) -> boo
     return True
 
 
-class ItemNode:
-    """One number, read from an array by integers."""
-
-    __slots__ = ("index", "kind", "parent", "space")
-    takes_pieces = sensitive = False
-
-    def __init__(self, kind: LinearRule, parent: int, space: Any, index: Any) -> None:
-        self.kind = kind
-        self.parent = parent
-        self.space = space
-        self.index = index
-
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
-        if type(ybar) is float64 and self.parent in cotangents.owned:
-            present = cotangents.bars[self.parent]
-            if type(present) is Masked:
-                present.alive[self.index] = True
-                present = present.value
-            if type(present) is ndarray:
-                present[self.index] += ybar
-                return
-        # The first read makes the array that the others are added into.
-        active = [(0, Active(self.parent, self.space))]
-        KindNode(self.kind, None, (None,), {"index": self.index}, active).pull(
-            tape, ybar, cotangents
-        )
+def pull_item(tape: Any, entry: Any, ybar: Any, cotangents: Cotangents) -> None:
+    """Pull back the cotangent of one float64, read from an array by integers."""
+    parent, index, shape = entry[:3]
+    if type(ybar) is float64 and parent in cotangents.owned:
+        present = cotangents.bars[parent]
+        if type(present) is Masked:
+            present.alive[index] = True
+            present = present.value
+        if type(present) is ndarray:
+            present[index] += ybar
+            return
+    # The first read makes the array that the others are added into.
+    kind, active = rrule.kinds[getitem], [(0, Active(parent, ProjectArray(shape, FLOAT64)))]
+    KindNode(kind, None, (None,), {"index": index}, active).pull(tape, ybar, cotangents)
 
 
 class RuleNode:

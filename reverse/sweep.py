@@ -11,6 +11,8 @@ rules on floats and float64 arrays, and those must be cheap:
     (a, partial_a, b, partial_b, args)
     (a, partial_a, shape_a, b, partial_b, shape_b, args)
                                       arrays that were broadcast: sum the cotangents to the shapes
+    (a, index, shape, None, None, None)
+                                      a float64 read from an array by integers
     (node,)                           anything else: an object with a method ``pull``
 """
 
@@ -20,84 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+from ..rules import AbstractZero, unthunk
 from ..rules.kinds import unbroadcast
-from ..rules.masked import Masked, unmask
+from ..rules.masked import unmask
 from ..rules.project import FLOAT64, cast, dtype_of, shape_of
+from .cotangents import Cotangents
 from .entries import Entry
-from .owned import LARGE, add_into, multiply_into
+from .nodes import pull_item
+from .owned import LARGE, multiply_into
 from .pieces import Pieces
 
 _array = np.ndarray
-
-
-class Cotangents:
-    """The cotangents of a sweep under way, and which of them it may write into."""
-
-    __slots__ = ("bars", "owned")
-
-    def __init__(self, count: int) -> None:
-        self.bars: list[Any] = [None] * count
-        self.owned: set[int] = set()
-
-    def add(self, index: int, xbar: Any) -> None:
-        """Add ``xbar`` to the cotangent of an entry.
-
-        The first contribution is borrowed, the second makes a sum of the sweep's own, further
-        ones are added in place into that. Nothing that somebody else holds is written to.
-        """
-        bars = self.bars
-        present = bars[index]
-        if type(xbar) is not _array:
-            # Not isinstance: of a traced value that would ask for the class of its number.
-            if issubclass(type(xbar), Thunk):
-                xbar = unthunk(xbar)
-            if issubclass(type(xbar), AbstractZero):
-                return
-        if present is None:
-            bars[index] = xbar
-        elif type(present) is _array and type(xbar) is _array:
-            if index in self.owned:
-                bars[index] = add_into(present, xbar)
-            else:
-                bars[index] = present + xbar
-                self.owned.add(index)
-        elif type(present) is Pieces:
-            present.add(xbar)
-        else:
-            self.owned.discard(index)
-            bars[index] = add(present, xbar)
-
-    def add_in_place(
-        self, index: int, xbar: InplaceableThunk, space: Any, mark: Any = None
-    ) -> None:
-        """Let ``xbar`` add itself into an array of the sweep's own, made if need be.
-
-        ``mark`` sets the entries of a boolean array that ``xbar`` comes from: the others stay
-        structurally zero.
-        """
-        present = self.bars[index]
-        if present is None:
-            present = space.zeros()
-            if mark is not None:
-                present = Masked(present, np.zeros(space.shape, bool))
-            self.bars[index] = present
-            self.owned.add(index)
-        buffer = unmask(present)
-        if type(buffer) is not np.ndarray:
-            self.add(index, xbar)
-            return
-        if index not in self.owned:
-            buffer = buffer.copy()
-            present = Masked(buffer, present.alive.copy()) if type(present) is Masked else buffer
-            self.bars[index] = present
-            self.owned.add(index)
-        xbar.add_into(buffer)
-        if type(present) is Masked:
-            if mark is None:
-                self.bars[index] = buffer
-            else:
-                mark(present.alive)
 
 
 def keeps_dtype(x: Any, dtype: np.dtype) -> bool:
@@ -238,6 +173,8 @@ def sweep(
             accumulate(a, pulled(partial, args, ybar, shape))
             if b is not None:
                 accumulate(b, pulled(partial_b, args, ybar, shape_b))
+        elif size == 6:
+            pull_item(tape, entry, ybar, cotangents)
         else:
             entry[0].pull(tape, ybar, cotangents)
         args = xbar = ybar = None  # what is held on to here could not be freed

@@ -21,11 +21,12 @@ from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_basic, is_operand
+from ..rules.project import shape_of
 from ..rules.signatures import RuleSignature
-from ..rules.views import Path, copied, draft_of, follow, register_view, views_of_draft
+from ..rules.views import Memory, Path, copied, draft_of, follow, is_draft, register_view, views_of_draft
 from ..rules.watch import Watch
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
-from .nodes import Active, ItemNode, KindNode, RuleNode, find_all_active, wrap_output
+from .nodes import Active, KindNode, RuleNode, find_all_active, wrap_output
 from .sweep import fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
@@ -94,7 +95,7 @@ class Tape(Engine):
         traced = TapeArray()
         traced.level = self
         traced.index = append(self.entries, (CONSTANT,))
-        traced.draft = (x,)
+        traced.memory = Memory((x,))
         return traced
 
     def write(self, x: Any, index: Any, v: Any) -> None:
@@ -276,16 +277,16 @@ class Tape(Engine):
         """Record ``x[index]``; integers and slices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
         if is_basic(index) and type(kind) is LinearRule:
-            draft = draft_of(x)
-            held = x.value if draft is None else draft[0]
+            draft = is_draft(x)
+            held = x.memory.draft[0] if draft else x.value
             y = held[index]
-            if draft is not None and is_array(y):
+            if draft and is_array(y):
                 return views_of_draft(x, getitem, {"index": index})
-            class_y, space = y.__class__, ProjectTo(held)
+            class_y = y.__class__
             if class_y is _float64:
-                return self.wrap(y, (ItemNode(kind, x.index, space, index),))
+                return self.wrap(y, (x.index, index, shape_of(held), None, None, None))
             if class_y is _array and y.dtype.kind in "fc":
-                options, active = {"index": index}, [(0, Active(x.index, space))]
+                options, active = {"index": index}, [(0, Active(x.index, ProjectTo(held)))]
                 view = self.wrap(y, (KindNode(kind, None, (None,), options, active, self.entries),))
                 register_view(view, x, getitem, options)
                 return view

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, ProjectTo, Traced, getitem, rrule, strip
+from ..rules import AbstractZero, ProjectTo, Traced, ZeroTangent, getitem, rrule, strip
 from ..rules.kinds import unbroadcast
 from ..rules.masked import Masked, unmask
 from ..rules.project import shape_of
@@ -22,10 +22,10 @@ from ..rules.views import (
     raised,
     root_of,
 )
+from .cotangents import Cotangents
 from .entries import append
 from .nodes import Active, find_active, is_sensitive
 from .pieces import Pieces
-from .sweep import Cotangents
 
 
 def write(tape: Any, x: Any, index: Any, v: Any) -> None:
@@ -107,13 +107,17 @@ class WriteNode:
         if not ours:
             buffer = laid_out(buffer, self.axes)
         counts = None
+        vbar = self._take(buffer)
         if self.sensitive:
             if alive is None:
                 alive = np.ones(buffer.shape, bool)
             if not ours or (self.path and axes_of(alive) != self.axes):
                 alive = laid_out(alive, self.axes)
-            counts = np.asarray(self._take(alive), float)
-        vbar = self._take(buffer)
+            taken = self._take(alive)
+            if type(taken) is not np.ndarray:
+                vbar = vbar if taken else ZeroTangent()
+            else:
+                counts = np.asarray(taken, float)
         rest = buffer if alive is None else Masked(buffer, alive)
         if cotangents.bars[before] is None:
             cotangents.bars[before] = rest
@@ -129,8 +133,12 @@ class WriteNode:
 
     def _take(self, buffer: np.ndarray) -> Any:
         """Return the written entries of an array that lies as ``axes`` say, and leave zeros."""
-        view = follow(self.path, buffer)
-        vbar = np.array(view[self.index])
+        view = follow(self.path, buffer) if self.path else buffer
+        vbar = view[self.index]
+        if type(vbar) is not np.ndarray:
+            view[self.index] = 0
+            return vbar
+        vbar = np.array(vbar)
         if _may_repeat(self.index):
             numbered = np.arange(view.size).reshape(view.shape)
             vbar = np.where(_last(numbered[self.index]), vbar, np.zeros_like(vbar))

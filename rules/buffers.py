@@ -23,8 +23,8 @@ from .views import (
     follow,
     hand_out,
     is_fresh,
-    is_handed_out,
     living_views,
+    memory_of,
     register_view,
     root_of,
     shares_memory,
@@ -113,7 +113,7 @@ class BufferLevel:
         ):
             return
         views = living_views(root)
-        if is_handed_out(root):
+        if memory_of(root).is_seen():
             raise MutationError(
                 f"a traced value would be written into a plain array that others may see, in "
                 f"{user_line()}.\n  make it anew before it is written to, or make it a traced one: "

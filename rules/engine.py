@@ -13,7 +13,7 @@ from .objects import healed_call
 from .operands import is_operand
 from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
-from .views import draft_of, is_fresh, tie_views, view_makers, views_of_draft
+from .views import is_draft, is_fresh, tie_views, view_makers, views_of_draft
 
 
 class Engine:
@@ -82,7 +82,7 @@ class Engine:
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and kwargs is not plain and innermost(kwargs.values()) is self:
             return self._call_with_traced_option(f, args, kwargs)
-        if kind is LinearRule and f in view_makers and draft_of(args[0]) is not None:
+        if kind is LinearRule and f in view_makers and is_draft(args[0]):
             y = views_of_draft(args[0], f, kwargs)
             if y is not NotImplemented:
                 return y

@@ -34,6 +34,9 @@ class Traced:
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
 
+    # Whether it may be written to, and its value must be looked at by ``peek``.
+    writable = False
+
     def peek(self) -> Any:
         """Return the value to look at it, and not to keep it: it may be written to."""
         return self.value
@@ -86,7 +89,7 @@ def value(x: Any) -> Any:
 def type_under(x: Any) -> type:
     """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
     while isinstance(x, Traced):
-        x = x.peek()
+        x = x.peek() if x.writable else x.value
     return type(x)
 
 

@@ -68,11 +68,11 @@ def _constant_method(name: str) -> Callable:
 
 
 def _constant_property(name: str) -> property:
-    return property(lambda self: getattr(self.peek(), name))  # each level has this property
+    return property(operator.attrgetter("value." + name))  # each level has this property
 
 
 # Slots that are empty until something needs them.
-_UNSET = frozenset({"base_and_path", "views", "draft", "exported", "value", "level"})
+_UNSET = frozenset({"base_and_path", "memory", "value", "level"})
 
 
 class TracedNumber(Traced):

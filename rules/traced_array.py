@@ -20,6 +20,7 @@ from .views import (
     give_value,
     hand_out,
     living_views,
+    memory_of,
     root_of,
     shares_memory,
 )
@@ -85,12 +86,20 @@ def _set_shape(x: Any, shape: Any) -> None:
         setattr(x, name, getattr(y, name))
     if root_of(x)[1]:
         x.base_and_path = y.base_and_path
-    x.views = {}
+    memory_of(x).views = {}
+
+
+_value = Traced.value.__get__  # type: ignore[attr-defined]  # of the slot, which may be empty
 
 
 def _read(name: str) -> Callable:
+    get = operator.attrgetter(name)
+
     def read(self: Any) -> Any:
-        return getattr(bare(self), name)
+        try:
+            return get(_value(self))
+        except AttributeError:
+            return get(self.peek())
 
     return read
 
@@ -107,11 +116,11 @@ def _refused(what: str, instead: str) -> Callable:
 class TracedArray(TracedNumber):
     """A traced array: a traced number that is also a sequence, and that can be written to.
 
-    ``base_and_path`` is set on views, and ``views``, ``draft`` and ``exported`` on roots that have
-    such; see ``views.py``.
+    ``base_and_path`` is set on views, and ``memory`` on roots that have views or were written to;
+    see ``views.py``.
     """
 
-    __slots__ = ("__weakref__", "base_and_path", "draft", "exported", "views")
+    __slots__ = ("__weakref__", "base_and_path", "memory")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -121,10 +130,15 @@ class TracedArray(TracedNumber):
             return getattr(self, name)
         return TracedNumber.__getattr__(self, name)
 
+    writable = True
+
     def peek(self) -> Any:
-        root, path = root_of(self)
-        draft = draft_of(root)
-        return self.value if draft is None else follow(path, draft[0])
+        try:
+            return _value(self)
+        except AttributeError:
+            root, path = root_of(self)
+            draft = draft_of(root)
+            return self.value if draft is None else follow(path, draft[0])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         array = TracedNumber.__array__(self, dtype, copy)
@@ -195,6 +209,8 @@ class TracedArray(TracedNumber):
     shape = property(_read("shape"), _set_shape)
     dtype = property(_read("dtype"), _refused("x.dtype = ...", "write x = x.astype(...)"))
     strides = property(_read("strides"), _refused("x.strides = ...", "index or transpose x"))
+    ndim, size, flags = property(_read("ndim")), property(_read("size")), property(_read("flags"))
+    itemsize, nbytes = property(_read("itemsize")), property(_read("nbytes"))
 
     __iadd__, __isub__ = _in_place(operator.add), _in_place(operator.sub)
     __imul__, __itruediv__ = _in_place(operator.mul), _in_place(operator.truediv)

@@ -37,6 +37,25 @@ def gives_views(*functions: Any) -> None:
     view_makers.update(functions)
 
 
+class Memory:
+    """What is known of the memory that a root owns.
+
+    ``draft`` is what is written to in place of the root's value, or None; ``views`` are those that
+    have a value; ``seen_by`` are the arrays, outside, that show the same memory.
+    """
+
+    __slots__ = ("draft", "seen_by", "views")
+
+    def __init__(self, draft: tuple | None = None) -> None:
+        self.draft = draft
+        self.views: dict[int, weakref.ref] = {}
+        self.seen_by: list[Any] = []
+
+    def is_seen(self) -> bool:
+        """Say whether somebody still holds an array that shows this memory."""
+        return any(reference() is not None for reference in self.seen_by)
+
+
 # ---- roots and paths ----------------------------------------------------------------------------
 
 
@@ -52,9 +71,30 @@ def root_of(x: Any) -> tuple[Any, Path]:
 def draft_of(root: Any) -> tuple | None:
     """Return what is written to in place of the value of ``root``; None where nothing is."""
     try:
-        return type(root).draft.__get__(root)
+        return type(root).memory.__get__(root).draft
     except AttributeError:
         return None
+
+
+def memory_of(root: Any) -> Memory:
+    """Return what is known of the memory of ``root``, from now on."""
+    try:
+        return type(root).memory.__get__(root)
+    except AttributeError:
+        root.memory = memory = Memory()
+        return memory
+
+
+_value = Traced.value.__get__  # type: ignore[attr-defined]  # of the slot, which may be empty
+
+
+def is_draft(x: Any) -> bool:
+    """Say whether ``x`` is a root that is being written to."""
+    try:
+        _value(x)
+        return False  # nearly always, and found without an exception
+    except (AttributeError, TypeError):
+        return isinstance(x, Traced) and draft_of(x) is not None
 
 
 def bare(x: Any) -> Any:
@@ -104,7 +144,7 @@ def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> N
     if not isinstance(x, Traced):
         return
     if isinstance(y, Traced):
-        if hasattr(type(y), "views") and root_of(y)[0] is y and shares_memory(y.value, x.value):
+        if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
             register_view(y, x, f, options, positions)
         return
     parts = children(y)
@@ -142,10 +182,7 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
 
 def remember(view: Any, root: Any) -> None:
     """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
-    try:
-        views = type(root).views.__get__(root)
-    except AttributeError:
-        views = root.views = {}
+    views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
     views[next(_numbers)] = weakref.ref(view)
     if len(views) >= 64 and not len(views) & (len(views) - 1):
@@ -157,24 +194,24 @@ def remember(view: Any, root: Any) -> None:
 
 def living_views(root: Any) -> list:
     """Return the views of ``root`` that have a value and that somebody still holds."""
-    try:
-        views = type(root).views.__get__(root)
-    except AttributeError:
-        return []
-    return [view for reference in list(views.values()) if (view := reference()) is not None]
+    references = list(memory_of(root).views.values())
+    return [view for reference in references if (view := reference()) is not None]
 
 
 def put_draft(root: Any, draft: tuple, *names: str) -> None:
-    """Let ``root`` have this draft, and empty its slots ``names`` and those of its views."""
-    root.draft = draft
-    _empty(root, names)
-    forget(root)
+    """Let ``root`` have this draft; the slots ``names``, and those of its views, are empty then."""
+    memory = memory_of(root)
+    if memory.draft is None:
+        _empty(root, names)
+    memory.draft = draft
+    if memory.views:
+        forget(root)
 
 
 def forget(root: Any) -> None:
     """Take their values from all views of ``root``: they are those of an older version."""
     views = living_views(root)
-    root.views = {}
+    root.memory.views = {}
     for view in views:
         _empty(view, ("value", *type(view).__slots__))
 
@@ -191,8 +228,8 @@ def give_value(x: Any) -> None:
     """Give a handle its value back, which a write has taken from it."""
     root, path = root_of(x)
     if root is x:
-        x.level.publish(x, x.draft)
-        del x.draft
+        x.level.publish(x, x.memory.draft)
+        x.memory.draft = None
         forget(x)  # its views hold copies, and may show its memory again
     else:
         x.level.refresh(x, root, path)
@@ -236,7 +273,7 @@ def snapshot(x: Any) -> Any:
         return x.copy(order="K")
     if not isinstance(x, Traced):
         return x.copy() if hasattr(x, "copy") and hasattr(x, "shape") else x
-    if not hasattr(type(x), "views"):
+    if not type(x).writable:
         return x
     handle = type(x)()
     handle.level = x.level
@@ -292,21 +329,9 @@ def written(x: Any, path: Path, index: Any, v: Any, axes: tuple[int, ...] | None
 
 def hand_out(root: Any, array: np.ndarray) -> None:
     """Note that ``array`` shows the memory of ``root``, or what it holds, to other code."""
-    try:
-        handed = type(root).exported.__get__(root)
-    except AttributeError:
-        handed = root.exported = []
-    handed[:] = [reference for reference in handed if reference() is not None]
-    handed.append(weakref.ref(array))
-
-
-def is_handed_out(root: Any) -> bool:
-    """Say whether somebody still holds an array that shows the memory of ``root``."""
-    try:
-        handed = type(root).exported.__get__(root)
-    except AttributeError:
-        return False
-    return any(reference() is not None for reference in handed)
+    memory = memory_of(root)
+    memory.seen_by = [reference for reference in memory.seen_by if reference() is not None]
+    memory.seen_by.append(weakref.ref(array))
 
 
 def check_write(x: Any, v: Any, level: Any) -> None:
@@ -337,20 +362,20 @@ def begin_write(root: Any) -> tuple | None:
     Raises
     ------
     MutationError
-        If somebody holds what ``np.asarray`` made of the array.
+        If the memory is seen elsewhere: by what ``np.asarray`` made of the array, or as another
+        argument.
     ValueError
         If the array is read-only, as NumPy does.
     """
-    if is_handed_out(root):
+    memory = memory_of(root)
+    if memory.seen_by and memory.is_seen():
         raise MutationError(
-            f"np.asarray(x), or a function that calls it, made a plain array of a traced one, and "
-            f"a write in {user_line()} would not be seen through it.\n"
-            "  write before, take a copy (np.array(x)), or use np.asarray of chainrules.numpy, "
-            "which is x itself"
+            f"a write in {user_line()} goes into an array whose memory is seen elsewhere, as another "
+            "argument, or by what np.asarray(x) made of it, and would not be seen there.\n"
+            "  write into a copy (x = x.copy()); np.asarray of chainrules.numpy gives x itself"
         )
-    draft = draft_of(root)
-    if draft is None:
-        memory = bare(root)
-        if type(memory) is np.ndarray and not memory.flags.writeable:
+    if memory.draft is None:
+        array = bare(root)
+        if type(array) is np.ndarray and not array.flags.writeable:
             raise ValueError("assignment destination is read-only")
-    return draft
+    return memory.draft

@@ -9,7 +9,11 @@ import numpy as np
 from ..calls import astype
 from ..kinds import LinearRule
 from ..registry import rrule
+from . import numpy_building, numpy_indexing, numpy_joining, numpy_reductions
 from .numpy_shapes import pad_zeros
+
+# The modules that define the rules come first.
+DEFINED_IN = numpy_building, numpy_indexing, numpy_joining, numpy_reductions
 
 KEEP_ALL = (
     np.reshape, np.ravel, np.copy, np.expand_dims, np.squeeze, np.broadcast_to, np.transpose,

@@ -98,12 +98,11 @@ def test_code_that_hides_our_message_gets_a_note(run, program):
         (1.0, lambda x: x[()]),
         (2.0, lambda x: np.sum(x[None] + x[...])),
         (1.0, lambda x: copy.deepcopy(x)),
-        (1.0, lambda x: {x: x}[x]),
         (3.0, lambda x: sorted([x * x, x, 1.0])[2]),
         (3.0, lambda x: max(x, x * x)),
         (1.0, lambda x: divmod(3 * x, 2)[1] - 2 * x),
         (4.0, lambda x: np.mean([x, x * x]) * 2),
-        (1.0, lambda x: x if f"{x:.3f} {x} {x!r}".startswith("1.500 1.5 ") else 0.0),
+        (1.0, lambda x: x if f"{x:.3f} {x}" == "traced(1.500) traced(1.5)" else 0.0),
         (1.0, lambda x: x if np.isclose(x, 1.5) and x in [1.5] else 0.0),
     ],
 )

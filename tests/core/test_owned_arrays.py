@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.reverse.owned import LARGE, is_own
+from chainrules.reverse.owned import LARGE
 from chainrules.rules.kinds import unbroadcast
 from chainrules.rules.sums import sum_over
 from chainrules.testing import check_grad
@@ -19,20 +19,6 @@ def chain(x):
     for _ in range(3):
         y = np.sin(y) * x + 0.5 * y
     return y
-
-
-def test_what_is_referred_to_elsewhere_is_not_own():
-    held = np.zeros(3)
-    others = [held]
-    assert not is_own(held)
-    others.clear()
-    assert is_own(held)
-    view = held[1:]
-    assert not is_own(held)
-    assert not is_own(view)
-    constant = np.zeros(3)
-    constant.flags.writeable = False
-    assert not is_own(constant)
 
 
 def test_chain_agrees_with_its_entries_one_by_one():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules import numpy
 
 
 def nested(a):
@@ -53,20 +54,17 @@ def test_an_exception_leaves_nothing_behind():
     assert cr.grad(np.sin)(0.0) == 1.0
 
 
-def test_the_collector_is_paused_while_recording_and_restored():
+def test_the_collector_is_left_alone():
     seen = []
-    cr.grad(lambda x: seen.append(gc.isenabled()) or x * x)(1.0)
-    assert seen == [False]
-    assert gc.isenabled()
-    gc.disable()
+    cr.grad(lambda x: (seen.append(gc.isenabled()), gc.disable(), x * x)[2])(1.0)
     try:
-        cr.grad(np.sin)(1.0)
+        assert seen == [True]
         assert not gc.isenabled()
     finally:
         gc.enable()
 
 
-def test_the_collector_comes_back_when_the_last_thread_is_done():
+def test_other_threads_do_not_see_that_a_transform_runs():
     inside, done = threading.Event(), threading.Event()
 
     def waits(x):
@@ -77,11 +75,9 @@ def test_the_collector_comes_back_when_the_last_thread_is_done():
     thread = threading.Thread(target=cr.grad(waits), args=(1.0,))
     thread.start()
     inside.wait(10)
-    cr.grad(np.sin)(1.0)
-    assert not gc.isenabled()
+    assert type(numpy.zeros(2)) is np.ndarray
     done.set()
     thread.join()
-    assert gc.isenabled()
 
 
 def test_a_long_tape_needs_no_recursion():

@@ -1,0 +1,81 @@
+"""The cotangents of a sweep under way, and which of them it may write into."""
+
+from typing import Any
+
+import numpy as np
+
+from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+from ..rules.masked import Masked, unmask
+from .owned import add_into
+from .pieces import Pieces
+
+_array = np.ndarray
+
+
+class Cotangents:
+    """The cotangents of a sweep under way, and which of them it may write into."""
+
+    __slots__ = ("bars", "owned")
+
+    def __init__(self, count: int) -> None:
+        self.bars: list[Any] = [None] * count
+        self.owned: set[int] = set()
+
+    def add(self, index: int, xbar: Any) -> None:
+        """Add ``xbar`` to the cotangent of an entry.
+
+        The first contribution is borrowed, the second makes a sum of the sweep's own, further
+        ones are added in place into that. Nothing that somebody else holds is written to.
+        """
+        bars = self.bars
+        present = bars[index]
+        if type(xbar) is not _array:
+            # Not isinstance: of a traced value that would ask for the class of its number.
+            if issubclass(type(xbar), Thunk):
+                xbar = unthunk(xbar)
+            if issubclass(type(xbar), AbstractZero):
+                return
+        if present is None:
+            bars[index] = xbar
+        elif type(present) is _array and type(xbar) is _array:
+            if index in self.owned:
+                bars[index] = add_into(present, xbar)
+            else:
+                bars[index] = present + xbar
+                self.owned.add(index)
+        elif type(present) is Pieces:
+            present.add(xbar)
+        else:
+            self.owned.discard(index)
+            bars[index] = add(present, xbar)
+
+    def add_in_place(
+        self, index: int, xbar: InplaceableThunk, space: Any, mark: Any = None
+    ) -> None:
+        """Let ``xbar`` add itself into an array of the sweep's own, made if need be.
+
+        ``mark`` sets the entries of a boolean array that ``xbar`` comes from: the others stay
+        structurally zero.
+        """
+        present = self.bars[index]
+        if present is None:
+            present = space.zeros()
+            if mark is not None:
+                present = Masked(present, np.zeros(space.shape, bool))
+            self.bars[index] = present
+            self.owned.add(index)
+        buffer = unmask(present)
+        if type(buffer) is not np.ndarray:
+            self.add(index, xbar)
+            return
+        if index not in self.owned:
+            buffer = buffer.copy()
+            present = Masked(buffer, present.alive.copy()) if type(present) is Masked else buffer
+            self.bars[index] = present
+            self.owned.add(index)
+        xbar.add_into(buffer)
+        if type(present) is Masked:
+            if mark is None:
+                self.bars[index] = buffer
+            else:
+                mark(present.alive)

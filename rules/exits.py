@@ -48,3 +48,10 @@ STACK = """leave out the dtype, or let the traced value be seen:
     from chainrules import numpy as np, for np.zeros and other functions that make arrays"""
 TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
 lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)
+
+# NumPy says that the imaginary part of an object array is 0, and asks nobody.
+lose_complex = lost(
+    "np.array, np.asarray or a function that is not NumPy's, of complex numbers,",
+    "write cr.array([z, w]) or np.stack([z, w]) instead of np.array([z, w]); z itself instead of "
+    "np.asarray(z)",
+)

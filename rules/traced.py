@@ -14,7 +14,7 @@ import numpy as np
 
 from ..config import user_line
 from .calls import astype, call
-from .exits import KEEP, describe, lose_array, lose_number, lost
+from .exits import KEEP, describe, lose_array, lose_complex, lose_number, lost
 from .levels import Traced, innermost, type_under, value
 from .objects import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
@@ -191,6 +191,8 @@ class TracedNumber(Traced):
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != OBJECT:
             (lose_array if hasattr(self, "__len__") else lose_number)(self)
+        if np.iscomplexobj(value(self)):
+            lose_complex(self)
         return as_object_array(self)
 
     item = lost("x.item()", "x.reshape(()), or x[0] for the one element")

@@ -127,7 +127,8 @@ def elementwise(f: Any) -> Callable:
 
 
 def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:
-    rank = max([x.rank if type(x) is Block else len(shape_of(x)) for x in args])
+    others = options.values() if options else ()  # a mask broadcasts as an argument does
+    rank = max([x.rank if type(x) is Block else len(shape_of(x)) for x in (*args, *others)])
     return f(*[aligned(x, rank) for x in args], **options)
 
 
@@ -150,8 +151,19 @@ def _one_by_one(f: Any, args: tuple, kwargs: dict, count: int) -> Any:
     def direction(x: Any, k: int) -> Any:
         return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
 
+    if count == 0:
+        # What comes out is seen from one direction, which is then left out.
+        args, kwargs = map_leaves(_one_direction, args), map_leaves(_one_direction, kwargs)
+        y = _one_by_one(f, args, kwargs, 1)
+        return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
     results = [f(*direction(args, k), **direction(kwargs, k)) for k in range(count)]
     return _gathered(results)
+
+
+def _one_direction(leaf: Any) -> Any:
+    if type(leaf) is not Block:
+        return leaf
+    return Block(np.zeros_like(leaf.values, shape=(1, *leaf.shape)))
 
 
 def _gathered(results: list) -> Any:

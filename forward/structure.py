@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import value
+from ..rules import AbstractZero, value
 from ..rules.containers import iterate_leaves
 from ..rules.patterns import INTEGERS, NOTHING, NUMBERS, what_is_read
 from ..rules.project import shape_of
@@ -48,8 +48,8 @@ def described(x: Any, look: int) -> Any:
     What cannot be compared is equal to nothing.
     """
     cls = type(x)
-    if cls is Slot:
-        return Slot
+    if cls is Slot or issubclass(cls, AbstractZero):
+        return cls
     if cls is tuple or cls is list:
         return cls, [described(part, look) for part in x]
     if cls is dict:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .calls import array_of
 from .containers import LEAVES, children, iterate_leaves, map_leaves
+from .hard_zeros import AbstractZero
 from .kinds import BilinearRule, LinearRule, ScalarRule, SelectionRule
 from .operands import is_array
 from .project import shape_of
@@ -92,7 +93,8 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
             if y is not NotImplemented:
                 return Block(y)
         elif is_elementwise(f):
-            return Block(_entry_by_entry(f, args, kwargs))
+            y = _entry_by_entry(f, args, kwargs)
+            return y if isinstance(y, AbstractZero) else Block(y)
     return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
 
 
@@ -128,8 +130,15 @@ def elementwise(f: Any) -> Callable:
 
 def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:
     others = options.values() if options else ()  # a mask broadcasts as an argument does
-    rank = max([x.rank if type(x) is Block else len(shape_of(x)) for x in (*args, *others)])
+    rank = max([rank_of(x) for x in (*args, *others)])
     return f(*[aligned(x, rank) for x in args], **options)
+
+
+def rank_of(x: Any) -> int:
+    """Return how many axes a value has; of a block, each of its values."""
+    if type(x) is Block:
+        return x.rank
+    return 0 if isinstance(x, AbstractZero) else len(shape_of(x))
 
 
 def aligned(x: Any, rank: int) -> Any:

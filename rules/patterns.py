@@ -16,6 +16,7 @@ import numpy as np
 from ..config import MissingRuleError
 from .blocks import Block, blocks_in, is_elementwise, run_on_block
 from .containers import LEAVES, iterate_leaves, map_leaves
+from .hard_zeros import AbstractZero
 from .kinds import BilinearRule, LinearRule
 from .levels import value
 from .project import shape_of
@@ -141,7 +142,7 @@ def what_is_read(f: Any) -> int:
 
 def entry_by_entry(args: tuple) -> Pattern:
     """Return the pattern of an elementwise function."""
-    shape = np.broadcast_shapes(*map(shape_of, args))
+    shape = np.broadcast_shapes(*[shape_of(x) for x in args if not isinstance(x, AbstractZero)])
     rows = None
     for x in args:
         if type(x) is Pattern:

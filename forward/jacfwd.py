@@ -35,8 +35,8 @@ def jacfwd(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callab
         of argnums, a tuple of these; for containers, the output's structure of the input's.
         Of a complex function of a complex argument it is the complex derivative. With
         ``sparse`` it is one ``scipy.sparse.csr_array``, of shape (entries of the output,
-        entries of the input). Its pattern is kept from call to call, and found anew where it
-        does not hold.
+        entries of the input). Its pattern is kept from call to call, and found anew where the
+        function takes other steps.
 
     Raises
     ------

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..config import AsksForBlocks
-from ..rules import AbstractZero, array_of, is_traced
+from ..rules import AbstractZero, array_of, astype, is_traced
 from ..rules.blocks import Block
 from ..rules.collector import paused_collector
 from ..rules.project import ProjectTo, dtype_of, shape_of
@@ -92,9 +92,11 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
 
 
 def _values(y: Any, ydot: Any, count: int) -> Any:
-    if type(ydot) is Block:
-        return ydot.values
-    return np.zeros((count, *shape_of(y)), ProjectTo(y).dtype)
+    dtype = ProjectTo(y).dtype
+    if type(ydot) is not Block:
+        return np.zeros((count, *shape_of(y)), dtype)
+    # Several directions of a number are an array, which widens a narrower one; a number does not.
+    return ydot.values if dtype_of(ydot.values) == dtype else astype(ydot.values, dtype)
 
 
 def run_each(apply: Callable, directions: Directions, targets: list) -> list:

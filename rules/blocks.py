@@ -13,6 +13,7 @@ import numpy as np
 
 from .calls import array_of
 from .containers import LEAVES, children, iterate_leaves, map_leaves
+from .hard_zeros import AbstractZero
 from .kinds import BilinearRule, LinearRule, ScalarRule, SelectionRule
 from .operands import is_array
 from .project import shape_of
@@ -92,7 +93,8 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
             if y is not NotImplemented:
                 return Block(y)
         elif is_elementwise(f):
-            return Block(_entry_by_entry(f, args, kwargs))
+            y = _entry_by_entry(f, args, kwargs)
+            return y if isinstance(y, AbstractZero) else Block(y)
     return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
 
 
@@ -127,8 +129,16 @@ def elementwise(f: Any) -> Callable:
 
 
 def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:
-    rank = max([x.rank if type(x) is Block else len(shape_of(x)) for x in args])
+    others = options.values() if options else ()  # a mask broadcasts as an argument does
+    rank = max([rank_of(x) for x in (*args, *others)])
     return f(*[aligned(x, rank) for x in args], **options)
+
+
+def rank_of(x: Any) -> int:
+    """Return how many axes a value has; of a block, each of its values."""
+    if type(x) is Block:
+        return x.rank
+    return 0 if isinstance(x, AbstractZero) else len(shape_of(x))
 
 
 def aligned(x: Any, rank: int) -> Any:
@@ -150,8 +160,19 @@ def _one_by_one(f: Any, args: tuple, kwargs: dict, count: int) -> Any:
     def direction(x: Any, k: int) -> Any:
         return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
 
+    if count == 0:
+        # What comes out is seen from one direction, which is then left out.
+        args, kwargs = map_leaves(_one_direction, args), map_leaves(_one_direction, kwargs)
+        y = _one_by_one(f, args, kwargs, 1)
+        return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
     results = [f(*direction(args, k), **direction(kwargs, k)) for k in range(count)]
     return _gathered(results)
+
+
+def _one_direction(leaf: Any) -> Any:
+    if type(leaf) is not Block:
+        return leaf
+    return Block(np.zeros_like(leaf.values, shape=(1, *leaf.shape)))
 
 
 def _gathered(results: list) -> Any:

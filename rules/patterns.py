@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..config import MissingRuleError
-from .blocks import Block, is_elementwise, run_on_block
+from .blocks import Block, blocks_in, is_elementwise, run_on_block
 from .containers import LEAVES, iterate_leaves, map_leaves
+from .hard_zeros import AbstractZero
 from .kinds import BilinearRule, LinearRule
 from .levels import value
 from .project import shape_of
@@ -72,7 +73,8 @@ def pattern_rule(*functions: Any) -> Callable[[Callable], Callable]:
     """Register what linear functions do to the pattern of their argument.
 
     The decorated function has the signature of the call, with a ``Pattern`` for every argument
-    in which the call is linear, and returns one, or NotImplemented.
+    in which the call is linear, and returns one, or NotImplemented. Of the numbers in other
+    arguments it may look at which are zero, and at nothing else: see ``what_is_read``.
     """
 
     def register(rule: Callable) -> Callable:
@@ -110,22 +112,37 @@ def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
     kind = frule.kinds.get(f)
     if isinstance(kind, LinearRule | BilinearRule):
         args, kwargs = kind.bind(f, args, kwargs)
-    if is_elementwise(f):
-        return entry_by_entry(args)
-    if f in _moves and all(type(x) is not Pattern for x in iterate_leaves(args[1:])):
+    read = what_is_read(f)
+    if read == NOTHING:
+        return entry_by_entry((*args, *kwargs.values()))
+    if read == INTEGERS and all(type(x) is not Pattern for x in iterate_leaves(args[1:])):
         return moved(f, args, kwargs)
-    rule = _rules.get(f)
-    y = rule(*args, **kwargs) if rule is not None else NotImplemented
-    if y is not NotImplemented:
-        return y
-    if len(patterns) == 1 and patterns[0].size <= PROBED:
+    if read == ZEROS:
+        y = _rules[f](*args, **kwargs)
+        if y is not NotImplemented:
+            return y
+    if read == NUMBERS and len(patterns) == 1 and patterns[0].size <= PROBED:
         return probed(f, args, kwargs, patterns[0])
     return everything(f, args, kwargs, patterns)
 
 
+# What the pattern of a call depends on, beside the shapes of its arguments: on nothing; on what
+# is no real or complex number, such as an index; on which of these are zero too; on all of them.
+NOTHING, INTEGERS, ZEROS, NUMBERS = range(4)
+
+
+def what_is_read(f: Any) -> int:
+    """Say at what ``run_on_pattern`` looks in the arguments of ``f`` that are no patterns."""
+    if is_elementwise(f):
+        return NOTHING
+    if f in _moves:
+        return INTEGERS
+    return ZEROS if f in _rules else NUMBERS
+
+
 def entry_by_entry(args: tuple) -> Pattern:
     """Return the pattern of an elementwise function."""
-    shape = np.broadcast_shapes(*map(shape_of, args))
+    shape = np.broadcast_shapes(*[shape_of(x) for x in args if not isinstance(x, AbstractZero)])
     rows = None
     for x in args:
         if type(x) is Pattern:
@@ -137,6 +154,8 @@ def entry_by_entry(args: tuple) -> Pattern:
 def moved(f: Any, args: tuple, kwargs: dict) -> Any:
     """Return the pattern of a function that moves the entries of its first argument."""
     numbered, whole = number(args[0])
+    # In another dtype the numbers of the entries could be rounded.
+    kwargs = {name: x for name, x in kwargs.items() if name not in ("dtype", "casting")}
     return map_leaves(whole.taken, f(numbered, *map(value, args[1:]), **kwargs))
 
 
@@ -165,18 +184,30 @@ def number(x: Any) -> tuple[Any, Pattern]:
 
 def probed(f: Any, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
     """Return the pattern of a linear function of few numbers, from what each of them does."""
-    units = Block(np.eye(pattern.size).reshape(pattern.size, *pattern.shape))
-    given = [map_leaves(lambda leaf: units if leaf is pattern else value(leaf), x) for x in args]
-    y = run_on_block(f, tuple(given), kwargs)
+
+    def images(unit: complex) -> Any:
+        units = Block((unit * np.eye(pattern.size)).reshape(pattern.size, *pattern.shape))
+        given = map_leaves(lambda leaf: units if leaf is pattern else value(leaf), list(args))
+        return run_on_block(f, tuple(given), kwargs)
+
+    y = images(1.0)
+    blocks = blocks_in([y])
+    flags = [block.values != 0 for block in blocks]  # also of what is NaN or infinite
+    try:
+        # Linear in real numbers only, such as a real part, what i does may be something else.
+        for k, block in enumerate(blocks_in([images(1.0j)])):
+            flags[k] = flags[k] | (block.values != 0)
+    except Exception:  # noqa: BLE001, S110 - it takes no complex numbers, so none are given to it
+        pass
+    remaining = iter(flags)
 
     def pattern_of(block: Block) -> Pattern:
         from scipy import sparse
 
-        images = np.reshape(value(block.values), (pattern.size, math.prod(block.shape)))
-        # What is NaN or infinite is not known to be zero: the comparison says that it is not.
-        return Pattern(block.shape, sparse.csr_array(images.T != 0) @ pattern.rows)
+        here = np.reshape(value(next(remaining)), (pattern.size, math.prod(block.shape)))
+        return Pattern(block.shape, sparse.csr_array(here.T) @ pattern.rows)
 
-    return map_leaves(pattern_of, y)
+    return map_leaves(lambda leaf: pattern_of(leaf) if type(leaf) is Block else leaf, y)
 
 
 def everything(f: Any, args: tuple, kwargs: dict, patterns: list[Pattern]) -> Any:
@@ -194,12 +225,22 @@ def everything(f: Any, args: tuple, kwargs: dict, patterns: list[Pattern]) -> An
     def pattern_of(part: Any) -> Pattern:
         shape = shape_of(part)
         size = math.prod(shape)
-        if size * len(columns) > LARGEST:
-            raise MissingRuleError(
-                f"nothing is known of which entries {name_of(f)} makes of which others, and all "
-                f"{size} of all {len(columns)} are too many.\n  leave out sparse=True"
-            )
+        refuse_too_many(f, size, len(columns))
         rows = np.repeat(np.arange(size), len(columns))
         return Pattern(shape, matrix(rows, np.tile(columns, size), (size, len(used))))
 
     return map_leaves(pattern_of, y)
+
+
+def refuse_too_many(f: Any, size: int, count: int) -> None:
+    """Refuse a pattern where each of ``size`` entries depends on ``count`` others.
+
+    Raises
+    ------
+    MissingRuleError
+    """
+    if size * count > LARGEST:
+        raise MissingRuleError(
+            f"nothing is known of which entries {name_of(f)} makes of which others, and all "
+            f"{size} of all {count} are too many.\n  leave out sparse=True"
+        )

@@ -17,9 +17,14 @@ from ..tangents import NoTangent
 from .numpy_shapes import refuse_integers
 
 
+def axes_along(axis, ndim):
+    """Return the axes that ``axis`` stands for: None is all, and so is axis 0 of a number."""
+    return normalize_axis_tuple(range(ndim) if axis is None or ndim == 0 else axis, ndim)
+
+
 def in_lanes(x, axis):
     """Bring the axes in ``axis`` (None for all) to the end, and join them into one."""
-    axes = normalize_axis_tuple(range(np.ndim(x)) if axis is None else axis, np.ndim(x))
+    axes = axes_along(axis, np.ndim(x))
     moved = np.moveaxis(x, axes, tuple(range(-len(axes), 0))) if axes else x
     shape = np.shape(moved)
     kept = len(shape) - len(axes)
@@ -28,7 +33,7 @@ def in_lanes(x, axis):
 
 def from_lanes(lanes, shape, axis):
     """Undo ``in_lanes`` for an array of ``shape``."""
-    axes = normalize_axis_tuple(range(len(shape)) if axis is None else axis, len(shape))
+    axes = axes_along(axis, len(shape))
     kept = [n for k, n in enumerate(shape) if k not in axes]
     x = np.reshape(lanes, (*kept, *(shape[k] for k in axes)))
     return np.moveaxis(x, tuple(range(-len(axes), 0)), axes) if axes else x

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..blocks import Block, aligned, block_rule, elementwise, spread
 from ..calls import astype, getitem
-from ..project import shape_of
 from ..operands import is_basic
+from ..project import shape_of
 from ..views import follow, laid_out, raised, written
-from .numpy_indexing import is_mask, reads_once, scatter
+from .numpy_indexing import reads_once, scatter
 from .numpy_shapes import pad_widths, pad_zeros
 
 
@@ -25,7 +25,12 @@ def shifted(axis, rank):
 
 
 def axes_of(x, axis):
-    return tuple(range(1, x.rank + 1)) if axis is None else shifted(axis, x.rank)
+    return tuple(range(1, x.rank + 1)) if axis_is_all(x, axis) else shifted(axis, x.rank)
+
+
+def axis_is_all(x, axis):
+    """Say whether a function goes along all axes; those that take axis 0 of a number do."""
+    return axis is None or x.rank == 0
 
 
 def flat(x):
@@ -64,14 +69,14 @@ def mean_block(x, axis=None, **options):
 
 @block_rule(np.cumsum)
 def cumsum_block(x, axis=None, **options):
-    if axis is None:
+    if axis_is_all(x, axis):
         return np.cumsum(flat(x), axis=1, **options)
     return np.cumsum(x.values, axis=shifted(axis, x.rank), **options)
 
 
 @block_rule(np.trace)
-def trace_block(x, offset=0, axis1=0, axis2=1):
-    return np.trace(x.values, offset, shifted(axis1, x.rank), shifted(axis2, x.rank))
+def trace_block(x, offset=0, axis1=0, axis2=1, **options):
+    return np.trace(x.values, offset, shifted(axis1, x.rank), shifted(axis2, x.rank), **options)
 
 
 # ---- shapes ---------------------------------------------------------------------------------
@@ -82,6 +87,11 @@ def reshape_block(x, shape, order="C", copy=None):
     if order != "C":
         return NotImplemented
     shape = shape if isinstance(shape, tuple | list) else (shape,)
+    if -1 in shape:
+        # What is left out cannot be told from the block where there are no directions.
+        others = -math.prod(shape)
+        shape = tuple([(math.prod(x.shape) // others if others else 0) if n == -1 else n
+                       for n in shape])  # fmt: skip
     return np.reshape(x.values, (x.count, *shape))
 
 
@@ -98,7 +108,7 @@ def expand_dims_block(x, axis):
 
 @block_rule(np.squeeze)
 def squeeze_block(x, axis=None):
-    if axis is None:
+    if axis_is_all(x, axis):
         axis = tuple(k for k, n in enumerate(x.shape) if n == 1)
     return np.squeeze(x.values, shifted(axis, x.rank)) if axis != () else x.values
 
@@ -144,7 +154,7 @@ def roll_block(x, shift, axis=None):
 
 @block_rule(np.repeat)
 def repeat_block(x, repeats, axis=None):
-    if axis is None:
+    if axis_is_all(x, axis):
         return np.repeat(flat(x), repeats, 1)
     return np.repeat(x.values, repeats, shifted(axis, x.rank))
 
@@ -191,37 +201,56 @@ def led(index):
     """Return the index that reads the same of every direction; None where there is none.
 
     NumPy moves the axis that several arrays read to the front where something lies between
-    them; there the axis of the directions would follow.
+    them; there the axis of the directions would follow. Flags count as arrays, numbers alone do
+    not.
     """
     index = index if type(index) is tuple else (index,)
     arrays = [k for k, part in enumerate(index) if not isinstance(part, slice | type(None))]
     arrays = [k for k in arrays if index[k] is not ...]
-    integers = all(isinstance(index[k], int | np.integer) for k in arrays)
+    integers = all(is_integer(index[k]) for k in arrays)
     together = not arrays or arrays[-1] - arrays[0] == len(arrays) - 1
     return (slice(None), *index) if integers or together else None
+
+
+def is_integer(part):
+    return isinstance(part, int | np.integer) and not isinstance(part, bool)
+
+
+def places(shape, index):
+    """Return where in the flat array of ``shape`` the entries are that ``index`` reads."""
+    return np.arange(math.prod(shape)).reshape(shape)[index]
 
 
 @block_rule(getitem)
 def getitem_block(x, index):
     if type(x) is not Block:
         return NotImplemented
-    index = led(index)
-    return NotImplemented if index is None else getitem(x.values, index)
+    led_index = led(index)
+    if led_index is None:
+        return np.take(flat(x), places(x.shape, index), 1)
+    return getitem(x.values, led_index)
 
 
 @block_rule(scatter)
 def scatter_block(x, shape, dtype, index):
     led_index = led(index)
-    if led_index is not None and reads_once(led_index) and not is_mask(index):
+    alone = type(index) is np.ndarray
+    if led_index is not None and reads_once(led_index) and not alone:
         return scatter(x.values, (x.count, *shape), dtype, led_index)
-    # Rows are added faster than columns.
+    # Rows are added faster than columns, so here the directions are the last axis: one more
+    # behind those that an array alone reads, else behind the flat places that are read.
     rows = np.moveaxis(x.values, 0, -1)
-    return np.moveaxis(scatter(rows, (*shape, x.count), dtype, index), -1, 0)
+    if alone:
+        return np.moveaxis(scatter(rows, (*shape, x.count), dtype, index), -1, 0)
+    index = places(shape, index).ravel()
+    rows = np.reshape(rows, (index.size, x.count))
+    y = scatter(rows, (math.prod(shape), x.count), dtype, index)
+    return np.reshape(np.moveaxis(y, -1, 0), (x.count, *shape))
 
 
 @block_rule(np.take)
 def take_block(x, indices, axis=None, mode="raise"):
-    if axis is None:
+    if axis_is_all(x, axis):
         return np.take(flat(x), indices, 1, mode=mode)
     return np.take(x.values, indices, shifted(axis, x.rank), mode=mode)
 
@@ -277,21 +306,22 @@ def stack_block(arrays, axis=0, **options):
     return np.stack(parts, shifted(axis, rank + 1), **options)
 
 
+def raised_to(rank, x):
+    """Put axes of length 1 before those of each value, up to ``rank`` of them."""
+    count, *shape = shape_of(x)
+    return np.reshape(x, (count, *(1,) * (rank - len(shape)), *shape))
+
+
 @block_rule(np.hstack)
 def hstack_block(tup, **options):
     if type(tup) is Block:
         return NotImplemented
-    parts, rank = joined(tup)
-    if rank == 0:
-        return np.stack(parts, 1, **options)
-    return np.concatenate(parts, 1 if rank == 1 else 2, **options)
+    parts = [raised_to(1, x) for x in joined(tup)[0]]
+    return np.concatenate(parts, 1 if len(shape_of(parts[0])) == 2 else 2, **options)
 
 
 @block_rule(np.vstack)
 def vstack_block(tup, **options):
     if type(tup) is Block:
         return NotImplemented
-    parts, rank = joined(tup)
-    if rank == 0:
-        return NotImplemented
-    return (np.stack if rank == 1 else np.concatenate)(parts, 1, **options)
+    return np.concatenate([raised_to(2, x) for x in joined(tup)[0]], 1, **options)

@@ -7,7 +7,15 @@ import numpy as np
 
 from ..calls import astype, getitem
 from ..levels import value
-from ..patterns import Pattern, entry_by_entry, matrix, moves, number, pattern_rule
+from ..patterns import (
+    Pattern,
+    entry_by_entry,
+    matrix,
+    moves,
+    number,
+    pattern_rule,
+    refuse_too_many,
+)
 from ..project import shape_of
 from ..views import written
 from .numpy_differences import differences
@@ -18,27 +26,27 @@ from .numpy_shapes import pad_zeros
 # An einsum that adds up so many products is not looked into.
 PRODUCTS = 10**7
 
-moves(np.real, np.imag, np.conj, np.copy, getitem, np.take, np.take_along_axis)
+moves(np.copy, getitem, np.take, np.take_along_axis)
 moves(np.reshape, np.ravel, np.expand_dims, np.squeeze, np.broadcast_to, np.transpose)
 moves(np.matrix_transpose, np.linalg.matrix_transpose, np.swapaxes, np.moveaxis, np.rollaxis)
 moves(np.flip, np.fliplr, np.flipud, np.rot90, np.roll, np.repeat, np.tile, pad_zeros)
 moves(np.tril, np.triu, np.diagonal, np.linalg.diagonal, np.diag, np.diagflat)
 moves(np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.split)
+moves(np.fft.fftshift, np.fft.ifftshift)
 
 
-@pattern_rule(astype)
-def astype_pattern(x, dtype, **options):
+@pattern_rule(astype, np.real, np.imag, np.conj)
+def same_pattern(x, dtype=None, **options):
     return x
 
 
 @pattern_rule(np.sum, np.mean)
 def sum_pattern(x, axis=None, dtype=None, out=None, keepdims=False, **options):
-    keepdims = keepdims is True
-    reduced = np.sum(np.ones(x.shape), axis=axis, keepdims=True)
+    entries = np.ones(x.shape)
+    reduced = np.sum(entries, axis=axis, keepdims=True)
     places = np.broadcast_to(np.arange(reduced.size).reshape(reduced.shape), x.shape)
     groups = matrix(places, np.arange(x.size), (reduced.size, x.size))
-    shape = reduced.shape if keepdims else np.sum(np.ones(x.shape), axis=axis).shape
-    return Pattern(shape, groups @ x.rows)
+    return Pattern(np.sum(entries, axis=axis, keepdims=keepdims).shape, groups @ x.rows)
 
 
 @pattern_rule(scatter)
@@ -66,11 +74,13 @@ def differences_pattern(x, n, axis):
 @pattern_rule(np.cumsum)
 def cumsum_pattern(x, axis=None, dtype=None, out=None):
     # Each entry depends on the one before it in the result, and on its own.
-    ids = x.ids.ravel() if axis is None else np.moveaxis(x.ids, axis, 0)
+    if axis is None or x.rank == 0:
+        x, axis = Pattern((x.size,), x.rows), 0
+    ids = np.moveaxis(x.ids, axis, 0)
     rows = [x.taken(ids[0]).rows] if len(ids) else []
     for k in range(1, len(ids)):
         rows.append(rows[-1] + x.taken(ids[k]).rows)
-    return stacked(rows, ids.shape, 0 if axis is None else axis, x)
+    return stacked(rows, ids.shape, axis, x)
 
 
 def stacked(rows, shape, axis, x):
@@ -175,14 +185,27 @@ def inner_pattern(a, b):
     return tensordot_pattern(a, b, ((-1,), (-1,)))
 
 
-@pattern_rule(np.matmul, np.dot)
+@pattern_rule(np.dot)
+def dot_pattern(a, b):
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if min(rank_a, rank_b) == 0:
+        return entry_by_entry((a, b))
+    if max(rank_a, rank_b) > 2:
+        return tensordot_pattern(a, b, ((-1,), (-1 if rank_b == 1 else -2,)))
+    return matmul_pattern(a, b)
+
+
+@pattern_rule(np.matmul, np.linalg.matmul)
 def matmul_pattern(a, b):
     from scipy import sparse
 
-    if type(a) is type(b) or max(len(shape_of(a)), len(shape_of(b))) > 2:
+    if type(a) is type(b):
         return NotImplemented
-    if min(len(shape_of(a)), len(shape_of(b))) == 0:
-        return NotImplemented
+    if max(len(shape_of(a)), len(shape_of(b))) > 2:
+        left = "i" if len(shape_of(a)) > 1 else ""
+        right = "k" if len(shape_of(b)) > 1 else ""
+        dots_a, dots_b = "..." if left else "", "..." if right else ""
+        return einsum_pattern(f"{dots_a}{left}j,{dots_b}j{right}->...{left}{right}", a, b)
     shape = (np.zeros(shape_of(a)) @ np.zeros(shape_of(b))).shape
     columns = shape_of(b)[1] if len(shape_of(b)) == 2 else 1
     rows = shape_of(a)[0] if len(shape_of(a)) == 2 else 1
@@ -190,6 +213,42 @@ def matmul_pattern(a, b):
         left = sparse.csr_array(np.atleast_2d(value(a)) != 0)
         linear = sparse.kron(left, sparse.eye_array(columns, dtype=bool))
         return Pattern(shape, sparse.csr_array(linear) @ b.rows)
-    right = sparse.csr_array(np.reshape(value(b), (-1, columns)).T != 0)
+    right = sparse.csr_array(np.reshape(value(b), (shape_of(b)[0], columns)).T != 0)
     linear = sparse.kron(sparse.eye_array(rows, dtype=bool), right)
     return Pattern(shape, sparse.csr_array(linear) @ a.rows)
+
+
+# ---- Fourier transforms ---------------------------------------------------------------------
+
+
+def mixed(transform, x, axes, *options):
+    """Return the pattern of a function that mixes all entries along some axes."""
+    shape = np.shape(transform(np.zeros(x.shape), *options))
+    total = sum_pattern(x, tuple({axis % x.rank for axis in axes}), keepdims=True)
+    refuse_too_many(transform, math.prod(shape), total.rows.nnz // max(total.size, 1))
+    return total.taken(np.broadcast_to(total.ids, shape))
+
+
+def mixes_one(transform):
+    def transform_pattern(a, n=None, axis=-1, norm=None):
+        return mixed(transform, a, (axis,), n, axis)
+
+    pattern_rule(transform)(transform_pattern)
+
+
+def mixes_several(transform, default):
+    def transform_pattern(a, s=None, axes=default, norm=None):
+        mixing = axes
+        if axes is None:
+            mixing = range(a.rank) if s is None else range(a.rank - len(s), a.rank)
+        return mixed(transform, a, mixing, s, axes)
+
+    pattern_rule(transform)(transform_pattern)
+
+
+for _f in (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft):
+    mixes_one(_f)
+for _f in (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn):
+    mixes_several(_f, None)
+for _f in (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2):
+    mixes_several(_f, (-2, -1))

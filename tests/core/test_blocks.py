@@ -254,6 +254,47 @@ def test_blocks_nest_in_other_derivatives():
     np.testing.assert_allclose(cr.jacrev(cr.hessian(energy))(x), third, atol=1e-10)
 
 
+def test_as_many_directions_as_the_last_axis_is_long_are_not_read_by_an_index_with_dots():
+    w = np.array([1.0, 2.0, 3.0])
+    found = cr.hessian(lambda x: np.sum(x[..., [2, 0, 1]] ** 3 * w))(w)
+    np.testing.assert_allclose(found, np.diag([12.0, 36.0, 18.0]))
+    turned = [5, 3, 4, 2, 0, 1]
+    x = np.arange(1.0, 7.0)
+    expected = columns(lambda a: a[..., turned] ** 3, x)
+    np.testing.assert_allclose(cr.jacrev(lambda a: a[..., turned] ** 3)(x), expected)
+
+
+def test_as_many_directions_as_a_matrix_has_rows_go_through_its_trace_and_diagonal():
+    a, directions = np.arange(9.0).reshape(3, 3), np.arange(27.0).reshape(3, 3, 3)
+    for f in (
+        lambda a: np.trace(a) ** 2,
+        lambda a: np.sum(np.diagonal(a) ** 3),
+        lambda a: np.sum(np.diag(a, 1) ** 3),
+    ):
+        found = cr.hvp(f, (a,), (directions,), block=True)
+        each = [cr.hvp(f, (a,), (xdot,)) for xdot in directions]
+        np.testing.assert_allclose(found, np.stack(each))
+        dense = cr.hessian(f)(a).reshape(9, 9)
+        np.testing.assert_allclose(cr.hessian(f, sparse=True)(a).toarray(), dense)
+        products = [cr.hvp(f, (a,), (unit.reshape(3, 3),)).ravel() for unit in np.eye(9)]
+        np.testing.assert_allclose(dense, products)
+
+
+def test_a_number_beside_an_array_of_float32_has_a_jacobian_in_float32():
+    x = np.float32([1, 2, 3])
+    for jacobian in (cr.jacfwd, cr.jacrev):
+        found = jacobian(lambda p: p[0] * p[1])((2.0, x))
+        np.testing.assert_allclose(found[0], x)
+        assert found[1].dtype == np.float32
+    assert cr.jacfwd(lambda p: p[0] * p[1])((2.0, x))[0].dtype == np.float32
+
+
+def test_a_jacobian_goes_through_a_step_with_a_zero_tangent():
+    a = normal(3, 3)
+    found = cr.jacfwd(lambda x: np.linalg.solve(a, x**2))(np.ones(3))
+    np.testing.assert_allclose(found, 2 * np.linalg.inv(a))
+
+
 # ---- directions of a user ---------------------------------------------------------------------
 
 

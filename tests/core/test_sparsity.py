@@ -180,6 +180,100 @@ def test_the_pattern_is_found_anew_where_the_path_changes(monkeypatch):
         assert len(found) == times
 
 
+def test_a_pattern_found_before_loses_no_small_entry_of_float32():
+    def f(x):
+        y = x * np.float32(1)
+        return y + np.roll(x, 1) * np.float32(5e-4) if x[0] > 0 else y
+
+    jacobian = cr.jacobian(f, sparse=True)
+    x = np.array([-1.0, 1.0, 2.0, 3.0], np.float32)
+    for first in (-1.0, 1.0, -1.0):
+        x[0] = first
+        np.testing.assert_array_equal(jacobian(x).toarray(), cr.jacobian(f)(x))
+
+
+PATHS = {
+    "another index": lambda x, k: x[[0, k]] ** 2,
+    "another slice": lambda x, k: x[k:] * np.ones(4)[: x[k:].size],
+    "another mask": lambda x, k: x[np.roll([True, False, False, False], k)],
+    "other zeros of a matrix": lambda x, k: np.eye(4, k=k) @ x,
+    "other zeros of a kernel": lambda x, k: np.convolve(x, np.eye(3)[k]),
+    "other zeros in an einsum": lambda x, k: np.einsum("ij,j->i", np.eye(4, k=k), x),
+    "other numbers where each is probed": lambda x, k: np.linalg.solve(
+        np.eye(4) + 1e-30 * np.eye(4, k=k), x),
+    "another shift": lambda x, k: np.roll(x, k) * x[0],
+    "another axis": lambda x, k: np.sum(np.reshape(x, (2, 2)), axis=k % 2),
+    "another function": lambda x, k: (np.cumsum, np.flip, np.copy)[k](x),
+    "another result read": lambda x, k: (x[1] * x, x[2] * x, x[3] * x)[k],
+    "another place written": lambda x, k: written_at(x, k),
+    "a constant that is written over": lambda x, k: matrix_of_constants(x, k) @ x,
+}  # fmt: skip
+
+
+def written_at(x, k):
+    y = np.zeros_like(x)
+    y[k] = x[3] ** 2
+    return y
+
+
+def matrix_of_constants(x, k):
+    m = np.zeros_like(x, shape=(4, 4))
+    m[k] = 1.0
+    return m * 1.0
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev, cr.jacobian])
+def test_a_pattern_is_kept_for_the_same_steps_only(transform, name):
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    at = 0
+
+    def f(x):
+        return PATHS[name](x, at)
+
+    jacobian = transform(f, sparse=True)
+    for at in (0, 1, 2, 2, 0):
+        dense = cr.jacfwd(f)(x)
+        np.testing.assert_allclose(jacobian(x).toarray(), dense, atol=1e-300)
+
+
+@pytest.mark.parametrize("name", ["elementwise", "matmul", "norm", "written", "einsum", "cumsum"])
+def test_a_pattern_is_found_once_where_only_numbers_change(name, monkeypatch):
+    colored = []
+    original = sparse_derivatives.Compression
+    monkeypatch.setattr(
+        sparse_derivatives, "Compression", lambda *args: colored.append(1) or original(*args)
+    )
+    jacobian = cr.jacfwd(FUNCTIONS[name], sparse=True)
+    for k in range(1, 4):
+        np.testing.assert_allclose(
+            jacobian(k * X).toarray(), cr.jacfwd(FUNCTIONS[name])(k * X), atol=1e-12
+        )
+    assert len(colored) == 1
+
+
+def test_the_imaginary_part_of_a_transform_has_a_pattern():
+    x = RNG.normal(size=6)
+    for f in (
+        lambda x: np.imag(np.fft.fft(x)),
+        lambda x: np.fft.irfft(np.fft.rfft(x) * 1j),
+        lambda x: np.fft.fft(x).imag[1:3] * x[:2],
+    ):
+        for transform in (cr.jacfwd, cr.jacrev):
+            found = transform(f, sparse=True)(x).toarray()
+            np.testing.assert_allclose(found, cr.jacfwd(f)(x), atol=1e-12)
+
+
+def test_a_linear_function_of_real_numbers_only_is_probed_by_i_as_well():
+    @cr.primitive
+    def imaginary(z):
+        return np.array(z.imag)
+
+    cr.linear_rule(imaginary, lambda ybar, space: 1j * ybar)
+    found = cr.jacfwd(lambda x: imaginary(x * (1 + 2j)), sparse=True)(X)
+    np.testing.assert_allclose(found.toarray(), 2 * np.eye(12))
+
+
 def test_another_shape_has_a_pattern_of_its_own():
     jacobian = cr.jacobian(np.diff, sparse=True)
     for n in (4, 6, 4):

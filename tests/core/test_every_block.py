@@ -1,0 +1,112 @@
+"""Every linear function in every form of its call: a block is the stack of its directions."""
+
+import functools
+import importlib.util
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chainrules.rules import blocks
+from chainrules.rules.blocks import Block, run_on_block
+from chainrules.rules.containers import map_leaves
+from chainrules.rules.views import written
+
+path = Path(__file__).parent / "linear_calls.py"
+spec = importlib.util.spec_from_file_location("linear_calls", path)
+linear_calls = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(linear_calls)
+Dot = linear_calls.Dot
+
+CALLS: dict = {}
+for _f, _args, _kwargs in linear_calls.calls(60):
+    CALLS.setdefault(_f, []).append((_args, _kwargs))
+
+
+def name_of(f):
+    owner = getattr(f, "__self__", None)
+    name = getattr(f, "__name__", str(f))
+    return f"{owner.__name__}.{name}" if isinstance(owner, np.ufunc) else f"{f.__module__}.{name}"
+
+
+EVERY = pytest.mark.parametrize("f", [pytest.param(f, id=name_of(f)) for f in CALLS])
+
+
+def filled(x, fill):
+    """Fill in what stands for tangents."""
+    if type(x) is Dot:
+        return fill(x)
+    if type(x) in (list, tuple):
+        return type(x)([filled(part, fill) for part in x])
+    return x
+
+
+def lengths(x):
+    """Return how many directions to try: one, and as many as any axis is long."""
+    if type(x) is Dot:
+        return {1, *x.shape}
+    if type(x) in (list, tuple):
+        return set().union(*map(lengths, x))
+    return set(x.shape) if isinstance(x, np.ndarray) else set()
+
+
+def plain(f, args, kwargs):
+    """Return what NumPy gives, or None where it takes no such call."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return f(*args, **kwargs)
+    except linear_calls.REFUSED:
+        return None
+
+
+@functools.cache
+def random(shape, dtype):
+    rng = np.random.default_rng((11, *shape))
+    x = rng.normal(size=shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.normal(size=shape)
+    return np.asarray(x, dtype)
+
+
+def arrays_of(y):
+    found = []
+    map_leaves(found.append, y)
+    return found
+
+
+@EVERY
+def test_a_block_is_the_stack_of_its_directions(f):
+    tried = 0
+    for args, kwargs in CALLS[f]:
+        if plain(f, filled(args, lambda x: np.zeros(x.shape, x.dtype)[()]), kwargs) is None:
+            continue
+        for count in {*lengths(args), 0}:
+            tried += 1
+            what = f"{name_of(f)}(*{args}, **{kwargs}), {count} directions"
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")  # NumPy's own, of either call
+                given = filled(args, lambda x: Block(random((count, *x.shape), x.dtype)))
+                found = arrays_of(run_on_block(f, given, kwargs))
+                each = [
+                    f(*filled(args, lambda x: random((count, *x.shape), x.dtype)[k]), **kwargs)
+                    for k in range(count)
+                ] or [f(*filled(args, lambda x: np.zeros(x.shape, x.dtype)[()]), **kwargs)]
+            for block, *rows in zip(found, *map(arrays_of, each), strict=True):
+                expected = np.stack(rows)[:count]
+                assert block.values.shape == expected.shape, what
+                assert block.values.dtype == expected.dtype, what
+                rtol = 1e-5 if expected.dtype in (np.float32, np.complex64) else 1e-12
+                np.testing.assert_allclose(
+                    block.values, expected, rtol=rtol, atol=rtol, err_msg=what
+                )
+    assert tried
+
+
+def test_every_linear_function_is_called():
+    assert linear_calls.rules() - set(CALLS) == set()
+
+
+def test_every_block_rule_is_called():
+    assert set(blocks._rules) - set(CALLS) == {written}  # of which test_blocks has cases

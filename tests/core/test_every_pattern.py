@@ -1,0 +1,93 @@
+"""Every linear function in every form of its call: a pattern has all entries that are not zero."""
+
+import importlib.util
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chainrules.rules import patterns
+from chainrules.rules.containers import map_leaves
+from chainrules.rules.patterns import Pattern, matrix, run_on_pattern
+from chainrules.rules.views import written
+
+path = Path(__file__).parent / "test_every_block.py"
+spec = importlib.util.spec_from_file_location("test_every_block", path)
+blocks = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(blocks)
+CALLS, EVERY, Dot, filled = blocks.CALLS, blocks.EVERY, blocks.Dot, blocks.filled
+
+
+def identity(x, start, total):
+    size = math.prod(x.shape)
+    return Pattern(x.shape, matrix(np.arange(size), start + np.arange(size), (size, total)))
+
+
+def tangents_in(x):
+    if type(x) is Dot:
+        return [x]
+    return [dot for part in x for dot in tangents_in(part)] if type(x) in (list, tuple) else []
+
+
+def dense(f, args, kwargs, total):
+    """Return for each array of the result which entries each number moves, by unit vectors."""
+
+    def images(k, unit):
+        start = 0
+
+        def one(x):
+            nonlocal start
+            here = np.zeros(math.prod(x.shape), x.dtype)
+            if start <= k < start + here.size:
+                here[k - start] = unit if here.dtype.kind == "c" else unit.real
+            start += here.size
+            return here.reshape(x.shape)[()]
+
+        return [np.ravel(y) for y in blocks.arrays_of(f(*filled(args, one), **kwargs))]
+
+    # Constants that are joined do not count, nor does the mean of nothing, which is always NaN.
+    at_zero = images(-1, 0j)
+    moved = [np.zeros((total, y.size), bool) for y in at_zero]
+    for k in range(total):
+        for unit in (1 + 0j, 1j):
+            for flags, y, constant in zip(moved, images(k, unit), at_zero, strict=True):
+                flags[k] |= (y != constant) & ~np.isnan(constant)
+    return [flags.T for flags in moved]
+
+
+@EVERY
+@pytest.mark.parametrize("probed", [256, 0])
+def test_a_pattern_has_every_entry_that_is_not_zero(f, probed, monkeypatch):
+    monkeypatch.setattr(patterns, "PROBED", probed)
+    tried = 0
+    for args, kwargs in CALLS[f][:: 1 if probed else 3]:
+        if blocks.plain(f, filled(args, lambda x: np.zeros(x.shape, x.dtype)[()]), kwargs) is None:
+            continue
+        total = sum(math.prod(x.shape) for x in tangents_in(args))
+        start = 0
+
+        def pattern(x, total=total):
+            nonlocal start
+            start += math.prod(x.shape)
+            return identity(x, start - math.prod(x.shape), total)
+
+        tried += 1
+        what = f"{blocks.name_of(f)}(*{args}, **{kwargs})"
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = blocks.arrays_of(run_on_pattern(f, filled(args, pattern), kwargs))
+            y = f(*filled(args, lambda x: np.zeros(x.shape, x.dtype)[()]), **kwargs)
+            flags = dense(f, args, kwargs, total)
+        for pattern_of, expected in zip(found, blocks.arrays_of(y), strict=True):
+            assert pattern_of.shape == np.shape(expected), what
+            assert pattern_of.rows.shape == (np.size(expected), total), what
+        for pattern_of, moved in zip(found, flags, strict=True):
+            assert np.all(pattern_of.rows.toarray() >= moved), what
+    assert tried
+
+
+def test_every_pattern_rule_is_called():
+    known = set(patterns._rules) | patterns._moves
+    assert known - set(CALLS) == {written, np.split}  # of which test_sparsity has cases

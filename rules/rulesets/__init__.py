@@ -41,5 +41,6 @@ from . import (
     quotients,
     scan,
     stacking,
+    ties,
     vectorized,
 )

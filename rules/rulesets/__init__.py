@@ -38,6 +38,7 @@ from . import (
     numpy_trigonometry,
     numpy_ufunc_methods,
     numpy_writing,
+    numpys_own,
     quotients,
     scan,
     stacking,

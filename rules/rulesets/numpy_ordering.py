@@ -38,7 +38,8 @@ def choose(a, choices, mode="raise"):
     y = choices[0]
     for k in range(1, len(choices)):
         y = np.where(place == k, choices[k], y)
-    return np.broadcast_to(y, np.broadcast_shapes(np.shape(place), np.shape(y)))
+    y = np.broadcast_to(y, np.broadcast_shapes(np.shape(place), np.shape(y)))
+    return np.copy(y, order="C")
 
 
 # ---- bounds ----

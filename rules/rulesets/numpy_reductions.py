@@ -47,7 +47,8 @@ linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",)
 
 def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
     ybar = restore(ybar, axis, keepdims, space.ndim)
-    ybar = ybar / count(space.shape, axis, where)
+    number = count(space.shape, axis, where)
+    ybar = ybar / number if np.all(number) else ybar / or_one(number) * np.where(number, 1, np.nan)
     return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
 
 

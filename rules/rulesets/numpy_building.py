@@ -8,9 +8,8 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..calls import array_of, astype, primitive
+from ..calls import array_of, astype
 from ..definitions import composed, linear_rule
-from ..kinds import unbroadcast
 from ..levels import is_traced, value
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
@@ -127,18 +126,8 @@ composed(np.atleast_3d)(for_each(as_3d))
 @composed(np.broadcast_arrays)
 def broadcast_arrays(*args, subok=False):
     shape = np.broadcast_shapes(*map(np.shape, args))
-    return tuple(x if np.shape(x) == shape else broadcast_view(x, shape) for x in args)
-
-
-@primitive
-def broadcast_view(x, shape):
-    """``x`` as ``np.broadcast_arrays`` gives it: unlike that of ``np.broadcast_to``, writeable."""
-    return np.broadcast_arrays(x, np.empty(shape, bool))[0]
-
-
-@linear_rule(broadcast_view)
-def broadcast_view_transpose(ybar, space, shape):
-    return unbroadcast(ybar, space.shape)
+    # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
+    return tuple(x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in args)
 
 
 @composed(np.meshgrid)
@@ -169,9 +158,8 @@ def resize(a, new_shape):
 
 
 @linear_rule(sliding_window_view)
-def sliding_window_view_transpose(
-    ybar, space, window_shape, axis=None, subok=False, writeable=False
-):
+def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=False):
+    """Windows overlap, so that ``writeable=True`` is not supported: which write is the last?"""
     size = math.prod(space.shape)
     places = np.reshape(np.arange(size), space.shape)
     xbar = scatter(ybar, (size,), space.dtype, sliding_window_view(places, window_shape, axis))

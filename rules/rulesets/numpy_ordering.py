@@ -145,7 +145,7 @@ def sorted_lanes(sort, a, y, axis, options):
     order = order_of(sort, in_lanes(value(a), axis), lanes, options)
     if is_traced(a):
         # Not ``y``: of equal numbers that has the mean, which does not show them moving apart.
-        lanes = np.take_along_axis(in_lanes(a, axis), order, axis=-1)
+        lanes = np.take_along_axis(in_lanes(as_array(a), axis), order, axis=-1)
     return lanes, order
 
 

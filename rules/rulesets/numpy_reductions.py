@@ -16,7 +16,7 @@ from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
-from .numpy_elementwise import or_one
+from .numpy_elementwise import as_array, or_one
 from .numpy_shapes import refuse_integers
 from .ties import has_kink, kink
 
@@ -233,7 +233,7 @@ def has_one_each(attained, y, where, initial):
 def kinks_among(x, attained, number, axis, initial=None):
     """0 for each result, without a derivative where several winners move apart."""
     tied = in_lanes(np.broadcast_to(attained & np.greater(number, 1), np.shape(x)), axis)
-    lanes = in_lanes(x, axis)
+    lanes = in_lanes(as_array(x), axis)
     kinks = kink(lanes, tied)
     if initial is not None:  # which may be one of those that are equal, and does not move
         kinks = kinks + kink(lanes, tied & (lanes == initial), initial)

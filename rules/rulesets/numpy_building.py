@@ -136,8 +136,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     axes = list(range(rank))
     if indexing == "xy":
         axes[:2] = axes[1::-1]
-    others = [tuple(k for k in range(rank) if k != axis) for axis in axes]
-    grids = [np.expand_dims(np.ravel(x), among) for x, among in zip(xi, others)]
+    shapes = [tuple(-1 if k == axis else 1 for k in range(rank)) for axis in axes]
+    grids = [np.reshape(x, shape) for x, shape in zip(xi, shapes)]
     grids = tuple(grids) if sparse else np.broadcast_arrays(*grids)
     return tuple(np.copy(grid, order="C") for grid in grids) if copy else grids
 

@@ -108,7 +108,7 @@ def block(arrays):
             return np.concatenate(parts, axis=level - depth)
         return np.reshape(part, (1,) * (ndim - np.ndim(part)) + np.shape(part))
 
-    return assemble(arrays, 0)
+    return assemble(arrays, 0) if isinstance(arrays, list) else np.copy(arrays, order="C")
 
 
 def depth_of(arrays):

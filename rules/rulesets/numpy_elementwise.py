@@ -12,7 +12,7 @@ import numpy as np
 
 from ..calls import array_of, primitive
 from ..definitions import composed, linear_rule, non_differentiable, scalar_rule
-from ..levels import is_traced, value
+from ..levels import Traced, is_traced, value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
@@ -93,7 +93,7 @@ def chosen(y, a, b):
 
 def with_kink(shares, a, b):
     """The same shares, whose derivative is NaN where ``a`` and ``b`` are equal and move apart."""
-    if not (is_traced(a) or is_traced(b)):
+    if not (isinstance(a, Traced) or isinstance(b, Traced)):
         return shares
     tied = (a == b) & np.isfinite(value(a))
     if not np.any(tied):

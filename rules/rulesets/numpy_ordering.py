@@ -58,7 +58,7 @@ def attained(y, a, bounds):
     xs = (a, *bounds)
     places = [x == y for x in xs]
     number = or_one(np.add(places[0], places[1], dtype=np.int8) + places[2])
-    if not any(has_kink(x, number > 1) for x in xs):
+    if not any(has_kink(x, number) for x in xs):
         return places, number, None
     kinks = 0.0
     for i, k in ((0, 1), (0, 2), (1, 2)):

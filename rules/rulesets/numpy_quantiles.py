@@ -30,7 +30,7 @@ def middle(median, a, axis):
         attained = a == y
         number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
         share = 0.5 / or_one(number)
-        if has_kink(a, number > 1):
+        if has_kink(a, number):
             share = share + kinks_among(a, attained, number, axis)
         weights = weights + np.where(attained, share, 0)
     return weights

@@ -254,7 +254,7 @@ def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=No
     if type(number) is not int or number != 1:
         shares = shares / number
     ydot = np.sum(shares, axis=axis, keepdims=keepdims)
-    if has_kink(x, np.greater(number, 1)):
+    if has_kink(x, number):
         ydot = ydot + np.reshape(kinks_among(x, attained, number, axis, initial), np.shape(y))
     return y, ydot
 
@@ -268,7 +268,7 @@ def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=
     def extreme_pullback(ybar):
         ybar = restore(ybar, axis, keepdims, project_x.ndim)
         share = ybar / number
-        if has_kink(x, np.greater(number, 1)):
+        if has_kink(x, number):
             share = share + kinks_among(x, attained, number, axis, initial)
         # What did not win is structurally zero, even where it has an infinite derivative.
         return NoTangent(), Masked(project_x(np.where(attained, share, 0)), attained)

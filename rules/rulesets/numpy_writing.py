@@ -67,8 +67,10 @@ def putmask(a, mask, values):
 def put_along_axis(arr, indices, values, axis=-1):
     arr = traced_target("put_along_axis", arr)
     indices = value(indices)
-    index, shape = along_axis_index(arr.shape, indices, axis)
-    arr[np.unravel_index(indices, arr.shape) if axis is None else index] = values
+    if axis is None:
+        arr[np.unravel_index(indices, arr.shape)] = values
+    else:
+        arr[along_axis_index(arr.shape, indices, axis)[0]] = values
 
 
 @composed(np.fill_diagonal)

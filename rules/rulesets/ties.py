@@ -32,6 +32,6 @@ def kink_of_neighbours(lanes, ties):
     return np.concatenate([bends, none], axis=-1) + np.concatenate([none, bends], axis=-1)
 
 
-def has_kink(x, tied):
-    """Say whether a derivative at ``x`` is differentiated again, and at a tie."""
-    return is_traced(x) and bool(np.any(tied))
+def has_kink(x, number):
+    """Say whether a derivative is differentiated again where a ``number`` of ``x`` are equal."""
+    return is_traced(x) and bool(np.any(np.greater(number, 1)))

@@ -358,8 +358,7 @@ def leaves_of(x):
         return [leaf for part in x for leaf in leaves_of(part)]
     # Of traced numbers in an array of NumPy's own, made by plain Python, nothing can be said.
     plain = value(x)
-    known = is_number(plain) and getattr(plain, "dtype", None) != object
-    return [x] if known else []
+    return [x] if is_number(plain) and np.asarray(plain).dtype.kind != "O" else []
 
 
 def traced_and_plain(case, order, through):

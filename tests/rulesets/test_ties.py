@@ -8,7 +8,6 @@ import pytest
 import chainrules as cr
 
 
-
 def both_ways(x):
     return np.stack([x, x[::-1]])
 

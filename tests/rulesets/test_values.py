@@ -76,9 +76,11 @@ def test_reduce_over_one_row_is_a_copy_of_it():
 
 
 def test_mean_of_nothing_has_a_gradient_of_nothing():
-    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="empty slice"):
-        assert cr.grad(np.mean)(np.zeros((0, 3))).shape == (0, 3)
-        assert cr.grad(lambda x: np.sum(np.mean(x, axis=0)))(np.zeros((0, 3))).shape == (0, 3)
+    nothing = np.zeros((0, 3))
+    for f in (np.mean, lambda x: np.sum(np.mean(x, axis=0))):
+        with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="empty slice"):
+            found = cr.grad(f)(nothing)
+        assert found.shape == (0, 3)
 
 
 def test_choose_can_be_written_into():

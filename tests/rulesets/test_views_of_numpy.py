@@ -5,6 +5,8 @@
 of memory, dtypes and shapes, and the views with what a traced array gives.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -60,7 +62,7 @@ def joins(x, order="C"):
     axes = [(step, n) for step, n in zip(x.strides, x.shape) if n != 1]
     if order == "F":
         axes = axes[::-1]
-    return all(outer == inner * n for (outer, _), (inner, n) in zip(axes, axes[1:]))
+    return all(outer == inner * n for (outer, _), (inner, n) in itertools.pairwise(axes))
 
 
 def is_real(x):
@@ -225,7 +227,9 @@ def test_traced_array_gives_a_view_where_numpy_does(name):
             continue
         layout = which.partition("-")[0]
 
-        def look(x, f=f, layout=layout, expected=np.shares_memory(y, x), which=which):
+        expected = np.shares_memory(y, x)
+
+        def look(x, f=f, layout=layout, expected=expected, which=which):
             x = laid_out(x, layout)
             assert np.shares_memory(value(f(x)), value(x)) == expected, which
             return 0.0

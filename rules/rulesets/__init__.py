@@ -40,8 +40,10 @@ from . import (
     numpy_ufunc_methods,
     numpy_views,
     numpy_writing,
+    numpys_own,
     quotients,
     scan,
     stacking,
+    ties,
     vectorized,
 )

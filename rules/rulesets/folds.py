@@ -6,8 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ..calls import primitive
+from ..operands import is_array
 from ..registry import frule, rrule
 from ..tangents import ZERO, NoTangent, add
 from .stacking import (
@@ -43,6 +46,8 @@ def at_first(initial: Any) -> tuple:
 def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return the last one.
 
+    Where there is one value only and nothing to carry it through, an array is a copy of it.
+
     Parameters
     ----------
     f : callable
@@ -65,7 +70,8 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
-    return functools.reduce(f, [*at_first(initial), *xs])
+    items = [*at_first(initial), *xs]
+    return last_of(items) if len(items) < 2 else functools.reduce(f, items)
 
 
 @primitive
@@ -139,7 +145,8 @@ def with_tangents(first: tuple, firstdot: list, xs: Any, xsdot: Any) -> tuple[li
 def last_of(carries: Any) -> Any:
     if not carries:
         raise TypeError("reduce of an empty sequence needs an initial value.")
-    return carries[-1]
+    carry = carries[-1]
+    return np.copy(carry) if len(carries) == 1 and is_array(carry) else carry
 
 
 @frule.register(reduce)

@@ -3,15 +3,19 @@
 Most are composed. A map of indices says which entry of the inputs each entry of the result is.
 """
 
-import numpy as np
+import math
 
-from ...config import MissingRuleError
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
 from ..calls import array_of, astype
-from ..definitions import composed
+from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
+from .numpy_indexing import scatter
+from .numpys_own import composed_for_derivatives
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
@@ -73,7 +77,7 @@ def ascontiguousarray(a, dtype=None, *, like=None):
     return np.atleast_1d(array_of(a, dtype))
 
 
-@composed(np.full_like)
+@composed_for_derivatives(np.full_like)
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     shape = np.shape(a) if shape is None else shape
     if is_traced(fill_value):
@@ -122,7 +126,8 @@ composed(np.atleast_3d)(for_each(as_3d))
 @composed(np.broadcast_arrays)
 def broadcast_arrays(*args, subok=False):
     shape = np.broadcast_shapes(*map(np.shape, args))
-    return tuple(np.broadcast_to(x, shape) for x in args)
+    # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
+    return tuple(x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in args)
 
 
 @composed(np.meshgrid)
@@ -131,10 +136,10 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     axes = list(range(rank))
     if indexing == "xy":
         axes[:2] = axes[1::-1]
-    others = [tuple(k for k in range(rank) if k != axis) for axis in axes]
-    grids = [np.expand_dims(np.ravel(x), among) for x, among in zip(xi, others)]
+    shapes = [tuple(-1 if k == axis else 1 for k in range(rank)) for axis in axes]
+    grids = [np.reshape(x, shape) for x, shape in zip(xi, shapes)]
     grids = tuple(grids) if sparse else np.broadcast_arrays(*grids)
-    return tuple(np.copy(grid) for grid in grids) if copy else grids
+    return tuple(np.copy(grid, order="C") for grid in grids) if copy else grids
 
 
 # ---- by a map of indices --------------------------------------------------------------------
@@ -152,15 +157,13 @@ def resize(a, new_shape):
     return np.take(a, np.resize(indices_of(a), new_shape))
 
 
-@composed(np.lib.stride_tricks.sliding_window_view)
-def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
-    if writeable:
-        raise MissingRuleError(
-            "the rule of sliding_window_view does not support the keyword 'writeable': its windows "
-            "are copies.\n  write into the array itself"
-        )
-    windows = np.lib.stride_tricks.sliding_window_view
-    return np.take(x, windows(indices_of(x), window_shape, axis))
+@linear_rule(sliding_window_view)
+def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=False):
+    """Windows overlap, so that ``writeable=True`` is not supported: which write is the last?"""
+    size = math.prod(space.shape)
+    places = np.reshape(np.arange(size), space.shape)
+    xbar = scatter(ybar, (size,), space.dtype, sliding_window_view(places, window_shape, axis))
+    return np.reshape(xbar, space.shape)
 
 
 # ---- grids of numbers -----------------------------------------------------------------------
@@ -174,7 +177,7 @@ def steps_of(start, stop, num, endpoint):
     return np.reshape(steps, (-1,) + (1,) * np.ndim(stop - start)), num - 1 if endpoint else num
 
 
-@composed(np.linspace)
+@composed_for_derivatives(np.linspace)
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
@@ -191,14 +194,14 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (y, step) if retstep else y
 
 
-@composed(np.logspace)
+@composed_for_derivatives(np.logspace)
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     base = np.expand_dims(base, axis) if np.ndim(base) > 0 else base
     y = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
     return y if dtype is None else astype(y, dtype)
 
 
-@composed(np.geomspace)
+@composed_for_derivatives(np.geomspace)
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
@@ -210,7 +213,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return astype(np.moveaxis(y, 0, axis), dtype)
 
 
-@composed(np.vander)
+@composed_for_derivatives(np.vander)
 def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
     count = np.size(x) if N is None else N
     x = astype(x, np.result_type(value(x), np.dtype(int)))

@@ -9,8 +9,9 @@ from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..signatures import positional_names
 from ..tangents import NoTangent
-from .numpy_elementwise import as_array
+from .numpy_elementwise import as_array, slope_of_abs
 from .numpy_indexing import scatter
+from .ties import has_kink
 
 # ---- counts ----
 
@@ -73,11 +74,23 @@ def group_index(inverse, axis):
     return (slice(None),) * axis + (inverse,)
 
 
+def kink_of_groups(x, index, inverse, axis):
+    """0 for each of ``x``, without a derivative where a group of equal numbers moves apart."""
+    if not has_kink(x, np.bincount(inverse)):
+        return None
+    group = group_index(inverse, axis)
+    first = np.take(x, index, axis)
+    bends = np.real(slope_of_abs(x - np.take(first, inverse, axis)))
+    return np.take(scatter(bends, np.shape(first), ProjectTo(bends).dtype, group), inverse, axis)
+
+
 @frule.register(representatives)
 def representatives_frule(tangents, representatives, x, *, index, inverse, axis):
     """The mean over each group."""
     xdot = tangents[1]
     y = representatives(x, index, inverse, axis)
+    kinks = kink_of_groups(x, index, inverse, axis)
+    xdot = xdot if kinks is None else xdot + kinks
     total = scatter(xdot, np.shape(y), ProjectTo(y).dtype, group_index(inverse, axis))
     return y, total / along(np.bincount(inverse), axis, y)
 
@@ -87,9 +100,11 @@ def representatives_rrule(representatives, x, *, index, inverse, axis):
     project_x = ProjectTo(x)
     y = representatives(x, index, inverse, axis)
     numbers = along(np.bincount(inverse), axis, y)
+    kinks = kink_of_groups(x, index, inverse, axis)
 
     def representatives_pullback(ybar):
-        return NoTangent(), project_x(np.take(ybar / numbers, inverse, axis))
+        xbar = np.take(ybar / numbers, inverse, axis)
+        return NoTangent(), project_x(xbar if kinks is None else xbar + kinks)
 
     return y, representatives_pullback
 

@@ -8,6 +8,7 @@ from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
 from ..project import dtype_of
 from .numpy_elementwise import as_array, or_one
+from .numpys_own import composed_for_derivatives
 
 # ---- differences ----
 
@@ -52,7 +53,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 # ---- slopes and areas ----
 
 
-@composed(np.gradient)
+@composed_for_derivatives(np.gradient)
 def gradient(f, *varargs, axis=None, edge_order=1):
     axes = normalize_axis_tuple(range(np.ndim(f)) if axis is None else axis, np.ndim(f))
     spacings = varargs or (1.0,)
@@ -113,7 +114,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 # ---- interpolation ----
 
 
-@composed(np.interp)
+@composed_for_derivatives(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
     x, xp, fp = map(as_array, (x, xp, fp))
     if period is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..calls import array_of, primitive
 from ..definitions import composed, linear_rule, non_differentiable, scalar_rule
-from ..levels import is_traced, value
+from ..levels import Traced, is_traced, value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
@@ -83,12 +83,24 @@ scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,
 
 
 def greater(a, b):
-    return (a > b) + 0.5 * (a == b)
+    return with_kink((a > b) + 0.5 * (a == b), a, b)
 
 
 def chosen(y, a, b):
     """1 where ``y`` is ``a`` and not ``b``; never for a NaN that fmax and fmin passed over."""
-    return (a == y) - 0.5 * (a == b)
+    return with_kink((a == y) - 0.5 * (a == b), a, b)
+
+
+def with_kink(shares, a, b):
+    """The same shares, whose derivative is NaN where ``a`` and ``b`` are equal and move apart."""
+    if not (isinstance(a, Traced) or isinstance(b, Traced)):
+        return shares
+    tied = (a == b) & np.isfinite(value(a))
+    if not np.any(tied):
+        return shares
+    with np.errstate(invalid="ignore"):  # of equal infinities
+        gaps = np.where(tied, a - b, 0)[()]
+    return shares + slope_of_abs(gaps)
 
 
 # fmt: off

@@ -14,6 +14,7 @@ from ..levels import value
 from ..project import dtype_of
 from .numpy_building import indices_of, number_or_array
 from .numpy_shapes import refuse_integers
+from .numpys_own import composed_for_derivatives
 
 # ---- joining --------------------------------------------------------------------------------
 
@@ -107,7 +108,7 @@ def block(arrays):
             return np.concatenate(parts, axis=level - depth)
         return np.reshape(part, (1,) * (ndim - np.ndim(part)) + np.shape(part))
 
-    return assemble(arrays, 0)
+    return assemble(arrays, 0) if isinstance(arrays, list) else np.copy(arrays, order="C")
 
 
 def depth_of(arrays):
@@ -130,7 +131,7 @@ def append(arr, values, axis=None):
     return np.concatenate([arr, values], axis)
 
 
-@composed(np.insert)
+@composed_for_derivatives(np.insert)
 def insert(arr, obj, values, axis=None):
     arr = number_or_array(arr)
     values = astype(number_or_array(values), dtype_of(value(arr)))
@@ -138,7 +139,7 @@ def insert(arr, obj, values, axis=None):
     return np.take(np.concatenate([np.ravel(arr), np.ravel(values)]), numbers)
 
 
-@composed(np.delete)
+@composed_for_derivatives(np.delete)
 def delete(arr, obj, axis=None):
     return np.take(arr, np.delete(indices_of(arr), obj, axis))
 

@@ -16,6 +16,7 @@ from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, Tangent, ZeroTangent
 from .numpy_products import adjoint
+from .numpys_own import composed_for_derivatives
 from .triangular import are_plain, solve_by_blocks
 
 non_differentiable(np.linalg.matrix_rank)
@@ -169,7 +170,7 @@ def pinv_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
     return y, pinv_pullback
 
 
-@composed(np.linalg.lstsq)
+@composed_for_derivatives(np.linalg.lstsq)
 def lstsq(a, b, rcond=None):
     rank, s = np.linalg.lstsq(value(a), value(b), rcond)[2], np.linalg.svdvals(a)
     if rcond is None:

@@ -158,9 +158,9 @@ def matrix_norm_along(x, ord, axis, keepdims):
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
     first, second = (row, column) if abs(ord) == 1 else (column, row)
-    sums = np.sum(np.abs(x), axis=first, keepdims=True)
-    y = (np.max if ord > 0 else np.min)(sums, axis=second, keepdims=True)
-    return y if keepdims else np.squeeze(y, axis)
+    sums = np.sum(np.abs(x), axis=first)
+    y = (np.max if ord > 0 else np.min)(sums, axis=second - (second > first))
+    return np.expand_dims(y, axis) if keepdims else y
 
 
 @composed(np.linalg.norm)

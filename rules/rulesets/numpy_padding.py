@@ -8,16 +8,16 @@ import numpy as np
 
 from ...config import MissingRuleError
 from ..calls import array_of, astype
-from ..definitions import composed
 from ..levels import is_traced, value
 from ..project import dtype_of
 from .numpy_building import indices_of, number_or_array
 from .numpy_shapes import pad_widths, pad_zeros
+from .numpys_own import composed_for_derivatives
 
 STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 
 
-@composed(np.pad)
+@composed_for_derivatives(np.pad)
 def pad(array, pad_width, mode="constant", **options):
     array = number_or_array(array)
     if callable(mode):

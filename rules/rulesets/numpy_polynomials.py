@@ -19,6 +19,7 @@ from ..tangents import NoTangent
 from .numpy_factorizations import dense
 from .numpy_products import adjoint
 from .numpy_shapes import pad_zeros
+from .numpys_own import composed_for_derivatives
 
 
 def coefficients(p):
@@ -124,7 +125,7 @@ def polyint(p, m=1, k=None):
 # ---- roots ----------------------------------------------------------------------------------
 
 
-@composed(np.poly)
+@composed_for_derivatives(np.poly)
 def poly(seq_of_zeros):
     """Multiply out ``(x - r)``, root by root."""
     zeros = np.atleast_1d(array_of(seq_of_zeros))
@@ -184,7 +185,7 @@ def roots_of_rrule(roots_of, p):
 # ---- fitting --------------------------------------------------------------------------------
 
 
-@composed(np.polyfit)
+@composed_for_derivatives(np.polyfit)
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     deg = int(value(deg))
     order = deg + 1

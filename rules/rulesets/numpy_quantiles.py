@@ -14,7 +14,8 @@ from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import in_lanes
 from .numpy_elementwise import as_array, or_one
-from .numpy_reductions import fit_weights, restore
+from .numpy_reductions import fit_weights, kinks_among, restore
+from .ties import has_kink
 
 # ---- median ----
 
@@ -23,13 +24,15 @@ QUANTILE = {np.median: np.quantile, np.nanmedian: np.nanquantile}
 
 def middle(median, a, axis):
     """The weight of each number in the median: half for each of the two numbers in the middle."""
-    a = value(a)
     weights = 0.0
     for method in ("lower", "higher"):
-        y = QUANTILE[median](a, 0.5, axis=axis, method=method, keepdims=True)
+        y = QUANTILE[median](value(a), 0.5, axis=axis, method=method, keepdims=True)
         attained = a == y
         number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
-        weights = weights + np.where(attained, 0.5 / or_one(number), 0)
+        share = 0.5 / or_one(number)
+        if has_kink(a, number):
+            share = share + kinks_among(a, attained, number, axis)
+        weights = weights + np.where(attained, share, 0)
     return weights
 
 

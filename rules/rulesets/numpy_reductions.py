@@ -16,8 +16,9 @@ from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
-from .numpy_elementwise import or_one
+from .numpy_elementwise import as_array, or_one
 from .numpy_shapes import refuse_integers
+from .ties import has_kink, kink
 
 
 def restore(y, axis, keepdims, ndim):
@@ -46,7 +47,8 @@ linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",)
 
 def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
     ybar = restore(ybar, axis, keepdims, space.ndim)
-    ybar = ybar / count(space.shape, axis, where)
+    number = count(space.shape, axis, where)
+    ybar = ybar / number if np.all(number) else ybar / or_one(number) * np.where(number, 1, np.nan)
     return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
 
 
@@ -228,6 +230,16 @@ def has_one_each(attained, y, where, initial):
     return not np.any(np.isnan(y))
 
 
+def kinks_among(x, attained, number, axis, initial=None):
+    """0 for each result, without a derivative where several winners move apart."""
+    tied = in_lanes(np.broadcast_to(attained & np.greater(number, 1), np.shape(x)), axis)
+    lanes = in_lanes(as_array(x), axis)
+    kinks = kink(lanes, tied)
+    if initial is not None:  # which may be one of those that are equal, and does not move
+        kinks = kinks + kink(lanes, tied & (lanes == initial), initial)
+    return np.reshape(kinks, np.shape(np.sum(attained, axis=axis, keepdims=True)))
+
+
 def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
     _, xdot = tangents
     y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
@@ -241,7 +253,10 @@ def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=No
     shares = np.where(attained, xdot, 0)
     if type(number) is not int or number != 1:
         shares = shares / number
-    return y, np.sum(shares, axis=axis, keepdims=keepdims)
+    ydot = np.sum(shares, axis=axis, keepdims=keepdims)
+    if has_kink(x, number):
+        ydot = ydot + np.reshape(kinks_among(x, attained, number, axis, initial), np.shape(y))
+    return y, ydot
 
 
 def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
@@ -252,8 +267,11 @@ def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=
 
     def extreme_pullback(ybar):
         ybar = restore(ybar, axis, keepdims, project_x.ndim)
+        share = ybar / number
+        if has_kink(x, number):
+            share = share + kinks_among(x, attained, number, axis, initial)
         # What did not win is structurally zero, even where it has an infinite derivative.
-        return NoTangent(), Masked(project_x(np.where(attained, ybar / number, 0)), attained)
+        return NoTangent(), Masked(project_x(np.where(attained, share, 0)), attained)
 
     return y, extreme_pullback
 

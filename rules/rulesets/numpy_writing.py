@@ -7,6 +7,7 @@ from ..buffers import writers
 from ..calls import array_of
 from ..definitions import composed, fresh_array
 from ..levels import Traced, value
+from .numpy_indexing import along_axis_index
 
 fresh_array(np.empty_like, np.ones_like, np.zeros_like)
 
@@ -68,10 +69,8 @@ def put_along_axis(arr, indices, values, axis=-1):
     indices = value(indices)
     if axis is None:
         arr[np.unravel_index(indices, arr.shape)] = values
-        return
-    places = list(np.ogrid[tuple(map(slice, indices.shape))])
-    places[axis] = indices
-    arr[tuple(places)] = values
+    else:
+        arr[along_axis_index(arr.shape, indices, axis)[0]] = values
 
 
 @composed(np.fill_diagonal)

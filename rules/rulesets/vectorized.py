@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ..calls import array_of
+from ..calls import array_of, astype
 from ..definitions import composed
 from ..levels import value
 from ..registry import frule, instances, rrule
 from ..tangents import NoTangent
 from .higher_order import map
+from .numpys_own import laid_out_like
 
 
 @composed(np.apply_along_axis)
@@ -49,8 +50,8 @@ def piecewise_composed(x, condlist, funclist, *args, **kw):
     # NumPy itself finds out which function answers where: on the positions of the entries.
     positions = np.reshape(np.arange(np.size(entries)), np.shape(x))
     found = np.piecewise(positions, value(condlist), [collector(f) for f in funclist])
-    y = np.concatenate(pieces)[found]
-    return y if y.dtype == entries.dtype else y.astype(entries.dtype)
+    y = astype(np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x)), value(x).dtype)
+    return laid_out_like(y, x)
 
 
 # ---- vectorize ------------------------------------------------------------------------------

@@ -93,3 +93,5 @@ FFT: dict = {
     F.fftshift: [case(V), case(D), case(B, axes=1)], F.ifftshift: [case(V), case(D), case(B, 1)],
 }  # fmt: skip
 CASES: dict = {**PRODUCTS, **LINALG, **FFT}
+# By the decomposition with vectors, which the derivative needs; NumPy leaves the vectors out.
+BY_ANOTHER_WAY = {L.eigvalsh, L.svdvals, L.svd, L.norm, L.matrix_norm, L.cond}

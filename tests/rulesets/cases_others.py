@@ -22,6 +22,7 @@ from chainrules.rules.rulesets import (
     numpy_norms,
     numpy_polynomials,
     numpy_shapes,
+    numpys_own,
     quotients,
 )
 from chainrules.rules.rulesets.numpy_series import FUNCTIONS
@@ -100,7 +101,8 @@ POLYNOMIALS: dict = {
     for name in ("polyval2d", "polygrid2d")
 }
 # The spectrum that it is given belongs to its point, so differences say nothing.
-WITHOUT_CASES = {matrix_functions.frechet}
+# And a value that is given stays what it is.
+WITHOUT_CASES = {matrix_functions.frechet, numpys_own.with_value}
 # Positions of arguments that are options.
 FIXED: dict = {}
 CASES: dict = {**HIGHER_ORDER, **PRIMITIVES, **SCIMATH, **POLYNOMIALS}

@@ -107,4 +107,6 @@ CASES |= {f: method_cases(f.__self__, f.__name__) for f in methods()}
 # It takes no array of floats alone.
 WITHOUT_CASES = {f for f in CASES if not CASES[f]}
 CASES = {f: cases for f, cases in CASES.items() if cases}
+# A product of complex numbers is rounded as many at once, or as each by itself.
+BY_ANOTHER_WAY = {np.multiply.at}
 WRITERS = {f for f in CASES if f.__name__ == "at"}

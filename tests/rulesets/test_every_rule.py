@@ -15,6 +15,7 @@ import pytest
 
 import chainrules as cr
 from chainrules import coverage
+from chainrules.rules.levels import value
 
 
 def load(name):
@@ -41,6 +42,13 @@ FIRST_ORDER_ONLY = {
 }
 # Those that are not differentiable, or not meant, in numbers of another kind.
 OF_ONE_DTYPE = {f for module in MODULES for f in getattr(module, "OF_ONE_DTYPE", ())}
+# Whose numbers NumPy finds by another algorithm than the one that its derivative needs, or that
+# we wrote: they agree to rounding.
+BY_ANOTHER_WAY = {f for module in MODULES for f in getattr(module, "BY_ANOTHER_WAY", ())}
+# Read-only where NumPy writes into entries that are many at once, and warns.
+READ_ONLY = {np.broadcast_arrays}
+# An iterator, and a list of Python's numbers.
+NO_ARRAYS = {"flat", "tolist"}
 HOMES = ("chainrules", "numpy", "scipy", "builtins", "operator", "functools", "itertools")
 STEP = 2e-4
 
@@ -297,3 +305,117 @@ def test_second_order(f):
             np.testing.assert_allclose(
                 expected, vector(found, xs), rtol=rtol, atol=rtol * scale + noise, err_msg=how
             )
+
+
+# ---- NumPy's own value, to the last bit and as it lies in memory --------------------------------
+
+
+def as_base(x, order):
+    """What to make ``laid_out(x, order)`` of, in the order of C itself."""
+    if order == "C" or not isinstance(x, np.ndarray) or x.ndim == 0:
+        return x
+    return np.array(x.T, order="C") if order == "F" else np.repeat(x, 2, axis=-1)
+
+
+def laid_out(base, order):
+    if order == "C" or not isinstance(value(base), np.ndarray) or base.ndim == 0:
+        return base
+    return base.T if order == "F" else base[..., ::2]
+
+
+def order_of_axes(y):
+    strides = [-abs(step) for step, n in zip(y.strides, y.shape) if n > 1]
+    return np.argsort(strides, kind="stable").tolist() if y.size else []
+
+
+def bits(y):
+    return np.where(y == y, y, np.nan).tobytes()  # one NaN is as good as another
+
+
+def appearance(y, bases):
+    """Everything about a result that a program can see."""
+    y = value(y)
+    seen = {"type": type(y)}
+    if isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
+        flags = y.flags
+        seen |= {"dtype": y.dtype, "shape": y.shape, "axes": order_of_axes(y)}
+        seen |= {name: flags[name] for name in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE")}
+        seen["of"] = [np.shares_memory(y, value(x)) for x in bases if isinstance(x, np.ndarray)]
+    return seen
+
+
+def results(case, bases, order):
+    """The numbers and arrays that ``case.f`` gives, or what its first argument becomes."""
+    numbers = tuple(laid_out(x, order) for x in bases)
+    args = replaced(case.args, case.numbers, numbers)
+    if case.f in WRITERS:
+        return run(case.f, args, case.kwargs)
+    return leaves_of(case.f(*args, **case.kwargs))
+
+
+def leaves_of(x):
+    if isinstance(x, (tuple, list)):
+        return [leaf for part in x for leaf in leaves_of(part)]
+    # Of traced numbers in an array of NumPy's own, made by plain Python, nothing can be said.
+    plain = value(x)
+    return [x] if is_number(plain) and np.asarray(plain).dtype.kind != "O" else []
+
+
+def traced_and_plain(case, order, through):
+    bases = tuple(as_base(x, order) for x in case.numbers)
+    found = []
+
+    def look(*bases):
+        ys = results(case, bases, order)
+        found.extend((appearance(y, bases), value(y)) for y in ys)
+        return 0.0
+
+    through(look, bases)
+    expected = [(appearance(y, bases), y) for y in results(case, bases, order)]
+    return expected, found
+
+
+THROUGH = {
+    "forward": lambda f, xs: cr.jvp(f, xs, tuple(map(cr.zero_tangent, xs))),
+    "reverse": lambda f, xs: cr.vjp(f, *xs),
+}
+
+
+# Methods of traced arrays and of ufuncs whose results lie in another order, or are copies.
+LIE_OTHERWISE = {"numpy.ndarray.copy", "numpy.ndarray.conj", "numpy.ndarray.conjugate"}
+LIE_OTHERWISE |= {
+    f"{name}.accumulate"
+    for name in (
+        "arctan2", "copysign", "divide", "float_power", "fmax", "fmin", "fmod", "heaviside",
+        "hypot", "logaddexp", "logaddexp2", "nextafter", "power", "remainder", "subtract",
+    )
+}  # fmt: skip
+VALUES = pytest.mark.parametrize("f", [
+    pytest.param(f, id=name, marks=[pytest.mark.xfail(strict=True)] * (name in LIE_OTHERWISE))
+    for f, name in ((f, name_of(f)) for f in CASES)
+    if getattr(f, "__name__", "") not in NO_ARRAYS
+])  # fmt: skip
+
+
+@VALUES
+@quiet
+def test_value_is_that_of_numpy(f):
+    for case in cases_of(f):
+        arrays = [x for x in case.numbers if isinstance(x, np.ndarray)]
+        for order in ("C", "F", "strided"):
+            if not case.numbers or (order != "C" and not arrays):
+                continue
+            for mode, through in THROUGH.items():
+                expected, found = traced_and_plain(case, order, through)
+                if len(found) != len(expected):
+                    continue  # in an array of objects
+                for (seen, y), (seen_traced, z) in zip(expected, found):
+                    if f in READ_ONLY:
+                        seen["WRITEABLE"] = seen_traced["WRITEABLE"]
+                    where = f"{mode}, {order}, {[np.shape(x) for x in case.numbers]}"
+                    assert seen == seen_traced, where
+                    if f in BY_ANOTHER_WAY:
+                        np.testing.assert_allclose(y, z, rtol=1e-5 if case.coarse else 1e-12,
+                                                   atol=1e-12)  # fmt: skip
+                    elif kind_of(np.asarray(y)) in "biufc":
+                        assert bits(np.asarray(y)) == bits(np.asarray(z)), where

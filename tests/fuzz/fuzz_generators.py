@@ -1,0 +1,33 @@
+"""All generators by name."""
+
+import fuzz_calls
+import fuzz_dead
+import fuzz_indices
+import fuzz_losses
+import fuzz_nesting
+import fuzz_sparse
+import fuzz_ties
+import fuzz_views
+
+GENERATORS = {
+    "views": fuzz_views.programs,
+    "indices": fuzz_indices.programs,
+    "calls": fuzz_calls.programs,
+    "dead": fuzz_dead.programs,
+    "ties": fuzz_ties.programs,
+    "losses": fuzz_losses.programs,
+    "nesting": fuzz_nesting.programs,
+    "sparse": fuzz_sparse.programs,
+}
+
+# How many programs of each the tests run.
+QUICK = {
+    "views": 70,
+    "indices": 60,
+    "calls": 60,
+    "dead": 30,
+    "ties": 25,
+    "losses": 40,
+    "nesting": 25,
+    "sparse": 20,
+}

@@ -1,10 +1,12 @@
 """All generators by name."""
 
 import fuzz_calls
+import fuzz_containers
 import fuzz_dead
 import fuzz_indices
 import fuzz_losses
 import fuzz_nesting
+import fuzz_scripts
 import fuzz_sparse
 import fuzz_ties
 import fuzz_views
@@ -18,6 +20,9 @@ GENERATORS = {
     "losses": fuzz_losses.programs,
     "nesting": fuzz_nesting.programs,
     "sparse": fuzz_sparse.programs,
+    "containers": fuzz_containers.programs,
+    "scripts": fuzz_scripts.programs,
+    "quick scripts": fuzz_scripts.quick,
 }
 
 # How many programs of each the tests run.
@@ -30,4 +35,6 @@ QUICK = {
     "losses": 40,
     "nesting": 25,
     "sparse": 20,
+    "containers": 40,
+    "quick scripts": 8,
 }

@@ -25,7 +25,6 @@ cr.hessian(lambda {u}: np.sum({inner} ** 2))({t}) @ {v}
 cr.value_and_grad(lambda {u}: np.sum({inner} * {v}))({t})[1]
 cr.linearize(lambda {u}: {inner}, {t})[1](np.stack([{v}, {t}]), block=True)[1]
 cr.hvp(lambda {u}: np.sum({inner} ** 2), ({t},), (np.stack([{v}, {t}]),), block=True)[0]
-cr.jacrev(lambda {u}: {inner}, sparse=True)({v}) @ {v} * {t}
 cr.checkpoint(lambda {u}: {inner})({t}) * {v}
 cr.jvp(lambda {u}: {inner}, (np.asarray({t}),), ({t},))[1]
 """

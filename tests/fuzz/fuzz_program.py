@@ -47,6 +47,8 @@ class Program:
     check: str = "agree"  # the name of the check in fuzz_oracle
 
     def lines(self):
+        if not self.inputs:  # a whole script
+            return "\n".join(self.setup) + "\n"
         names = ", ".join(name for name, _ in self.inputs)
         body = textwrap.indent("\n".join((*self.body, f"return {self.result}")), "    ")
         made = [f"{name} = {expression}" for name, expression in self.inputs]
@@ -71,7 +73,7 @@ class Program:
             while end < len(self.body) and self.body[end].startswith((" ", "else", "except")):
                 end += 1
             yield dataclasses.replace(self, body=self.body[:i] + self.body[end:])
-        for i in range(len(self.setup)):
+        for i in range(len(self.setup) if self.inputs else 0):
             yield dataclasses.replace(self, setup=self.setup[:i] + self.setup[i + 1 :])
         terms = self.result.split(" + ")
         for i in range(len(terms) if len(terms) > 1 else 0):

@@ -38,3 +38,6 @@ QUICK = {
     "containers": 40,
     "quick scripts": 8,
 }
+
+# How many programs make a batch of `make fuzz`, where these take longer than others.
+SIZES = {"scripts": 8, "quick scripts": 0}

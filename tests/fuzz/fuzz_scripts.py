@@ -68,7 +68,7 @@ assert type(cnp.zeros(3)) is np.ndarray, "it counts as recording after an interr
     "signal handler": """\
 def handler(*args):
     cr.{transform}
-    signal.setitimer(signal.ITIMER_REAL, rng.uniform(2e-6, 2e-4))
+    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 3e-4))
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 1e-4)
 end = time.time() + 2
@@ -314,7 +314,7 @@ def script(program):
     source = "import numpy as np\nimport chainrules as cr\n" + "\n".join(program.setup)
     command = [sys.executable, "-P", "-c", source]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     except subprocess.TimeoutExpired:
         yield Failure("a script hangs")
         return

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import fuzz_oracle
-from fuzz_generators import GENERATORS
+from fuzz_generators import GENERATORS, SIZES
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 BATCH = 40  # programs
@@ -135,7 +135,7 @@ def search(names, seconds, first, size):
     start, number, causes, known = time.monotonic(), first * 1000, set(), {}
     while (left := seconds - (time.monotonic() - start)) > 0:
         name = names[number % len(names)]
-        for failure in run_batch(name, number, size, min(left, LONGEST), known):
+        for failure in run_batch(name, number, SIZES.get(name, size), min(left, LONGEST), known):
             known[failure["label"]] = known.get(failure["label"], 0) + 1
             if failure["cause"] not in causes:
                 causes.add(failure["cause"])
@@ -156,7 +156,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", choices=list(GENERATORS), default=list(GENERATORS))
+    names = [name for name in GENERATORS if SIZES.get(name, BATCH)]
+    parser.add_argument("--only", nargs="*", choices=names, default=names)
     parser.add_argument("--size", type=int, default=BATCH, help="programs in a batch")
     options = parser.parse_args()
     return 1 if search(options.only, options.seconds, options.seed, options.size) else 0

@@ -1,5 +1,6 @@
 """All generators by name."""
 
+import fuzz_aliasing
 import fuzz_calls
 import fuzz_containers
 import fuzz_dead
@@ -13,6 +14,7 @@ import fuzz_views
 
 GENERATORS = {
     "views": fuzz_views.programs,
+    "aliasing": fuzz_aliasing.programs,
     "indices": fuzz_indices.programs,
     "calls": fuzz_calls.programs,
     "dead": fuzz_dead.programs,
@@ -27,16 +29,17 @@ GENERATORS = {
 
 # How many programs of each the tests run.
 QUICK = {
-    "views": 70,
-    "indices": 60,
+    "views": 50,
+    "aliasing": 70,
+    "indices": 50,
     "calls": 60,
     "dead": 30,
-    "ties": 25,
+    "ties": 20,
     "losses": 40,
-    "nesting": 25,
+    "nesting": 12,
     "sparse": 20,
     "containers": 40,
-    "quick scripts": 8,
+    "quick scripts": 5,
 }
 
 # How many programs make a batch of `make fuzz`, where these take longer than others.

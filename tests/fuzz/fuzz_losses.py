@@ -23,10 +23,12 @@ calls = [];(calls.append(1), {x} * len(calls))[1]
 calls = [];cr.checkpoint(lambda t: (calls.append(1), t * len(calls))[1])({x})
 c = np.ones(3);cr.checkpoint(lambda t: np.sum(np.sin(t) * c))({x})
 c = np.ones(3);{x} * c
+c = 2.0;cr.checkpoint(lambda t: np.sin(t) * b)({x})
+c = 2.0;cr.checkpoint(lambda t: np.sum(np.sin(t) * b * c))({x})
 c = [2.0, 3.0];{x} * c.pop()
 c = np.ones(3);cr.map(lambda t: t * c, np.stack([{x}, {x}]))
 """
-AFTER = ["c[:] = 5.0", "c[0] = 5.0", "rng.normal()", "c.append(7.0)", "b = x * x", "c += 1.0"]
+AFTER = ["c[:] = 5.0", "c[0] = 5.0", "rng.normal()", "c.append(7.0)", "c += 1.0", "b *= 2.0", "b[...] = 5.0"]
 CONVERT = """
 float(f"{{{x}}}") * {x}|float(str({x})) * {x}|float(repr({x})) * {x}|float("%s" % {x}) * {x}|float(format({x}, ".17g")) * {x}
 np.sum({x}.astype(object))|np.array([{x}, {x}], dtype=object).sum()|np.asarray([{x}, 2.0]).sum()|np.astype({x}, float)
@@ -59,7 +61,7 @@ def memos(draw):
 @st.composite
 def second_runs(draw):
     captured, expression = draw(st.sampled_from(IMPURE.strip().split("\n"))).split(";", 1)
-    body = [f"a = {expression.format(x='x')}"]
+    body = ["b = x * 1.0", f"a = {expression.format(x='x')}"]
     if draw(st.booleans()):
         body.append(draw(st.sampled_from(AFTER)))
     x = draw(st.sampled_from(["0.7", "np.array([0.3, 0.9, 1.4])", "np.array([0.7])"]))

@@ -54,7 +54,7 @@ def attempt(label, run, plain_error=()):
     except (Exception, StopIteration, RecursionError) as error:
         if "read-only" in str(error) and isinstance(error, ValueError):
             raise Refused from error  # what is handed out may be read-only
-        if said_by_us(error):
+        if said_by_us(error) or getattr(error, "__notes__", None):
             raise Refused from error
         detail = " ".join(str(error).split())[:200]
         raise Failure(f"{label} raises {type(error).__name__}", detail) from error
@@ -189,8 +189,9 @@ def same_value(label, expected, ours):
         detail = f"{np.asarray(ours).dtype} for {np.asarray(expected).dtype}"
         raise Failure(f"{label}: the value has another dtype", detail)
     if not np.array_equal(expected, ours, equal_nan=True):
-        if close(np.asarray(expected), np.asarray(ours), 1e-13):
-            raise Failure(f"{label}: the value differs in its last bits", short(ours))
+        # NumPy's own last bits depend on where in memory an array begins.
+        if np.allclose(ours, expected, rtol=8 * np.finfo(np.asarray(ours).dtype).eps, atol=0):
+            return
         raise Failure(f"{label}: the value is not NumPy's", f"{short(ours)} for {short(expected)}")
 
 
@@ -370,16 +371,17 @@ def plain_value(program):
     return y if y_.dtype.kind in "fc" and y_.size <= 64 else None
 
 
-def failures_of(program, y, orders=(1, 2)):
+def failures_of(program, y):
     """Yield the failures of all modes, each once."""
     inputs = program.build()[1]
     real = not is_complex(y) and not any(map(is_complex, inputs))
-    slopes = differences(program) if np.size(y) else None
+    slopes = differences(program) if np.all(np.isfinite(y)) and np.size(y) else None
     empty = not np.size(y) or not all(np.size(x) for x in inputs)
     tolerance = precision(inputs)
+    flat = all(np.ndim(x) < 2 for x in (y, *inputs))  # of one order of memory
     failed = set()
     for label, mode in {**FIRST, **(REAL if real else {})}.items():
-        if FOLLOWS.get(label) in failed:
+        if FOLLOWS.get(label) in failed or ("Fortran" in label and flat):
             continue
         if empty and label not in ("jacfwd", "jacrev", "jacobian"):
             continue
@@ -392,7 +394,7 @@ def failures_of(program, y, orders=(1, 2)):
         except Failure as failure:
             failed.add(label)
             yield failure
-    if real and slopes is not None and 2 in orders and tolerance < 1e-4 and not failed:
+    if real and slopes is not None and tolerance < 1e-4 and not failed:
         yield from second_failures(program, y)
 
 
@@ -427,6 +429,11 @@ def second_differences(program, y, step=1e-5):
     return near if smooth and np.all(np.abs(near) < LARGE) else None
 
 
+def some_of(n):
+    """Three columns will do where a mode gives one at a time."""
+    return sorted({0, n // 2, n - 1})
+
+
 def hessian_by_columns(column):
     def mode(program, y):
         def run(xdot):
@@ -434,7 +441,8 @@ def hessian_by_columns(column):
             loss, rest = loss_of(f, y), inputs[1:]
             return coordinates(column(lambda x: loss(x, *rest), inputs[0], xdot))
 
-        return np.stack([run(xdot) for xdot in directions(program.build()[1][0])])
+        units = list(directions(program.build()[1][0]))
+        return np.stack([run(units[k]) for k in some_of(len(units))])
 
     return mode
 
@@ -509,7 +517,8 @@ def second_failures(program, y):
         try:
             ours = attempt(label, functools.partial(mode, program, y))
             if ours is not None:
-                expect(label, expected, ours, 1e-2)
+                rows = slice(None) if len(ours) == len(expected) else some_of(len(expected))
+                expect(label, expected[rows], ours, 1e-2)
         except Refused:
             pass
         except Failure as failure:
@@ -528,8 +537,39 @@ def all_failures(program):
 
 def agree(program):
     y = plain_value(program)
-    if y is not None and np.all(np.abs(np.asarray(y)) < LARGE):
+    if y is None:
+        return
+    empty = any(np.size(x) == 0 for x in program.build()[1])
+    if empty or np.all(np.abs(np.asarray(y)) < LARGE):
         yield from failures_of(program, y)
+
+
+def value_only(program):
+    """The value where two arguments are one array, which no derivative is asked of."""
+    y = plain_value(program)
+    if y is None:
+        return
+
+    def mode(transform):
+        f, inputs = program.build()
+        same_value(transform.__name__, y, transform(f, inputs))
+
+    def vjp(f, inputs):
+        return cr.vjp(f, *inputs)[0]
+
+    def linearize(f, inputs):
+        return cr.linearize(f, *inputs)[0]
+
+    def jvp(f, inputs):
+        return cr.jvp(f, tuple(inputs), tuple(map(zeros, inputs)))[0]
+
+    for transform in (vjp, linearize, jvp):
+        try:
+            attempt(f"{transform.__name__} of one array twice", lambda: mode(transform))  # noqa: B023
+        except Refused:
+            pass
+        except Failure as failure:
+            yield failure
 
 
 def not_wrong(program):
@@ -539,14 +579,7 @@ def not_wrong(program):
             yield failure
 
 
-def dead(program):
-    """What is never used sends nothing back: right to first order, and no NaN."""
-    y = plain_value(program)
-    if y is not None and np.all(np.abs(np.asarray(y)) < LARGE):
-        yield from failures_of(program, y, orders=(1, 2))
-
-
-CHECKS = {"agree": agree, "ties": not_wrong, "dead": dead}
+CHECKS = {"agree": agree, "ties": not_wrong, "value": value_only}
 
 
 def check(program):

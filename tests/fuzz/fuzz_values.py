@@ -46,6 +46,7 @@ class Scope:
         self.space = {"np": np, "cr": Constants()}
         for line in setup:
             exec(line, self.space)
+        # The arrays that lines are tried on are written to by these, as in the program.
         for name, expression in given:
             self.space[name] = eval(expression, self.space)
         self.names = [name for name, _ in given]

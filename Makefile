@@ -2,10 +2,13 @@
 # built on first use, and each target installs only the extras it needs.
 #   make test PYTHON=python3.12   another Python
 #   make test ARGS='-k sin -x'    more words for pytest
+#   make fuzz SECONDS=60 SEED=7   other random programs, and for how long
 
 PYTHON ?= python3
 JOBS := 2
 ARGS :=
+SECONDS := 600
+SEED := 1
 # Not ?=: a VENV from the surroundings is somebody else's, and not ours to clear.
 VENV := .venv
 
@@ -16,13 +19,16 @@ pytest := $(python) -P -m pytest
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help test demo lint format types imports doctest notebooks pair bench ci clean stale
+.PHONY: help test fuzz demo lint format types imports doctest notebooks pair bench ci clean stale
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 test: $(VENV)/with-test  ## run the tests
 	$(pytest) -n $(JOBS) $(ARGS)
+
+fuzz: $(VENV)/with-test  ## look for wrong answers with random programs
+	$(python) -P tests/fuzz/run.py --seconds $(SECONDS) --seed $(SEED) $(ARGS)
 
 demo: $(VENV)/with-demo  ## run the demo
 	$(python) -P -m chainrules

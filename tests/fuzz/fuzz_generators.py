@@ -1,0 +1,46 @@
+"""All generators by name."""
+
+import fuzz_aliasing
+import fuzz_calls
+import fuzz_containers
+import fuzz_dead
+import fuzz_indices
+import fuzz_losses
+import fuzz_nesting
+import fuzz_scripts
+import fuzz_sparse
+import fuzz_ties
+import fuzz_views
+
+GENERATORS = {
+    "views": fuzz_views.programs,
+    "aliasing": fuzz_aliasing.programs,
+    "indices": fuzz_indices.programs,
+    "calls": fuzz_calls.programs,
+    "dead": fuzz_dead.programs,
+    "ties": fuzz_ties.programs,
+    "losses": fuzz_losses.programs,
+    "nesting": fuzz_nesting.programs,
+    "sparse": fuzz_sparse.programs,
+    "containers": fuzz_containers.programs,
+    "scripts": fuzz_scripts.programs,
+    "quick scripts": fuzz_scripts.quick,
+}
+
+# How many programs of each the tests run.
+QUICK = {
+    "views": 50,
+    "aliasing": 70,
+    "indices": 50,
+    "calls": 60,
+    "dead": 30,
+    "ties": 20,
+    "losses": 40,
+    "nesting": 12,
+    "sparse": 20,
+    "containers": 40,
+    "quick scripts": 5,
+}
+
+# How many programs make a batch of `make fuzz`, where these take longer than others.
+SIZES = {"scripts": 8, "quick scripts": 0}

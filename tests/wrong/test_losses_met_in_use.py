@@ -1,0 +1,148 @@
+"""Derivatives that were lost without a word, as met in use."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+from right_or_refused import may_refuse, same
+
+import chainrules as cr
+import chainrules.numpy as followed
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x.astype(object)),
+        lambda x: np.sum(np.astype(x, object)),
+        lambda x: np.sum(np.astype(x, float)),
+        lambda x: np.sum(followed.full(3, x[0], dtype=object)) + x[1] + x[2] - 2.0 * x[0],
+        lambda x: np.sum(followed.array([x[0], x[1], x[2]], dtype=object)),
+        lambda x: np.sum(followed.asarray([x[0], x[1], x[2]], dtype=object)),
+        lambda x: np.sum(followed.array(x, dtype=object)),
+    ],
+    ids=[
+        "astype_method",
+        "astype_object",
+        "astype_float",
+        "full",
+        "array",
+        "asarray",
+        "array_of_array",
+    ],
+)
+def test_object_arrays_keep_derivatives(f):
+    may_refuse(lambda: same(np.ones(3), cr.grad(f)(X)))()
+    may_refuse(lambda: same(3.0, cr.jvp(f, (X,), (np.ones(3),))[1]))()
+
+
+def test_hvp_through_a_primitive_whose_rrule_calls_itself():
+    @cr.primitive
+    def cubes(t):
+        return np.asarray(t) ** 3
+
+    @cr.rrule.register(cubes)
+    def cubes_rrule(cubes, t):
+        def cubes_pullback(ybar):
+            return cr.NoTangent(), 3 * t**2 * ybar
+
+        return cubes(t), cubes_pullback
+
+    def f(t):
+        return np.sum(cubes(t) ** 2)
+
+    may_refuse(lambda: same(30 * X**4, cr.hvp(f, (X,), (np.ones(3),))))()
+
+
+@pytest.mark.parametrize("operator", ["@", "*", "+", "-"])
+def test_dask_array_on_the_left_of_an_operator(operator):
+    da = pytest.importorskip("dask.array")
+    d = da.ones((3, 3), chunks=2) * 2.0
+    plain = np.full((3, 3), 2.0)
+
+    def f(left, w):
+        y = {"@": left @ w, "*": left * w, "+": left + w, "-": left - w}[operator]
+        return np.sum(y)
+
+    right = cr.grad(lambda w: f(plain, w))(X)
+    may_refuse(lambda: same(right, cr.grad(lambda w: f(d, w))(X)))()
+
+
+def test_pullback_that_returns_none_is_no_nan():
+    @cr.primitive
+    def scaled(t, c):
+        return t * c
+
+    @cr.rrule.register(scaled)
+    def scaled_rrule(scaled, t, c):
+        def scaled_pullback(ybar):
+            return cr.NoTangent(), ybar * c, None
+
+        return scaled(t, c), scaled_pullback
+
+    def f(c):
+        return np.sum(scaled(X, c))
+
+    with pytest.raises(cr.ChainRulesError):
+        cr.grad(f)(2.0)
+
+
+def found_or_warned_of(register, f):
+    """The gradient comes from the rule that ``register`` registers, or somebody warned."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        register()
+        ours = cr.grad(f)(3.0)
+    assert warned or ours == 10.0
+
+
+def test_rule_of_an_undecorated_function_is_found_or_warned_of():
+    def square(t):
+        return t * t
+
+    def register():
+        @cr.rrule.register(square)
+        def square_rrule(square, t):
+            def square_pullback(ybar):
+                return cr.NoTangent(), 10.0 * ybar
+
+            return square(t), square_pullback
+
+    found_or_warned_of(register, lambda t: square(t) * 1.0)
+
+
+def test_rule_of_a_constructor_is_found_or_warned_of():
+    @dataclasses.dataclass
+    class Scaled:
+        value: object
+
+    def register():
+        @cr.rrule.register(Scaled)
+        def scaled_rrule(cls, value):
+            def scaled_pullback(ybar):
+                return cr.NoTangent(), 10.0 * ybar.value
+
+            return cls(value), scaled_pullback
+
+    found_or_warned_of(register, lambda t: Scaled(t).value * 1.0)
+
+
+def test_rule_of_a_functor_is_found_or_warned_of():
+    class Square:
+        def __call__(self, t):
+            return t * t
+
+    square = Square()
+
+    def register():
+        @cr.rrule.register(cr.instances(Square))
+        def square_rrule(square, t):
+            def square_pullback(ybar):
+                return cr.NoTangent(), 10.0 * ybar
+
+            return square(t), square_pullback
+
+    found_or_warned_of(register, lambda t: square(t) * 1.0)

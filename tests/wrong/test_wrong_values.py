@@ -1,0 +1,157 @@
+"""Values that were not NumPy's, without a word."""
+
+import numpy as np
+from right_or_refused import may_refuse, same
+
+import chainrules as cr
+
+
+def test_put_along_axis_with_indices_that_broadcast():
+    x = np.arange(6.0).reshape(2, 3) + 1
+
+    def f(x):
+        v = x * 1.0
+        np.put_along_axis(v, np.array([[0]]), 9.0, axis=0)
+        return np.sum(v * v)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+def test_ravel_of_a_transposed_copy_is_a_view():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+    def f(x):
+        y = x.T.copy()
+        z = y.ravel()
+        z *= 3.0
+        return np.sum(y)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+def test_gradient_in_another_order_of_memory():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+    def f(x):
+        y = np.gradient(x * x, axis=0)
+        y.reshape(-1)[0] = 10.0
+        return np.sum(y)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+@may_refuse
+def test_write_through_asarray():
+    x = np.array([1.0, 2.0, 3.0])
+
+    def f(x):
+        v = x * 1.0
+        w = np.asarray(v)
+        w *= 2
+        return np.sum(v**2)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+def test_imag_of_an_array_of_complex_numbers():
+    f = lambda x: np.sum(np.array([x * 1j, x]).imag * 3.0)
+    ours, right = cr.value_and_grad(f)(2.0)[0], f(2.0)
+    same(right, ours)
+
+
+def test_imag_of_asarray():
+    x = np.ones(2)
+    f = lambda x: np.sum(np.asarray(x * 1j).imag * 3.0)
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+def test_real_of_asarray_in_forward_mode():
+    f = lambda x: np.sum(np.real(np.asarray(x * 1j + x)))
+    ours, right = cr.jvp(f, (np.ones(2),), (np.ones(2),))[0], f(np.ones(2))
+    same(right, ours)
+
+
+@may_refuse
+def test_sliding_window_view_is_a_view():
+    x = np.array([1.0, 2.0, 3.0])
+
+    def f(x):
+        v = x * 1.0
+        w = np.lib.stride_tricks.sliding_window_view(v, 2)
+        v[0] = 9.0
+        return np.sum(w * w)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+def test_conj_of_a_real_array_is_the_array():
+    x = np.array([1.0, 2.0, 3.0])
+
+    def f(x):
+        v = x * 1.0
+        w = v.conj()
+        w[0] = 9.0
+        return np.sum(v * v)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+@may_refuse
+def test_shuffle_of_rows():
+    x = np.arange(12.0).reshape(6, 2)
+
+    def f(x):
+        v = x * 1.0
+        np.random.default_rng(0).shuffle(v)
+        return np.sum(v)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)
+
+
+@may_refuse
+def test_one_array_given_as_two_arguments():
+    def f(a, b):
+        a[0] = 5.0
+        return np.sum(a * b)
+
+    x = np.array([1.0, 2.0, 3.0])
+    y = x.copy()
+    ours, right = cr.value_and_grad(f)(x, x)[0], f(y, y)
+    same(right, ours)
+
+
+def test_outer_of_float32_and_a_number_stays_float32():
+    f = lambda x, c: np.add.outer(x, c)
+    x = np.ones(2, np.float32)
+    ours, right = str(cr.vjp(f, x, 1.5)[0].dtype), str(f(x, 1.5).dtype)
+    same(right, ours)
+
+
+def test_piecewise_of_a_0d_array_is_an_array():
+    f = lambda x: np.piecewise(x, [x > 0], [lambda t: t * t, 0.0])
+    x = np.array(2.0)
+    seen = []
+    cr.grad(lambda x: (seen.append(isinstance(f(x), np.ndarray)), f(x))[1])(x)
+    ours, right = seen[0], isinstance(f(x), np.ndarray)
+    same(right, ours)
+
+
+def test_reduce_over_one_row_is_a_view_of_it():
+    x = np.array([[1.0, 2.0]])
+
+    def f(x):
+        y = x * 1.0
+        v = cr.reduce(lambda p, q: p + q, y)
+        v *= 3.0
+        return np.sum(y)
+
+    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
+    same(right, ours)

@@ -112,7 +112,9 @@ def _scalar_rules_by_hand(f: Any, table: tuple, several: bool, setup: Callable |
     for table_of, rule in ((frule, scalar_frule), (rrule, scalar_rrule)):
         table_of.unregister(f)
         table_of.register(f)(rule)
-    rrule.partials[f] = (table, setup)
+    methods = rrule.methods_of(f)
+    assert methods is not None
+    methods.partials = (table, setup)
 
 
 def _fixed(partial: Callable, head: tuple, y: Any) -> Callable:
@@ -394,11 +396,11 @@ def derivatives_given_output(y: Any, f: Any, /, *args: Any) -> tuple:
     >>> cr.derivatives_given_output(6.0, np.multiply, 2.0, 3.0)
     ((3.0, 2.0),)
     """
-    kind = rrule.kinds.get(f)
+    kind, methods = rrule.kind_of(f), rrule.methods_of(f)
     if isinstance(kind, ScalarRule):
         return (tuple(partial(y, *args) for partial in kind.partials),)
-    if f in rrule.partials:
-        table, setup = rrule.partials[f]
+    if methods is not None and methods.partials is not None:
+        table, setup = methods.partials
         head = () if setup is None else (setup(y, *args),)
         return tuple(tuple(p(*head, y, *args) if callable(p) else p for p in row) for row in table)
     raise MissingRuleError(f"{name_of(f)} is not defined by scalar_rule, so its partials are "

@@ -1,9 +1,11 @@
 """The two tables of rules, ``frule`` and ``rrule``: asking them, and registering into them.
 
 A rule is found by the identity of the function first, then by multipledispatch on the types
-of the values under the traces, then by the traits of the config.
+of the values under the traces, then by the traits of the config. A Python function of the user's
+carries its rules itself, since they refer to it: both go when nobody else refers to it.
 """
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +64,35 @@ def _title(f: Any) -> str:
     return repr(f) if isinstance(f, instances) else name_of(f)
 
 
+class Carried:
+    """The rules that a Python function carries, by the name of their table."""
+
+    __slots__ = ("f", "methods")
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.methods: dict[str, Methods] = {}
+
+
+def carries_rules(f: Any) -> bool:
+    """Say whether the rules of ``f`` belong on ``f``: it is a function that may be gone one day.
+
+    Those of NumPy and of this library stay, and are found faster in the tables.
+    """
+    if type(f) is not types.FunctionType:
+        return False
+    package = (f.__module__ or "").partition(".")[0]
+    if package == "numpy":
+        return hasattr(f, "__primitive__")  # a wrapper of the user's has the module of what it wraps
+    return package != __package__.partition(".")[0]
+
+
+def carried(f: Any) -> Carried | None:
+    """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
+    found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None
+    return found if found is not None and found.f is f else None
+
+
 class RuleTable:
     """One direction's rules: call it to ask, ``register`` to add."""
 
@@ -71,10 +102,8 @@ class RuleTable:
         self.name = name
         self.methods: dict[Any, Methods] = {}
         self.functors: dict[type, Methods] = {}
-        # What engines look at first: functions whose only rule is a kind.
+        # What engines look at first: functions, of those that stay, whose only rule is a kind.
         self.kinds: dict[Any, Kind] = {}
-        # The partials of scalar rules with several outputs or a set-up.
-        self.partials: dict[Any, tuple] = {}
 
     def methods_of(self, f: Any) -> Methods | None:
         """Return the rules registered for ``f`` itself, or for calling instances of its class."""
@@ -82,18 +111,31 @@ class RuleTable:
             found = self.methods.get(f)
         except TypeError:
             found = None
+        if found is None:
+            own = carried(f)
+            found = None if own is None else own.methods.get(self.name)
         if found is None and self.functors:
             for base in type(f).__mro__:
                 if base in self.functors:
                     return self.functors[base]
         return found
 
-    def find(self, config: Any, f: Any, args: tuple) -> Any:
-        """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
+    def kind_of(self, f: Any) -> Kind | None:
+        """Return the kind that is the only rule of ``f``, or None."""
         try:
             kind = self.kinds.get(f)
         except TypeError:  # not hashable
-            kind = None
+            return None
+        if kind is None:
+            own = carried(f)
+            methods = None if own is None else own.methods.get(self.name)
+            if methods is not None and not methods.alternatives:
+                return methods.kind
+        return kind
+
+    def find(self, config: Any, f: Any, args: tuple) -> Any:
+        """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
+        kind = self.kind_of(f)
         if kind is not None:
             return kind
         methods = self.methods_of(f)
@@ -103,9 +145,10 @@ class RuleTable:
 
     def add_kind(self, f: Any, kind: Kind) -> None:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
-        methods = self.methods[f] = Methods(_title(f))
-        methods.kind = kind
-        self.kinds[f] = kind
+        self.unregister(f)
+        self._entry(f).kind = kind
+        if not carries_rules(f):
+            self.kinds[f] = kind
 
     def add_for_types(self, f: Any, types: tuple, rule: Any) -> None:
         """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
@@ -116,6 +159,11 @@ class RuleTable:
         key = f
         if isinstance(f, instances):
             table, key = self.functors, f.cls
+        elif carries_rules(f):
+            own = carried(f)
+            if own is None:
+                own = f.__chainrules__ = Carried(f)
+            table, key = own.methods, self.name
         if key not in table:
             table[key] = Methods(_title(f))
         self.kinds.pop(key, None)
@@ -157,9 +205,13 @@ class RuleTable:
             return
         self.methods.pop(f, None)
         self.kinds.pop(f, None)
+        own = carried(f)
+        if own is not None:
+            own.methods.pop(self.name, None)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: rules for {len(self.methods) + len(self.functors)} functions>"
+        count = len(self.methods) + len(self.functors)
+        return f"<{self.name}: rules for {count} functions, and for those that carry their own>"
 
 
 class _Variadic(list):

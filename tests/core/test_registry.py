@@ -1,5 +1,10 @@
 """The tables of rules: asking, registering, opting out, and the tools that define rules."""
 
+import functools
+import gc
+import warnings
+import weakref
+
 import numpy as np
 import pytest
 
@@ -447,3 +452,97 @@ def test_rules_of_which_neither_is_more_specific():
 
     with pytest.warns(Warning, match="neither is more specific"):
         cr.rrule(g, 1.0, 2.0)
+
+
+# ---- rules go with their function -----------------------------------------------------------
+
+
+def with_a_scalar_rule(f):
+    cr.scalar_rule(f, lambda y, x: 2 * x)
+
+
+def with_rules_by_hand(f):
+    @cr.rrule.register(f)
+    def f_rrule(config: cr.HasReverseMode, f, x, *, scale=1.0):
+        return f(x), pass_on
+
+    @cr.frule.register(f)
+    def f_frule(tangents, f, x: float, *, scale=1.0):
+        return f(x), tangents[1]
+
+
+def with_outputs(f):
+    cr.scalar_rule(f, lambda shared, y, x: shared, setup=lambda y, x: 2 * x)
+
+
+def with_an_opt_out(f):
+    with_rules_by_hand(f)
+    cr.opt_out(cr.rrule, f, float)
+
+
+@pytest.mark.parametrize("decorate", [cr.primitive, lambda f: f], ids=["primitive", "plain"])
+@pytest.mark.parametrize(
+    "register", [with_a_scalar_rule, with_rules_by_hand, with_outputs, with_an_opt_out]
+)
+def test_a_function_that_is_gone_takes_its_rules_along(decorate, register):
+    def make():
+        @decorate
+        def square(x, *, scale=1.0):
+            return scale * x * x
+
+        register(square)
+        cr.grad(square)(1.0)
+        cr.jvp(square, (1.0,), (1.0,))
+        cr.grad(lambda x: square(x, scale=x))(1.0)
+        cr.jacfwd(lambda x: square(x, scale=1.0))(np.ones(2))
+        return weakref.ref(square)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cr.RuleNeverAskedWarning)
+        reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_wrapper_does_not_take_over_the_rules_of_what_it_wraps(f):
+    """functools.wraps copies every attribute of a function."""
+    cr.scalar_rule(f, 5.0)
+
+    @functools.wraps(f)
+    def twice(x):
+        return 2 * f(x)
+
+    assert cr.rrule(twice, 1.0) is None
+    assert (5.0, 10.0) == (cr.grad(f)(1.0), cr.grad(twice)(1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cr.RuleNeverAskedWarning)
+        cr.scalar_rule(twice, 7.0)
+    assert (5.0, 7.0) == (cr.grad(f)(1.0), cr.grad(twice)(1.0))
+
+
+def test_a_primitive_of_a_function_of_numpy_is_not_kept_either():
+    def make():
+        inv = cr.primitive(np.linalg.inv)
+        cr.linear_rule(inv, lambda ybar, space: ybar)
+        return weakref.ref(inv)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+def test_bound_methods_are_found_by_equality():
+    class Line:
+        def at(self, x):
+            return 3 * x
+
+    line, other = Line(), Line()
+
+    @cr.rrule.register(line.at)
+    def at_rrule(at, x):
+        return at(x), lambda ybar: (NO, 10 * ybar)
+
+    assert 10.0 == cr.rrule(line.at, 1.0)[1](1.0)[1]
+    assert cr.rrule(other.at, 1.0) is None
+    cr.rrule.unregister(line.at)
+    assert cr.rrule(line.at, 1.0) is None

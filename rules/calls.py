@@ -22,7 +22,17 @@ def call(f: Any, args: tuple, kwargs: dict) -> Any:
 
 def body(f: Any) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
-    return f.__wrapped__ if hasattr(f, "__primitive__") else f
+    return f.__wrapped__ if is_primitive(f) else f
+
+
+def is_primitive(f: Any) -> bool:
+    """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
+    return getattr(f, "__primitive__", None) is f
+
+
+def is_seen(f: Any) -> bool:
+    """Say whether calls of ``f`` with traced values are seen: by NumPy's protocols, or by us."""
+    return is_primitive(f) or isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
 
 
 def primitive(f: Callable[P, R]) -> Callable[P, R]:
@@ -58,7 +68,7 @@ def primitive(f: Callable[P, R]) -> Callable[P, R]:
             return f(*args, **kwargs)
         return level.call(wrapper, args, kwargs)
 
-    wrapper.__primitive__ = True  # type: ignore[attr-defined]
+    wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]
     return wrapper
 
 

@@ -5,12 +5,15 @@ of the values under the traces, then by the traits of the config. A Python funct
 carries its rules itself, since they refer to it: both go when nobody else refers to it.
 """
 
+import sys
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..config import RuleConfig, RuleError, defined_at
+from ..config import RuleConfig, RuleError, RuleNeverAskedWarning, defined_at
 from .answers import Pullback, kind_frule, kind_rrule
+from .calls import is_primitive, is_seen
 from .kinds import Composed, Kind
 from .levels import type_under
 from .methods import OPTED_OUT, Methods
@@ -20,6 +23,9 @@ from .tangents import NO_TANGENT
 
 class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Model))
     """The key of rules for calling an instance of ``cls``: a functor.
+
+    They are asked where an instance is itself what is differentiated, and where rules call back,
+    as that of ``cr.map`` does. For calls inside a program put the call into a primitive.
 
     Examples
     --------
@@ -83,7 +89,7 @@ def carries_rules(f: Any) -> bool:
         return False
     package = (f.__module__ or "").partition(".")[0]
     if package == "numpy":
-        return hasattr(f, "__primitive__")  # a wrapper of the user's has the module of what it wraps
+        return is_primitive(f)  # a wrapper has the module of what it wraps
     return package != __package__.partition(".")[0]
 
 
@@ -91,6 +97,36 @@ def carried(f: Any) -> Carried | None:
     """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
     found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None
     return found if found is not None and found.f is f else None
+
+
+def why_never_asked(f: Any) -> str:
+    """Return what to say of a rule of ``f`` that calls inside a program do not ask, or nothing."""
+    if isinstance(f, instances):
+        direct = f"an instance of {f.cls.__name__} is itself what is differentiated"
+    elif is_seen(f):
+        return ""
+    else:
+        direct = f"{name_of(f)} itself is what is differentiated"
+    plain = type(f) is types.FunctionType
+    remedy = f"decorate {name_of(f)} with" if plain else "put the call into a function with"
+    return (
+        f"asked only where {direct}, or called back by a rule; its calls inside a program are "
+        f"not seen.\n  {remedy} @cr.primitive, and register the rule for that"
+    )
+
+
+def warn_if_never_asked(f: Any) -> None:
+    """Warn the line that registers a rule for ``f``, unless it is one of ours."""
+    reason = why_never_asked(f)
+    depth = 1
+    while reason and sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
+        depth += 1
+    if reason and not sys._getframe(depth).f_globals.get("__name__", "").startswith(_RULESETS):
+        warnings.warn(f"a rule that is {reason}", RuleNeverAskedWarning, stacklevel=depth + 1)
+
+
+_RULESETS = f"{__package__}.rulesets"
+_REGISTRARS = (__name__, f"{__package__}.definitions")
 
 
 class RuleTable:
@@ -186,17 +222,22 @@ class RuleTable:
             raise RuleError(f"{self.name}.register needs the function itself, not {f!r}.")
 
         def add(function: Callable) -> Callable:
-            functor = f.cls if isinstance(f, instances) else None
-            rule = RuleSignature(function, f, self.leading, functor)
-            methods = self._entry(f)
-            for count in range(rule.required, rule.positional + 1):
-                if rule.varargs is None or count == rule.positional:
-                    types = rule.types[:count]
-                    types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
-                    methods.add(hashable(types), rule.config_type, rule)
+            self.add(f, function)
+            warn_if_never_asked(f)
             return function
 
         return add
+
+    def add(self, f: Any, function: Callable) -> None:
+        """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
+        functor = f.cls if isinstance(f, instances) else None
+        rule = RuleSignature(function, f, self.leading, functor)
+        methods = self._entry(f)
+        for count in range(rule.required, rule.positional + 1):
+            if rule.varargs is None or count == rule.positional:
+                types = rule.types[:count]
+                types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
+                methods.add(hashable(types), rule.config_type, rule)
 
     def unregister(self, f: Any) -> None:
         """Forget every rule of ``f`` in this direction."""

@@ -2,7 +2,9 @@
 
 import functools
 import gc
-import warnings
+import inspect
+import math
+import re
 import weakref
 
 import numpy as np
@@ -463,11 +465,11 @@ def with_a_scalar_rule(f):
 
 def with_rules_by_hand(f):
     @cr.rrule.register(f)
-    def f_rrule(config: cr.HasReverseMode, f, x, *, scale=1.0):
+    def f_rrule(config: cr.HasReverseMode, f, x):
         return f(x), pass_on
 
     @cr.frule.register(f)
-    def f_frule(tangents, f, x: float, *, scale=1.0):
+    def f_frule(tangents, f, x: float):
         return f(x), tangents[1]
 
 
@@ -487,19 +489,17 @@ def with_an_opt_out(f):
 def test_a_function_that_is_gone_takes_its_rules_along(decorate, register):
     def make():
         @decorate
-        def square(x, *, scale=1.0):
-            return scale * x * x
+        def square(x):
+            return x * x
 
         register(square)
         cr.grad(square)(1.0)
         cr.jvp(square, (1.0,), (1.0,))
-        cr.grad(lambda x: square(x, scale=x))(1.0)
-        cr.jacfwd(lambda x: square(x, scale=1.0))(np.ones(2))
+        cr.grad(lambda x: square(x=x))(1.0)
+        cr.jacfwd(lambda x: square(x))(np.ones(2))
         return weakref.ref(square)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cr.RuleNeverAskedWarning)
-        reference = make()
+    reference = make()
     gc.collect()
     assert reference() is None
 
@@ -514,9 +514,7 @@ def test_a_wrapper_does_not_take_over_the_rules_of_what_it_wraps(f):
 
     assert cr.rrule(twice, 1.0) is None
     assert (5.0, 10.0) == (cr.grad(f)(1.0), cr.grad(twice)(1.0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cr.RuleNeverAskedWarning)
-        cr.scalar_rule(twice, 7.0)
+    cr.scalar_rule(twice, 7.0)
     assert (5.0, 7.0) == (cr.grad(f)(1.0), cr.grad(twice)(1.0))
 
 
@@ -546,3 +544,83 @@ def test_bound_methods_are_found_by_equality():
     assert cr.rrule(other.at, 1.0) is None
     cr.rrule.unregister(line.at)
     assert cr.rrule(line.at, 1.0) is None
+
+
+# ---- rules that nobody asks -----------------------------------------------------------------
+
+
+class Scale:
+    def __init__(self, a):
+        self.a = a
+
+    def __call__(self, x):
+        return self.a * x
+
+
+def plain(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("f", "what", "remedy"),
+    [
+        (plain, "plain itself is", "decorate plain with @cr.primitive, and register the rule for"),
+        (math.gamma, "gamma itself is", "put the call into a function with @cr.primitive, and"),
+        (Scale, "Scale itself is", "put the call into a function with @cr.primitive, and"),
+        (
+            cr.instances(Scale),
+            "an instance of Scale is itself",
+            "put the call into a function with @cr.pri",
+        ),
+        (Scale(1.0).__call__, "__call__ itself is", "put the call into a function with @cr.primi"),
+    ],
+)
+@pytest.mark.parametrize("table", [cr.frule, cr.rrule])
+def test_registering_a_rule_that_calls_inside_a_program_do_not_ask(table, f, what, remedy):
+    """Where f itself is differentiated it is asked; calls of it inside a program nobody sees."""
+
+    def rule(*call):
+        raise AssertionError
+
+    expected = f"asked only where {what} what is differentiated"
+    rule.__signature__ = inspect.signature(lambda tangents, f, x: 0)
+    with pytest.warns(cr.RuleNeverAskedWarning, match=re.escape(expected)) as caught:
+        table.register(f)(rule)
+    table.unregister(f)
+    assert [__file__] == [warning.filename for warning in caught]
+    assert remedy in str(caught[0].message)
+
+
+def test_the_tools_warn_of_rules_that_nobody_asks():
+    for define in (
+        lambda: cr.scalar_rule(plain, 1.0),
+        lambda: cr.scalar_rule(plain, lambda a, y, x: a, setup=lambda y, x: x),
+        lambda: cr.linear_rule(plain, lambda ybar, space: ybar),
+        lambda: cr.non_differentiable(plain),
+        lambda: cr.non_differentiable(plain, float),
+    ):
+        with pytest.warns(cr.RuleNeverAskedWarning) as caught:
+            define()
+        assert [__file__] == [warning.filename for warning in caught]
+    assert "non-differentiable" in cr.which(cr.rrule, plain, 1.0)
+    assert "not asked by calls inside a program" in cr.which(cr.rrule, plain, 1.0)
+    cr.rrule.unregister(plain)
+    cr.frule.unregister(plain)
+
+
+def test_no_warning_for_rules_that_are_asked(f, recwarn):
+    with_rules_by_hand(f)
+    cr.scalar_rule(f, 1.0)
+    cr.non_differentiable(f, str)
+    cr.opt_out(cr.rrule, plain)
+    assert [] == recwarn.list
+    assert "not asked" not in cr.which(cr.rrule, f, 1.0) + cr.which(cr.rrule, np.sin, 1.0)
+
+
+def test_a_wrapper_of_a_primitive_runs_where_it_is_called_by_a_rule(f):
+    @functools.wraps(f)
+    def twice(x):
+        return 2 * f(x)
+
+    cr.scalar_rule(f, 5.0)
+    assert 10.0 == cr.grad(cr.checkpoint(twice))(1.0)

@@ -20,6 +20,7 @@ from ..config import (
 from ..forward import ForwardConfig
 from ..reverse import ReverseConfig
 from ..rules import frule, rrule
+from ..rules.registry import why_never_asked
 from .adjoint import check_adjoint
 from .case import Case, Report
 from .describe import short_name
@@ -111,6 +112,8 @@ def test_rrule(
     kwargs = merged(kwargs, fkwargs)
     case = Case("test_rrule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ReverseConfig() if config is None else config
+    if rrule_f is rrule:
+        _note_if_never_asked(case)
 
     def run(items: tuple) -> Any:
         return case.within(lambda: rrule_f(config, *items, **kwargs), "running the rule")
@@ -194,6 +197,8 @@ def test_frule(
     kwargs = merged(kwargs, fkwargs)
     case = Case("test_frule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ForwardConfig() if config is None else config
+    if frule_f is frule:
+        _note_if_never_asked(case)
 
     def push(tangents: tuple) -> Any:
         return case.within(
@@ -237,6 +242,12 @@ def merged(kwargs: dict, fkwargs: dict | None) -> dict:
     if twice:
         raise TypeError(f"the keyword {min(twice)!r} is given twice, once in fkwargs.")
     return {**kwargs, **(fkwargs or {})}
+
+
+def _note_if_never_asked(case: Case) -> None:
+    reason = why_never_asked(case.f)
+    if reason:
+        case.report.notes.append(f"this rule is {reason}")
 
 
 def _check_second_reverse(case: Case, rule: Callable, config: Any, reverse: Reverse) -> None:

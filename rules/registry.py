@@ -17,6 +17,7 @@ from .calls import is_primitive, is_seen
 from .kinds import Composed, Kind
 from .levels import type_under
 from .methods import OPTED_OUT, Methods
+from .objects import healed
 from .signatures import RuleSignature, name_of
 from .tangents import NO_TANGENT
 
@@ -325,7 +326,7 @@ class FRuleTable(RuleTable):
             raise RuleError(
                 f"the frule of {name_of(f)} ({defined_at(rule.function)}) must return (y, ydot)."
             )
-        return pair
+        return healed(pair)  # np.asarray in a rule makes object arrays of traced numbers
 
 
 class RRuleTable(RuleTable):
@@ -388,7 +389,7 @@ class RRuleTable(RuleTable):
                 f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
                 "(y, pullback)."
             )
-        return pair[0], Pullback(pair[1], f, len(args), rule.positional)
+        return healed(pair[0]), Pullback(pair[1], f, len(args), rule.positional)
 
 
 def _pad(pullback: Pullback, options: int) -> Pullback:

@@ -22,11 +22,12 @@ from ...config import (
     user_line,
 )
 from ..calls import call, primitive
-from ..containers import children, iterate_leaves, map_leaves
+from ..containers import children, iterate_leaves
 from ..levels import Traced, value
 from ..registry import frule, rrule
 from ..signatures import name_of
 from ..tangents import NoTangent
+from .stacking import copied
 
 
 def checkpoint(f: Callable) -> Callable:
@@ -112,17 +113,6 @@ REMEDY = (
     "did it draw a random number, count its calls, or read what was written to meanwhile?\n"
     "  draw before, and pass to it as an argument whatever may change"
 )
-
-
-def copied(x: Any) -> Any:
-    """Return ``x`` with copies of its arrays."""
-    return map_leaves(_copied, x)
-
-
-def _copied(x: Any) -> Any:
-    if isinstance(x, Traced) or type(x) is np.ndarray:
-        return np.copy(x) if np.shape(x) else x
-    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def captured(f: Any) -> tuple[list, list]:

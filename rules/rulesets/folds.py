@@ -13,6 +13,7 @@ from ..tangents import ZERO, NoTangent, add
 from .stacking import (
     Results,
     Sequence,
+    copied,
     form_of,
     gather,
     pull_item,
@@ -65,7 +66,7 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
-    return functools.reduce(f, [*at_first(initial), *xs])
+    return copied(functools.reduce(f, [*at_first(initial), *xs]))
 
 
 @primitive
@@ -139,7 +140,7 @@ def with_tangents(first: tuple, firstdot: list, xs: Any, xsdot: Any) -> tuple[li
 def last_of(carries: Any) -> Any:
     if not carries:
         raise TypeError("reduce of an empty sequence needs an initial value.")
-    return carries[-1]
+    return copied(carries[-1])
 
 
 @frule.register(reduce)

@@ -402,7 +402,8 @@ def changed_array_at_which_the_value_is_the_same(x):
     return y
 
 
-def random_numbers(x, rng=np.random.default_rng(0)):
+def random_numbers(x):
+    rng = np.random.default_rng(0)
     return cr.checkpoint(lambda x: np.sum(x) * rng.normal())(x)
 
 
@@ -488,3 +489,45 @@ def test_checkpoint_of_values_that_are_no_numbers():
 
     gradient = cr.grad(lambda x: np.nansum(cr.checkpoint(f)(x)["y"]))(XS)
     np.testing.assert_array_equal([0.0, 0.0, 4.0], gradient)
+
+
+# ---- results are arrays of their own --------------------------------------------------------
+
+
+def first_of(carry, x):
+    return carry
+
+
+@pytest.mark.parametrize(
+    "result_of",
+    [
+        lambda rows: cr.reduce(first_of, rows[:1]),
+        lambda rows: cr.reduce(first_of, rows),
+        lambda rows: cr.reduce(lambda carry, x: x, [*rows]),
+        lambda rows: cr.reduce(first_of, [], rows),
+        lambda rows: cr.reduce(first_of, [], {"a": rows})["a"],
+        lambda rows: cr.accumulate(first_of, [*rows])[0],
+        lambda rows: cr.scan(lambda carry, x: (carry, x), rows, rows)[0],
+        lambda rows: cr.scan(lambda carry, x: (carry, x), rows, rows)[1],
+        lambda rows: cr.map(lambda x: x, [*rows])[0],
+        lambda rows: cr.map(lambda x: x[:1], (*rows, rows))[0],
+        lambda rows: cr.map(lambda x: x, rows),
+    ],
+)
+def test_what_is_given_back_is_no_view_of_the_items(result_of):
+    """With a rule it cannot be one, so it is not one without: a write into it stays there."""
+
+    def f(x):
+        rows = x * 1.0
+        result = result_of(rows)
+        result *= 3.0
+        return np.sum(rows**2) + np.sum(result)
+
+    y, gradient = cr.value_and_grad(f)(ROWS)
+    assert y == f(ROWS) == cr.jvp(f, (ROWS,), (ROWS,))[0]
+    np.testing.assert_allclose(np.sum(gradient * ROWS), cr.jvp(f, (ROWS,), (ROWS,))[1], rtol=1e-14)
+
+
+def test_objects_without_arrays_are_given_back_as_they_are():
+    keeper = Decay(0.5)
+    assert keeper is cr.map(lambda x: keeper, [1.0])[0] is cr.reduce(first_of, [1.0], keeper)

@@ -84,6 +84,14 @@ def astype(x: Any, dtype: Any, **options: Any) -> Any:
     return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
 
 
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """Convert a traced ``x``; of dtype object are arrays of traced numbers, as ``asarray`` gives.
+
+    Of plain objects NumPy would make, with no derivative, what the rules take for constants.
+    """
+    return np.asarray(x, dtype) if np.dtype(dtype) == object else astype(x, dtype)
+
+
 def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
     """Build an array from nested sequences of numbers and arrays, traced ones included.
 
@@ -107,11 +115,11 @@ def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
     array([1., 6.])
     """
     if isinstance(x, Traced):
-        return x if dtype is None else astype(x, dtype)
+        return x if dtype is None else as_dtype(x, dtype)
     if innermost((x,)) is None:
         return np.array(x, dtype, **options)
     stacked = _stack(x)
-    return stacked if dtype is None else stacked.astype(dtype)
+    return stacked if dtype is None else as_dtype(stacked, dtype)
 
 
 def _stack(x: Any) -> Any:

@@ -487,20 +487,6 @@ def test_a_value_hidden_from_the_tracer_is_caught():
         check_frule(square, X, push=lambda t, x: 2 * x * t[0], **options)
 
 
-def test_a_value_that_only_one_engine_can_follow_is_reported():
-    report = test_rrule(one_way, 0.7)
-    assert "the value differentiated again" in report.checks
-    assert any("forward over the value" in reason for reason in report.skipped)
-
-
-one_way = cr.primitive(math.degrees)
-
-
-@cr.rrule.register(one_way)
-def one_way_rrule(one_way, x):
-    return one_way(x), lambda ybar: (cr.NoTangent(), 180 / math.pi * ybar)
-
-
 def test_a_rule_that_programs_do_not_ask_is_noted():
     assert any("calls inside a program are not seen" in n for n in test_rrule(halfway, X).notes)
     assert any("calls inside a program are not seen" in n for n in test_frule(halfway, X).notes)

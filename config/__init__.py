@@ -20,6 +20,7 @@ from .errors import (
     MissingRuleError,
     MutationError,
     RuleError,
+    RuleNeverAskedWarning,
     TangentError,
 )
 from .lines import caller_line, defined_at, user_line
@@ -40,6 +41,7 @@ __all__ = [
     "NoReverseMode",
     "RuleConfig",
     "RuleError",
+    "RuleNeverAskedWarning",
     "TangentError",
     "caller_line",
     "defined_at",

@@ -31,3 +31,7 @@ class MutationError(ChainRulesError, TypeError):
 
 class MissingDerivativeError(ChainRulesError, NotImplementedError):
     """A partial derivative marked ``not_implemented`` would have reached a result."""
+
+
+class RuleNeverAskedWarning(UserWarning):
+    """A rule was registered for something whose calls inside a program nobody sees."""

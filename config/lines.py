@@ -4,7 +4,7 @@ import os
 import sys
 from types import CodeType, FrameType
 
-_OURS = {"chainrules", "numpy", "scipy", "multipledispatch", *sys.stdlib_module_names}
+_OURS = {"chainrules", "numpy", "scipy", "dask", "multipledispatch", *sys.stdlib_module_names}
 
 
 def user_line() -> str:

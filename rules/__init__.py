@@ -1,6 +1,6 @@
 """The rule author's kit: everything that a rule needs is imported from here."""
 
-from .calls import array_of, astype, body, call, getitem, primitive
+from .calls import array_of, as_dtype, astype, body, call, getitem, primitive
 from .containers import children, iterate_leaves, map_leaves
 from .definitions import (
     bilinear_rule,

@@ -22,7 +22,17 @@ def call(f: Any, args: tuple, kwargs: dict) -> Any:
 
 def body(f: Any) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
-    return f.__wrapped__ if hasattr(f, "__primitive__") else f
+    return f.__wrapped__ if is_primitive(f) else f
+
+
+def is_primitive(f: Any) -> bool:
+    """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
+    return getattr(f, "__primitive__", None) is f
+
+
+def is_seen(f: Any) -> bool:
+    """Say whether calls of ``f`` with traced values are seen: by NumPy's protocols, or by us."""
+    return is_primitive(f) or isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
 
 
 def primitive(f: Callable[P, R]) -> Callable[P, R]:
@@ -58,7 +68,7 @@ def primitive(f: Callable[P, R]) -> Callable[P, R]:
             return f(*args, **kwargs)
         return level.call(wrapper, args, kwargs)
 
-    wrapper.__primitive__ = True  # type: ignore[attr-defined]
+    wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -72,6 +82,14 @@ def getitem(x: Any, index: Any) -> Any:
 def astype(x: Any, dtype: Any, **options: Any) -> Any:
     """Convert ``x`` to another dtype."""
     return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
+
+
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """Convert a traced ``x``; of dtype object are arrays of traced numbers, as ``asarray`` gives.
+
+    Of plain objects NumPy would make, with no derivative, what the rules take for constants.
+    """
+    return np.asarray(x, dtype) if np.dtype(dtype) == object else astype(x, dtype)
 
 
 def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
@@ -97,11 +115,11 @@ def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
     array([1., 6.])
     """
     if isinstance(x, Traced):
-        return x if dtype is None else astype(x, dtype)
+        return x if dtype is None else as_dtype(x, dtype)
     if innermost((x,)) is None:
         return np.array(x, dtype, **options)
     stacked = _stack(x)
-    return stacked if dtype is None else stacked.astype(dtype)
+    return stacked if dtype is None else as_dtype(stacked, dtype)
 
 
 def _stack(x: Any) -> Any:

@@ -18,7 +18,15 @@ from .kinds import (
 from .levels import type_under
 from .methods import OPTED_OUT
 from .project import ProjectTo
-from .registry import RuleTable, frule, hashable, rrule, traced_options
+from .registry import (
+    RuleTable,
+    frule,
+    hashable,
+    rrule,
+    traced_options,
+    warn_if_never_asked,
+    why_never_asked,
+)
 from .signatures import RuleSignature, dispatch_types, name_of
 from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 
@@ -109,10 +117,13 @@ def _scalar_rules_by_hand(f: Any, table: tuple, several: bool, setup: Callable |
 
         return y, scalar_pullback
 
+    warn_if_never_asked(f)
     for table_of, rule in ((frule, scalar_frule), (rrule, scalar_rrule)):
         table_of.unregister(f)
-        table_of.register(f)(rule)
-    rrule.partials[f] = (table, setup)
+        table_of.add(f, rule)
+    methods = rrule.methods_of(f)
+    assert methods is not None
+    methods.partials = (table, setup)
 
 
 def _fixed(partial: Callable, head: tuple, y: Any) -> Callable:
@@ -227,6 +238,7 @@ def non_differentiable(f: Any, /, *types: Any) -> None:
     2.0
     """
     if types and all(isinstance(t, type) for t in types):
+        warn_if_never_asked(f)
         kind = NonDifferentiable(f, len(types), None, caller_line())
         for table in (frule, rrule):
             table.add_for_types(f, types, kind)
@@ -266,6 +278,7 @@ def composed_where_traced(f: Any, *options: str) -> Callable[[Callable], Callabl
 
 
 def _add_kind(f: Any, kind: Kind) -> None:
+    warn_if_never_asked(f)
     for table in (frule, rrule):
         table.add_kind(f, kind)
 
@@ -327,11 +340,13 @@ def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
         return f"{head}: none{_why_none(table, config, f)}"
     if rule is OPTED_OUT:
         return f"{head}: opted out, so the engine differentiates its body"
+    unseen = ", not asked by calls inside a program (needs @cr.primitive)"
+    caution = unseen if why_never_asked(f) else ""
     if isinstance(rule, RuleSignature):
-        reason = _why(rule, config)
-        return f"{head}: {rule.function.__name__} ({defined_at(rule.function)}), {reason}"
+        where, reason = defined_at(rule.function), _why(rule, config)
+        return f"{head}: {rule.function.__name__} ({where}){caution}, {reason}"
     line = f" ({rule.line})" if rule.line else ""
-    return f"{head}: {rule.label}{line}"
+    return f"{head}: {rule.label}{caution}{line}"
 
 
 def _why(rule: RuleSignature, config: Any) -> str:
@@ -394,11 +409,11 @@ def derivatives_given_output(y: Any, f: Any, /, *args: Any) -> tuple:
     >>> cr.derivatives_given_output(6.0, np.multiply, 2.0, 3.0)
     ((3.0, 2.0),)
     """
-    kind = rrule.kinds.get(f)
+    kind, methods = rrule.kind_of(f), rrule.methods_of(f)
     if isinstance(kind, ScalarRule):
         return (tuple(partial(y, *args) for partial in kind.partials),)
-    if f in rrule.partials:
-        table, setup = rrule.partials[f]
+    if methods is not None and methods.partials is not None:
+        table, setup = methods.partials
         head = () if setup is None else (setup(y, *args),)
         return tuple(tuple(p(*head, y, *args) if callable(p) else p for p in row) for row in table)
     raise MissingRuleError(f"{name_of(f)} is not defined by scalar_rule, so its partials are "

@@ -11,6 +11,7 @@ from .calls import body
 from .containers import children
 from .exits import describe
 from .levels import Level, Traced, innermost
+from .objects import healed
 from .signatures import name_of
 
 _NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math")
@@ -46,7 +47,7 @@ def captures_inner(y: Any, level: Level) -> bool:
 def run_body(f: Any, args: tuple, kwargs: dict) -> Any:
     """Run ``f`` on traced values without its rule, because of ``captures_inner``."""
     if runs_in_python(f):
-        return body(f)(*args, **kwargs)
+        return healed(body(f)(*args, **kwargs))
     raise LostDerivativeError(
         f"{name_of(f)} was called with a function that captures values of an inner transform, "
         f"in {user_line()}.\n"

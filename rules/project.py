@@ -13,6 +13,7 @@ import numpy as np
 
 from ..config import TangentError
 from .containers import LEAVES, children
+from .objects import healed
 from .tangents import (
     NO_TANGENT,
     AbstractZero,
@@ -377,8 +378,10 @@ def cast(xbar: Any, dtype: np.dtype) -> Any:
     given = dtype_of(xbar)
     if given is dtype and type(xbar) is not int:
         return xbar
-    if given is None or given.kind == "O":
-        return xbar if given is not None else dtype.type(xbar)
+    if given is None:
+        return dtype.type(xbar)
+    if given.kind == "O":
+        return healed(xbar)  # a rule that calls np.asarray computes with traced numbers in it
     if given.kind == "c" and dtype.kind != "c":
         xbar = np.real(xbar)
         given = dtype_of(xbar)

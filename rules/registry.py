@@ -1,23 +1,32 @@
 """The two tables of rules, ``frule`` and ``rrule``: asking them, and registering into them.
 
 A rule is found by the identity of the function first, then by multipledispatch on the types
-of the values under the traces, then by the traits of the config.
+of the values under the traces, then by the traits of the config. A Python function of the user's
+carries its rules itself, since they refer to it: both go when nobody else refers to it.
 """
 
+import sys
+import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..config import RuleConfig, RuleError, defined_at
+from ..config import RuleConfig, RuleError, RuleNeverAskedWarning, defined_at
 from .answers import Pullback, kind_frule, kind_rrule
+from .calls import is_primitive, is_seen
 from .kinds import Composed, Kind
 from .levels import type_under
 from .methods import OPTED_OUT, Methods
+from .objects import healed
 from .signatures import RuleSignature, name_of
 from .tangents import NO_TANGENT
 
 
 class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Model))
     """The key of rules for calling an instance of ``cls``: a functor.
+
+    They are asked where an instance is itself what is differentiated, and where rules call back,
+    as that of ``cr.map`` does. For calls inside a program put the call into a primitive.
 
     Examples
     --------
@@ -62,6 +71,65 @@ def _title(f: Any) -> str:
     return repr(f) if isinstance(f, instances) else name_of(f)
 
 
+class Carried:
+    """The rules that a Python function carries, by the name of their table."""
+
+    __slots__ = ("f", "methods")
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.methods: dict[str, Methods] = {}
+
+
+def carries_rules(f: Any) -> bool:
+    """Say whether the rules of ``f`` belong on ``f``: it is a function that may be gone one day.
+
+    Those of NumPy and of this library stay, and are found faster in the tables.
+    """
+    if type(f) is not types.FunctionType:
+        return False
+    package = (f.__module__ or "").partition(".")[0]
+    if package == "numpy":
+        return is_primitive(f)  # a wrapper has the module of what it wraps
+    return package != __package__.partition(".")[0]
+
+
+def carried(f: Any) -> Carried | None:
+    """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
+    found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None
+    return found if found is not None and found.f is f else None
+
+
+def why_never_asked(f: Any) -> str:
+    """Return what to say of a rule of ``f`` that calls inside a program do not ask, or nothing."""
+    if isinstance(f, instances):
+        direct = f"an instance of {f.cls.__name__} is itself what is differentiated"
+    elif is_seen(f):
+        return ""
+    else:
+        direct = f"{name_of(f)} itself is what is differentiated"
+    plain = type(f) is types.FunctionType
+    remedy = f"decorate {name_of(f)} with" if plain else "put the call into a function with"
+    return (
+        f"asked only where {direct}, or called back by a rule; its calls inside a program are "
+        f"not seen.\n  {remedy} @cr.primitive, and register the rule for that"
+    )
+
+
+def warn_if_never_asked(f: Any) -> None:
+    """Warn the line that registers a rule for ``f``, unless it is one of ours."""
+    reason = why_never_asked(f)
+    depth = 1
+    while reason and sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
+        depth += 1
+    if reason and not sys._getframe(depth).f_globals.get("__name__", "").startswith(_RULESETS):
+        warnings.warn(f"a rule that is {reason}", RuleNeverAskedWarning, stacklevel=depth + 1)
+
+
+_RULESETS = f"{__package__}.rulesets"
+_REGISTRARS = (__name__, f"{__package__}.definitions")
+
+
 class RuleTable:
     """One direction's rules: call it to ask, ``register`` to add."""
 
@@ -71,10 +139,8 @@ class RuleTable:
         self.name = name
         self.methods: dict[Any, Methods] = {}
         self.functors: dict[type, Methods] = {}
-        # What engines look at first: functions whose only rule is a kind.
+        # What engines look at first: functions, of those that stay, whose only rule is a kind.
         self.kinds: dict[Any, Kind] = {}
-        # The partials of scalar rules with several outputs or a set-up.
-        self.partials: dict[Any, tuple] = {}
 
     def methods_of(self, f: Any) -> Methods | None:
         """Return the rules registered for ``f`` itself, or for calling instances of its class."""
@@ -82,18 +148,31 @@ class RuleTable:
             found = self.methods.get(f)
         except TypeError:
             found = None
+        if found is None:
+            own = carried(f)
+            found = None if own is None else own.methods.get(self.name)
         if found is None and self.functors:
             for base in type(f).__mro__:
                 if base in self.functors:
                     return self.functors[base]
         return found
 
-    def find(self, config: Any, f: Any, args: tuple) -> Any:
-        """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
+    def kind_of(self, f: Any) -> Kind | None:
+        """Return the kind that is the only rule of ``f``, or None."""
         try:
             kind = self.kinds.get(f)
         except TypeError:  # not hashable
-            kind = None
+            return None
+        if kind is None:
+            own = carried(f)
+            methods = None if own is None else own.methods.get(self.name)
+            if methods is not None and not methods.alternatives:
+                return methods.kind
+        return kind
+
+    def find(self, config: Any, f: Any, args: tuple) -> Any:
+        """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
+        kind = self.kind_of(f)
         if kind is not None:
             return kind
         methods = self.methods_of(f)
@@ -103,9 +182,10 @@ class RuleTable:
 
     def add_kind(self, f: Any, kind: Kind) -> None:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
-        methods = self.methods[f] = Methods(_title(f))
-        methods.kind = kind
-        self.kinds[f] = kind
+        self.unregister(f)
+        self._entry(f).kind = kind
+        if not carries_rules(f):
+            self.kinds[f] = kind
 
     def add_for_types(self, f: Any, types: tuple, rule: Any) -> None:
         """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
@@ -116,6 +196,11 @@ class RuleTable:
         key = f
         if isinstance(f, instances):
             table, key = self.functors, f.cls
+        elif carries_rules(f):
+            own = carried(f)
+            if own is None:
+                own = f.__chainrules__ = Carried(f)
+            table, key = own.methods, self.name
         if key not in table:
             table[key] = Methods(_title(f))
         self.kinds.pop(key, None)
@@ -138,17 +223,22 @@ class RuleTable:
             raise RuleError(f"{self.name}.register needs the function itself, not {f!r}.")
 
         def add(function: Callable) -> Callable:
-            functor = f.cls if isinstance(f, instances) else None
-            rule = RuleSignature(function, f, self.leading, functor)
-            methods = self._entry(f)
-            for count in range(rule.required, rule.positional + 1):
-                if rule.varargs is None or count == rule.positional:
-                    types = rule.types[:count]
-                    types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
-                    methods.add(hashable(types), rule.config_type, rule)
+            self.add(f, function)
+            warn_if_never_asked(f)
             return function
 
         return add
+
+    def add(self, f: Any, function: Callable) -> None:
+        """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
+        functor = f.cls if isinstance(f, instances) else None
+        rule = RuleSignature(function, f, self.leading, functor)
+        methods = self._entry(f)
+        for count in range(rule.required, rule.positional + 1):
+            if rule.varargs is None or count == rule.positional:
+                types = rule.types[:count]
+                types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
+                methods.add(hashable(types), rule.config_type, rule)
 
     def unregister(self, f: Any) -> None:
         """Forget every rule of ``f`` in this direction."""
@@ -157,9 +247,13 @@ class RuleTable:
             return
         self.methods.pop(f, None)
         self.kinds.pop(f, None)
+        own = carried(f)
+        if own is not None:
+            own.methods.pop(self.name, None)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: rules for {len(self.methods) + len(self.functors)} functions>"
+        count = len(self.methods) + len(self.functors)
+        return f"<{self.name}: rules for {count} functions, and for those that carry their own>"
 
 
 class _Variadic(list):
@@ -232,7 +326,7 @@ class FRuleTable(RuleTable):
             raise RuleError(
                 f"the frule of {name_of(f)} ({defined_at(rule.function)}) must return (y, ydot)."
             )
-        return pair
+        return healed(pair)  # np.asarray in a rule makes object arrays of traced numbers
 
 
 class RRuleTable(RuleTable):
@@ -295,7 +389,7 @@ class RRuleTable(RuleTable):
                 f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
                 "(y, pullback)."
             )
-        return pair[0], Pullback(pair[1], f, len(args), rule.positional)
+        return healed(pair[0]), Pullback(pair[1], f, len(args), rule.positional)
 
 
 def _pad(pullback: Pullback, options: int) -> Pullback:

@@ -33,13 +33,24 @@ def name_of(f: Any) -> str:
     return name
 
 
-@functools.lru_cache(maxsize=4096)
 def parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
     """Return the parameters of ``f``, or None where it does not tell them."""
+    # Kept for what stays for good; whatever else was kept would be kept alive.
+    owner = getattr(f, "__self__", f)
+    return _kept_parameters(f) if isinstance(owner, _LASTING) else _parameters(f)
+
+
+_LASTING = (np.ufunc, type(np.sum), types.ModuleType)
+
+
+def _parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
     try:
         return tuple(inspect.signature(f).parameters.values())
     except (ValueError, TypeError):
         return None
+
+
+_kept_parameters = functools.lru_cache(maxsize=4096)(_parameters)
 
 
 # What stands for "not given" must not be given: NumPy's own functions tell it by identity.
@@ -48,7 +59,7 @@ _NO_DEFAULTS = (inspect.Parameter.empty, np._NoValue)
 
 def positional_names(f: Any) -> list[str]:
     """Return the names of the positional parameters of ``f``, as far as it tells them."""
-    return [p.name for p in _parameters_of(f) or () if p.kind in POSITIONAL]
+    return [p.name for p in parameters(f) or () if p.kind in POSITIONAL]
 
 
 def options_by_name(
@@ -66,7 +77,7 @@ def options_by_name(
 
 def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Turn keyword arguments of ``f`` into positional ones, as far as its signature allows."""
-    known = _parameters_of(f)
+    known = parameters(f)
     if not kwargs or known is None:
         return args, kwargs
     kwargs = dict(kwargs)
@@ -84,13 +95,6 @@ def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return tuple(placed), kwargs
 
 
-def _parameters_of(f: Any) -> tuple[inspect.Parameter, ...] | None:
-    # A closure is not kept: the cache would keep alive all that it closes over.
-    if getattr(f, "__closure__", None) is None and type(f).__hash__ is not None:
-        return parameters(f)
-    return parameters.__wrapped__(f)
-
-
 def without_defaults(f: Any, kwargs: dict, supported: Iterable[str]) -> dict:
     """Drop the unsupported keywords that only repeat a default of ``f``, and refuse others.
 
@@ -100,7 +104,7 @@ def without_defaults(f: Any, kwargs: dict, supported: Iterable[str]) -> dict:
         If a keyword that changes the result is not supported.
     """
     supported = set(supported)
-    defaults = {p.name: p.default for p in _parameters_of(f) or ()}
+    defaults = {p.name: p.default for p in parameters(f) or ()}
     kept = {}
     for name, option in kwargs.items():
         if name in supported:

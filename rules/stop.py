@@ -43,7 +43,7 @@ def ignore_derivatives(f_or_x: Any) -> Any:
     """
     if not inspect.isroutine(f_or_x) and not isinstance(f_or_x, functools.partial):
         return value(f_or_x)
-    known = parameters.__wrapped__(f_or_x)
+    known = parameters(f_or_x)
     if known is not None and not known:
         return value(f_or_x())
 

@@ -6,16 +6,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ..calls import primitive
-from ..operands import is_array
 from ..registry import frule, rrule
 from ..tangents import ZERO, NoTangent, add
 from .stacking import (
     Results,
     Sequence,
+    copied,
     form_of,
     gather,
     pull_item,
@@ -46,8 +44,6 @@ def at_first(initial: Any) -> tuple:
 def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return the last one.
 
-    Where there is one value only and nothing to carry it through, an array is a copy of it.
-
     Parameters
     ----------
     f : callable
@@ -70,8 +66,7 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
-    items = [*at_first(initial), *xs]
-    return last_of(items) if len(items) < 2 else functools.reduce(f, items)
+    return copied(functools.reduce(f, [*at_first(initial), *xs]))
 
 
 @primitive
@@ -145,8 +140,7 @@ def with_tangents(first: tuple, firstdot: list, xs: Any, xsdot: Any) -> tuple[li
 def last_of(carries: Any) -> Any:
     if not carries:
         raise TypeError("reduce of an empty sequence needs an initial value.")
-    carry = carries[-1]
-    return np.copy(carry) if len(carries) == 1 and is_array(carry) else carry
+    return copied(carries[-1])
 
 
 @frule.register(reduce)

@@ -8,7 +8,8 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..calls import array_of, astype
+from ...config import MissingRuleError
+from ..calls import array_of, as_dtype, astype
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
 from ..project import ProjectTo, dtype_of
@@ -22,7 +23,7 @@ from .numpys_own import composed_for_derivatives
 
 def is_continuous(dtype):
     """Say whether a conversion to ``dtype`` is smooth: to integers it is piecewise constant."""
-    return np.dtype(dtype).kind in "fc"
+    return np.dtype(dtype).kind in "fcO"
 
 
 @frule.register(astype)
@@ -81,7 +82,7 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     shape = np.shape(a) if shape is None else shape
     if is_traced(fill_value):
-        return astype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
+        return as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
     y = np.zeros_like(a, dtype, shape=shape)
     y[...] = fill_value
     return y
@@ -190,7 +191,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         y = np.where(steps == count, stop, y)  # exactly, as NumPy does
     y = np.moveaxis(y, 0, axis)
     if dtype is not None:
-        y = astype(y if is_continuous(dtype) else np.floor(y), dtype)
+        y = as_dtype(y if is_continuous(dtype) else np.floor(y), dtype)
     return (y, step) if retstep else y
 
 
@@ -198,7 +199,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     base = np.expand_dims(base, axis) if np.ndim(base) > 0 else base
     y = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
-    return y if dtype is None else astype(y, dtype)
+    return y if dtype is None else as_dtype(y, dtype)
 
 
 @composed_for_derivatives(np.geomspace)
@@ -210,7 +211,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
         y = np.where(steps == count, stop, y)
     # NumPy never returns less than double precision here (2.4).
     dtype = np.result_type(value(y), np.float64) if dtype is None else dtype
-    return astype(np.moveaxis(y, 0, axis), dtype)
+    return as_dtype(np.moveaxis(y, 0, axis), dtype)
 
 
 @composed_for_derivatives(np.vander)

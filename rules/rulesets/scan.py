@@ -8,7 +8,7 @@ from ..calls import primitive
 from ..exits import describe
 from ..registry import frule, rrule
 from ..tangents import ZERO, AbstractZero, NoTangent, Tangent, child_tangents
-from .stacking import Results, Sequence, gather, pull_item, stack, sum_of_fbars, unstack
+from .stacking import Results, Sequence, copied, gather, pull_item, stack, sum_of_fbars, unstack
 
 
 @primitive
@@ -51,7 +51,7 @@ def scan(f: Callable, carry: Any, xs: Any) -> tuple[Any, Any]:
     for x in xs:
         carry, y = pair_of(f(carry, x))
         ys.append(y)
-    return carry, gather(ys, stack, xs)
+    return copied(carry), gather(ys, stack, xs)
 
 
 def pair_of(step: Any) -> Any:
@@ -75,7 +75,7 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs):
         ys.append(y)
         ydots.append(ydot)
     ysdot = Results(ys, stack).collect(ydots)
-    return (carry, gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
+    return (copied(carry), gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
 
 
 @rrule.register(scan)
@@ -100,4 +100,4 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs):
             xbars.append(xbar)
         return NoTangent(), sum_of_fbars(f, fbars), carrybar, sequence.collect(xbars[::-1])
 
-    return (carry, gather(ys, stack, xs)), scan_pullback
+    return (copied(carry), gather(ys, stack, xs)), scan_pullback

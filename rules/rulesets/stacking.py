@@ -4,6 +4,7 @@ A *stack* of numbers or arrays has one more axis, the first; a stack of containe
 container of stacks.
 """
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..tangents import (
     sum_tangents,
     unthunk,
 )
+from ..traced_array import TracedArray
 
 
 def stack(items: Any) -> Any:
@@ -148,9 +150,26 @@ def form_of(x: Any) -> Any:
 
 def gather(ys: Any, form: Any, x: Any) -> Any:
     """Return the results ``ys`` over ``x`` in their form; those of an empty array are its like."""
-    if form is stack and not ys:
-        return value(x)[:0] if is_array(x) else np.zeros(0)
-    return form(ys)
+    if form is stack:
+        if ys:
+            return stack(ys)
+        return np.copy(value(x)[:0]) if is_array(x) else np.zeros(0)
+    return form([copied(y) for y in ys])
+
+
+def copied(x: Any) -> Any:
+    """Return ``x`` with copies of its arrays.
+
+    What a function gives back may be an item itself, or a view of it. A rule's result is none,
+    so it must not be one without a rule.
+    """
+    parts = children(x)
+    if parts is not None:
+        values = [copied(part) for part in parts.values]
+        return x if all(map(operator.is_, values, parts.values)) else parts.rebuild(values)
+    if type(x) is np.ndarray or isinstance(x, TracedArray):
+        return np.copy(x)
+    return x.copy() if isinstance(x, np.ndarray) else x  # of a subclass, which np.copy drops
 
 
 def pull_item(pullback: Any, ybar: Any, count: int) -> tuple:

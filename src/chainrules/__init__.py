@@ -31,6 +31,7 @@ from .config import (
     NoReverseMode,
     RuleConfig,
     RuleError,
+    RuleNeverAskedWarning,
     TangentError,
     frule_via_ad,
     rrule_via_ad,

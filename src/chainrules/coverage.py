@@ -113,7 +113,10 @@ def _status(table: Any, f: Any) -> str | None:
 def missing_partials(f: Any) -> list[str]:
     """List the arguments in which ``f`` has no derivative, with the reason of each."""
     kind = rrule.kinds.get(f)
-    rows = [kind.partials] if isinstance(kind, ScalarRule) else rrule.partials.get(f, [()])[0]
+    methods = rrule.methods_of(f)
+    rows = [kind.partials] if isinstance(kind, ScalarRule) else []
+    if methods is not None and methods.partials is not None:
+        rows = methods.partials[0]
     found = {p.message: None for row in rows for p in row if isinstance(p, NotImplementedTangent)}
     return list(found)
 

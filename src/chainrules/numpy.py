@@ -21,7 +21,7 @@ from typing import Any
 import numpy as _numpy
 
 from . import _rulesets
-from .rules import array_of, astype, innermost, is_traced, value
+from .rules import array_of, as_dtype, innermost, is_traced, value
 from .rules.buffers import buffer
 from .rules.objects import healed
 
@@ -35,7 +35,7 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     ndmin = options.pop("ndmin", 0)
     if options:
         raise TypeError(f"array of traced values does not support {', '.join(options)}.")
-    y = y if dtype is None else astype(y, dtype)
+    y = y if dtype is None else as_dtype(y, dtype)
     return y[(None,) * (ndmin - y.ndim)] if y.ndim < ndmin else y
 
 
@@ -44,7 +44,7 @@ def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     if not is_traced(a):
         return _numpy.asarray(a, dtype, **options)
     y = array_of(a)
-    return y if dtype is None or y.dtype == dtype else astype(y, dtype)
+    return y if dtype is None or y.dtype == dtype else as_dtype(y, dtype)
 
 
 asanyarray = ascontiguousarray = asfortranarray = asarray
@@ -70,7 +70,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     if not is_traced(fill_value):
         return buffer(_numpy.full(shape, fill_value, dtype, **options))
     y = _numpy.copy(_numpy.broadcast_to(array_of(fill_value), shape))
-    return y if dtype is None else astype(y, dtype)
+    return y if dtype is None else as_dtype(y, dtype)
 
 
 def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:

@@ -51,6 +51,53 @@ def test_dask_arrays_stay_lazy():
     assert float(ydot) == pytest.approx(float(np.asarray(xbar) @ plain))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, x: np.sum(x * a + a * x[0]),
+        lambda a, x: np.sum(x @ a.T),
+        lambda a, x: np.sum(np.dot(a, x)),
+        lambda a, x: np.sum(np.tensordot(a, x, 1)),
+        lambda a, x: np.sum(np.einsum("ij,j->i", a, x)),
+        lambda a, x: np.sum(np.where(a > 1, x, 0.0)),
+        lambda a, x: np.sum(np.concatenate([a[0], x])),
+    ],
+)
+def test_a_traced_array_beside_a_dask_array(f):
+    dask_array = pytest.importorskip("dask.array")
+    a = np.arange(6.0).reshape(2, 3)
+    lazy = dask_array.from_array(a, chunks=2)
+    expected = cr.grad(lambda x: f(a, x))(X)
+    np.testing.assert_allclose(expected, np.asarray(cr.grad(lambda x: f(lazy, x))(X)))
+    ydot = cr.jvp(lambda x: f(lazy, x), (X,), (X,))[1]
+    np.testing.assert_allclose(expected @ X, np.asarray(ydot))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda da, a, x: np.sum(a @ x),
+        lambda da, a, x: np.sum(a * x),
+        lambda da, a, x: np.sum(a + x),
+        lambda da, a, x: np.sum(a**x),
+        lambda da, a, x: np.sum(np.matmul(a, x)),
+        lambda da, a, x: np.sum(a.dot(x)),
+        lambda da, a, x: np.sum(da.tensordot(a, x, 1)),
+        lambda da, a, x: np.sum(da.map_blocks(lambda a, x: a * x, a, x)),
+        lambda da, a, x: np.sum(da.from_array(x)),
+        lambda da, a, x: np.sum(np.where(a > x, 1.0, 0.0)),
+    ],
+)
+def test_a_dask_array_before_a_traced_one_is_refused(f):
+    """It takes what says that it is an ndarray for one, and hides it in a task of its own."""
+    dask_array = pytest.importorskip("dask.array")
+    lazy = dask_array.from_array(np.arange(6.0).reshape(2, 3), chunks=2)
+    for transform in (cr.grad, cr.jacfwd, cr.hessian):
+        with pytest.raises(cr.LostDerivativeError, match="put the traced array first") as caught:
+            transform(lambda x: f(dask_array, lazy, x))(X)
+        assert "test_neighbours.py" in str(caught.value)
+
+
 class Length:
     """A number with a unit, which knows what to do beside an array."""
 

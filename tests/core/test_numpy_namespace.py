@@ -61,3 +61,39 @@ def test_arrays_are_copied_as_numpy_does():
         return x[0] + np.sum(y)
 
     numpy.testing.assert_array_equal(cr.grad(f)(X), [1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.astype(object),
+        lambda x: x.astype("O", copy=False),
+        lambda x: x[1].astype(object),
+        lambda x: numpy.astype(x, object),
+        lambda x: numpy.asarray(x, object),
+        lambda x: np.array(x, dtype=object),
+        lambda x: np.array([x[0], 2.0, [x[1] * x[2]][0]], dtype=object),
+        lambda x: np.asarray(x, dtype=object),
+        lambda x: np.ascontiguousarray([x[0], x[1]], "O"),
+        lambda x: np.full(3, x[1], dtype=object),
+        lambda x: np.full_like(x, x[1], dtype=object),
+        lambda x: np.fromiter(iter(x), object),
+        lambda x: np.linspace(x[0], x[1], 3, dtype=object),
+        lambda x: np.logspace(x[0], x[1], 3, dtype=object),
+        lambda x: cr.array(x, object),
+        lambda x: cr.array([x[0], x[1]], object),
+    ],
+)
+def test_arrays_of_dtype_object_hold_traced_numbers(f):
+    """The derivative was 0: NumPy was asked for an array of plain numbers."""
+    expected = numpy.sum(f(X * 1.0))
+
+    def total(x):
+        return numpy.sum(f(x * 1.0))
+
+    numpy.testing.assert_allclose(expected, cr.value_and_grad(total)(X)[0])
+    step = cr.jacfwd(lambda t: total(X + t * X**2))(0.0)
+    numpy.testing.assert_allclose(cr.grad(total)(X) @ X**2, step)
+    exact = (total(X + 1e-6 * X**2) - total(X - 1e-6 * X**2)) / 2e-6
+    numpy.testing.assert_allclose(exact, step, rtol=1e-7)
+    assert exact != 0

@@ -1,5 +1,12 @@
 """The tables of rules: asking, registering, opting out, and the tools that define rules."""
 
+import functools
+import gc
+import inspect
+import math
+import re
+import weakref
+
 import numpy as np
 import pytest
 
@@ -447,3 +454,173 @@ def test_rules_of_which_neither_is_more_specific():
 
     with pytest.warns(Warning, match="neither is more specific"):
         cr.rrule(g, 1.0, 2.0)
+
+
+# ---- rules go with their function -----------------------------------------------------------
+
+
+def with_a_scalar_rule(f):
+    cr.scalar_rule(f, lambda y, x: 2 * x)
+
+
+def with_rules_by_hand(f):
+    @cr.rrule.register(f)
+    def f_rrule(config: cr.HasReverseMode, f, x):
+        return f(x), pass_on
+
+    @cr.frule.register(f)
+    def f_frule(tangents, f, x: float):
+        return f(x), tangents[1]
+
+
+def with_outputs(f):
+    cr.scalar_rule(f, lambda shared, y, x: shared, setup=lambda y, x: 2 * x)
+
+
+def with_an_opt_out(f):
+    with_rules_by_hand(f)
+    cr.opt_out(cr.rrule, f, float)
+
+
+@pytest.mark.parametrize("decorate", [cr.primitive, lambda f: f], ids=["primitive", "plain"])
+@pytest.mark.parametrize(
+    "register", [with_a_scalar_rule, with_rules_by_hand, with_outputs, with_an_opt_out]
+)
+def test_a_function_that_is_gone_takes_its_rules_along(decorate, register):
+    def make():
+        @decorate
+        def square(x):
+            return x * x
+
+        register(square)
+        cr.grad(square)(1.0)
+        cr.jvp(square, (1.0,), (1.0,))
+        cr.grad(lambda x: square(x=x))(1.0)
+        cr.jacfwd(lambda x: square(x))(np.ones(2))
+        return weakref.ref(square)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_wrapper_does_not_take_over_the_rules_of_what_it_wraps(f):
+    """functools.wraps copies every attribute of a function."""
+    cr.scalar_rule(f, 5.0)
+
+    @functools.wraps(f)
+    def twice(x):
+        return 2 * f(x)
+
+    assert cr.rrule(twice, 1.0) is None
+    assert (5.0, 10.0) == (cr.grad(f)(1.0), cr.grad(twice)(1.0))
+    cr.scalar_rule(twice, 7.0)
+    assert (5.0, 7.0) == (cr.grad(f)(1.0), cr.grad(twice)(1.0))
+
+
+def test_a_primitive_of_a_function_of_numpy_is_not_kept_either():
+    def make():
+        inv = cr.primitive(np.linalg.inv)
+        cr.linear_rule(inv, lambda ybar, space: ybar)
+        return weakref.ref(inv)
+
+    reference = make()
+    gc.collect()
+    assert reference() is None
+
+
+def test_bound_methods_are_found_by_equality():
+    class Line:
+        def at(self, x):
+            return 3 * x
+
+    line, other = Line(), Line()
+
+    @cr.rrule.register(line.at)
+    def at_rrule(at, x):
+        return at(x), lambda ybar: (NO, 10 * ybar)
+
+    assert 10.0 == cr.rrule(line.at, 1.0)[1](1.0)[1]
+    assert cr.rrule(other.at, 1.0) is None
+    cr.rrule.unregister(line.at)
+    assert cr.rrule(line.at, 1.0) is None
+
+
+# ---- rules that nobody asks -----------------------------------------------------------------
+
+
+class Scale:
+    def __init__(self, a):
+        self.a = a
+
+    def __call__(self, x):
+        return self.a * x
+
+
+def plain(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("f", "what", "remedy"),
+    [
+        (plain, "plain itself is", "decorate plain with @cr.primitive, and register the rule for"),
+        (math.gamma, "gamma itself is", "put the call into a function with @cr.primitive, and"),
+        (Scale, "Scale itself is", "put the call into a function with @cr.primitive, and"),
+        (
+            cr.instances(Scale),
+            "an instance of Scale is itself",
+            "put the call into a function with @cr.pri",
+        ),
+        (Scale(1.0).__call__, "__call__ itself is", "put the call into a function with @cr.primi"),
+    ],
+)
+@pytest.mark.parametrize("table", [cr.frule, cr.rrule])
+def test_registering_a_rule_that_calls_inside_a_program_do_not_ask(table, f, what, remedy):
+    """Where f itself is differentiated it is asked; calls of it inside a program nobody sees."""
+
+    def rule(*call):
+        raise AssertionError
+
+    expected = f"asked only where {what} what is differentiated"
+    rule.__signature__ = inspect.signature(lambda tangents, f, x: 0)
+    with pytest.warns(cr.RuleNeverAskedWarning, match=re.escape(expected)) as caught:
+        table.register(f)(rule)
+    table.unregister(f)
+    assert [__file__] == [warning.filename for warning in caught]
+    assert remedy in str(caught[0].message)
+
+
+def test_the_tools_warn_of_rules_that_nobody_asks():
+    for define in (
+        lambda: cr.scalar_rule(plain, 1.0),
+        lambda: cr.scalar_rule(plain, lambda a, y, x: a, setup=lambda y, x: x),
+        lambda: cr.linear_rule(plain, lambda ybar, space: ybar),
+        lambda: cr.non_differentiable(plain),
+        lambda: cr.non_differentiable(plain, float),
+    ):
+        with pytest.warns(cr.RuleNeverAskedWarning) as caught:
+            define()
+        assert [__file__] == [warning.filename for warning in caught]
+    assert "non-differentiable" in cr.which(cr.rrule, plain, 1.0)
+    assert "not asked by calls inside a program" in cr.which(cr.rrule, plain, 1.0)
+    cr.rrule.unregister(plain)
+    cr.frule.unregister(plain)
+
+
+def test_no_warning_for_rules_that_are_asked(f, recwarn):
+    with_rules_by_hand(f)
+    cr.scalar_rule(f, 1.0)
+    cr.non_differentiable(f, str)
+    cr.opt_out(cr.rrule, plain)
+    assert [] == recwarn.list
+    assert "not asked" not in cr.which(cr.rrule, f, 1.0) + cr.which(cr.rrule, np.sin, 1.0)
+
+
+def test_a_wrapper_of_a_primitive_runs_where_it_is_called_by_a_rule(f):
+    @functools.wraps(f)
+    def twice(x):
+        return 2 * f(x)
+
+    cr.scalar_rule(f, 5.0)
+    assert 10.0 == cr.grad(cr.checkpoint(twice))(1.0)

@@ -334,3 +334,200 @@ def test_second_derivatives_of_checkpoint():
     np.testing.assert_allclose(cr.hessian(cr.checkpoint(f))(XS), cr.hessian(f)(XS), rtol=1e-14)
     reverse = cr.jacrev(cr.grad(cr.checkpoint(f)))(XS)
     np.testing.assert_allclose(reverse, cr.hessian(f)(XS), rtol=1e-14)
+
+
+FACTOR = np.ones(3)
+
+
+def summed_with_a_global(x):
+    return np.sum(np.sin(x) * FACTOR)
+
+
+def changed_array(x):
+    factor = np.ones(3)
+    y = cr.checkpoint(lambda x: np.sum(np.sin(x) * factor))(x)
+    factor[:] = 5.0
+    return y
+
+
+def changed_global(x):
+    y = cr.checkpoint(summed_with_a_global)(x)
+    FACTOR[:] += 1.0
+    return y
+
+
+def changed_array_of_a_helper(x):
+    factor = np.ones(3)
+
+    def helper(x, *, parts=factor):
+        return np.sum(x * parts)
+
+    y = cr.checkpoint(lambda x: helper(np.sin(x)))(x)
+    factor[0] = 5.0
+    return y
+
+
+def changed_array_in_a_dict(x):
+    parts = {"factor": [np.ones(3)]}
+    y = cr.checkpoint(functools.partial(lambda p, x: np.sum(x * p["factor"][0]), parts))(x)
+    parts["factor"][0][0] = 5.0
+    return y
+
+
+def changed_traced_array(x):
+    factor = x * 1.0
+    y = cr.checkpoint(lambda x: np.sum(np.sin(x) * factor))(x)
+    factor[0] = 100.0
+    return y
+
+
+def traced_array_written_over_with_its_own_value(x):
+    factor = x * 1.0
+    y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
+    factor[0] = cr.value(factor)[0]
+    return y
+
+
+def changed_number_at_which_the_value_is_the_same(x):
+    factor = 1.0
+    y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
+    factor = 2.0
+    return y
+
+
+def changed_array_at_which_the_value_is_the_same(x):
+    factor = np.ones(3)
+    y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
+    factor = 2 * factor
+    return y
+
+
+def random_numbers(x):
+    rng = np.random.default_rng(0)
+    return cr.checkpoint(lambda x: np.sum(x) * rng.normal())(x)
+
+
+def counting(x):
+    calls = []
+
+    def layer(x):
+        calls.append(x)
+        return np.sum(x) * len(calls)
+
+    return cr.checkpoint(layer)(x)
+
+
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (changed_array, "an array or a number that <lambda> captures has been changed"),
+        (changed_global, "an array or a number that summed_with_a_global captures"),
+        (changed_array_of_a_helper, "captures has been changed"),
+        (changed_array_in_a_dict, "captures has been changed"),
+        (changed_traced_array, "captures has been changed"),
+        (traced_array_written_over_with_its_own_value, "captures has been changed"),
+        (changed_number_at_which_the_value_is_the_same, "captures has been changed"),
+        (changed_array_at_which_the_value_is_the_same, "captures has been changed"),
+        (random_numbers, "gave another value when it was evaluated again"),
+        (counting, "layer, evaluated by cr.checkpoint in .*, gave another value"),
+    ],
+)
+@pytest.mark.parametrize("transform", [cr.grad, cr.jacrev, cr.hessian])
+def test_checkpoint_of_a_function_that_does_not_repeat_itself(f, what, transform):
+    with pytest.raises(cr.MutationError, match=what) as caught:
+        transform(f)(XS)
+    assert "pass to it as an argument whatever may change" in str(caught.value)
+
+
+def test_checkpoint_of_a_function_that_writes_into_its_arguments():
+    """It is given copies, in both evaluations and without a derivative."""
+
+    def f(x, flags, parts):
+        flags[0] = not flags[0]
+        parts["a"][0] += 1.0
+        x[1] = x[0] ** 2
+        return np.sum(x) * parts["a"][0] * (2.0 if flags[0] else 3.0)
+
+    x, flags, parts = XS.copy(), np.array([False]), {"a": np.zeros(1)}
+    expected = 2.0 * np.array([1.0 + 2 * XS[0], 0.0, 1.0])
+    checkpointed = cr.checkpoint(f)
+    np.testing.assert_allclose(expected, cr.grad(checkpointed)(x, flags, parts), rtol=1e-15)
+    assert checkpointed(x, flags, parts) == f(x.copy(), np.array([False]), {"a": np.zeros(1)})
+    np.testing.assert_array_equal(XS, x)
+    assert (False, 0.0) == (flags[0], parts["a"][0])
+
+
+def test_checkpoint_of_functions_that_round_otherwise_where_they_are_traced():
+    """The value of a rule may differ from NumPy's in its last bits: that is no change."""
+
+    @cr.primitive
+    def third(x):
+        return x / 3
+
+    @cr.rrule.register(third)
+    def third_rrule(third, x):
+        return x * (1 / 3), lambda ybar: (cr.NoTangent(), ybar / 3)
+
+    xs = np.arange(1.0, 30.0)
+    assert np.any(xs / 3 != xs * (1 / 3))
+    f = cr.checkpoint(lambda x: np.sum(np.sin(third(x))))
+    np.testing.assert_allclose(np.cos(xs / 3) / 3, cr.grad(f)(xs), rtol=1e-12)
+
+
+def test_checkpoint_of_values_that_are_no_numbers():
+    """NaN is equal to itself; objects that hold themselves, text and logs are not looked at."""
+
+    class Node:
+        def __init__(self):
+            self.me, self.log, self.name = self, [np.ones(2)], "node"
+
+    node = Node()
+
+    def f(x):
+        node.log.append(np.ones(3))
+        return {"y": np.where(x > 1.5, x * x, np.nan), "name": node.name, "none": None}
+
+    gradient = cr.grad(lambda x: np.nansum(cr.checkpoint(f)(x)["y"]))(XS)
+    np.testing.assert_array_equal([0.0, 0.0, 4.0], gradient)
+
+
+# ---- results are arrays of their own --------------------------------------------------------
+
+
+def first_of(carry, x):
+    return carry
+
+
+@pytest.mark.parametrize(
+    "result_of",
+    [
+        lambda rows: cr.reduce(first_of, rows[:1]),
+        lambda rows: cr.reduce(first_of, rows),
+        lambda rows: cr.reduce(lambda carry, x: x, [*rows]),
+        lambda rows: cr.reduce(first_of, [], rows),
+        lambda rows: cr.reduce(first_of, [], {"a": rows})["a"],
+        lambda rows: cr.accumulate(first_of, [*rows])[0],
+        lambda rows: cr.scan(lambda carry, x: (carry, x), rows, rows)[0],
+        lambda rows: cr.scan(lambda carry, x: (carry, x), rows, rows)[1],
+        lambda rows: cr.map(lambda x: x, [*rows])[0],
+        lambda rows: cr.map(lambda x: x[:1], (*rows, rows))[0],
+        lambda rows: cr.map(lambda x: x, rows),
+    ],
+)
+def test_what_is_given_back_is_no_view_of_the_items(result_of):
+    """With a rule it cannot be one, so it is not one without: a write into it stays there."""
+
+    def f(x):
+        rows = x * 1.0
+        result = result_of(rows)
+        result *= 3.0
+        return np.sum(rows**2) + np.sum(result)
+
+    y, gradient = cr.value_and_grad(f)(ROWS)
+    assert y == f(ROWS) == cr.jvp(f, (ROWS,), (ROWS,))[0]
+    np.testing.assert_allclose(np.sum(gradient * ROWS), cr.jvp(f, (ROWS,), (ROWS,))[1], rtol=1e-14)
+
+
+def test_objects_without_arrays_are_given_back_as_they_are():
+    keeper = Decay(0.5)
+    assert keeper is cr.map(lambda x: keeper, [1.0])[0] is cr.reduce(first_of, [1.0], keeper)

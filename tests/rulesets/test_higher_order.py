@@ -429,3 +429,27 @@ def test_map_through_forward_mode_keeps_a_number_an_item():
     np.testing.assert_allclose(
         taped_pullback(np.ones_like(xs))[2], pullback(np.ones_like(xs))[2], rtol=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: cr.map(lambda t: t * np.sum(a), a),
+        lambda a: cr.map(lambda t: np.sin(t * a[0, 1]), a[0]),
+        lambda a: cr.map(lambda t: [t * a[0, 0], {"b": np.sum(a) * t}], [*a])[0][1]["b"],
+        lambda a: cr.reduce(lambda carry, t: np.sin(carry * t * np.sum(a)), a),
+        lambda a: cr.scan(lambda carry, t: (carry * t * np.sum(a), t * a[0]), a[0], a)[1],
+        lambda a: np.apply_along_axis(lambda t: t * np.sum(a**2), 0, a),
+        lambda a: cr.checkpoint(lambda t: t * np.sum(a * a))(a),
+    ],
+)
+def test_jacobians_where_the_function_captures_what_is_differentiated(f):
+    """The recorded pullback runs when the tape that the captured values are of is closed."""
+    a = np.arange(1.0, 7.0).reshape(2, 3)
+    expected = cr.jacfwd(f)(a)
+    np.testing.assert_allclose(expected, cr.jacrev(f)(a), rtol=1e-12)
+    sparse = cr.jacrev(f, sparse=True)(a).toarray()
+    np.testing.assert_allclose(expected, sparse.reshape(expected.shape), rtol=1e-12)
+    second = cr.jacfwd(cr.jacfwd(f))(a)
+    for transform in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(second, transform(cr.jacrev(f))(a), rtol=1e-11, atol=1e-12)

@@ -474,6 +474,32 @@ def test_a_second_derivative_hidden_from_the_tracer_is_caught():
         check_frule(square, X, push=lambda t, x: 2 * cr.value(x) * t[0], **options)
 
 
+def test_a_value_hidden_from_the_tracer_is_caught():
+    """What goes on from it, as square(x)**2 does, is differentiated twice through it."""
+    options = {"second_order": True, "value": lambda x: cr.value(x) ** 2}
+    with pytest.raises(
+        WrongDerivativeError, match="value that the rule returns is not followed, forward over rev"
+    ):
+        check_rrule(square, X, pull=lambda ybar, x: (2 * x * ybar,), **options)
+    with pytest.raises(
+        WrongDerivativeError, match="value that the rule returns is not followed, forward over for"
+    ):
+        check_frule(square, X, push=lambda t, x: 2 * x * t[0], **options)
+
+
+def test_a_rule_that_programs_do_not_ask_is_noted():
+    assert any("calls inside a program are not seen" in n for n in test_rrule(halfway, X).notes)
+    assert any("calls inside a program are not seen" in n for n in test_frule(halfway, X).notes)
+    assert [] == test_rrule(np.sin, X).notes
+
+
+def halfway(x):
+    return 0.5 * x
+
+
+cr.linear_rule(halfway, lambda ybar, space: 0.5 * ybar)
+
+
 def test_a_rule_that_cannot_be_differentiated_again_says_where():
     def pull(ybar, x):
         return (2 * np.asarray(x, dtype=float) * ybar,)

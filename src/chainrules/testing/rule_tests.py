@@ -20,13 +20,15 @@ from ..config import (
 from ..forward import ForwardConfig
 from ..reverse import ReverseConfig
 from ..rules import frule, rrule
+from ..rules.registry import why_never_asked
 from .adjoint import check_adjoint
 from .case import Case, Report
 from .describe import short_name
 from .finite_differences import FiniteDifference
 from .pullback_checks import Reverse
 from .pushforward_checks import Pushforward
-from .second_order import SecondOrder
+from .random_tangents import short_numbers
+from .second_order import SecondOrder, check_value_is_followed
 
 __all__ = ["merged", "test_frule", "test_rrule"]
 
@@ -111,6 +113,8 @@ def test_rrule(
     kwargs = merged(kwargs, fkwargs)
     case = Case("test_rrule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ReverseConfig() if config is None else config
+    if rrule_f is rrule:
+        _note_if_never_asked(case)
 
     def run(items: tuple) -> Any:
         return case.within(lambda: rrule_f(config, *items, **kwargs), "running the rule")
@@ -130,7 +134,7 @@ def test_rrule(
         if second_order and not np.any(reverse.missing):
             via_ad = rrule_f is rrule and isinstance(config, HasReverseMode)
             again = rrule_via_ad if via_ad else rrule_f
-            _check_second_reverse(case, again, config, reverse)
+            _check_second_reverse(case, again, config, reverse, xbar)
     wide = case.in_float64() if case.result.size and case.space.size else None
     if wide is not None:
         # Differences of float32 are good to four digits; a wrong formula shows in float64.
@@ -194,6 +198,8 @@ def test_frule(
     kwargs = merged(kwargs, fkwargs)
     case = Case("test_frule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ForwardConfig() if config is None else config
+    if frule_f is frule:
+        _note_if_never_asked(case)
 
     def push(tangents: tuple) -> Any:
         return case.within(
@@ -201,7 +207,7 @@ def test_frule(
         )
 
     forward = Pushforward(case, push, f"frule of {short_name(f)}")
-    forward.check()
+    ydot = forward.check()
     if case.result.size and case.space.size:
         partner = rrule_via_ad if frule_f is frule_via_ad else rrule
         try:
@@ -216,7 +222,7 @@ def test_frule(
         if second_order:
             via_ad = frule_f is frule and isinstance(config, HasForwardsMode)
             again = frule_via_ad if via_ad else frule_f
-            _check_second_forward(case, again, config)
+            _check_second_forward(case, again, config, ydot)
     wide = case.in_float64() if case.result.size and case.space.size else None
     if wide is not None:
         options: dict = {"rtol": rtol, "atol": atol, "fdm": fdm, "rng": rng, "seed": seed}
@@ -239,24 +245,47 @@ def merged(kwargs: dict, fkwargs: dict | None) -> dict:
     return {**kwargs, **(fkwargs or {})}
 
 
-def _check_second_reverse(case: Case, rule: Callable, config: Any, reverse: Reverse) -> None:
+def _note_if_never_asked(case: Case) -> None:
+    reason = why_never_asked(case.f)
+    if reason:
+        case.report.notes.append(f"this rule is {reason}")
+
+
+def _check_second_reverse(
+    case: Case, rule: Callable, config: Any, reverse: Reverse, xbar: np.ndarray
+) -> None:
     __tracebackhide__ = True
 
     def cotangents(items: tuple, keep_dtype: bool = True) -> tuple:
         _, pullback = rule(config, *items, **case.kwargs)
         return pullback(case.result.tangent(reverse.seed, keep_dtype=keep_dtype))
 
+    def value(items: tuple) -> Any:
+        return rule(config, *items, **case.kwargs)[0]
+
     SecondOrder(case, cotangents, case.space, case.entry_name, "reverse").check()
+    xdot = case.xdot
+    check_value_is_followed(case, value, "reverse", reverse.seed, xdot, xbar * xdot)
 
 
-def _check_second_forward(case: Case, rule: Callable, config: Any) -> None:
+def _check_second_forward(case: Case, rule: Callable, config: Any, ydot: np.ndarray) -> None:
     __tracebackhide__ = True
 
     def tangent(items: tuple, keep_dtype: bool = True) -> Any:
         tangents = case.space.tangents(case.xdot, keep_dtype=keep_dtype)
         return rule(config, tangents, *items, **case.kwargs)[1]
 
+    def value(items: tuple) -> Any:
+        tangents = case.space.tangents(case.xdot, keep_dtype=True)
+        return rule(config, tangents, *items, **case.kwargs)[0]
+
     def name(i: int) -> str:
         return "ydot" + case.result.name(i)
 
-    SecondOrder(case, tangent, case.result, name, "forward").check()
+    second = SecondOrder(case, tangent, case.result, name, "forward")
+    second.check()
+    # What is not implemented is left out of the sum.
+    seed = np.where(second.compared, short_numbers(case.result.size, case.rng), 0.0)
+    check_value_is_followed(
+        case, value, "forward", seed, case.xdot, seed * np.where(second.compared, ydot, 0.0)
+    )

@@ -19,7 +19,7 @@ from .plan import join
 from .pushforward_checks import entry_lines
 from .random_tangents import short_numbers
 
-__all__ = ["SecondOrder"]
+__all__ = ["SecondOrder", "check_value_is_followed"]
 
 
 class SecondOrder:
@@ -156,3 +156,49 @@ class SecondOrder:
                 f"paired with a direction it gives {np.sum(right):.6g}, forward over {self.order}"
                 f" {np.sum(left):.6g}",
             )
+
+
+def check_value_is_followed(
+    case: Case,
+    value: Callable[..., Any],
+    order: str,
+    seed: np.ndarray,
+    xdot: np.ndarray,
+    slope: Any,
+) -> None:
+    """What goes on from the value of a rule is differentiated again: it must not be a constant.
+
+    Parameters
+    ----------
+    case : Case
+    value : callable
+        From the function and its arguments, in a tuple, to the value that the rule gives.
+    order : str
+        The direction of the rule: ``reverse`` or ``forward``.
+    seed, xdot : numpy.ndarray
+        A weight of the value and a direction of the arguments, in coordinates.
+    slope : array of terms
+        Whose sum is ``<seed, ydot>``, by the rule itself.
+    """
+    __tracebackhide__ = True
+    if any(leaf.sparse for leaf in (*case.space.leaves, *case.result.leaves)):
+        return
+    followed = SecondOrder(case, value, case.result, str, order)
+    expected = float(np.sum(slope))
+    steps = {
+        "forward": lambda: seed * followed.forward(xdot),
+        "reverse": lambda: followed.reverse(seed) * xdot,
+    }
+    for engine, step in steps.items():
+        terms = case.within(step, f"{engine} over the value of the rule")
+        size = float(np.sum(np.abs(terms)) + np.sum(np.abs(slope)))
+        rtol = max(case.epsilon**0.65, case.given_rtol or 0)
+        rounding = case.rounding * float(np.sum(np.abs(seed)))
+        if np.isfinite(size) and abs(np.sum(terms) - expected) > rtol * size + rounding:
+            raise case.failure(
+                WrongDerivativeError,
+                f"the value that the rule returns is not followed, {engine} over {order}.",
+                f"its slope is {np.sum(terms):.6g}, and {expected:.6g} by the rule itself",
+                "does the rule's body hide something from the tracer (cr.value, np.asarray)?",
+            )
+    case.report.checks.append("the value differentiated again")

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..config import MutationError, user_line
 from .containers import children
-from .levels import Traced
+from .levels import Traced, is_traced
 from .project import dtype_of
 
 Step = tuple[Any, dict, tuple]  # a function, its options, and positions inside what it returns
@@ -169,3 +169,18 @@ def check_write(x: Any, v: Any, level: Any) -> None:
             f"an array of dtype {dtype} would truncate a traced number that is written into it "
             f"in {user_line()}.\n  make it an array of floats: np.zeros_like(x, dtype=float)"
         )
+
+
+def snapshot(x: Any) -> Any:
+    """Return an array that writes into ``x`` do not reach: a copy, or where ``x`` is traced,
+    another handle on the same version. Other things are returned as they are.
+    """
+    if isinstance(x, Traced):
+        if not hasattr(type(x), "views"):
+            return x
+        handle: Any = type(x)()
+        handle.level, handle.value = x.level, snapshot(x.value) if is_traced(x.value) else x.value
+        for name in type(x).__slots__:
+            setattr(handle, name, getattr(x, name))
+        return handle
+    return x.copy() if isinstance(x, np.ndarray) else x

@@ -58,6 +58,8 @@ LEAVES: set[type] = {
     types.ModuleType,
     types.GeneratorType,
 }
+# How deep a walk goes before it looks whether it will end.
+DEEP = 1000
 # Containers of our own tell their children themselves.
 registered: dict[type, Callable[[Any], Children]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
@@ -223,15 +225,13 @@ def find_cycle(x: Any) -> str | None:
     return None
 
 
-def check_depth(depth: int, x: Any) -> None:
-    """Refuse an ``x`` that holds itself; walks ask when they are deep inside it.
+def refuse_cycle(x: Any) -> None:
+    """Refuse an ``x`` that holds itself; walks ask once, when they are ``DEEP`` inside it.
 
     Raises
     ------
     TypeError
     """
-    if depth < 1024 or depth & (depth - 1):
-        return
     cycle = find_cycle(x)
     if cycle is not None:
         raise TypeError(
@@ -279,13 +279,16 @@ def fold(look: Callable, x: Any, *beside: Any) -> Any:
     if type(answer) is not Within:
         return answer
     outer: list[tuple] = []
+    deep = DEEP
     nodes, build, answers = iter(answer.nodes), answer.build, []
     while True:
         for node in nodes:
             answer = look(*node)
             if type(answer) is Within:
                 outer.append((nodes, build, answers))
-                check_depth(len(outer), x)
+                if len(outer) == deep:
+                    refuse_cycle(x)
+                    deep = 0
                 nodes, build, answers = iter(answer.nodes), answer.build, []
                 break
             answers.append(answer)
@@ -327,13 +330,16 @@ def map_leaves(f: Callable[[Any], Any], x: Any) -> Any:
 def iterate_leaves(x: Any) -> Iterator[Any]:
     """Yield the leaves of ``x``, depth first."""
     outer: list[Iterator] = []
+    deep = DEEP
     values = iter((x,))
     while True:
         for value in values:
             parts = children(value)
             if parts is not None:
                 outer.append(values)
-                check_depth(len(outer), x)
+                if len(outer) == deep:
+                    refuse_cycle(x)
+                    deep = 0
                 values = iter(parts.values)
                 break
             yield value

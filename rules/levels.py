@@ -8,7 +8,16 @@ and an exception leaves nothing behind.
 import itertools
 from typing import Any, Protocol
 
-from .containers import LEAVES, Within, check_depth, children, fold, map_leaves, unless_same
+from .containers import (
+    DEEP,
+    LEAVES,
+    Within,
+    children,
+    fold,
+    map_leaves,
+    refuse_cycle,
+    unless_same,
+)
 
 next_level = itertools.count(1).__next__
 
@@ -39,6 +48,7 @@ def innermost(args: Any) -> Any:
     # A walk of its own: every call asks, and what it asks for needs neither order nor answers.
     top = None
     outer: list = []
+    deep = DEEP
     values = iter(args)
     while True:
         for x in values:
@@ -56,7 +66,9 @@ def innermost(args: Any) -> Any:
                     continue
                 x = parts.values
             outer.append(values)
-            check_depth(len(outer), args)
+            if len(outer) == deep:
+                refuse_cycle(args)
+                deep = 0
             values = iter(x)
             break
         else:

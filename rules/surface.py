@@ -137,22 +137,21 @@ def _check_leaf(x: Any, t: Any, place: Any) -> Any:
                 f"  {_remedy(x)}, or give ZeroTangent() for it"
             )
         return t
-    what = _name(place)
     if isinstance(t, Tangent | dict | str | bytes) or t is None:
-        raise TangentError(f"{what} must be a {_kind(x)}, not a {type(t).__name__}.")
+        raise TangentError(f"{_name(place)} must be a {_kind(x)}, not a {type(t).__name__}.")
     if not isinstance(t, Traced) and dtype_of(t) is None:
         t = np.asarray(t)
     given_dtype, dtype = dtype_of(t), dtype_of(x)
     if shape_of(t) != shape_of(x):
         raise TangentError(
-            f"{what} has shape {shape_of(t)}, and the value it belongs to is {describe(x)}.\n"
+            f"{_name(place)} has shape {shape_of(t)}, and the value it belongs to is {describe(x)}.\n"
             f"  give one of shape {shape_of(x)}"
         )
     if given_dtype is not None and dtype is not None and given_dtype.kind not in "fciu":
-        raise TangentError(f"{what} must be of numbers, not of dtype {given_dtype}.")
+        raise TangentError(f"{_name(place)} must be of numbers, not of dtype {given_dtype}.")
     if dtype is not None and dtype.kind != "c" and given_dtype and given_dtype.kind == "c":
         raise TangentError(
-            f"{what} is complex, and the value it belongs to is real ({describe(x)})."
+            f"{_name(place)} is complex, and the value it belongs to is real ({describe(x)})."
         )
     return space(t)
 

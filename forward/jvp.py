@@ -16,11 +16,13 @@ from ..rules import (
     unthunk,
 )
 from ..rules.collector import paused_collector
+from ..rules.containers import Within, copied_containers, fold
 from ..rules.objects import explain, healed
-from ..rules.project import structural
+from ..rules.project import gathered
 from ..rules.roots import all_settled
-from ..rules.surface import check_tangent, is_perturbable_input
+from ..rules.surface import check_primals, check_tangent, is_perturbable_input
 from ..rules.tangents import child_tangents
+from ..rules.views import snapshot
 from .dual import ForwardLevel
 
 
@@ -56,26 +58,31 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
 
 
 def _wrap(level: ForwardLevel, x: Any, xdot: Any) -> Any:
-    xdot = unthunk(xdot)
-    if isinstance(xdot, AbstractZero):
-        return x
-    parts = children(x)
-    if parts is None:
-        return level.wrap(x, xdot, "an input") if is_perturbable_input(x) else x
-    given = child_tangents(x, xdot)
-    return parts.rebuild([_wrap(level, *pair) for pair in zip(parts.values, given, strict=True)])
+    """Return ``x`` with its tangents, in containers that the function may write to."""
+
+    def look(x: Any, xdot: Any) -> Any:
+        xdot = unthunk(xdot)
+        parts = children(x)
+        if parts is not None:
+            nodes = zip(parts.values, child_tangents(x, xdot), strict=True)
+            return Within(nodes, copied_containers(x, parts))
+        if isinstance(xdot, AbstractZero) or not is_perturbable_input(x):
+            return x
+        return level.wrap(x, xdot, "an input")
+
+    return fold(look, x, xdot)
 
 
 def _tangent(level: ForwardLevel, y: Any) -> Any:
-    if isinstance(y, Traced):
-        return y.tangent if y.level is level else ZeroTangent()  # type: ignore[attr-defined]
-    parts = children(y)
-    if parts is None:
-        return ZeroTangent() if is_perturbable_input(y) else NoTangent()
-    tangents = [_tangent(level, part) for part in parts.values]
-    if tangents and all(isinstance(ydot, NoTangent) for ydot in tangents):
-        return NoTangent()
-    return structural(type(y), parts.keys, tangents)
+    def look(y: Any) -> Any:
+        if isinstance(y, Traced):
+            return y.tangent if y.level is level else ZeroTangent()  # type: ignore[attr-defined]
+        parts = children(y)
+        if parts is None:
+            return ZeroTangent() if is_perturbable_input(y) else NoTangent()
+        return Within(zip(parts.values), gathered(type(y), parts.keys))
+
+    return fold(look, y)
 
 
 def jvp(
@@ -88,7 +95,9 @@ def jvp(
     f : callable
         Takes the primals; returns a number, an array, or a container of these.
     primals : tuple
-        The point: one entry per argument. Integers count as float64.
+        The point: one entry per argument. Integers count as float64. Where one is a list,
+        a dict or an object that holds these, ``f`` gets a copy of that, so that it may add to
+        it; what it adds stays in the copy.
     tangents : tuple
         One per primal, of its shape and structure; ``ZeroTangent()`` where it does not move.
     config : RuleConfig, optional
@@ -99,7 +108,8 @@ def jvp(
     y : Any
         ``f(*primals)``, as plain NumPy gives it.
     ydot : Any
-        Its tangent, of the shape, dtype and structure of ``y``; zeros are real zeros.
+        Its tangent, of the shape, dtype and structure of ``y``; zeros are real zeros. Its
+        arrays are new ones, which may be written to.
 
     Raises
     ------
@@ -119,7 +129,7 @@ def jvp(
     checked = check_tangents(primals, tangents)
     with paused_collector():
         y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
-    return y, as_structured(y, ydot)
+    return y, as_structured(y, ydot, snapshot)
 
 
 def check_tangents(primals: Any, tangents: Any) -> list:
@@ -130,6 +140,7 @@ def check_tangents(primals: Any, tangents: Any) -> list:
         )
     if len(primals) != len(tangents):
         raise TypeError(f"there are {len(primals)} primals and {len(tangents)} tangents.")
+    check_primals(primals)
     return [
         check_tangent(x, xdot, f"the tangent of argument {i}")
         for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True))

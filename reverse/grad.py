@@ -4,12 +4,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..rules import ProjectTo, as_structured, describe, value
+from ..rules import ProjectTo, describe
 from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.collector import paused_collector
 from ..rules.project import dtype_of, shape_of
 from ..rules.signatures import name_of
-from .vjp import REVERSE, pulling
+from ..rules.stop import value
+from .vjp import REVERSE, handed_out, pulling
 
 
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
@@ -70,7 +71,7 @@ def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Call
             y, pull = pulling(REVERSE, function, chosen.args, chosen.kwargs, chosen.positions)
             _check_scalar(name, f, y)
             xbars = pull(ProjectTo(y)(1.0), True)
-        gradients = tuple(map(as_structured, chosen.primals, xbars))
+        gradients = tuple(map(handed_out, chosen.primals, xbars))
         y = (y, value(aux[0])) if has_aux else y
         return y, gradients if chosen.several else gradients[0]
 

@@ -20,13 +20,14 @@ from ..rules import (
 )
 from ..rules.answers import check_shape, kind_rrule
 from ..rules.collector import paused_collector
-from ..rules.containers import iterate_leaves
+from ..rules.containers import Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.kinds import Composed, Kind
 from ..rules.objects import explain, healed
-from ..rules.project import structural
+from ..rules.project import gathered
 from ..rules.roots import all_settled
-from ..rules.surface import check_tangent, is_perturbable_input
+from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
+from ..rules.views import snapshot
 from .sweep import own
 from .tape import Tape
 
@@ -41,7 +42,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode):
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
             return answer
-        recording = Recording(self, f, args, kwargs)
+        recording = Recording(self, taken(f), taken(args), kwargs)
 
         def via_ad_pullback(ybar: Any) -> tuple:
             return tuple(recording.pull(unthunk(ybar), last=False))
@@ -59,7 +60,7 @@ REVERSE = ReverseConfig()
 class Recording:
     """One evaluation of ``f`` on a tape: its value ``y``, and ``pull``."""
 
-    __slots__ = ("inputs", "outputs", "primals", "tape", "y")
+    __slots__ = ("inputs", "outputs", "primals", "structure", "tape", "y")
 
     def __init__(
         self, config: RuleConfig, f: Any, args: tuple, kwargs: dict, positions: Any = None
@@ -77,23 +78,29 @@ class Recording:
                 self.inputs = len(tape.entries)
                 y = all_settled(healed(traced[0](*traced[1:], **kwargs)))
                 # While the tape is open: what was written to gets its value when it is read.
-                self.outputs = _outputs(tape, y)
+                self.outputs = [_entry(tape, part) for part in iterate_leaves(y)]
+                given_back = self._argument(y)
                 y = strip(y, tape)
             except (TypeError, ValueError, SystemError, RecursionError) as error:
                 explain(error)
                 raise
             finally:
                 tape.close()
-        if type(self.outputs) is int and self.outputs < self.inputs:
-            self.y = _inputs(self.primals)[self.outputs]  # an argument was given back
+        if given_back is not None:
+            self.y = _inputs(self.primals)[given_back]
         else:
             # The caller may write into what it gets, and the tape may read it yet.
             self.y = tape.watch.hold(y)
+        self.structure = taken(self.y)
+
+    def _argument(self, y: Any) -> int | None:
+        """Return which input the output ``y`` is itself, None where it is none."""
+        (first,) = self.outputs if isinstance(y, Traced) else (None,)
+        return first if first is not None and first < self.inputs else None
 
     def pull(self, ybar: Any, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
-        seeds: list[tuple[int, Any]] = []
-        _collect_seeds(self.outputs, self.y, ybar, seeds)
+        seeds = _seeds(self.outputs, self.structure, ybar)
         with paused_collector():
             bars = iter(self.tape.sweep(seeds, self.inputs, last))
         return [_input_cotangent(x, bars) for x in self.primals]
@@ -105,51 +112,51 @@ def _inputs(primals: tuple) -> list:
 
 
 def _wrap_inputs(tape: Tape, x: Any) -> Any:
-    parts = children(x)
-    if parts is None:
-        return tape.wrap(tape.watch.hold(x), ()) if is_perturbable_input(x) else x
-    wrapped = [_wrap_inputs(tape, part) for part in parts.values]
-    if all(new is old for new, old in zip(wrapped, parts.values, strict=True)):
-        return x
-    return parts.rebuild(wrapped)
+    """Return ``x`` with entries on the tape, in containers that the function may write to."""
+
+    def look(x: Any) -> Any:
+        parts = children(x)
+        if parts is None:
+            return tape.wrap(tape.watch.hold(x), ()) if is_perturbable_input(x) else x
+        return Within(zip(parts.values), copied_containers(x, parts))
+
+    return fold(look, x)
 
 
 def _input_cotangent(x: Any, bars: Any) -> Any:
-    parts = children(x)
-    if parts is None:
+    def look(x: Any) -> Any:
+        parts = children(x)
+        if parts is not None:
+            return Within(zip(parts.values), gathered(type(x), parts.keys))
         if not is_perturbable_input(x):
             return NoTangent()
         xbar = next(bars)
         return ZeroTangent() if xbar is None else xbar
-    found = [_input_cotangent(part, bars) for part in parts.values]
-    if all(isinstance(xbar, NoTangent) for xbar in found):
-        return NoTangent()
-    return structural(type(x), parts.keys, found)
+
+    return fold(look, x)
 
 
-def _outputs(tape: Tape, y: Any) -> Any:
-    """Return the entry of a traced output, a list of these for a container, None for others."""
-    if isinstance(y, Traced):
-        return y.index if y.level is tape else None  # type: ignore[attr-defined]
-    parts = children(y)
-    if parts is None:
+def _entry(tape: Tape, y: Any) -> int | None:
+    """Return the entry of an output; None where it does not depend on the inputs."""
+    return y.index if isinstance(y, Traced) and y.level is tape else None  # type: ignore
+
+
+def _seeds(outputs: list, y: Any, ybar: Any) -> list[tuple[int, Any]]:
+    """Return the cotangents of those leaves of ``y`` that have entries, with these."""
+    entries = iter(outputs)
+    seeds: list[tuple[int, Any]] = []
+
+    def look(y: Any, ybar: Any) -> Any:
+        parts = children(y)
+        if parts is not None:
+            return Within(zip(parts.values, child_tangents(y, ybar), strict=True), list)
+        entry = next(entries)
+        if entry is not None:
+            seeds.append((entry, ProjectTo(y)(unthunk(ybar))))
         return None
-    found = [_outputs(tape, part) for part in parts.values]
-    return found if any(index is not None for index in found) else None
 
-
-def _collect_seeds(outputs: Any, y: Any, ybar: Any, seeds: list) -> None:
-    if outputs is None:
-        return
-    if isinstance(outputs, int):
-        ybar = unthunk(ybar)
-        seeds.append((outputs, ProjectTo(y)(ybar)))
-        return
-    parts = children(y)
-    assert parts is not None
-    given = child_tangents(y, ybar)
-    for index, part, partbar in zip(outputs, parts.values, given, strict=True):
-        _collect_seeds(index, part, partbar, seeds)
+    fold(look, y, ybar)
+    return seeds
 
 
 def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, Callable]:
@@ -160,7 +167,9 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
     f : callable
         Takes ``primals``; returns a number, an array, or a container of these.
     *primals : Any
-        The point. Every one is differentiated; integers count as float64.
+        The point. Every one is differentiated; integers count as float64. Where one is a list,
+        a dict or an object that holds these, ``f`` gets a copy of that: it may add to it, and
+        what it adds stays in the copy. An object without numbers or lists is not copied.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
@@ -170,7 +179,8 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
         ``f(*primals)``, as plain NumPy gives it.
     pullback : callable
         ``pullback(ybar)`` is a tuple with one cotangent per primal, of the primal's shape,
-        dtype and structure. ``ybar`` has those of ``y``. It may be called many times.
+        dtype and structure. ``ybar`` has those of ``y``. It may be called many times. The
+        arrays are new ones each time, and may be written to.
 
     Raises
     ------
@@ -191,13 +201,26 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
     array([[1., 2.],
            [0., 0.]])
     """
+    check_primals(primals)
+    primals = taken(primals)
     y, pull = pulling(config, f, primals, {}, range(len(primals)))
+    structure = taken(y)
 
     def pullback(ybar: Any) -> tuple:
-        xbars = pull(check_tangent(y, ybar, "the cotangent of the output"), False)
-        return tuple(map(as_structured, primals, xbars))
+        xbars = pull(check_tangent(structure, ybar, "the cotangent of the output"), False)
+        return tuple([handed_out(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
 
     return y, pullback
+
+
+def handed_out(x: Any, xbar: Any) -> Any:
+    """Return the cotangent ``xbar`` of ``x`` as users get it: arrays of ``pull`` are theirs."""
+    return as_structured(x, xbar, _another_handle)
+
+
+def _another_handle(xbar: Any) -> Any:
+    # Two arguments may have one cotangent, and writes into the one are none into the other.
+    return snapshot(xbar) if isinstance(xbar, Traced) else xbar
 
 
 def pulling(
@@ -219,6 +242,7 @@ def pulling(
         if isinstance(ybar, AbstractZero):
             return [ybar for _ in positions]
         xbars = pull_all(ybar)
-        return [own(check_shape(xbars[1 + i], ProjectTo(args[i]), f, i)) for i in positions]
+        found = [check_shape(xbars[1 + i], ProjectTo(args[i]), f, i) for i in positions]
+        return [map_leaves(own, unthunk(xbar)) for xbar in found]
 
     return y, pull

@@ -109,6 +109,9 @@ class Pullback:
         if type(xbars) is not tuple or not self.count < len(xbars) <= 1 + self.most:
             raise RuleError(self._complaint(xbars))
         xbars = xbars[: 1 + self.count]
+        for i, xbar in enumerate(xbars):
+            if xbar is None:
+                raise RuleError(_none_given(self.f, i - 1, defined_at(self.function)))
         return tuple(map(unmask, xbars)) if self.plain else xbars
 
     def _complaint(self, xbars: Any) -> str:
@@ -125,12 +128,23 @@ class Pullback:
         return f"<pullback of {name_of(self.f)}>"
 
 
+def _none_given(f: Any, i: int, where: str = "", role: str = "pullback") -> str:
+    argument = f"argument {i}" if i >= 0 else "the function itself"
+    return (
+        f"the {role} of {name_of(f)} gave None for {argument}"
+        + (f" ({where})" if where else "")
+        + ".\n  return NoTangent() for what cannot be perturbed, ZeroTangent() where nothing arrives"
+    )
+
+
 def check_shape(xbar: Any, space: Any, f: Any, i: int, role: str = "pullback") -> Any:
     """Bring what a rule returned into ``space``, and refuse another shape by name."""
     if space.holds(xbar):
         return xbar
     if isinstance(xbar, NotImplementedTangent):
         raise xbar.error()
+    if xbar is None:
+        raise RuleError(_none_given(f, i, role=role))
     shape = getattr(space, "shape", None)
     if shape is not None and not isinstance(xbar, AbstractZero | Tangent | Thunk):
         given = shape_of(xbar)

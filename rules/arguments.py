@@ -6,7 +6,7 @@ from typing import Any
 
 from .containers import iterate_leaves
 from .signatures import name_of, positional, positional_names
-from .surface import is_perturbable_input
+from .surface import check_primals, is_perturbable_input, taken
 
 Argnums = int | str | tuple[int | str, ...]
 
@@ -39,9 +39,13 @@ class Arguments:
         self.positions = tuple([argnum % len(args) for argnum in chosen])
         if len(set(self.positions)) != len(self.positions):
             raise TypeError(f"argnums={argnums!r} names an argument twice.")
-        self.args = args
         self.kwargs = kwargs
-        self.primals = tuple([args[i] for i in self.positions])
+        self.primals = tuple([taken(args[i]) for i in self.positions])
+        check_primals(self.primals)
+        given = list(args)
+        for i, x in zip(self.positions, self.primals, strict=True):
+            given[i] = x
+        self.args = tuple(given)
         for i, x in zip(self.positions, self.primals, strict=True):
             if not is_perturbable_input(x) and not any(
                 map(is_perturbable_input, iterate_leaves(x))

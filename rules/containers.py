@@ -1,15 +1,19 @@
 """How values nest: tuples, lists, dicts, namedtuples, dataclasses, objects with fields.
 
 Everything that walks a nested value (tracing, projecting, zeros, flattening) asks
-``children``; nobody else decides what a container is.
+``children``; nobody else decides what a container is. And it walks by ``fold`` or by
+``iterate_leaves``, which do not recurse, so that containers may nest to any depth.
 """
 
 import copy
 import dataclasses
 import enum
+import functools
+import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +58,8 @@ LEAVES: set[type] = {
     types.ModuleType,
     types.GeneratorType,
 }
+# How deep a walk goes before it looks whether it will end.
+DEEP = 1000
 # Containers of our own tell their children themselves.
 registered: dict[type, Callable[[Any], Children]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
@@ -79,13 +85,14 @@ def children(x: Any) -> Children | None:
     if cls is tuple or cls is list:
         return Children(tuple(range(len(x))), tuple(x), cls)
     if issubclass(cls, dict):
-        return Children(tuple(x), tuple(x.values()), lambda values: _copy_dict(x, values))
+        plain = _plain_dict(x)
+        keys, values = tuple(plain.keys(x)), tuple(plain.values(x))
+        return Children(keys, values, lambda values: _copy_dict(x, keys, values))
     if issubclass(cls, tuple):
-        if hasattr(cls, "_fields"):
-            return Children(cls._fields, tuple(x), cls._make)  # type: ignore[attr-defined]
-        return Children(tuple(range(len(x))), tuple(x), cls)
+        keys = getattr(cls, "_fields", None) or tuple(range(len(x)))
+        return Children(keys, tuple(x), lambda values: _copy_tuple(x, values))
     if issubclass(cls, list):
-        return Children(tuple(range(len(x))), tuple(x), cls)
+        return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
     names = field_names(x)
     if names is None:
         return None
@@ -107,13 +114,14 @@ def field_names(x: Any) -> tuple[str, ...] | None:
         or isinstance(x, type | enum.Enum | BaseException)
         or hasattr(cls, "__array__")
         or hasattr(cls, "__array_ufunc__")
+        or hasattr(cls, "__dlpack__")
         # An iterator is used up by reading it, so a rebuilt copy would share its state.
         or hasattr(cls, "__next__")
     ):
         return None
     slots = [name for base in cls.__mro__ for name in _slots(base)]
-    fields = (*slots, *getattr(x, "__dict__", ()))
-    return fields or None
+    stored = [name for name in getattr(x, "__dict__", ()) if not _is_cached(cls, name)]
+    return (*slots, *stored) or None
 
 
 def _slots(cls: type) -> tuple[str, ...]:
@@ -122,17 +130,64 @@ def _slots(cls: type) -> tuple[str, ...]:
     return tuple(name for name in slots if not name.startswith("__"))
 
 
-def _copy_dict(x: dict, values: list) -> dict:
-    # A copy keeps the class and what else it holds (a defaultdict's factory, an order).
-    y = copy.copy(x)
-    y.update(zip(x, values, strict=True))
+def _is_cached(cls: type, name: str) -> bool:
+    """Say whether an attribute is computed from the fields, and only remembered."""
+    return isinstance(getattr(cls, name, None), functools.cached_property)
+
+
+# Copies are filled by the methods of the plain container: those of a user's class may do
+# something else, such as count or convert what they are given.
+
+
+def _plain_dict(x: dict) -> type[dict]:
+    return OrderedDict if isinstance(x, OrderedDict) else dict
+
+
+def _copy_dict(x: dict, keys: tuple, values: list) -> dict:
+    if type(x) is dict:
+        return dict(zip(keys, values, strict=True))
+    # A copy keeps the class and what else it holds, as a defaultdict its factory.
+    y, plain = _copy(x), _plain_dict(x)
+    plain.clear(y)
+    for key, value in zip(keys, values, strict=True):
+        plain.__setitem__(y, key, value)
+    return y
+
+
+def _copy_list(x: list, values: list) -> list:
+    y = _copy(x)
+    list.__setitem__(y, slice(None), values)
+    return y
+
+
+def _copy_tuple(x: tuple, values: list) -> tuple:
+    cls = type(x)
+    if hasattr(cls, "n_sequence_fields"):  # time.struct_time and its like
+        return cls(values)
+    y = tuple.__new__(cls, values)
+    if hasattr(x, "__dict__"):
+        y.__dict__.update(x.__dict__)
     return y
 
 
 def _copy_object(x: Any, names: tuple[str, ...], values: list) -> Any:
-    y = copy.copy(x)
+    y = _copy(x)
     for name, value in zip(names, values, strict=True):
         object.__setattr__(y, name, value)  # frozen dataclasses forbid their own setattr
+    for name in tuple(getattr(y, "__dict__", ())):
+        if _is_cached(type(y), name):
+            object.__delattr__(y, name)  # it is that of the values before
+    return y
+
+
+def _copy(x: Any) -> Any:
+    y = copy.copy(x)
+    if y is x or type(y) is not type(x):
+        raise TypeError(
+            f"copy.copy of a {type(x).__name__} gave {'itself' if y is x else type(y).__name__}, "
+            "so it cannot be built anew with other values.\n"
+            "  let its __copy__ return another one of its class, or give plain containers"
+        )
     return y
 
 
@@ -147,20 +202,22 @@ def find_cycle(x: Any) -> str | None:
     "list[1]['all'] is the same list again"
     """
     path: list[tuple[Any, str]] = []
+    places: dict[int, int] = {}
     todo: list[tuple[int, Any, str]] = [(0, x, "")]
     done: set[int] = set()
     while todo:
         depth, part, step = todo.pop()
-        del path[depth:]
-        for start, (held, _) in enumerate(path):
-            if held is part:
-                steps = "".join(text for _, text in path[start + 1 :])
-                name = type(part).__name__
-                return f"{name}{steps}{step} is the same {name} again"
+        while len(path) > depth:
+            del places[id(path.pop()[0])]
+        if id(part) in places:
+            steps = "".join(text for _, text in path[places[id(part)] + 1 :])
+            name = type(part).__name__
+            return f"{name}{steps}{step} is the same {name} again"
         parts = None if id(part) in done else children(part)
         if parts is None:
             continue
         done.add(id(part))
+        places[id(part)] = len(path)
         path.append((part, step))
         for key, value in zip(parts.keys, parts.values, strict=True):
             field = isinstance(key, str) and not isinstance(part, dict)
@@ -168,19 +225,125 @@ def find_cycle(x: Any) -> str | None:
     return None
 
 
+def refuse_cycle(x: Any) -> None:
+    """Refuse an ``x`` that holds itself; walks ask once, when they are ``DEEP`` inside it.
+
+    Raises
+    ------
+    TypeError
+    """
+    cycle = find_cycle(x)
+    if cycle is not None:
+        raise TypeError(
+            f"a container that holds itself cannot be walked through: {cycle}.\n"
+            "  make the way back a weakref.ref, or a property; or leave it out of what is "
+            "differentiated, and of what goes to functions with rules"
+        )
+
+
+class Within(NamedTuple):
+    """What a walk finds at a container: where to look on, and what to build of the answers."""
+
+    nodes: Iterable[tuple]
+    build: Callable[[list], Any]
+
+
+def fold(look: Callable, x: Any, *beside: Any) -> Any:
+    """Walk through the container ``x``, and through what lies beside it.
+
+    This is the recursion over containers, without Python's stack: they may nest to any depth.
+
+    Parameters
+    ----------
+    look : callable
+        ``look(x, *beside)`` is the answer for a leaf. For a container it is ``Within(nodes,
+        build)``: its parts, each as a tuple of arguments for ``look``, and a function that
+        makes the container's answer from the list of theirs.
+    x, *beside : Any
+        Where to begin.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` holds itself.
+
+    Examples
+    --------
+    >>> def look(x):
+    ...     parts = children(x)
+    ...     return x if parts is None else Within(zip(parts.values), sum)
+    >>> fold(look, [1, {"a": 2}, (3, [4])])
+    10
+    """
+    answer = look(x, *beside)
+    if type(answer) is not Within:
+        return answer
+    outer: list[tuple] = []
+    deep = DEEP
+    nodes, build, answers = iter(answer.nodes), answer.build, []
+    while True:
+        for node in nodes:
+            answer = look(*node)
+            if type(answer) is Within:
+                outer.append((nodes, build, answers))
+                if len(outer) == deep:
+                    refuse_cycle(x)
+                    deep = 0
+                nodes, build, answers = iter(answer.nodes), answer.build, []
+                break
+            answers.append(answer)
+        else:
+            answer = build(answers)
+            if not outer:
+                return answer
+            nodes, build, answers = outer.pop()
+            answers.append(answer)
+
+
+def unless_same(x: Any, parts: Children) -> Callable[[list], Any]:
+    """Return what rebuilds ``x`` from new parts, and gives ``x`` itself if they are the old."""
+
+    def build(values: list) -> Any:
+        return x if all(map(operator.is_, values, parts.values)) else parts.rebuild(values)
+
+    return build
+
+
+def copied_containers(x: Any, parts: Children) -> Callable[[list], Any]:
+    """Return what rebuilds ``x`` as a container that can be written to without touching ``x``.
+
+    An object in which nothing is replaced stays the same one: others may ask which it is.
+    """
+    return parts.rebuild if isinstance(x, list | dict) else unless_same(x, parts)
+
+
 def map_leaves(f: Callable[[Any], Any], x: Any) -> Any:
     """Rebuild ``x`` with ``f`` applied to every leaf."""
-    parts = children(x)
-    if parts is None:
-        return f(x)
-    return parts.rebuild([map_leaves(f, value) for value in parts.values])
+
+    def look(x: Any) -> Any:
+        parts = children(x)
+        return f(x) if parts is None else Within(zip(parts.values), parts.rebuild)
+
+    return fold(look, x)
 
 
 def iterate_leaves(x: Any) -> Iterator[Any]:
     """Yield the leaves of ``x``, depth first."""
-    parts = children(x)
-    if parts is None:
-        yield x
-    else:
-        for value in parts.values:
-            yield from iterate_leaves(value)
+    outer: list[Iterator] = []
+    deep = DEEP
+    values = iter((x,))
+    while True:
+        for value in values:
+            parts = children(value)
+            if parts is not None:
+                outer.append(values)
+                if len(outer) == deep:
+                    refuse_cycle(x)
+                    deep = 0
+                values = iter(parts.values)
+                break
+            yield value
+        else:
+            if not outer:
+                return
+            values = outer.pop()

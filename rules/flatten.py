@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from .calls import array_of
-from .containers import children
+from .containers import iterate_leaves, map_leaves
 from .project import ProjectTo, dtype_of, shape_of
-from .surface import is_perturbable_input
+from .surface import is_perturbable_input, taken
 
 
 def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -44,8 +44,10 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     >>> unflatten(2 * vector)["b"]
     np.float64(6.0)
     """
+    tree = taken(tree)
     parts: list[Any] = []
-    _collect(tree, parts)
+    for x in iterate_leaves(tree):
+        _collect(x, parts)
     vector = np.concatenate(parts) if parts else np.zeros(0)
     size = len(vector)
 
@@ -54,7 +56,7 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
             raise ValueError(
                 f"unflatten needs a vector of length {size}, and got shape {shape_of(vector)}."
             )
-        return _rebuild(tree, vector, 0)[0]
+        return _rebuild(tree, vector)
 
     return vector, unflatten
 
@@ -65,32 +67,31 @@ def _is_complex(x: Any) -> bool:
 
 
 def _collect(x: Any, found: list) -> None:
-    parts = children(x)
-    if parts is not None:
-        for part in parts.values:
-            _collect(part, found)
-    elif is_perturbable_input(x):
-        flat = np.reshape(array_of(x), -1)
-        if _is_complex(x):
-            found.extend((np.real(flat), np.imag(flat)))
-        else:
-            found.append(flat if flat.dtype.kind == "f" else flat.astype(float))
-
-
-def _rebuild(x: Any, vector: Any, start: int) -> tuple[Any, int]:
-    parts = children(x)
-    if parts is not None:
-        rebuilt = []
-        for part in parts.values:
-            part, start = _rebuild(part, vector, start)
-            rebuilt.append(part)
-        return parts.rebuild(rebuilt), start
     if not is_perturbable_input(x):
-        return x, start
-    space = ProjectTo(x)
-    stop = start + int(np.prod(shape_of(x), dtype=int))
-    flat = vector[start:stop]
+        return
+    flat = np.reshape(array_of(x), -1)
     if _is_complex(x):
-        start, stop = stop, 2 * stop - start
-        flat = flat + 1j * vector[start:stop]
-    return space(np.reshape(flat, shape_of(x)) if shape_of(x) else flat[0]), stop
+        found.extend((np.real(flat), np.imag(flat)))
+    else:
+        found.append(flat if flat.dtype.kind == "f" else flat.astype(float))
+
+
+def _rebuild(tree: Any, vector: Any) -> Any:
+    start = 0
+
+    def next_numbers(count: int) -> Any:
+        nonlocal start
+        start += count
+        return vector[start - count : start]
+
+    def leaf(x: Any) -> Any:
+        if not is_perturbable_input(x):
+            return x
+        shape = shape_of(x)
+        count = int(np.prod(shape, dtype=int))
+        flat = next_numbers(count)
+        if _is_complex(x):
+            flat = flat + 1j * next_numbers(count)
+        return ProjectTo(x)(np.reshape(flat, shape) if shape else flat[0])
+
+    return map_leaves(leaf, tree)

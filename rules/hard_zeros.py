@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from ..config import RuleError, user_line
+
 _SUMS = {np.add, np.subtract}
 _PRODUCTS = {np.multiply, np.divide, np.matmul, np.negative, np.positive, np.conjugate}
 _LINEAR = {
@@ -65,6 +67,13 @@ class AbstractZero:
 
     def __getitem__(self, key: Any) -> "AbstractZero":
         return self
+
+    def __iter__(self) -> Any:
+        # With __getitem__ alone Python would go on for ever.
+        raise RuleError(
+            f"{self!r} was iterated over in {user_line()}, and it is the zero of any length.\n"
+            "  write cr.unstack(xdot, len(x)), which gives as many zeros, or the tangents"
+        )
 
     def sum(self, *args: Any, **kwargs: Any) -> "AbstractZero":
         return self

@@ -6,10 +6,18 @@ and an exception leaves nothing behind.
 """
 
 import itertools
-import operator
 from typing import Any, Protocol
 
-from .containers import LEAVES, children, map_leaves
+from .containers import (
+    DEEP,
+    LEAVES,
+    Within,
+    children,
+    fold,
+    map_leaves,
+    refuse_cycle,
+    unless_same,
+)
 
 next_level = itertools.count(1).__next__
 
@@ -44,20 +52,36 @@ class Traced:
 
 def innermost(args: Any) -> Any:
     """Return the highest level among ``args``, looking into containers, or None."""
+    # A walk of its own: every call asks, and what it asks for needs neither order nor answers.
     top = None
-    for x in args:
-        if isinstance(x, Traced):
-            level = x.level
-        elif type(x) in LEAVES:
-            continue
-        elif type(x) is tuple or type(x) is list:
-            level = innermost(x)
+    outer: list = []
+    deep = DEEP
+    values = iter(args)
+    while True:
+        for x in values:
+            if isinstance(x, Traced):
+                level = x.level
+                if top is None or level.number > top.number:
+                    top = level
+                continue
+            kind = type(x)
+            if kind in LEAVES:
+                continue
+            if kind is not tuple and kind is not list:
+                parts = children(x)
+                if parts is None:
+                    continue
+                x = parts.values
+            outer.append(values)
+            if len(outer) == deep:
+                refuse_cycle(args)
+                deep = 0
+            values = iter(x)
+            break
         else:
-            parts = children(x)
-            level = None if parts is None else innermost(parts.values)
-        if level is not None and (top is None or level.number > top.number):
-            top = level
-    return top
+            if not outer:
+                return top
+            values = outer.pop()
 
 
 def is_traced(x: Any) -> bool:
@@ -66,18 +90,9 @@ def is_traced(x: Any) -> bool:
 
 
 def value(x: Any) -> Any:
-    """Return the number or array under a traced value, with no derivative at any level.
+    """Return the number or array under a traced value, in containers too, to be read only.
 
-    Parameters
-    ----------
-    x : Any
-        A traced value, or a container of them; anything else is returned as it is.
-
-    Examples
-    --------
-    >>> import chainrules as cr
-    >>> cr.grad(lambda x: x * cr.value(x))(3.0)
-    3.0
+    Users have ``cr.value``, which gives a copy.
     """
     if isinstance(x, Traced):
         while isinstance(x, Traced):
@@ -95,14 +110,13 @@ def type_under(x: Any) -> type:
 
 def strip(x: Any, level: Level) -> Any:
     """Take the traced values of ``level`` off, in containers too; other levels stay."""
+
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return x.value if x.level is level else x
+        parts = None if type(x) in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
     if isinstance(x, Traced):
         return x.value if x.level is level else x
-    if type(x) in LEAVES:
-        return x
-    parts = children(x)
-    if parts is None:
-        return x
-    values = [strip(part, level) for part in parts.values]
-    if all(map(operator.is_, values, parts.values)):
-        return x
-    return parts.rebuild(values)
+    return x if type(x) in LEAVES else fold(look, x)

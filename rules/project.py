@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..config import TangentError
-from .containers import LEAVES, children
+from .containers import LEAVES, Children, Within, children, fold
 from .objects import healed
 from .tangents import (
     NO_TANGENT,
@@ -141,33 +141,13 @@ class ProjectTo:
     registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
 
     def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
-        for base in type(x).__mro__ if cls.registered else ():
-            if base in cls.registered:
-                return ProjectRegistered(cls.registered[base](x))
-        # A traced value has the space of the number or array that it carries.
-        kind = x.__class__
-        if kind is _array and x.dtype is FLOAT64:
-            return ProjectArray(x.shape, FLOAT64)
-        if kind in _SPACES:
-            return _SPACES[kind]
-        dtype = dtype_of(x)
-        if dtype is not None and not _is_sparse(x):
-            space = tangent_dtype(dtype)
-            if space is None:
-                return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
-            if isinstance(x, numbers.Number | np.generic):
-                return ProjectNumber(space)
-            return ProjectArray(shape_of(x), space)
-        if isinstance(x, bool | str | bytes) or x is None:
-            return ProjectNothing()
-        if isinstance(x, numbers.Number):
-            return ProjectObjects()
-        if _is_sparse(x):
-            return ProjectSparse(x)
-        parts = children(x)
-        if parts is not None:
-            return ProjectContainer(x)
-        return ProjectNothing() if callable(x) or not hasattr(x, "__array__") else ProjectObjects()
+        if not cls.registered:  # at once, since most are numbers and arrays
+            kind = x.__class__
+            if kind is _array and x.dtype is FLOAT64:
+                return ProjectArray(x.shape, FLOAT64)
+            if kind in _SPACES:
+                return _SPACES[kind]
+        return fold(_project_to, x)
 
     @classmethod
     def register(cls, primal_type: type, make: Callable[[Any], Callable[[Any], Any]]) -> None:
@@ -176,6 +156,37 @@ class ProjectTo:
         Rules and engines both project, so its own results must pass through it unchanged.
         """
         cls.registered[primal_type] = make
+
+
+def _project_to(x: Any) -> Any:
+    registered = ProjectTo.registered
+    for base in type(x).__mro__ if registered else ():
+        if base in registered:
+            return ProjectRegistered(registered[base](x))
+    # A traced value has the space of the number or array that it carries.
+    kind = x.__class__
+    if kind is _array and x.dtype is FLOAT64:
+        return ProjectArray(x.shape, FLOAT64)
+    if kind in _SPACES:
+        return _SPACES[kind]
+    dtype = dtype_of(x)
+    if dtype is not None and not _is_sparse(x):
+        space = tangent_dtype(dtype)
+        if space is None:
+            return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
+        if isinstance(x, numbers.Number | np.generic):
+            return ProjectNumber(space)
+        return ProjectArray(shape_of(x), space)
+    if isinstance(x, bool | str | bytes) or x is None:
+        return ProjectNothing()
+    if isinstance(x, numbers.Number):
+        return ProjectObjects()
+    if _is_sparse(x):
+        return ProjectSparse(x)
+    parts = children(x)
+    if parts is not None:
+        return Within(zip(parts.values), lambda spaces: ProjectContainer(type(x), parts, spaces))
+    return ProjectNothing() if callable(x) or not hasattr(x, "__array__") else ProjectObjects()
 
 
 class ProjectNumber(Projector):
@@ -275,23 +286,24 @@ class ProjectRegistered(Projector):
 class ProjectContainer(Projector):
     __slots__ = ("keys", "parts", "primal_type", "shell")
 
-    def __init__(self, x: Any) -> None:
-        parts = children(x)
-        assert parts is not None
-        self.primal_type = type(x)
+    def __init__(self, primal_type: type, parts: Children, spaces: list) -> None:
+        self.primal_type = primal_type
         self.keys = parts.keys
-        self.parts = [ProjectTo(value) for value in parts.values]
+        self.parts = spaces
         # The structure with nothing in it, so that the projector does not keep the primal.
         self.shell = parts.rebuild([None] * len(parts.keys))
 
     def project(self, xbar: Any) -> Any:
-        projected = [
-            part(unthunk(partbar))
-            for part, partbar in zip(self.parts, child_tangents(self.shell, xbar), strict=True)
-        ]
-        if projected and all(part is NO_TANGENT for part in projected):
-            return NO_TANGENT
-        return structural(self.primal_type, self.keys, projected)
+        return fold(_projected, self, xbar)
+
+
+
+def _projected(space: Any, xbar: Any) -> Any:
+    xbar = unthunk(xbar)
+    if type(space) is not ProjectContainer or issubclass(type(xbar), _NO_NUMBERS):
+        return space(xbar)
+    nodes = zip(space.parts, child_tangents(space.shell, xbar), strict=True)
+    return Within(nodes, gathered(space.primal_type, space.keys))
 
 
 class ProjectSparse(Projector):
@@ -353,6 +365,17 @@ def structural(primal_type: type, keys: tuple, parts: list | tuple) -> Tangent:
     return Tangent(primal_type, **dict(zip(keys, parts, strict=True)))
 
 
+def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
+    """Return what builds the ``Tangent`` of a container; NoTangent() where all its parts are."""
+
+    def build(parts: list) -> Any:
+        if parts and all(part is NO_TANGENT for part in parts):
+            return NO_TANGENT
+        return structural(primal_type, keys, parts)
+
+    return build
+
+
 def _is_sparse(x: Any) -> bool:
     # Asked by name, so that SciPy is imported only by those who use it.
     return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format")
@@ -379,6 +402,8 @@ def cast(xbar: Any, dtype: np.dtype) -> Any:
     if given is dtype and type(xbar) is not int:
         return xbar
     if given is None:
+        if xbar is None:  # which NumPy takes for NaN
+            raise TangentError("None is no tangent; give NoTangent() or ZeroTangent() instead.")
         return dtype.type(xbar)
     if given.kind == "O":
         return healed(xbar)  # a rule that calls np.asarray computes with traced numbers in it

@@ -1,15 +1,46 @@
-"""Saying aloud that no derivative is wanted."""
+"""Saying aloud that no derivative is wanted. What users get is theirs: copies of arrays."""
 
 import functools
 import inspect
 from typing import Any
 
-from .levels import value
+from .containers import Within, children, fold, unless_same
+from .levels import Traced
+from .levels import value as value_under
 from .signatures import parameters
+from .views import snapshot
+
+
+def value(x: Any) -> Any:
+    """Return the number or array under a traced value, with no derivative at any level.
+
+    An array is a copy, which may be written to.
+
+    Parameters
+    ----------
+    x : Any
+        A traced value, or a container of them; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> cr.grad(lambda x: x * cr.value(x))(3.0)
+    3.0
+    """
+
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return snapshot(value_under(x))
+        parts = children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
 
 
 def stop_gradient(x: Any) -> Any:
     """Return ``x`` as a constant: the same numbers, with no derivative at any level.
+
+    An array that was traced comes back as a copy, which may be written to.
 
     Parameters
     ----------

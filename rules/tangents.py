@@ -5,16 +5,19 @@ zeros, thunks and missing derivatives have files of their own, and are gathered 
 """
 
 import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..config import TangentError
-from .containers import Children, children, field_names, registered
+from .containers import Children, Within, children, field_names, fold, registered
 from .hard_zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros
 from .not_implemented import NotImplementedTangent, not_implemented
 from .thunks import InplaceableThunk, Thunk, thunk, unthunk
+
+_SHOWN = 12  # how deep a repr goes into a Tangent
 
 __all__ = [
     "NO_TANGENT",
@@ -118,12 +121,7 @@ class Tangent:
         return self.backing.keys() if isinstance(self.backing, dict) else range(len(self.backing))
 
     def __repr__(self) -> str:
-        name = getattr(self.primal_type, "__name__", str(self.primal_type))
-        if not isinstance(self.backing, dict):
-            return f"Tangent({', '.join([name, *map(repr, self.backing)])})"
-        if isinstance(self.primal_type, type) and issubclass(self.primal_type, dict):
-            return f"Tangent({name}, {self.backing!r})"
-        return f"Tangent({', '.join([name, *(f'{k}={v!r}' for k, v in self.backing.items())])})"
+        return fold(_shown, self, 0)
 
     def like(self, backing: Any) -> "Tangent":
         """Return a Tangent of the same type with other parts."""
@@ -133,34 +131,25 @@ class Tangent:
         return new
 
     def map(self, f: Callable[[Any], Any]) -> "Tangent":
-        """Apply the linear ``f`` to every part."""
-        if isinstance(self.backing, dict):
-            return self.like({key: f(value) for key, value in self.backing.items()})
-        return self.like(tuple(f(value) for value in self.backing))
+        """Apply the linear ``f`` to every part, and to the parts of those that are Tangents."""
+
+        def look(t: Any) -> Any:
+            t = unthunk(t)
+            return _within(t, zip(_items(t))) if type(t) is Tangent else f(t)
+
+        return fold(look, self)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, AbstractZero):
-            return self
         if isinstance(other, NotImplementedTangent):
             return other
-        if not isinstance(other, Tangent):
-            return add_to_primal(other, self)
-        if other.primal_type is not self.primal_type:
-            raise TangentError(f"a Tangent of {self.primal_type.__name__} cannot be added to "
-                               f"a Tangent of {other.primal_type.__name__}.")  # fmt: skip
-        if isinstance(self.backing, dict):
-            merged = dict(self.backing)
-            for key, value in other.backing.items():
-                merged[key] = add(merged[key], value) if key in merged else value
-            return self.like(merged)
-        if len(self.backing) != len(other.backing):
-            raise TangentError("two Tangents of different lengths cannot be added.")
-        return self.like(tuple(map(add, self.backing, other.backing)))
+        if isinstance(other, AbstractZero | Tangent):
+            return add(self, other)
+        return add_to_primal(other, self)
 
     __radd__ = __add__
 
     def __neg__(self) -> "Tangent":
-        return self.map(lambda part: -unthunk(part))
+        return self.map(operator.neg)
 
     def __sub__(self, other: Any) -> Any:
         return self + (-other)
@@ -173,22 +162,17 @@ class Tangent:
             return scale
         if np.ndim(scale) != 0 or isinstance(scale, Tangent):
             return NotImplemented
-        return self.map(lambda part: unthunk(part) * scale)
+        return self.map(lambda part: part * scale)
 
     __rmul__ = __mul__
 
     def __truediv__(self, scale: Any) -> Any:
         if np.ndim(scale) != 0 or isinstance(scale, Tangent):
             return NotImplemented
-        return self.map(lambda part: unthunk(part) / scale)
+        return self.map(lambda part: part / scale)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tangent) or other.primal_type is not self.primal_type:
-            return False
-        keys = {**dict.fromkeys(self.keys()), **dict.fromkeys(other.keys())}
-        if not isinstance(self.backing, dict) and len(self.backing) != len(other.backing):
-            return False
-        return all(_equal(self[key], other[key]) for key in keys)
+        return fold(_equal, self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -217,28 +201,76 @@ def derivative_like(x: Any, values: list) -> Any:
     return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)))
 
 
+def _items(t: Tangent) -> Any:
+    return t.backing.values() if isinstance(t.backing, dict) else t.backing
+
+
+def _within(t: Tangent, nodes: Any) -> Within:
+    """Look on at ``nodes``, one for each part of ``t``, and build a Tangent like ``t``."""
+    if isinstance(t.backing, dict):
+        return Within(nodes, lambda values: t.like(dict(zip(t.backing, values, strict=True))))
+    return Within(nodes, lambda values: t.like(tuple(values)))
+
+
+def _shown(t: Any, depth: int) -> Any:
+    if type(t) is not Tangent:
+        return repr(t)
+    name = getattr(t.primal_type, "__name__", str(t.primal_type))
+    if depth == _SHOWN:
+        return f"Tangent({name}, ...)"
+    labels: list[str] = [""] * len(t.backing)
+    of_dict = isinstance(t.primal_type, type) and issubclass(t.primal_type, dict)
+    if isinstance(t.backing, dict):
+        labels = [f"{key!r}: " if of_dict else f"{key}=" for key in t.backing]
+
+    def build(texts: list) -> str:
+        items = [label + text for label, text in zip(labels, texts, strict=True)]
+        if of_dict:
+            return f"Tangent({name}, {{{', '.join(items)}}})"
+        return f"Tangent({', '.join([name, *items])})"
+
+    return Within([(part, depth + 1) for part in _items(t)], build)
+
+
 def _check_fields(primal_type: Any, fields: dict) -> None:
     known = getattr(primal_type, "_fields", None)
     if known is None:
-        annotated = getattr(primal_type, "__dataclass_fields__", None)
-        known = annotated if annotated is not None else None
+        known = getattr(primal_type, "__dataclass_fields__", None)
     if known is None:
         return
-    unknown = [name for name in fields if name not in known]
+    listed = set(known)
+    unknown = [name for name in fields if name not in listed]
     if unknown:
         raise TangentError(f"{primal_type.__name__} has no field {unknown[0]!r}; "
                            f"its fields are {', '.join(known)}.")  # fmt: skip
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: Any, b: Any) -> Any:
+    a, b = unthunk(a), unthunk(b)
+    if type(a) is Tangent and type(b) is Tangent:
+        if a.primal_type is not b.primal_type:
+            return False
+        if not isinstance(a.backing, dict):
+            same_length = len(a.backing) == len(b.backing)
+            return Within(zip(a.backing, b.backing), all) if same_length else False
+        keys = {**a.backing, **b.backing}
+        return Within([(a.backing.get(k, ZERO), b.backing.get(k, ZERO)) for k in keys], all)
     if isinstance(a, AbstractZero) or isinstance(b, AbstractZero):
         other = b if isinstance(a, AbstractZero) else a
+        if type(other) is Tangent:
+            return Within([(ZERO, part) for part in _items(other)], all)
         return isinstance(other, AbstractZero) or bool(np.all(np.equal(other, 0)))
+    if type(a) is Tangent or type(b) is Tangent:
+        return False
     return bool(np.all(a == b))
 
 
 def add_to_primal(x: Any, xdot: Any) -> Any:
     """Move the value ``x`` along ``xdot``; containers are rebuilt part by part."""
+    return fold(_moved, x, xdot)
+
+
+def _moved(x: Any, xdot: Any) -> Any:
     xdot = unthunk(xdot)
     if isinstance(xdot, AbstractZero):
         return x
@@ -248,11 +280,7 @@ def add_to_primal(x: Any, xdot: Any) -> Any:
     if parts is None or not isinstance(x, xdot.primal_type):
         raise TangentError(f"a Tangent of {xdot.primal_type.__name__} cannot be added to "
                            f"a {type(x).__name__}.")  # fmt: skip
-    moved = [
-        add_to_primal(value, part)
-        for value, part in zip(parts.values, child_tangents(x, xdot), strict=True)
-    ]
-    return parts.rebuild(moved)
+    return Within(zip(parts.values, child_tangents(x, xdot), strict=True), parts.rebuild)
 
 
 def child_tangents(x: Any, t: Any) -> list:
@@ -271,7 +299,8 @@ def child_tangents(x: Any, t: Any) -> list:
     by_name = isinstance(x, dict) or not isinstance(x, tuple | list)
     if isinstance(t, Tangent):
         if isinstance(t.backing, dict):
-            unknown = [key for key in t.backing if key not in parts.keys]
+            known = set(parts.keys)
+            unknown = [key for key in t.backing if key not in known]
             if unknown:
                 raise TangentError(f"a {type(x).__name__} has no part {unknown[0]!r}.")
             return [unthunk(t.backing.get(key, ZERO)) for key in parts.keys]
@@ -302,9 +331,37 @@ def add(a: Any, b: Any) -> Any:
         return b if not issubclass(type(b), AbstractZero) else sum_of_zeros(a, b)
     if issubclass(type(b), AbstractZero):
         return a
-    if type(a) is tuple or type(a) is list or type(a) is dict:
-        return Tangent(type(a), *a) + b if type(a) is not dict else Tangent(dict, a) + b
+    if _is_sum(a) and _is_sum(b):
+        return fold(_added, a, b)
     return a + b
+
+
+def _is_sum(t: Any) -> bool:
+    """Say whether ``t`` is the tangent of a container."""
+    return issubclass(type(t), Tangent | tuple | list | dict)
+
+
+def _added(a: Any, b: Any) -> Any:
+    a, b = unthunk(a), unthunk(b)
+    if not (_is_sum(a) and _is_sum(b)):
+        return add(a, b)
+    a, b = _as_tangent(a), _as_tangent(b)
+    if b.primal_type is not a.primal_type:
+        raise TangentError(f"a Tangent of {a.primal_type.__name__} cannot be added to "
+                           f"a Tangent of {b.primal_type.__name__}.")  # fmt: skip
+    if isinstance(a.backing, dict):
+        whole = a.like({**a.backing, **b.backing})
+        nodes = [(a.backing.get(key, ZERO), b.backing.get(key, ZERO)) for key in whole.backing]
+        return _within(whole, nodes)
+    if len(a.backing) != len(b.backing):
+        raise TangentError("two Tangents of different lengths cannot be added.")
+    return _within(a, zip(a.backing, b.backing))
+
+
+def _as_tangent(t: Any) -> Tangent:
+    if type(t) is Tangent:
+        return t
+    return Tangent(type(t), t) if isinstance(t, dict) else Tangent(type(t), *t)
 
 
 def sum_tangents(tangents: Any) -> Any:

@@ -1,10 +1,12 @@
 """Zeros of every space, and the form in which users are given derivatives."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .containers import children
+from .containers import Within, children, fold
 from .project import ProjectTo, dtype_of, shape_of, structural, tangent_dtype
 from .tangents import (
     NO_TANGENT,
@@ -35,9 +37,13 @@ def zero_tangent(x: Any) -> Any:
     >>> zero_tangent((1.0, 2, "a"))
     Tangent(tuple, 0.0, 0.0, NoTangent())
     """
+    return fold(_zero_tangent, x)
+
+
+def _zero_tangent(x: Any) -> Any:
     parts = children(x)
     if parts is not None:
-        return structural(type(x), parts.keys, [zero_tangent(value) for value in parts.values])
+        return Within(zip(parts.values), partial(structural, type(x), parts.keys))
     dtype = dtype_of(x)
     if dtype is None:
         return ProjectTo(x).zeros()
@@ -51,18 +57,22 @@ def zero_tangent(x: Any) -> Any:
     return np.zeros_like(x, dtype=space)
 
 
-def as_structured(x: Any, t: Any) -> Any:
+def as_structured(x: Any, t: Any, own: Callable[[Any], Any] | None = None) -> Any:
     """Give the tangent ``t`` of ``x`` the structure of ``x``, with real zeros.
 
     Tuples, lists, dicts and namedtuples come back as what they are; a dataclass or another
-    object as a ``Tangent`` of all its fields.
+    object as a ``Tangent`` of all its fields. Numbers and arrays are handed on through ``own``.
     """
-    t = unthunk(t)
-    if issubclass(type(t), NotImplementedTangent):
-        raise t.error()
-    parts = children(x)
-    if parts is not None:
-        given = child_tangents(x, t)
-        values = [as_structured(v, part) for v, part in zip(parts.values, given, strict=True)]
-        return derivative_like(x, values)
-    return zero_tangent(x) if issubclass(type(t), AbstractZero) else t
+
+    def look(x: Any, t: Any) -> Any:
+        t = unthunk(t)
+        if issubclass(type(t), NotImplementedTangent):
+            raise t.error()
+        parts = children(x)
+        if parts is not None:
+            return Within(zip(parts.values, child_tangents(x, t)), partial(derivative_like, x))
+        if issubclass(type(t), AbstractZero):
+            return zero_tangent(x)
+        return t if own is None else own(t)
+
+    return fold(look, x, t)

@@ -61,11 +61,11 @@ from .rules import (
     stop_gradient,
     thunk,
     unthunk,
-    value,
     which,
     zero_tangent,
 )
 from .rules import array_of as array
+from .rules.stop import value
 
 # Derivatives, forward and reverse.
 from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
@@ -85,5 +85,6 @@ from .reverse import (
 from .rules import rulesets as _rulesets
 from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, scan
 from .rules.rulesets.matrix_functions import matrix_function
+from .rules.rulesets.stacking import unstack
 
 __all__ = [name for name in dir() if not name.startswith("_")]

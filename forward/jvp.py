@@ -20,9 +20,9 @@ from ..rules.containers import Within, copied_containers, fold
 from ..rules.objects import explain, healed
 from ..rules.project import gathered
 from ..rules.roots import all_settled
-from ..rules.surface import check_primals, check_tangent, is_perturbable_input
+from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
-from ..rules.views import snapshot
+from ..rules.views import mark_shared, snapshot
 from .dual import ForwardLevel
 
 
@@ -48,6 +48,7 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         function, *duals = [
             _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
         ]
+        mark_shared(args, duals)
         y = all_settled(healed(function(*duals, **kwargs)))
         return strip(y, level), _tangent(level, y)
     except (TypeError, ValueError, SystemError, RecursionError) as error:
@@ -126,14 +127,14 @@ def jvp(
     >>> ydot
     array([1., 2.])
     """
-    checked = check_tangents(primals, tangents)
+    primals, checked = check_tangents(primals, tangents)
     with paused_collector():
         y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
     return y, as_structured(y, ydot, snapshot)
 
 
-def check_tangents(primals: Any, tangents: Any) -> list:
-    """Refuse primals and tangents that do not go together."""
+def check_tangents(primals: Any, tangents: Any) -> tuple[tuple, list]:
+    """Return primals and tangents as they are now, or refuse them if they do not go together."""
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
         raise TypeError(
             "primals and tangents are tuples, with one entry per argument: jvp(f, (x,), (xdot,))."
@@ -141,7 +142,8 @@ def check_tangents(primals: Any, tangents: Any) -> list:
     if len(primals) != len(tangents):
         raise TypeError(f"there are {len(primals)} primals and {len(tangents)} tangents.")
     check_primals(primals)
-    return [
+    primals = tuple(map(taken, primals))
+    return primals, [
         check_tangent(x, xdot, f"the tangent of argument {i}")
         for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True))
     ]

@@ -10,7 +10,7 @@ from ..rules import AbstractZero, NoTangent, as_structured
 from ..rules.blocks import Block
 from ..rules.collector import paused_collector
 from ..rules.project import ProjectTo, shape_of
-from ..rules.surface import check_tangent
+from ..rules.surface import check_primals, check_tangent, taken
 from ..rules.zeros import zero_tangent
 from .jvp import FORWARD
 from .leaves import leaves, tangent_leaves, with_leaves
@@ -51,6 +51,8 @@ def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
     >>> pushforward(np.array([1.0, 2.0, 3.0]), block=True)
     array([1., 2., 3.])
     """
+    check_primals(primals)
+    primals = tuple(map(taken, primals))
     y, program = linear_program(FORWARD, f, primals)
 
     def pushforward(*tangents: Any, block: bool = False) -> Any:

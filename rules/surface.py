@@ -10,6 +10,7 @@ from ..config import LostDerivativeError, TangentError
 from .containers import LEAVES, Within, children, copied_containers, fold, iterate_leaves
 from .exits import describe
 from .levels import Traced
+from .objects import healed
 from .operands import is_array
 from .project import FLOAT64, ProjectRegistered, ProjectTo, dtype_of, shape_of, tangent_dtype
 from .tangents import (
@@ -59,13 +60,13 @@ def taken(x: Any) -> Any:
     The function, or the caller, may add to a list or a dict; a derivative belongs to what
     these held when it was asked for. An object without numbers stays the same one.
     """
-    return x if type(x) in LEAVES else fold(_taken, x)
+    return fold(_taken, x)
 
 
 def _taken(x: Any) -> Any:
     parts = children(x)
     if parts is None:
-        return x
+        return healed(x)  # an object array of traced numbers is a traced array
     holds = any(map(is_perturbable_input, parts.values))
     return Within(zip(parts.values), parts.rebuild if holds else copied_containers(x, parts))
 
@@ -127,6 +128,7 @@ def _check_leaf(x: Any, t: Any, place: Any) -> Any:
     space = ProjectTo(x)
     if space.holds(t):
         return t
+    t = healed(t)
     if isinstance(t, NotImplementedTangent):
         raise t.error()
     if not is_perturbable_input(x):

@@ -17,9 +17,10 @@ import weakref
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ..config import MutationError, user_line
-from .containers import children
+from .containers import LEAVES, children, iterate_leaves
 from .levels import Traced
 from .project import dtype_of
 
@@ -332,6 +333,45 @@ def hand_out(root: Any, array: np.ndarray) -> None:
     memory = memory_of(root)
     memory.seen_by = [reference for reference in memory.seen_by if reference() is not None]
     memory.seen_by.append(weakref.ref(array))
+
+
+def mark_shared(given: Any, traced: Any) -> None:
+    """Note of arguments that share memory with each other that their memory is seen elsewhere.
+
+    ``traced`` is what the function gets for ``given``. What it writes into one would not be seen
+    in the other.
+    """
+    if len(given) == 1 and type(given[0]) in LEAVES:
+        return
+    arrays = [x for x in iterate_leaves(given) if type(x) is np.ndarray or _is_array(x)]
+    if len(arrays) < 2:
+        return
+    handles = [x for x in iterate_leaves(traced) if type(x) is np.ndarray or _is_array(x)]
+    plain = []
+    roots: dict[int, int] = {}
+    for k, x in enumerate(arrays):
+        if _is_array(x):
+            other = roots.setdefault(id(root_of(x)[0]), k)
+            if other != k:
+                _mark(handles[k], handles[other])
+        elif x.size:
+            plain.append((*byte_bounds(x), k))
+    end, last = -1, -1
+    for low, high, k in sorted(plain):
+        if low < end and np.may_share_memory(arrays[k], arrays[last]):
+            _mark(handles[k], handles[last])
+        if high > end:
+            end, last = high, k
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Traced) and x.writable
+
+
+def _mark(*handles: Any) -> None:
+    for x in handles:
+        if isinstance(x, Traced):
+            memory_of(x).seen_by.append(lambda: True)  # as long as the run lasts
 
 
 def check_write(x: Any, v: Any, level: Any) -> None:

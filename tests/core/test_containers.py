@@ -15,7 +15,7 @@ from chainrules.rules.surface import taken
 
 from .test_errors import raises
 
-DEPTH = 10_000
+DEPTH = 2_000  # twice as deep as Python recurses
 X = np.array([1.0, 2.0])
 
 
@@ -102,9 +102,9 @@ class TestDepth:
         assert len(text) < 2000
         assert "..." in text
 
-    def test_an_error_names_the_first_keys(self):
+    def test_an_error_names_the_last_keys(self):
         deep = nested(NESTS["lists"])
-        with raises(cr.TangentError, "the tangent of argument 0, at 0, at 0", ", ... has shape"):
+        with raises(cr.TangentError, "the tangent of argument 0, ..., at 0, at 0", "at 0 has shape"):
             cr.jvp(square_inside, (deep,), (map_leaves(lambda leaf: X, deep),))
 
     def test_walks(self, deep):

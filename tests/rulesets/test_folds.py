@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.rules import value
 from chainrules.testing import test_frule, test_rrule
 
 XS = np.array([0.3, -1.2, 2.0])

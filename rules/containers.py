@@ -151,13 +151,20 @@ def _copy_dict(x: dict, keys: tuple, values: list) -> dict:
     plain.clear(y)
     for key, value in zip(keys, values, strict=True):
         plain.__setitem__(y, key, value)
+    _restore_attributes(y, x)
     return y
 
 
 def _copy_list(x: list, values: list) -> list:
     y = _copy(x)
     list.__setitem__(y, slice(None), values)
+    _restore_attributes(y, x)
     return y
+
+
+def _restore_attributes(y: Any, x: Any) -> None:
+    if hasattr(x, "__dict__"):  # the copying may have called methods that change them
+        y.__dict__.update(x.__dict__)
 
 
 def _copy_tuple(x: tuple, values: list) -> tuple:

@@ -362,3 +362,19 @@ def test_leaves_of_a_nest():
     doubled = map_leaves(lambda x: 2 * x, nest)
     assert [2.0, 4.0, 6.0, 8.0, 10.0] == list(iterate_leaves(doubled))
     assert [1.0, 2.0, 3.0, 4.0, 5.0] == list(iterate_leaves(nest))
+
+
+@pytest.mark.parametrize("zero", [ZERO, NO])
+def test_iterating_over_a_zero_is_refused(zero):
+    # By __getitem__ alone it would never end.
+    for iterate in (iter, list, lambda t: dict(zip("ab", t)), lambda t: 1.0 in t):
+        with pytest.raises(cr.RuleError, match=r"(?s)was iterated over in test_.*cr\.unstack"):
+            iterate(zero)
+    assert [zero, zero] == cr.unstack(zero, 2)
+    assert [1.0, 2.0] == cr.unstack(np.array([1.0, 2.0]), 2)
+
+
+def test_none_is_no_tangent():
+    for x in (1.0, np.float32(1.0), np.ones(2), np.ones((2, 2), np.float32)):
+        with pytest.raises(cr.TangentError, match="None is no tangent|does not fit"):
+            cr.ProjectTo(x)(None)

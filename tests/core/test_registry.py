@@ -624,3 +624,33 @@ def test_a_wrapper_of_a_primitive_runs_where_it_is_called_by_a_rule(f):
 
     cr.scalar_rule(f, 5.0)
     assert 10.0 == cr.grad(cr.checkpoint(twice))(1.0)
+
+
+# ---- rules that compute with object arrays --------------------------------------------------
+
+
+def by_the_primitive_itself(f, x):
+    y = f(x)
+    return y, lambda ybar: (NO, ybar * y)
+
+
+def by_asarray(f, x):
+    y = np.exp(np.asarray(x))
+    return y, lambda ybar: (NO, cr.thunk(lambda: ybar * y))
+
+
+@pytest.mark.parametrize("rule", [by_the_primitive_itself, by_asarray])
+@pytest.mark.parametrize("g", [np.sum, lambda y: y[0] * y[1], lambda y: np.sum(y**2)])
+def test_second_derivatives_through_np_asarray(rule, g):
+    """It makes an object array of traced numbers, of which the outer derivative was lost."""
+
+    @cr.primitive
+    def exp(x):
+        return np.exp(np.asarray(x))
+
+    cr.rrule.register(exp)(rule)
+    x, v = np.array([0.5, -1.0]), np.array([1.0, 2.0])
+    expected = cr.hessian(lambda x: g(np.exp(x)))(x)
+    np.testing.assert_allclose(expected @ v, cr.hvp(lambda x: g(exp(x)), (x,), (v,)))
+    for outer, inner in ((cr.jacfwd, cr.grad), (cr.jacrev, cr.grad), (cr.jacfwd, cr.jacfwd)):
+        np.testing.assert_allclose(expected, outer(inner(lambda x: g(exp(x))))(x))

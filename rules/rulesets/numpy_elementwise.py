@@ -1,9 +1,8 @@
 """Elementwise functions of NumPy: arithmetic, powers, exponentials, parts of complex numbers.
 
 Where a function has a kink, equal arguments share the derivative evenly, and ``abs``, ``hypot``
-and ``sign`` have the derivative 0 at 0; ``abs`` and ``hypot`` have no second derivative there, and
-it is NaN. At a jump, as of ``np.remainder``, the derivative is
-that of the branch which the value belongs to.
+and ``sign`` have the derivative 0 at 0; there is no second derivative there, and it is NaN. At a
+jump, as of ``np.remainder``, the derivative is that of the branch which the value belongs to.
 """
 
 import math

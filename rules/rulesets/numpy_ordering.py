@@ -1,7 +1,8 @@
 """Functions of NumPy that choose among numbers, bound them, or put them in order.
 
 Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np.sort`` as in
-``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one.
+``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one. Its own derivative is NaN at a
+tie, where the equal numbers move apart: see ``ties``.
 """
 
 import functools

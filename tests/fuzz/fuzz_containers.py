@@ -41,6 +41,8 @@ collections.UserDict(u={u}, v={v})|collections.UserList([{u}, {v}])|{{k: {u} for
 {{"u": [[[[[{u}]]]]], "v": {v}}}
 """
 CHANGES = """
+p["v"].append(1.0)|p["v"].append(total(p["u"]))|p[1].append(1.0)|p[1]["k"] = 1.0
+p["v"]["k"] = p["u"]|p["v"].update(z=2.0)|p.v.append(2.0)|p.v["k"] = 1.0
 p["log"] = 1.0|p["new"] = total(p)|p.append(1.0)|p.append(total(p))|p["u"] = p["u"] * 2.0
 p["u"] *= 2.0|p.pop()|p.pop("v")
 p[0] = p[0] * 2.0|p[0] *= 2.0|p.u = p.u * 3.0|p.u *= 3.0|p.insert(0, 2.0)|p["log"] = [total(p)]
@@ -86,13 +88,13 @@ def programs(draw):
     leaf = st.sampled_from([*LEAVES, *LEAVES, *OTHERS])
     kind = draw(st.sampled_from(entries(KINDS)))
     made = kind.format(u=draw(st.sampled_from(LEAVES)), v=draw(leaf))
-    changes = entries(CHANGES)
-    setup = [SETUP, TOTAL]
-    program = Program((("p", made),), (), draw(st.sampled_from(RESULTS)), tuple(setup), "container")
-    for change in draw(st.lists(st.sampled_from(changes), max_size=20)):
-        longer = dataclasses.replace(program, body=(*program.body, change))
-        if len(longer.body) < 4 and value_at(longer) is not None:
-            program = longer
+    program = Program((("p", made),), (), "", (SETUP, TOTAL), "container")
+    fits = [dataclasses.replace(program, result=result) for result in RESULTS]
+    program = draw(st.sampled_from([p for p in fits if value_at(p) is not None] or fits[:1]))
+    for _ in range(draw(st.integers(0, 3))):
+        some = draw(st.lists(st.sampled_from(entries(CHANGES)), min_size=9, max_size=9))
+        longer = [dataclasses.replace(program, body=(*program.body, change)) for change in some]
+        program = draw(st.sampled_from([p for p in longer if value_at(p) is not None] or [program]))
     return program
 
 

@@ -1,19 +1,21 @@
 """One array, a view, a new array made of it, a view of that, a write into one, a read of others."""
 
-from hypothesis import strategies as st
-
 from fuzz_indices import indices
 from fuzz_values import Scope, inputs
 from fuzz_views import COPIES, HANDED_OUT, PLAIN_WRITES, VIEWS, WRITES, results, table
+from hypothesis import strategies as st
 
 SHAPES = [(2,), (3,), (1, 2), (2, 2), (2, 3), (1, 2, 2), ()]
 SIMPLE = """
-{x}|{x}.T|{x}[0]|{x}[:1]|{x}.reshape(-1)|{x}[::-1]|{x}[...]|{x}.ravel()|{x}[-1:]|{x}[None]|{x} * {x}
+{x}|{x}.T|{x}[0]|{x}[:1]|{x}.reshape(-1)|{x}[::-1]|{x}[...]|{x}.ravel()|{x}[-1:]|{x}[None]
+{x} * {x}
 """
 # Each gives a new array; the tangent of most is the tangent of what they are made of.
 NEW = """
-{x} + 0.0|{x} - 1.0|-{x}|{x} * 1.0|{x}.copy()|+{x}|{x} * {x}|np.array({x})|1.0 + {x}|{x} / 1.0|np.sin({x})|{x}.T + 0.0
-({x} + 0.0).T|np.stack([{x}, {x}])|np.where({x} > 0.9, {x}, {x} * 2.0)|np.outer({x}, {x})|{x}.T.copy()|{x} + {x}
+{x} + 0.0|{x} - 1.0|-{x}|{x} * 1.0|{x}.copy()|+{x}|{x} * {x}|np.array({x})|1.0 + {x}|{x} / 1.0
+np.sin({x})|{x}.T + 0.0
+({x} + 0.0).T|np.stack([{x}, {x}])|np.where({x} > 0.9, {x}, {x} * 2.0)|np.outer({x}, {x})
+{x}.T.copy()|{x} + {x}
 """
 
 
@@ -29,7 +31,9 @@ def programs(draw):
         made = draw(st.sampled_from(pool)).format(x=scope.names[-1], y="x")
         scope.add(f"{name} = {made}", name)
     if draw(st.integers(0, 2)) == 0:
-        scope.add(f"d = {draw(st.sampled_from(views)).format(x=draw(st.sampled_from('xb')), y='x')}", "d")
+        scope.add(
+            f"d = {draw(st.sampled_from(views)).format(x=draw(st.sampled_from('xb')), y='x')}", "d"
+        )
     for _ in range(draw(st.integers(1, 2))):
         x = draw(st.sampled_from(scope.names[::-1]))
         shape = getattr(scope[x], "shape", ())

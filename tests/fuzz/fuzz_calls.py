@@ -4,18 +4,62 @@ import functools
 import inspect
 
 import numpy as np
+from fuzz_values import Scope, inputs
 from hypothesis import strategies as st
 
-from fuzz_values import Scope, inputs
-
 # They read or write files, print, or change settings of the process.
-LEFT_OUT = """
-save savez savez_compressed savetxt load loadtxt genfromtxt fromfile fromregex memmap test info
-show_config show_runtime seterr seterrcall setbufsize set_printoptions printoptions get_include
-get_printoptions errstate empty empty_like array2string array_repr array_str source lookfor
-busday_count busday_offset datetime_data frompyfunc from_dlpack resize geterrcall geterr getbufsize
-tofile dump dumps setflags setfield resize byteswap newbyteorder tobytes tostring view getfield
-""".split()
+LEFT_OUT = [
+    "save",
+    "savez",
+    "savez_compressed",
+    "savetxt",
+    "load",
+    "loadtxt",
+    "genfromtxt",
+    "fromfile",
+    "fromregex",
+    "memmap",
+    "test",
+    "info",
+    "show_config",
+    "show_runtime",
+    "seterr",
+    "seterrcall",
+    "setbufsize",
+    "set_printoptions",
+    "printoptions",
+    "get_include",
+    "get_printoptions",
+    "errstate",
+    "empty",
+    "empty_like",
+    "array2string",
+    "array_repr",
+    "array_str",
+    "source",
+    "lookfor",
+    "busday_count",
+    "busday_offset",
+    "datetime_data",
+    "frompyfunc",
+    "from_dlpack",
+    "resize",
+    "geterrcall",
+    "geterr",
+    "getbufsize",
+    "tofile",
+    "dump",
+    "dumps",
+    "setflags",
+    "setfield",
+    "resize",
+    "byteswap",
+    "newbyteorder",
+    "tobytes",
+    "tostring",
+    "view",
+    "getfield",
+]
 SPACES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft}
 OPTIONS = {
     "axis": ["0", "-1", "1", "None", "(0, 1)", "(-1,)"],
@@ -30,7 +74,16 @@ OPTIONS = {
     "shift": ["1", "-2"],
     "ddof": ["1"],
     "correction": ["0", "1"],
-    "mode": ["'wrap'", "'clip'", "'full'", "'same'", "'reflect'", "'edge'", "'constant'", "'reduced'"],
+    "mode": [
+        "'wrap'",
+        "'clip'",
+        "'full'",
+        "'same'",
+        "'reflect'",
+        "'edge'",
+        "'constant'",
+        "'reduced'",
+    ],
     "q": ["0.3", "[0.2, 0.7]", "40.0"],
     "indices": ["[0, -1, 0]", "0", "[0]", "np.array([[0, 0]])"],
     "axis1": ["0", "1", "-1"],
@@ -70,7 +123,22 @@ OPTIONS = {
 }
 SECOND = ["{y}", "{x}", "{x}.T", "0", "1", "2", "[0]", "[0, -1]", "0.4", "{y}[0]", "{y}.T"]
 ON_METHODS = ["axis", "keepdims", "where", "initial", "dtype", "order", "offset", "k"]
-SHAPES = [(), (1,), (2,), (3,), (4,), (2, 2), (2, 3), (3, 3), (4, 4), (3, 2, 2), (1, 3), (0,), (0, 3), (3, 0)]
+SHAPES = [
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (4,),
+    (2, 2),
+    (2, 3),
+    (3, 3),
+    (4, 4),
+    (3, 2, 2),
+    (1, 3),
+    (0,),
+    (0, 3),
+    (3, 0),
+]
 
 
 @functools.cache
@@ -125,12 +193,18 @@ def calls(draw, x="x", y="y"):
             words.insert(0, draw(st.sampled_from(SECOND)).format(x=x, y=y))
         return f"{x}.{name}({', '.join(words)})"
     name, known = draw(st.sampled_from(functions()))
-    first = draw(st.sampled_from(["{x}", "{x}", "{x}", "{x}", "[{x}, {y}]", "[{x}, {x}]", "({x}, {x} * 2.0)"]))
+    first = draw(
+        st.sampled_from(
+            ["{x}", "{x}", "{x}", "{x}", "[{x}, {y}]", "[{x}, {x}]", "({x}, {x} * 2.0)"]
+        )
+    )
     words = [first.format(x=x, y=y)]
     if not name.endswith((".reduce", ".accumulate")):
         for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
             words.append(draw(st.sampled_from(SECOND)).format(x=x, y=y))
-    needed = [n for n in known[1:3] if n in ("q", "shift", "repeats", "indices", "axis", "pad_width")]
+    needed = [
+        n for n in known[1:3] if n in ("q", "shift", "repeats", "indices", "axis", "pad_width")
+    ]
     return f"{name}({', '.join(words + draw(options(known, x, needed[: 2 - len(words)])))})"
 
 
@@ -152,8 +226,13 @@ def programs(draw):
     scope.body.append(f"a = {call}")
     ends = ["a", "a", "a * a", "np.sum(a * a)"]
     if draw(st.integers(0, 3)) == 0:
-        scope.body.append(draw(st.sampled_from(["a.reshape(-1)[:1] = 2.0", "a[...] *= 2.0", "a.T[:1] += 1.0",
-                                                "x[...] = 0.5"])))
+        scope.body.append(
+            draw(
+                st.sampled_from(
+                    ["a.reshape(-1)[:1] = 2.0", "a[...] *= 2.0", "a.T[:1] += 1.0", "x[...] = 0.5"]
+                )
+            )
+        )
         ends.append("np.sum(a) * np.sum(x)")
     result = draw(st.sampled_from(ends))
     return scope.program(result)

@@ -4,11 +4,11 @@ import copy
 import dataclasses
 
 import numpy as np
+from fuzz_oracle import CHECKS, Failure, Refused, attempt, expect
+from fuzz_program import Program
 from hypothesis import strategies as st
 
 import chainrules as cr
-from fuzz_oracle import CHECKS, Failure, Refused, attempt, expect
-from fuzz_program import Program
 
 SETUP = """\
 import collections, dataclasses, types, itertools
@@ -21,25 +21,51 @@ class Point(collections.namedtuple("Point", "u v")):
 class Plain:
     def __init__(self, u, v):
         self.u, self.v = u, v"""
-LEAVES = ["1.5", "np.array([0.3, 0.9])", "np.array(0.7)", "np.array([[0.5, 1.2]], np.float64)", "2.5"]
+LEAVES = [
+    "1.5",
+    "np.array([0.3, 0.9])",
+    "np.array(0.7)",
+    "np.array([[0.5, 1.2]], np.float64)",
+    "2.5",
+]
 OTHERS = ["None", "'name'", "True", "[]", "()", "{}", "3", "np.arange(2)"]
 KINDS = """
-{{"u": {u}, "v": {v}}}|[{u}, {v}]|({u}, {v})|Pair({u}, {v})|Point({u}, {v})|Plain({u}, {v})|[{{"a": {u}}}, ({v},)]
+{{"u": {u}, "v": {v}}}|[{u}, {v}]|({u}, {v})|Pair({u}, {v})|Point({u}, {v})|Plain({u}, {v})
+[{{"a": {u}}}, ({v},)]
 collections.OrderedDict(u={u}, v={v})|collections.Counter(u=3.0, v=2)|collections.deque([{u}, {v}])
-types.SimpleNamespace(u={u}, v={v})|collections.defaultdict(float, u={u}, v={v})|{{"u": {u}, 7: {v}, "w": [{v}, {u}]}}
-Pair({{"a": {u}}}, [{v}])|types.MappingProxyType({{"u": {u}, "v": {v}}})|collections.ChainMap({{"u": {u}}}, {{"v": {v}}})
-collections.UserDict(u={u}, v={v})|collections.UserList([{u}, {v}])|{{k: {u} for k in range(20)}}|{{"u": [[[[[{u}]]]]], "v": {v}}}
+types.SimpleNamespace(u={u}, v={v})|collections.defaultdict(float, u={u}, v={v})
+{{"u": {u}, 7: {v}, "w": [{v}, {u}]}}
+Pair({{"a": {u}}}, [{v}])|types.MappingProxyType({{"u": {u}, "v": {v}}})
+collections.ChainMap({{"u": {u}}}, {{"v": {v}}})
+collections.UserDict(u={u}, v={v})|collections.UserList([{u}, {v}])|{{k: {u} for k in range(20)}}
+{{"u": [[[[[{u}]]]]], "v": {v}}}
 """
 CHANGES = """
-p["log"] = 1.0|p["new"] = total(p)|p.append(1.0)|p.append(total(p))|p["u"] = p["u"] * 2.0|p["u"] *= 2.0|p.pop()|p.pop("v")
-p[0] = p[0] * 2.0|p[0] *= 2.0|p.u = p.u * 3.0|p.u *= 3.0|p.insert(0, 2.0)|p["log"] = [total(p)]|p.update(z=1.0)|p.clear()
-p.v.append(total(p.u))|p["w"].append(p["u"])|p.extra = total(p.u)|p.sort(key=str)|p.extend([p[0], 1.0])|p.setdefault("k", 2.0)
-del p["u"]|del p[0]|p.reverse()|p["v"] = p["u"]|p["u"], p["v"] = p["v"], p["u"]|p.count = 3|p |= {"q": 1.5}|p += [2.0]
-p = p + p|p = p | p|p = p * 2|p = type(p)(p)|p = dict(p)|p = list(p)|p = __import__("copy").deepcopy(p)|p = __import__("copy").copy(p)
+p["v"].append(1.0)|p["v"].append(total(p["u"]))|p[1].append(1.0)|p[1]["k"] = 1.0
+p["v"]["k"] = p["u"]|p["v"].update(z=2.0)|p.v.append(2.0)|p.v["k"] = 1.0
+p["log"] = 1.0|p["new"] = total(p)|p.append(1.0)|p.append(total(p))|p["u"] = p["u"] * 2.0
+p["u"] *= 2.0|p.pop()|p.pop("v")
+p[0] = p[0] * 2.0|p[0] *= 2.0|p.u = p.u * 3.0|p.u *= 3.0|p.insert(0, 2.0)|p["log"] = [total(p)]
+p.update(z=1.0)|p.clear()
+p.v.append(total(p.u))|p["w"].append(p["u"])|p.extra = total(p.u)|p.sort(key=str)
+p.extend([p[0], 1.0])|p.setdefault("k", 2.0)
+del p["u"]|del p[0]|p.reverse()|p["v"] = p["u"]|p["u"], p["v"] = p["v"], p["u"]|p.count = 3
+p += [2.0]
+p = p + p|p = p * 2|p = type(p)(p)|p = dict(p)|p = list(p)
+p = __import__("copy").deepcopy(p)|p = __import__("copy").copy(p)
 p = dataclasses.replace(p, u=p.v)|p = p._replace(u=p.v)|p = p.copy()|p = +p
 """
-RESULTS = ["total(p)", "total(p) ** 2", "total(p) * len(p)", "total([p, p])", "sum(np.sum(v * v) for v in p.values())",
-           "total(vars(p))", "np.sum(p['u'] ** 2.0)", "np.sum(p[0] ** 2.0)", "np.sum(p.u * p.u)"]
+RESULTS = [
+    "total(p)",
+    "total(p) ** 2",
+    "total(p) * len(p)",
+    "total([p, p])",
+    "sum(np.sum(v * v) for v in p.values())",
+    "total(vars(p))",
+    "np.sum(p['u'] ** 2.0)",
+    "np.sum(p[0] ** 2.0)",
+    "np.sum(p.u * p.u)",
+]
 TOTAL = """\
 def total(p):
     if isinstance(p, (str, bool, type(None))):
@@ -62,18 +88,21 @@ def programs(draw):
     leaf = st.sampled_from([*LEAVES, *LEAVES, *OTHERS])
     kind = draw(st.sampled_from(entries(KINDS)))
     made = kind.format(u=draw(st.sampled_from(LEAVES)), v=draw(leaf))
-    changes = entries(CHANGES.replace("p | p", "p or p").replace("p |= ", "p.update"))
-    changes = [c.replace("p or p", "p | p").replace("p.update{", "p |= {") for c in changes]
-    setup = [SETUP, TOTAL]
-    program = Program((("p", made),), (), draw(st.sampled_from(RESULTS)), tuple(setup), "container")
-    for change in draw(st.lists(st.sampled_from(changes), max_size=20)):
-        longer = dataclasses.replace(program, body=(*program.body, change))
-        if len(longer.body) < 4 and value_at(longer) is not None:
-            program = longer
+    program = Program((("p", made),), (), "", (SETUP, TOTAL), "container")
+    fits = [dataclasses.replace(program, result=result) for result in RESULTS]
+    program = draw(st.sampled_from([p for p in fits if value_at(p) is not None] or fits[:1]))
+    for _ in range(draw(st.integers(0, 3))):
+        some = draw(st.lists(st.sampled_from(entries(CHANGES)), min_size=9, max_size=9))
+        longer = [dataclasses.replace(program, body=(*program.body, change)) for change in some]
+        program = draw(st.sampled_from([p for p in longer if value_at(p) is not None] or [program]))
     return program
 
 
 # ---- leaves -------------------------------------------------------------------------------------
+
+
+def fields_of(p):
+    return p.keys() if hasattr(p, "keys") else ()
 
 
 def children(p):
@@ -85,7 +114,7 @@ def children(p):
     if isinstance(p, tuple | list) or hasattr(p, "append"):
         return list(enumerate(p))
     if isinstance(p, cr.Tangent):
-        return [(k, p[k]) for k in p.keys()] if hasattr(p, "keys") else []
+        return [(k, p[k]) for k in fields_of(p)]
     return list(vars(p).items()) if hasattr(p, "__dict__") else []
 
 
@@ -141,7 +170,7 @@ def value_at(program, path=None, k=0, step=0.0):
 
 
 def slopes(program):
-    f, (p,) = program.build()
+    (p,) = program.build()[1]
     found = {}
     for path, leaf in leaves(p):
         ends = [

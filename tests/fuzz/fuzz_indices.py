@@ -1,8 +1,7 @@
 """Index expressions of every form, read and written, of 0-d to 4-d arrays."""
 
-from hypothesis import strategies as st
-
 from fuzz_values import Scope, inputs, literals
+from hypothesis import strategies as st
 
 RANKS = [(), (2,), (3,), (2, 3), (3, 3), (2, 2), (1, 3), (2, 3, 2), (2, 2, 2), (1, 2, 3, 2)]
 
@@ -67,7 +66,9 @@ def programs(draw):
         line = draw(st.sampled_from(["y = x[{i}]", "y = (x * x)[{i}]", "y = x.T[{i}]"]))
         scope.add(line.format(i=index), "y")
     else:
-        scope.add(draw(st.sampled_from(["y = x * 1.0", "y = x.copy()", "y = np.zeros_like(x)"])), "y")
+        scope.add(
+            draw(st.sampled_from(["y = x * 1.0", "y = x.copy()", "y = np.zeros_like(x)"])), "y"
+        )
         value = draw(st.sampled_from(VALUES)).format(i=index)
         word = draw(st.sampled_from(["=", "=", "+=", "*="]))
         if draw(st.integers(0, 4)):

@@ -1,15 +1,18 @@
 """Derivatives inside of derivatives, three deep, in all mixes, of small smooth functions."""
 
-from hypothesis import strategies as st
-
 from fuzz_program import Program
 from fuzz_values import literals
+from hypothesis import strategies as st
 
 BODIES = """
-np.sin({t}) * {c}|{t} * {t} * {c}|np.tanh({t} * {c})|np.sum({t} * {c}) * {t}|{t}[::-1] * {c}|{t}[..., [1, 0]] ** 2 * {c}
-np.exp(-{t}) * {c}|np.cumsum({t}) * {c}|{t} @ {t} * {c}|np.roll({t}, 1) * {t} * {c}|np.outer({t}, {c}).sum(0)
-cr.map(lambda u: u * np.sum({c}), {t})|cr.map(lambda u: u * np.sum({t}), {t}) * {c}|np.where({t} > 0.9, {t} ** 2, {t} ** 3) * {c}
-cr.checkpoint(lambda u: np.sin(u) * {c})({t})|cr.reduce(lambda p, q: p * q, {t}) * {c}|np.stack([{t}, {c}])[0] * {t}
+np.sin({t}) * {c}|{t} * {t} * {c}|np.tanh({t} * {c})|np.sum({t} * {c}) * {t}|{t}[::-1] * {c}
+{t}[..., [1, 0]] ** 2 * {c}
+np.exp(-{t}) * {c}|np.cumsum({t}) * {c}|{t} @ {t} * {c}|np.roll({t}, 1) * {t} * {c}
+np.outer({t}, {c}).sum(0)
+cr.map(lambda u: u * np.sum({c}), {t})|cr.map(lambda u: u * np.sum({t}), {t}) * {c}
+np.where({t} > 0.9, {t} ** 2, {t} ** 3) * {c}
+cr.checkpoint(lambda u: np.sin(u) * {c})({t})|cr.reduce(lambda p, q: p * q, {t}) * {c}
+np.stack([{t}, {c}])[0] * {t}
 {t} + 0.0 * {c}|np.asarray({t}) * {c}|cr.scan(lambda s, u: (s * u, s + u), 1.0, {t})[1] * {c}
 """
 STEPS = """

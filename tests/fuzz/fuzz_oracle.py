@@ -5,9 +5,9 @@ import traceback
 import warnings
 
 import numpy as np
+from fuzz_program import Constants
 
 import chainrules as cr
-from fuzz_program import Constants
 
 REFUSALS = (
     cr.MissingRuleError,
@@ -21,7 +21,7 @@ REFUSALS = (
 LARGE = 1e6  # beyond it rounding makes differences worthless
 
 
-class Failure(AssertionError):
+class Failure(AssertionError):  # noqa: N818
     """A program that breaks the promise; ``label`` says which part of it."""
 
     def __init__(self, label, detail=""):
@@ -29,7 +29,7 @@ class Failure(AssertionError):
         self.label = label
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """A clear refusal, which is an answer."""
 
 
@@ -205,9 +205,9 @@ def unchanged(label, before, after):
 def apart(label, given, result):
     """No result is the caller's memory."""
     for x in given:
-        if isinstance(x, np.ndarray) and isinstance(result, np.ndarray):
-            if np.shares_memory(x, result):
-                raise Failure(f"{label}: the result is the caller's memory")
+        both = isinstance(x, np.ndarray) and isinstance(result, np.ndarray)
+        if both and np.shares_memory(x, result):
+            raise Failure(f"{label}: the result is the caller's memory")
 
 
 # ---- first derivatives --------------------------------------------------------------------------
@@ -254,18 +254,17 @@ def by_blocks(program, y):
     """All directions of the one input at once, then as many as each axis is long."""
     f, inputs = program.build()
     x = inputs[0]
-    value, push = cr.linearize(f, *inputs)
+    push = cr.linearize(f, *inputs)[1]
     many = [np.stack([t[j] for t in each_direction(inputs)]) for j in range(len(inputs))]
     total = len(many[0])
     rng = np.random.default_rng(0)
     for n in {total, *np.shape(x), *np.shape(y)} - {0}:
         weights = np.eye(total) if n == total else rng.normal(size=(n, total)).round(1)
-        block = [
-            np.tensordot(weights, m, 1).astype(m.dtype) if m.size else m[:n] for m in many
-        ]
+        block = [np.tensordot(weights, m, 1).astype(m.dtype) if m.size else m[:n] for m in many]
         ydots = push(*block, block=True)
-        rows = np.stack([coordinates(push(*(part(b, k, z) for b, z in zip(block, inputs))))
-                         for k in range(n)])
+        rows = np.stack(
+            [coordinates(push(*(part(b, k, z) for b, z in zip(block, inputs)))) for k in range(n)]
+        )
         blocks = np.stack([coordinates(row) for row in np.asarray(ydots)])
         expect("a block of directions", rows, blocks, precision(inputs))
     return None

@@ -1,20 +1,29 @@
 """Smooth functions written with functions that have kinks, where these have them."""
 
+from fuzz_program import Program
 from hypothesis import strategies as st
 
-from fuzz_program import Program
-
 SMOOTH = """
-np.sum(np.sort(x) ** 2)|np.max(x) * np.min(x)|np.max(x) + np.min(x)|np.maximum(x, -x) ** 2|np.abs(x) ** 2
-np.maximum(x, 0.0) ** 2 + np.minimum(x, 0.0) ** 2|np.sum(np.sort(x) ** 3)|np.prod(np.sort(x))|np.abs(x) * np.abs(x)
-np.maximum(x, x.T) * np.minimum(x, x.T)|np.sort(x)[0] * np.sort(x)[-1]|np.abs(x) ** 4|np.sum(np.sort(x)) ** 2
-np.maximum(x, x[::-1]) * np.minimum(x, x[::-1])|np.maximum(x, x[::-1]) + np.minimum(x, x[::-1])|np.linalg.norm(x) ** 2
-np.fmax(x, 1.0) * np.fmin(x, 1.0)|np.partition(x, 0).sum() ** 2|np.sum(np.partition(x, 0) ** 2)|np.hypot(x, x) ** 2
-np.where(x > 1.0, x, x) ** 2|np.sign(x) * np.abs(x) * x|np.clip(x, 0.0, 1.0) * np.maximum(x, 1.0)|np.median(x[:2]) ** 2
-np.sort(x, axis=0)[0] * np.sort(x, axis=0)[-1]|np.sum(x[np.argsort(x)] ** 2)|np.cumsum(np.sort(x))[-1] ** 2|np.sqrt(x * x) ** 2
-x.max() * x.min() + np.sum(x)|np.amax(x, axis=0) * np.amin(x, axis=0)|np.maximum.reduce(x) * np.minimum.reduce(x)
-max(x[0], x[1]) * min(x[0], x[1])|np.ptp(x) ** 2|np.heaviside(x, 0.5) * x ** 3|np.max(x) ** 2 * np.min(x) ** 2
-np.sum(np.array(sorted(x)) ** 2)|np.abs(x[0] - x[1]) ** 2|np.maximum(x[0], x[1]) * np.minimum(x[0], x[1])|np.quantile(x, 0.0) * np.quantile(x, 1.0)
+np.sum(np.sort(x) ** 2)|np.max(x) * np.min(x)|np.max(x) + np.min(x)|np.maximum(x, -x) ** 2
+np.abs(x) ** 2
+np.maximum(x, 0.0) ** 2 + np.minimum(x, 0.0) ** 2|np.sum(np.sort(x) ** 3)|np.prod(np.sort(x))
+np.abs(x) * np.abs(x)
+np.maximum(x, x.T) * np.minimum(x, x.T)|np.sort(x)[0] * np.sort(x)[-1]|np.abs(x) ** 4
+np.sum(np.sort(x)) ** 2
+np.maximum(x, x[::-1]) * np.minimum(x, x[::-1])|np.maximum(x, x[::-1]) + np.minimum(x, x[::-1])
+np.linalg.norm(x) ** 2
+np.fmax(x, 1.0) * np.fmin(x, 1.0)|np.partition(x, 0).sum() ** 2|np.sum(np.partition(x, 0) ** 2)
+np.hypot(x, x) ** 2
+np.where(x > 1.0, x, x) ** 2|np.sign(x) * np.abs(x) * x|np.clip(x, 0.0, 1.0) * np.maximum(x, 1.0)
+np.median(x[:2]) ** 2
+np.sort(x, axis=0)[0] * np.sort(x, axis=0)[-1]|np.sum(x[np.argsort(x)] ** 2)
+np.cumsum(np.sort(x))[-1] ** 2|np.sqrt(x * x) ** 2
+x.max() * x.min() + np.sum(x)|np.amax(x, axis=0) * np.amin(x, axis=0)
+np.maximum.reduce(x) * np.minimum.reduce(x)
+max(x[0], x[1]) * min(x[0], x[1])|np.ptp(x) ** 2|np.heaviside(x, 0.5) * x ** 3
+np.max(x) ** 2 * np.min(x) ** 2
+np.sum(np.array(sorted(x)) ** 2)|np.abs(x[0] - x[1]) ** 2
+np.maximum(x[0], x[1]) * np.minimum(x[0], x[1])|np.quantile(x, 0.0) * np.quantile(x, 1.0)
 """
 
 
@@ -27,4 +36,6 @@ def programs(draw):
     most = 3 if "np.sum(np.sort" in result else 2
     x = draw(entry) if number else draw(st.lists(entry, min_size=2, max_size=most))
     body = [draw(st.sampled_from(["x = x * 1.0", "x = x + 0.0"]))] if draw(st.booleans()) else []
-    return Program((("x", f"{x}" if number else f"np.array({x})"),), tuple(body), result, check="ties")
+    return Program(
+        (("x", f"{x}" if number else f"np.array({x})"),), tuple(body), result, check="ties"
+    )

@@ -1,9 +1,8 @@
 """Inputs of every kind, as expressions; a scope in which lines are tried by plain NumPy."""
 
 import numpy as np
-from hypothesis import strategies as st
-
 from fuzz_program import Constants, Program
+from hypothesis import strategies as st
 
 SHAPES = [(), (1,), (2,), (3,), (1, 2), (2, 2), (2, 3), (3, 1), (2, 1, 2), (2, 2, 2), (1, 3, 2)]
 LAYOUTS = ["C", "C", "C", "F", "strided", "float32", "complex"]

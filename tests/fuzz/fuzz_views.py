@@ -1,64 +1,93 @@
 """Programs of views, writes and reads."""
 
 import numpy as np
-from hypothesis import strategies as st
-
 from fuzz_indices import indices
 from fuzz_values import Scope, inputs, literals
+from hypothesis import strategies as st
 
 ELEMENTWISE = """
 {x} * 0.7|{x} + 0.0|-{x}|{x} - 1.0|+{x}|np.sin({x})|np.tanh({x})|{x} * {x}|{x} ** 2|np.arctan({x})
-{x} / (2.5 + {x} * {x})|{x} * {y}|{x} + {y}|np.where({x}.real > 0.9, np.sin({x}), {x} * {x})|np.float32(2) * {x}
+{x} / (2.5 + {x} * {x})|{x} * {y}|{x} + {y}|np.where({x}.real > 0.9, np.sin({x}), {x} * {x})
+np.float32(2) * {x}
 np.exp(-{x})|np.square({x})|np.array([1.5]) * {x}|np.multiply({x}, True)|np.ones(3) * {x}
 """
 VIEWS = """
-{x}.T|np.transpose({x})|{x}.reshape(-1)|np.reshape({x}, (-1, 1))|{x}.reshape(-1, order="F")|{x}.ravel()
+{x}.T|np.transpose({x})|{x}.reshape(-1)|np.reshape({x}, (-1, 1))|{x}.reshape(-1, order="F")
+{x}.ravel()
 np.ravel({x})|{x}.ravel("K")|{x}.swapaxes(0, -1)|{x}.real|np.real({x})|{x}.imag|np.imag({x})
-np.diagonal({x})|{x}.diagonal()|np.diag({x})|np.asarray({x})|np.ascontiguousarray({x})|np.asfortranarray({x})
+np.diagonal({x})|{x}.diagonal()|np.diag({x})|np.asarray({x})|np.ascontiguousarray({x})
+np.asfortranarray({x})
 np.require({x}, requirements="C")|np.array({x}, copy=None)|np.atleast_1d({x})|np.atleast_2d({x})
 {x}.conj()|{x}.conjugate()|np.conj({x})|np.lib.stride_tricks.sliding_window_view({x}, 2, axis=-1)
 np.lib.stride_tricks.sliding_window_view({x}, {x}.shape)
-np.split({x}, 2)[0]|np.split({x}, [1], axis=-1)[-1]|np.array_split({x}, 2)[1]|np.broadcast_to({x}, (2, *{x}.shape))
-np.broadcast_arrays({x}, {y})[0]|np.squeeze({x})|{x}.squeeze()|np.expand_dims({x}, 0)|np.moveaxis({x}, 0, -1)
+np.split({x}, 2)[0]|np.split({x}, [1], axis=-1)[-1]|np.array_split({x}, 2)[1]
+np.broadcast_to({x}, (2, *{x}.shape))
+np.broadcast_arrays({x}, {y})[0]|np.squeeze({x})|{x}.squeeze()|np.expand_dims({x}, 0)
+np.moveaxis({x}, 0, -1)
 np.flip({x})|np.flipud({x})|np.fliplr({x})|np.rot90({x})|{x}.view()|np.nan_to_num({x}, copy=False)
-{x}.astype(float, copy=False)|{x}.astype({x}.dtype, copy=False)|list({x})[0]|np.unstack({x})[-1]|{x}[()]
+{x}.astype(float, copy=False)|{x}.astype({x}.dtype, copy=False)|list({x})[0]|np.unstack({x})[-1]
+{x}[()]
 np.permute_dims({x})|np.matrix_transpose({x})|{x}.mT|np.rollaxis({x}, -1)|np.real_if_close({x})
-np.meshgrid({x}, {x}, copy=False)[0]|next({x}.flat)|{x}.item(0)|np.trim_zeros({x})|np.asanyarray({x})
-np.asarray_chkfinite({x})|np.vsplit({x}, 2)[0]|np.tril({x})|np.triu({x}, 1)|max({x}.reshape(-1), key=float)
+np.meshgrid({x}, {x}, copy=False)[0]|next({x}.flat)|{x}.item(0)|np.trim_zeros({x})
+np.asanyarray({x})
+np.asarray_chkfinite({x})|np.vsplit({x}, 2)[0]|np.tril({x})|np.triu({x}, 1)
+max({x}.reshape(-1), key=float)
 """
 COPIES = """
-{x}.copy()|{x}.copy(order="F")|{x}.copy(order="K")|np.copy({x})|np.copy({x}, order="C")|{x}.flatten()|{x}.T.copy()
-np.array({x})|np.array({x}, order="F")|{x}.astype(float)|np.roll({x}, 1)|np.concatenate([{x}, {x}])|np.stack([{x}, {y}])
-np.stack([{x}, {x}], axis=-1)|np.choose(0, [{x}, {y}])|np.take({x}, [0, -1], axis=0)|np.sort({x})|np.gradient({x}, axis=0)
-np.cumsum({x}, axis=0)|np.tile({x}, 2)|np.outer({x}, {x})|{x} @ {x}|np.array([{x}, {y}])|np.zeros_like({x})
-np.ones_like({x}) * {x}|np.full({x}.shape, {x})|np.repeat({x}, 2)|np.delete({x}, 0, axis=0)|np.clip({x}, -5.0, 5.0)
+{x}.copy()|{x}.copy(order="F")|{x}.copy(order="K")|np.copy({x})|np.copy({x}, order="C")
+{x}.flatten()|{x}.T.copy()
+np.array({x})|np.array({x}, order="F")|{x}.astype(float)|np.roll({x}, 1)
+np.concatenate([{x}, {x}])|np.stack([{x}, {y}])
+np.stack([{x}, {x}], axis=-1)|np.choose(0, [{x}, {y}])|np.take({x}, [0, -1], axis=0)|np.sort({x})
+np.gradient({x}, axis=0)
+np.cumsum({x}, axis=0)|np.tile({x}, 2)|np.outer({x}, {x})|{x} @ {x}|np.array([{x}, {y}])
+np.zeros_like({x})
+np.ones_like({x}) * {x}|np.full({x}.shape, {x})|np.repeat({x}, 2)|np.delete({x}, 0, axis=0)
+np.clip({x}, -5.0, 5.0)
 np.quantile({x}, [0.2, 0.6], axis=0)|np.asarray([{x}, {x} * 1j]).imag|np.asarray({x} * 1j).imag
-np.vectorize(lambda t: t * t)({x})|np.piecewise({x}, [{x} > 0.9], [lambda t: t * t, lambda t: 2 * t])
-np.choose(np.array([0, 1]), [{x}, {y}])|np.select([{x} > 0.9], [{x} * {x}], {x})|np.asarray(list({x}))
-np.empty_like({x}) * 0 + {x}|np.fmax({x}, {y} - 9.0)|np.einsum("...i->...", {x})|np.einsum("i...->...i", {x})
+np.vectorize(lambda t: t * t)({x})
+np.piecewise({x}, [{x} > 0.9], [lambda t: t * t, lambda t: 2 * t])
+np.choose(np.array([0, 1]), [{x}, {y}])|np.select([{x} > 0.9], [{x} * {x}], {x})
+np.asarray(list({x}))
+np.empty_like({x}) * 0 + {x}|np.fmax({x}, {y} - 9.0)|np.einsum("...i->...", {x})
+np.einsum("i...->...i", {x})
 """
 REDUCTIONS = """
-np.sum({x})|np.mean({x})|np.sum({x}, axis=0)|{x}.max()|np.trace({x})|{x}.sum(-1)|np.mean({x}, axis=0, keepdims=True)
-np.add.reduce({x}, axis=0)|np.prod({x})|np.linalg.norm({x})|np.multiply.reduce({x})|np.vdot({x}, {x})|np.var({x})
+np.sum({x})|np.mean({x})|np.sum({x}, axis=0)|{x}.max()|np.trace({x})|{x}.sum(-1)
+np.mean({x}, axis=0, keepdims=True)
+np.add.reduce({x}, axis=0)|np.prod({x})|np.linalg.norm({x})|np.multiply.reduce({x})
+np.vdot({x}, {x})|np.var({x})
 """
 HANDED_OUT = "cr.value({x})|cr.stop_gradient({x})"
 OURS = """
-cr.checkpoint(lambda t: np.sin(t) * {y})({x})|cr.checkpoint(lambda t: t * t)({x})|cr.map(lambda t: t * np.sum({y}), {x})
-cr.reduce(lambda p, q: p + q, {x})|cr.map(lambda t: t * 2.0, {x})|cr.reduce(lambda p, q: p * q, {x})
+cr.checkpoint(lambda t: np.sin(t) * {y})({x})|cr.checkpoint(lambda t: t * t)({x})
+cr.map(lambda t: t * np.sum({y}), {x})
+cr.reduce(lambda p, q: p + q, {x})|cr.map(lambda t: t * 2.0, {x})
+cr.reduce(lambda p, q: p * q, {x})
 cr.accumulate(lambda p, q: p + q, {x})|cr.array([{x}, {y}])|cr.checkpoint(lambda t: t + {y})({x})
 cr.jvp(lambda t: np.sin(t) * {y}, ({x},), ({x},))[1]|cr.grad(lambda t: np.sum(t * t * {y}))({x})
-cr.linearize(lambda t: np.tanh(t), np.asarray({x}))[1](np.asarray({x}))|cr.vjp(lambda t: t * {y}, {x})[1]({x})[0]
+cr.linearize(lambda t: np.tanh(t), np.asarray({x}))[1](np.asarray({x}))
+cr.vjp(lambda t: t * {y}, {x})[1]({x})[0]
 """
 WRITES = """
-{x}[{i}] = {v}|{x}[{i}] = {v}|{x}[{i}] *= 1.5|{x}[{i}] += {y}|{x}[{i}] = {y}[{i}]|{x} *= 1.5|{x} += {y}|{x} -= 0.1|{x}[...] = {y}
-np.put({x}, [0], {v})|np.copyto({x}, {y})|np.copyto({x}, {y}, where={x}.real > 0.9)|np.add.at({x}, ([0],), {v})
-np.put_along_axis({x}, np.argsort({x}.real, axis=0)[:1], {v}, axis=0)|np.put_along_axis({x}, np.zeros((1,) * {x}.ndim, int), {v}, axis=0)
-{x}.fill({v})|{x}.flat[0] = {v}|{x}.flat = {v}|np.fill_diagonal({x}, {v})|np.place({x}, {x} > 0.9, [{v}])
-np.putmask({x}, {x} > 0.9, {v})|{x}.sort()|np.random.default_rng(0).shuffle({x})|np.multiply({x}, {y}, out={x})
-np.add({x}, 1.0, out={x})|{x}.real = {v}|{x}.real[...] = {v}|{x}.imag[...] = {v}|np.negative({x}, out={x}, where={x}.real > 0.9)
-{x}.T[{i}] = {v}|{x}.reshape(-1)[0] = {v}|{x}.ravel()[0] = {v}|{x}[None][...] = {v}|np.asarray({x})[...] = {v}
-np.subtract.at({x}, ([0],), {y})|{x}[::-1] = {x}.copy()|{x}[:1], {x}[1:] = {v}, {y}|np.clip({x}, 0.5, 1.0, out={x})
-np.cumsum({x}, axis=0, out={x})|{x}[{i}], keep = {v}, {x}[{i}]|{x}.partition(0)|np.real({x})[...] = {v}|{x}.put([0], {v})
+{x}[{i}] = {v}|{x}[{i}] = {v}|{x}[{i}] *= 1.5|{x}[{i}] += {y}|{x}[{i}] = {y}[{i}]|{x} *= 1.5
+{x} += {y}|{x} -= 0.1|{x}[...] = {y}
+np.put({x}, [0], {v})|np.copyto({x}, {y})|np.copyto({x}, {y}, where={x}.real > 0.9)
+np.add.at({x}, ([0],), {v})
+np.put_along_axis({x}, np.argsort({x}.real, axis=0)[:1], {v}, axis=0)
+np.put_along_axis({x}, np.zeros((1,) * {x}.ndim, int), {v}, axis=0)
+{x}.fill({v})|{x}.flat[0] = {v}|{x}.flat = {v}|np.fill_diagonal({x}, {v})
+np.place({x}, {x} > 0.9, [{v}])
+np.putmask({x}, {x} > 0.9, {v})|{x}.sort()|np.random.default_rng(0).shuffle({x})
+np.multiply({x}, {y}, out={x})
+np.add({x}, 1.0, out={x})|{x}.real = {v}|{x}.real[...] = {v}|{x}.imag[...] = {v}
+np.negative({x}, out={x}, where={x}.real > 0.9)
+{x}.T[{i}] = {v}|{x}.reshape(-1)[0] = {v}|{x}.ravel()[0] = {v}|{x}[None][...] = {v}
+np.asarray({x})[...] = {v}
+np.subtract.at({x}, ([0],), {y})|{x}[::-1] = {x}.copy()|{x}[:1], {x}[1:] = {v}, {y}
+np.clip({x}, 0.5, 1.0, out={x})
+np.cumsum({x}, axis=0, out={x})|{x}[{i}], keep = {v}, {x}[{i}]|{x}.partition(0)
+np.real({x})[...] = {v}|{x}.put([0], {v})
 """
 
 
@@ -68,11 +97,14 @@ def table(text):
 
 # What most programs are made of; the rest of the tables is met once in a while.
 PLAIN = """
-{x} * 0.7|{x} + 0.0|-{x}|{x} - 1.0|{x} * {x}|np.sin({x})|{x} * {y}|{x}.T|{x}.reshape(-1)|{x}.ravel()|{x}[...]|{x}[0]|{x}[:1]
-{x}.copy()|{x}[::-1]|{x}.T.reshape(-1)|{x}.T + 0.0|({x} * {x}).reshape(-1)|np.tanh({x}).T|{x}[None]|{x}[-1:]|{x}[..., 0]
+{x} * 0.7|{x} + 0.0|-{x}|{x} - 1.0|{x} * {x}|np.sin({x})|{x} * {y}|{x}.T|{x}.reshape(-1)
+{x}.ravel()|{x}[...]|{x}[0]|{x}[:1]
+{x}.copy()|{x}[::-1]|{x}.T.reshape(-1)|{x}.T + 0.0|({x} * {x}).reshape(-1)|np.tanh({x}).T
+{x}[None]|{x}[-1:]|{x}[..., 0]
 """
 PLAIN_WRITES = """
-{x}[{i}] = {v}|{x}[{i}] *= 1.5|{x}[{i}] += {y}|{x} *= 1.5|{x} += {y}|{x}[0] = {v}|{x}[[0]] = {v}|{x}[:1] *= 3.0|{x}[...] = {v}
+{x}[{i}] = {v}|{x}[{i}] *= 1.5|{x}[{i}] += {y}|{x} *= 1.5|{x} += {y}|{x}[0] = {v}|{x}[[0]] = {v}
+{x}[:1] *= 3.0|{x}[...] = {v}
 {x}.reshape(-1)[0] = {v}|{x}.T[0] = {v}|{x} -= 0.1
 """
 
@@ -117,8 +149,18 @@ def results(draw, scope):
     for name in draw(st.lists(st.sampled_from(scope.names), min_size=1, max_size=4)):
         name = name + draw(st.sampled_from(["", "", ".T"] if name in scope.arrays() else [""]))
         weights = draw(literals(np.shape(scope.evaluate(name))))
-        terms.append(draw(st.sampled_from([f"np.sum({name} * {name})", f"np.sum({name} * {weights})",
-                                           f"np.sum({name} * {weights})", f"np.mean({name}) ** 2"])))
+        terms.append(
+            draw(
+                st.sampled_from(
+                    [
+                        f"np.sum({name} * {name})",
+                        f"np.sum({name} * {weights})",
+                        f"np.sum({name} * {weights})",
+                        f"np.mean({name}) ** 2",
+                    ]
+                )
+            )
+        )
     return " + ".join(terms)
 
 

@@ -127,8 +127,14 @@ def run_batch(name, number, size, seconds, known):
         if len(found) == len(lines):
             source = note.read_text() if note.exists() else ""
             label = f"the process {ending}"
-            found.append({"label": label, "said": " ".join(said), "source": source,
-                          "cause": f"{label} {said}"})
+            found.append(
+                {
+                    "label": label,
+                    "said": " ".join(said),
+                    "source": source,
+                    "cause": f"{label} {said}",
+                }
+            )
         return found
 
 

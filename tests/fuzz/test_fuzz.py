@@ -1,10 +1,9 @@
-"""A few programs of each generator, always the same; `make fuzz` runs as many others as one likes."""
+"""A few programs of each generator, always the same; `make fuzz` runs any number of others."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-
 from fuzz_generators import GENERATORS, QUICK
 from fuzz_oracle import check
+from hypothesis import HealthCheck, Phase, given, settings
 
 
 @pytest.mark.parametrize("name", [name for name in GENERATORS if name in QUICK])

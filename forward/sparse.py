@@ -81,8 +81,9 @@ def pattern_of(program: LinearProgram, sources: list, targets: list) -> Any:
 class Compression:
     """A pattern, and the directions that find all of its entries.
 
-    ``structure`` is that of the program whose pattern it is. ``colors`` gives every column its direction. Entry ``(rows[k], columns[k])`` of the matrix
-    is found at ``(found_in[k], found_at[k])`` of the images.
+    ``structure`` is that of the program whose pattern it is. ``colors`` gives every column its
+    direction. Entry ``(rows[k], columns[k])`` of the matrix is found at ``(found_in[k],
+    found_at[k])`` of the images.
     """
 
     def __init__(self, pattern: Any, structure: list, symmetric: bool) -> None:
@@ -148,6 +149,7 @@ def sparse_matrix(
 
 
 def same_pattern(a: Any, b: Any) -> bool:
+    """Say whether two sorted patterns of one shape have the same entries."""
     return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
 
 

@@ -197,8 +197,8 @@ def probed(f: Any, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
         # Linear in real numbers only, such as a real part, what i does may be something else.
         for k, block in enumerate(blocks_in([images(1.0j)])):
             flags[k] = flags[k] | (block.values != 0)
-    except Exception:  # noqa: BLE001, S110 - it takes no complex numbers, so none are given to it
-        pass
+    except Exception:
+        pass  # it takes no complex numbers, so no step gives it any
     remaining = iter(flags)
 
     def pattern_of(block: Block) -> Pattern:

@@ -76,31 +76,42 @@ def arrays_of(y):
     return found
 
 
+def zeros(x):
+    return np.zeros(x.shape, x.dtype)[()]
+
+
+def by_block(f, args, kwargs, count):
+    given = filled(args, lambda x: Block(random((count, *x.shape), x.dtype)))
+    return [block.values for block in arrays_of(run_on_block(f, given, kwargs))]
+
+
+def one_by_one(f, args, kwargs, count):
+    def direction(k):
+        return filled(args, lambda x: random((count, *x.shape), x.dtype)[k])
+
+    given = [direction(k) for k in range(count)] or [filled(args, zeros)]
+    rows = zip(*[arrays_of(f(*each, **kwargs)) for each in given], strict=True)
+    return [np.stack(parts)[:count] for parts in rows]
+
+
 @EVERY
 def test_a_block_is_the_stack_of_its_directions(f):
     tried = 0
     for args, kwargs in CALLS[f]:
-        if plain(f, filled(args, lambda x: np.zeros(x.shape, x.dtype)[()]), kwargs) is None:
+        if plain(f, filled(args, zeros), kwargs) is None:
             continue
         for count in {*lengths(args), 0}:
             tried += 1
             what = f"{name_of(f)}(*{args}, **{kwargs}), {count} directions"
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")  # NumPy's own, of either call
-                given = filled(args, lambda x: Block(random((count, *x.shape), x.dtype)))
-                found = arrays_of(run_on_block(f, given, kwargs))
-                each = [
-                    f(*filled(args, lambda x: random((count, *x.shape), x.dtype)[k]), **kwargs)
-                    for k in range(count)
-                ] or [f(*filled(args, lambda x: np.zeros(x.shape, x.dtype)[()]), **kwargs)]
-            for block, *rows in zip(found, *map(arrays_of, each), strict=True):
-                expected = np.stack(rows)[:count]
-                assert block.values.shape == expected.shape, what
-                assert block.values.dtype == expected.dtype, what
+                found = by_block(f, args, kwargs, count)
+                each = one_by_one(f, args, kwargs, count)
+            for y, expected in zip(found, each, strict=True):
+                assert y.shape == expected.shape, what
+                assert y.dtype == expected.dtype, what
                 rtol = 1e-5 if expected.dtype in (np.float32, np.complex64) else 1e-12
-                np.testing.assert_allclose(
-                    block.values, expected, rtol=rtol, atol=rtol, err_msg=what
-                )
+                np.testing.assert_allclose(y, expected, rtol=rtol, atol=rtol, err_msg=what)
     assert tried
 
 

@@ -25,7 +25,7 @@ from ..rules import (
     value,
 )
 from ..rules.blocks import run_on_block
-from ..rules.containers import LEAVES
+from ..rules.containers import LEAVES, map_leaves
 from ..rules.kinds import FreshArray, NonDifferentiable, ScalarRule
 from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
@@ -84,6 +84,7 @@ class LinearProgram:
     """
 
     __slots__ = ("inputs", "largest", "number", "outputs", "plan", "steps", "total", "watch")
+    sweeps = 0  # it is never swept over
 
     def __init__(self) -> None:
         self.number = next_level()
@@ -138,6 +139,8 @@ class LinearProgram:
             if isinstance(other, Traced):
                 if other.level.number > self.number:
                     return other.level.binary(ufunc, operation, a, b)
+                if other.level.sweeps:
+                    return self.binary(ufunc, operation, *map(_as_read, (a, b)))
             elif not is_operand(other):
                 return NotImplemented
             elif isinstance(other, (list, tuple)):
@@ -162,6 +165,7 @@ class LinearProgram:
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Run ``f`` on the samples, and remember that it was called."""
+        args, kwargs = _as_read(args), _as_read(kwargs)
         rule = frule.find(None, f, args)
         if isinstance(rule, NonDifferentiable | FreshArray):
             y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
@@ -299,6 +303,18 @@ def _part(y: Any, position: int) -> Any:
     parts = children(y)
     assert parts is not None
     return parts.values[position]
+
+
+def _as_read(x: Any) -> Any:
+    """Replace traced values of tapes that are being swept by what the sweep reads: their numbers.
+
+    The program runs when the sweep is over, and the tape is closed.
+    """
+    while isinstance(x, Traced) and x.level.sweeps:
+        x = x.value
+    if isinstance(x, Traced) or type(x) in LEAVES or not is_traced(x):
+        return x
+    return map_leaves(_as_read, x)
 
 
 def _slots(x: Any, program: LinearProgram) -> Any:

@@ -86,7 +86,7 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
     if not in_options:
         rule = _rules.get(f)
         if rule is not None:
-            kind = frule.kinds.get(f)
+            kind = frule.kind_of(f)
             if isinstance(kind, LinearRule | BilinearRule):
                 args, kwargs = kind.bind(f, args, kwargs)
             y = rule(*args, **kwargs)
@@ -116,7 +116,7 @@ def is_elementwise(f: Any) -> bool:
     """Say whether ``f`` is elementwise in every argument."""
     if isinstance(f, np.ufunc):
         return f.signature is None and f.nout == 1
-    return f in _operators or isinstance(frule.kinds.get(f), ScalarRule | SelectionRule)
+    return f in _operators or isinstance(frule.kind_of(f), ScalarRule | SelectionRule)
 
 
 def elementwise(f: Any) -> Callable:

@@ -56,6 +56,7 @@ class BufferLevel:
 
     __slots__ = ()
     number = math.inf
+    sweeps = 0
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         return operation(x.value)

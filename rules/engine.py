@@ -9,7 +9,7 @@ from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
 from .levels import innermost, next_level, strip, value
 from .methods import OPTED_OUT
 from .missing import missing_rule, runs_in_python
-from .objects import healed_call
+from .objects import healed, healed_call
 from .operands import is_operand
 from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
@@ -21,6 +21,7 @@ class Engine:
 
     __slots__ = ("config", "number")
     table: ClassVar[RuleTable]
+    sweeps = 0  # how many sweeps over the record of this run are going on
 
     def __init__(self, config: RuleConfig) -> None:
         self.number = next_level()
@@ -77,7 +78,7 @@ class Engine:
             return rule.body(*args, **kwargs)
         if rule is None or rule is OPTED_OUT:
             if runs_in_python(f):
-                return body(f)(*args, **kwargs)
+                return healed(body(f)(*args, **kwargs))
             raise missing_rule(self.table.name, f, args, kwargs, self)
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and kwargs is not plain and innermost(kwargs.values()) is self:

@@ -109,7 +109,7 @@ def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
         return value(f(*args, **kwargs))
     if any(type(x) is Pattern for x in iterate_leaves(tuple(kwargs.values()))):
         return everything(f, args, kwargs, patterns)
-    kind = frule.kinds.get(f)
+    kind = frule.kind_of(f)
     if isinstance(kind, LinearRule | BilinearRule):
         args, kwargs = kind.bind(f, args, kwargs)
     read = what_is_read(f)

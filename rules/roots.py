@@ -35,6 +35,7 @@ class RootLevel:
 
     __slots__ = ("root", "square", "values")
     number = math.inf
+    sweeps = 0
 
     def __init__(self, root: Any, square: Any) -> None:
         self.root = root

@@ -201,6 +201,12 @@ class TracedNumber(Traced):
     dump, dumps = lost("x.dump(...)", "keep the traced value"), lost("x.dumps()", "keep it")
     view = lost("x.view(...)", "x.astype(dtype); x.real and x.imag for the parts of a complex x")
 
+    # Dask takes what says it is an ndarray for one, whose name it asks for first.
+    __dask_tokenize__ = lost(
+        "a Dask array beside a traced array, such as D @ x or D * x,",
+        "put the traced array first, x * D or x @ D.T, or write np.dot(D, x)",
+    )
+
     __reduce_ex__ = lost("pickling", "pickle what the differentiated function returns")
 
     def __round__(self, digits: int | None = None) -> Any:
@@ -293,6 +299,8 @@ class TracedNumber(Traced):
         options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
         if options.get("copy", True) is False and self.dtype == np.dtype(dtype):
             return self
+        if np.dtype(dtype) == OBJECT:
+            return self.__array__(copy=True)  # of traced numbers: of plain ones the derivative would be lost
         return call(astype, (self, dtype), options)
 
     def flatten(self, order: str = "C") -> Any:

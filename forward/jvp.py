@@ -15,11 +15,11 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.collector import paused_collector
 from ..rules.containers import Within, copied_containers, fold
 from ..rules.objects import explain, healed
 from ..rules.project import gathered
 from ..rules.roots import all_settled
+from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
 from ..rules.views import mark_shared, snapshot
@@ -49,7 +49,8 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
             _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
         ]
         mark_shared(args, duals)
-        y = all_settled(healed(function(*duals, **kwargs)))
+        with running():
+            y = all_settled(healed(function(*duals, **kwargs)))
         return strip(y, level), _tangent(level, y)
     except (TypeError, ValueError, SystemError, RecursionError) as error:
         explain(error)
@@ -128,8 +129,7 @@ def jvp(
     array([1., 2.])
     """
     primals, checked = check_tangents(primals, tangents)
-    with paused_collector():
-        y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
+    y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
     return y, as_structured(y, ydot, snapshot)
 
 

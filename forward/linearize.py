@@ -8,7 +8,6 @@ import numpy as np
 from ..config import RuleConfig, TangentError
 from ..rules import AbstractZero, NoTangent, as_structured
 from ..rules.blocks import Block
-from ..rules.collector import paused_collector
 from ..rules.project import ProjectTo, shape_of
 from ..rules.surface import check_primals, check_tangent, taken
 from ..rules.zeros import zero_tangent
@@ -66,8 +65,7 @@ def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
                 count = _collect_blocks(x, xdot, what, given, count)
             else:
                 given += tangent_leaves(x, as_structured(x, check_tangent(x, xdot, what)))
-        with paused_collector():
-            results = program.run_block(given) if block else program.run(given)
+        results = program.run_block(given) if block else program.run(given)
         outputs = [
             _all_directions(part, ydot, count or 0) if block else _own(part, ydot)
             for part, ydot in zip(leaves(y), results, strict=True)
@@ -81,9 +79,8 @@ def linear_program(config: RuleConfig, f: Callable, primals: tuple) -> tuple[Any
     """Return ``f(*primals)``, and its pushforward from the leaves of the primals to those of y."""
     program = LinearProgram()
     tangents = [program.input(x) for x in primals]
-    with paused_collector():
-        y, ydot = config.frule_via_ad((NoTangent(), *tangents), f, *primals)  # type: ignore[attr-defined]
-        program.finish(tangent_leaves(y, ydot))
+    y, ydot = config.frule_via_ad((NoTangent(), *tangents), f, *primals)  # type: ignore[attr-defined]
+    program.finish(tangent_leaves(y, ydot))
     return y, program
 
 

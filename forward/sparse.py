@@ -7,7 +7,6 @@ import numpy as np
 
 from ..rules import is_traced
 from ..rules.blocks import Block
-from ..rules.collector import paused_collector
 from ..rules.patterns import Pattern, matrix
 from ..rules.project import ProjectTo, shape_of
 from .coloring import color_columns, color_symmetric
@@ -65,8 +64,7 @@ def pattern_of(program: LinearProgram, sources: list, targets: list) -> Any:
         entries = matrix(np.arange(n), np.arange(start, start + n), (n, count))
         given.append(Pattern(shape_of(x), entries))
         start += n
-    with paused_collector():
-        found = program.run_pattern(given)
+    found = program.run_pattern(given)
     rows = [
         ydot.rows if type(ydot) is Pattern else sparse.csr_array((size_of(y), count), dtype=bool)
         for y, ydot in zip(targets, found, strict=True)

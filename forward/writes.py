@@ -2,7 +2,6 @@
 
 from typing import Any
 
-
 from ..rules import strip
 from ..rules.roots import settled
 from ..rules.tangents import AbstractZero

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..rules import ProjectTo, describe
 from ..rules.arguments import Argnums, Arguments, titled
-from ..rules.collector import paused_collector
 from ..rules.project import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.stop import value
@@ -66,11 +65,10 @@ def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Call
             aux.append(pair[1])
             return pair[0]
 
-        with paused_collector():
-            function = first if has_aux else f
-            y, pull = pulling(REVERSE, function, chosen.args, chosen.kwargs, chosen.positions)
-            _check_scalar(name, f, y)
-            xbars = pull(ProjectTo(y)(1.0), True)
+        function = first if has_aux else f
+        y, pull = pulling(REVERSE, function, chosen.args, chosen.kwargs, chosen.positions)
+        _check_scalar(name, f, y)
+        xbars = pull(ProjectTo(y)(1.0), True)
         gradients = tuple(map(handed_out, chosen.primals, xbars))
         y = (y, value(aux[0])) if has_aux else y
         return y, gradients if chosen.several else gradients[0]

@@ -11,7 +11,6 @@ from ..forward.leaves import leaves, tangent_leaves, with_leaves
 from ..forward.program import LinearProgram
 from ..forward.sparse import prefers_rows, sparse_matrix
 from ..rules.arguments import Argnums, Arguments, titled
-from ..rules.collector import paused_collector
 from ..rules.zeros import zero_tangent
 from .vjp import ReverseConfig, pulling
 
@@ -171,6 +170,5 @@ def _recorded(chosen: Arguments, y: Any, pull: Callable) -> LinearProgram:
     """Return the pullback as a program from the leaves of ``y`` to those of the arguments."""
     program = LinearProgram()
     ybar = program.input(y)
-    with paused_collector():
-        program.finish(_pulled(chosen, pull, ybar))
+    program.finish(_pulled(chosen, pull, ybar))
     return program

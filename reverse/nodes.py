@@ -22,7 +22,7 @@ from ..rules import (
 )
 from ..rules.answers import Pullback, check_shape
 from ..rules.containers import LEAVES
-from ..rules.kinds import Kind, LinearRule, ScalarRule
+from ..rules.kinds import Kind, LinearRule
 from ..rules.masked import Masked, is_told_of_masks, masked, unmask
 from ..rules.operands import is_basic
 from ..rules.project import (
@@ -175,7 +175,7 @@ class KindNode:
             ybar = self.template.assemble(bars)
             if self.sensitive:
                 flags = self.template.flags(bars)
-        elif type(ybar) is Masked and not kind.elementwise or type(ybar) is Masked and kind.moves:
+        elif type(ybar) is Masked and (kind.moves or not kind.elementwise):
             ybar, flags = ybar.value, np.asarray(ybar.alive, float)
         if kind.f is getitem and flags is None and collect(tape, self, ybar, cotangents):
             return

@@ -26,7 +26,7 @@ class Pieces:
     places where nothing is left of ``rest``. All places have as many integers.
     """
 
-    __slots__ = ("sensitive", "emptied", "kind", "others", "places", "rest", "space")
+    __slots__ = ("emptied", "kind", "others", "places", "rest", "sensitive", "space")
 
     def __init__(self, kind: Any, space: Any, sensitive: bool, rest: Any) -> None:
         self.kind = kind

@@ -23,7 +23,16 @@ from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_basic, is_operand
 from ..rules.project import shape_of
 from ..rules.signatures import RuleSignature
-from ..rules.views import Memory, Path, copied, draft_of, follow, is_draft, register_view, views_of_draft
+from ..rules.views import (
+    Memory,
+    Path,
+    copied,
+    draft_of,
+    follow,
+    is_draft,
+    register_view,
+    views_of_draft,
+)
 from ..rules.watch import Watch
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .nodes import Active, KindNode, RuleNode, find_all_active, wrap_output

@@ -19,12 +19,12 @@ from ..rules import (
     unthunk,
 )
 from ..rules.answers import check_shape, kind_rrule
-from ..rules.collector import paused_collector
 from ..rules.containers import Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.kinds import Composed, Kind
 from ..rules.objects import explain, healed
 from ..rules.project import gathered
 from ..rules.roots import all_settled
+from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
 from ..rules.views import mark_shared, snapshot
@@ -70,7 +70,7 @@ class Recording:
         given = (f, *args)
         chosen = range(len(given)) if positions is None else [1 + i for i in positions]
         self.primals = tuple(given[i] for i in chosen)
-        with paused_collector():
+        with running():
             try:
                 traced = list(given)
                 for i in chosen:
@@ -102,8 +102,7 @@ class Recording:
     def pull(self, ybar: Any, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
         seeds = _seeds(self.outputs, self.structure, ybar)
-        with paused_collector():
-            bars = iter(self.tape.sweep(seeds, self.inputs, last))
+        bars = iter(self.tape.sweep(seeds, self.inputs, last))
         return [_input_cotangent(x, bars) for x in self.primals]
 
 

@@ -100,7 +100,7 @@ class WriteNode:
             self.active.receive(tape, vbar, cotangents, "an assignment", 0, counts)
 
     def _pull_array(self, ybar: Any, cotangents: Cotangents) -> tuple[Any, Any]:
-        """Pull back an array, in its own memory where it is the sweep's, so that n writes cost O(n)."""
+        """Pull back an array: in its own memory where it is ours, so that n writes cost O(n)."""
         before, owned = self.before, cotangents.owned
         buffer, alive = unmask(ybar), ybar.alive if type(ybar) is Masked else None
         ours = self.position in owned and (not self.path or axes_of(buffer) == self.axes)

@@ -32,7 +32,7 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
     if issubclass(type(y), _SEQUENCES):
         return Tangent(type(y), *map(fit_tangent, ydot, y))
     if shape_of(ydot) != shape_of(y):
-        ydot = np.broadcast_to(ydot, shape_of(y))
+        ydot = np.copy(np.broadcast_to(ydot, shape_of(y)))  # which can be written into
     return ProjectTo(y)(ydot)
 
 

@@ -412,6 +412,6 @@ def cast(xbar: Any, dtype: np.dtype) -> Any:
         given = dtype_of(xbar)
     if given == dtype and type(xbar) is not int:
         return xbar
-    if type(xbar) in _BY_TYPE:
+    if type(xbar) in _BY_TYPE or type(xbar) is bool:
         return dtype.type(xbar)
     return xbar.astype(dtype)

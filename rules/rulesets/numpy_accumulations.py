@@ -11,9 +11,11 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..calls import astype
 from ..definitions import composed, linear_rule
+from ..levels import is_traced
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
+from .numpy_elementwise import slope_of_abs
 from .numpy_shapes import refuse_integers
 
 
@@ -158,6 +160,17 @@ def attained(x, y):
     return shown, stays
 
 
+def running_kink(lanes, shown, stays):
+    """0, without a derivative from where numbers that share in the extreme move apart."""
+    if not np.any(shown * stays):
+        return 0.0
+    places = np.arange(np.shape(shown)[-1])
+    first = np.maximum.accumulate(np.where(stays == 0, places, 0), axis=-1)
+    gaps = lanes - np.take_along_axis(lanes, first, axis=-1)
+    tied = (shown * stays != 0) & np.isfinite(lanes)
+    return recurrence(stays, slope_of_abs(np.where(tied, gaps, 0)))
+
+
 def add_extreme_accumulate(accumulate):
     @frule.register(accumulate)
     def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0, dtype=None):
@@ -166,6 +179,8 @@ def add_extreme_accumulate(accumulate):
         y = accumulate(x, axis)
         shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
         ydot = recurrence(stays, shown * in_lanes(xdot, axis)) / recurrence(stays, shown)
+        if is_traced(x):
+            ydot = ydot + running_kink(in_lanes(x, axis), shown, stays)
         return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
     @rrule.register(accumulate)
@@ -177,6 +192,8 @@ def add_extreme_accumulate(accumulate):
 
         def extreme_accumulate_pullback(ybar):
             ybar = in_lanes(ybar, axis) / recurrence(stays, shown)
+            if is_traced(x):
+                ybar = ybar + running_kink(in_lanes(x, axis), shown, stays)
             xbar = shown * recurrence_transpose(stays, ybar)
             return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
 

@@ -7,6 +7,7 @@ others move by one. Functions that are not here are called for one direction aft
 import math
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..blocks import Block, aligned, block_rule, elementwise, spread
 from ..calls import astype, getitem
@@ -138,6 +139,12 @@ def moveaxis_block(x, source, destination):
 @block_rule(np.matrix_transpose, np.linalg.matrix_transpose)
 def matrix_transpose_block(x):
     return np.matrix_transpose(x.values)
+
+
+@block_rule(sliding_window_view)
+def sliding_window_view_block(x, window_shape, axis=None):
+    axis = range(x.rank) if axis is None else axis
+    return sliding_window_view(x.values, window_shape, shifted(axis, x.rank))
 
 
 @block_rule(np.flip)

@@ -8,7 +8,6 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ...config import MissingRuleError
 from ..calls import array_of, as_dtype, astype
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value

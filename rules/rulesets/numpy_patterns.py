@@ -4,6 +4,7 @@ import math
 import string
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..calls import astype, getitem
 from ..levels import value
@@ -30,7 +31,7 @@ moves(np.copy, getitem, np.take, np.take_along_axis)
 moves(np.reshape, np.ravel, np.expand_dims, np.squeeze, np.broadcast_to, np.transpose)
 moves(np.matrix_transpose, np.linalg.matrix_transpose, np.swapaxes, np.moveaxis, np.rollaxis)
 moves(np.flip, np.fliplr, np.flipud, np.rot90, np.roll, np.repeat, np.tile, pad_zeros)
-moves(np.tril, np.triu, np.diagonal, np.linalg.diagonal, np.diag, np.diagflat)
+moves(sliding_window_view, np.tril, np.triu, np.diagonal, np.linalg.diagonal, np.diag, np.diagflat)
 moves(np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.split)
 moves(np.fft.fftshift, np.fft.ifftshift)
 

@@ -20,6 +20,7 @@ from .numpy_elementwise import or_one
 from .numpy_indexing import scatter
 from .numpy_reductions import given, restore, select
 from .numpy_shapes import refuse_integers
+from .numpys_own import composed_for_derivatives
 
 
 def reduces_as(reduce, function, casts=True):
@@ -130,7 +131,7 @@ def reduce_by(ufunc):
 
 
 def accumulate_by(ufunc):
-    @composed(ufunc.accumulate)
+    @composed_for_derivatives(ufunc.accumulate)
     def accumulate(array, axis=0, dtype=None):
         x = in_loop(ufunc, array, dtype)
         if np.ndim(x) == 0:
@@ -161,7 +162,9 @@ def outer_by(ufunc):
     @composed(ufunc.outer)
     def outer(A, B, /, **options):  # noqa: N803 - NumPy's names
         A, B = array_of(A), array_of(B)  # noqa: N806
-        return ufunc(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B, **options)
+        # As NumPy does: a Python number becomes an array, whose dtype counts.
+        A = np.reshape(A, np.shape(A) + (1,) * np.ndim(B))  # noqa: N806
+        return ufunc(A, np.reshape(B, np.shape(B)), **options)
 
 
 # With AVX-512 NumPy itself reduces these two wrongly along contiguous axes (2.4): no rule.

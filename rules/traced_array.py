@@ -160,6 +160,9 @@ class TracedArray(TracedNumber):
     def __contains__(self, x: Any) -> bool:
         return value(x) in value(self)
 
+    def copy(self, order: str = "C") -> Any:
+        return call(np.copy, (self,), {"order": order})
+
     def __copy__(self) -> Any:
         return call(np.copy, (self,), {})
 

@@ -33,6 +33,11 @@ def is_object_array(x: Any) -> bool:
     return type(x) is np.ndarray and x.dtype is OBJECT
 
 
+def holds_traced(x: Any) -> bool:
+    """Say whether ``x`` is an object array that holds traced numbers."""
+    return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
+
+
 def healed(x: Any) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
     if not _may_need_healing(x):

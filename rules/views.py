@@ -417,5 +417,7 @@ def begin_write(root: Any) -> tuple | None:
     if memory.draft is None:
         array = bare(root)
         if type(array) is np.ndarray and not array.flags.writeable:
-            raise ValueError("assignment destination is read-only")
+            error = ValueError("assignment destination is read-only")
+            error.add_note("  it is so in NumPy as well: write into a copy (x = x.copy())")
+            raise error
     return memory.draft

@@ -107,7 +107,7 @@ def explain(error: Exception) -> None:
             "  keep the traced value itself; or write cr.value(x) into the text, where no derivative "
             "is wanted"
         ) from error
-    if "read-only" in message and isinstance(error, ValueError):
+    if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise MutationError(
             f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
             "the same, cannot be written to.\n"
@@ -127,6 +127,14 @@ def explain(error: Exception) -> None:
             "  build it with cr.array or np.stack, or use chainrules.numpy; a function that is not "
             "NumPy's needs @cr.primitive and a rule; a check, as of np.testing, cr.value(x)"
         )
+
+
+def _raised_by_a_write(error: ValueError) -> bool:
+    """Say whether a write into a traced array was refused, as NumPy refuses it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("chainrules.")
 
 
 def _explain_cycle(error: RecursionError) -> None:

@@ -23,7 +23,7 @@ from ..rules import (
 from ..rules.answers import Pullback, check_shape
 from ..rules.containers import LEAVES
 from ..rules.kinds import Kind, LinearRule
-from ..rules.masked import Masked, is_told_of_masks, masked, unmask
+from ..rules.masked import Masked, is_entry_by_entry, is_told_of_masks, masked, unmask
 from ..rules.operands import is_basic
 from ..rules.project import (
     FLOAT64,
@@ -85,10 +85,11 @@ class Active:
         if issubclass(type(xbar), AbstractZero):
             return
         alive = None
-        if type(xbar) is Masked:
-            xbar, alive = xbar.value, xbar.alive
-        elif counts is not None:
+        if counts is not None:
             alive = not_zero(counts, self.space.shape)
+        if type(xbar) is Masked:
+            alive = xbar.alive if alive is None else xbar.alive & alive
+            xbar = xbar.value
         xbar = check_shape(_untraced(xbar, tape), self.space, f, i)
         cotangents.add(self.parent, xbar if alive is None else masked(xbar, alive))
 
@@ -244,10 +245,15 @@ def pull_item(tape: Any, entry: Any, ybar: Any, cotangents: Cotangents) -> None:
 class RuleNode:
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
-    __slots__ = ("active", "f", "pullback", "template")
-    takes_pieces = sensitive = False
+    __slots__ = ("active", "f", "pullback", "sensitive", "template")
+    takes_pieces = False
 
-    def __init__(self, pullback: Pullback, f: Any, active: list[tuple[int, Active]]) -> None:
+    def __init__(
+        self, pullback: Pullback, f: Any, active: list[tuple[int, Active]], entries: Any
+    ) -> None:
+        self.sensitive = is_entry_by_entry(f) and any(
+            active.is_sensitive(entries) for _, active in active
+        )
         pullback.plain = False
         self.pullback = pullback
         self.f = f
@@ -257,9 +263,13 @@ class RuleNode:
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         if self.template is not None:
             ybar = self.template.assemble(ybar)
+        flags = None
+        if self.sensitive and type(ybar) is Masked:
+            flags = np.asarray(ybar.alive, float)
         xbars = self.pullback(unmask(ybar))
         for i, active in self.active:
-            active.receive(tape, xbars[i], cotangents, self.f, i - 1)
+            counts = flags if i == 1 else None
+            active.receive(tape, xbars[i], cotangents, self.f, i - 1, counts)
 
 
 class OutputNode:

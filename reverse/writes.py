@@ -109,8 +109,7 @@ class WriteNode:
         counts = None
         vbar = self._take(buffer)
         if self.sensitive:
-            if alive is None:
-                alive = np.ones(buffer.shape, bool)
+            alive = np.ones(buffer.shape, bool) if alive is None else np.asarray(alive)
             if not ours or (self.path and axes_of(alive) != self.axes):
                 alive = laid_out(alive, self.axes)
             taken = self._take(alive)

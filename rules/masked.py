@@ -66,6 +66,16 @@ def is_told_of_masks(f: Any) -> bool:
     return type(f).__hash__ is not None and f in told_of_masks
 
 
+# Functions with rules by hand of which each entry of a result depends on that entry of the first
+# argument alone: structural zeros stay where they are.
+entry_by_entry: set[Any] = set()
+
+
+def is_entry_by_entry(f: Any) -> bool:
+    """Say whether structural zeros pass the pullback of ``f`` as they are."""
+    return type(f).__hash__ is not None and f in entry_by_entry
+
+
 def masked(value: Any, alive: Any) -> Any:
     """Return a cotangent whose entries are structurally zero where not ``alive``, if any is."""
     return value if np.all(alive) else Masked(value, alive)

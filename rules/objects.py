@@ -38,6 +38,27 @@ def holds_traced(x: Any) -> bool:
     return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
 
 
+def result(y: Any) -> Any:
+    """Return what a differentiated function returned, healed.
+
+    An empty object array, which holds no traced number to tell of, counts as one of floats.
+
+    Raises
+    ------
+    LostDerivativeError
+        If traced values are in an array of a class of its own, such as a masked array.
+    """
+    if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
+        if y.size == 0:
+            return np.zeros(y.shape)
+        if type(y) is not np.ndarray and innermost(np.asarray(y).reshape(-1).tolist()) is not None:
+            raise LostDerivativeError(
+                f"traced numbers in a {type(y).__name__} cannot be followed.\n"
+                "  compute with plain arrays, and np.where in place of a mask"
+            )
+    return healed(y)
+
+
 def healed(x: Any) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
     if not _may_need_healing(x):

@@ -286,6 +286,9 @@ class TracedNumber(Traced):
 
     conjugate = conj
 
+    def tolist(self) -> Any:
+        return self
+
     def round(self, decimals: int = 0) -> Any:
         return call(np.round, (self, decimals), {})
 

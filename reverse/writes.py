@@ -109,7 +109,7 @@ class WriteNode:
         counts = None
         vbar = self._take(buffer)
         if self.sensitive:
-            alive = np.ones(buffer.shape, bool) if alive is None else np.asarray(alive)
+            alive = np.ones(buffer.shape, bool) if alive is None else alive
             if not ours or (self.path and axes_of(alive) != self.axes):
                 alive = laid_out(alive, self.axes)
             taken = self._take(alive)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..config import MutationError, user_line
-from .containers import LEAVES, children, iterate_leaves
+from .containers import LEAVES, Within, children, fold, iterate_leaves
 from .levels import Traced
 from .project import dtype_of
 
@@ -142,16 +142,19 @@ def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) 
 
 def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
     """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
-    if not isinstance(x, Traced):
-        return
-    if isinstance(y, Traced):
-        if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
-            register_view(y, x, f, options, positions)
-        return
-    parts = children(y)
-    if parts is not None:
-        for position, part in enumerate(parts.values):
-            tie_views(part, x, f, options, (*positions, position))
+
+    def look(y: Any, positions: tuple) -> Any:
+        if isinstance(y, Traced):
+            if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
+                register_view(y, x, f, options, positions)
+            return None
+        parts = children(y)
+        if parts is None:
+            return None
+        return Within([(part, (*positions, k)) for k, part in enumerate(parts.values)], list)
+
+    if isinstance(x, Traced):
+        fold(look, y, positions)
 
 
 def views_of_draft(x: Any, f: Any, options: dict) -> Any:
@@ -164,8 +167,13 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
     def view(part: Any, positions: tuple) -> Any:
         parts = children(part)
         if parts is not None:
-            made = [view(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
-            return NotImplemented if NotImplemented in made else parts.rebuild(made)
+
+            def build(made: list) -> Any:
+                copied = any(inner is NotImplemented for inner in made)
+                return NotImplemented if copied else parts.rebuild(made)
+
+            nodes = [(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
+            return Within(nodes, build)
         if part is memory:
             return x
         if not shares_memory(part, memory):
@@ -175,7 +183,7 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
         tie(handle, x, f, options, positions)
         return handle
 
-    return view(f(memory, **options), ())
+    return fold(view, f(memory, **options), ())
 
 
 # ---- values that come and go --------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import (
+    AbstractZero,
     NoTangent,
     Traced,
     TracedArray,
@@ -145,7 +146,7 @@ class LinearProgram:
                     return other.level.binary(ufunc, operation, a, b)
                 if other.level.sweeps:
                     return self.binary(ufunc, operation, *map(_as_read, (a, b)))
-            elif not is_operand(other):
+            elif not is_operand(other) or isinstance(other, AbstractZero):
                 return NotImplemented
             elif isinstance(other, (list, tuple)):
                 return self.call(ufunc, (a, b), {})

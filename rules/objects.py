@@ -39,9 +39,11 @@ def healed(x: Any) -> Any:
 
 def _healed(x: Any) -> Any:
     if type(x) is np.ndarray:
-        if x.dtype is OBJECT and innermost(x.reshape(-1).tolist()) is not None:
-            return array_of(x.tolist())
-        return x
+        if x.dtype is not OBJECT:
+            return x
+        if x.size == 0:
+            return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
+        return array_of(x.tolist()) if innermost(x.reshape(-1).tolist()) is not None else x
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 

@@ -42,13 +42,15 @@ class Memory:
     """What is known of the memory that a root owns.
 
     ``draft`` is what is written to in place of the root's value, or None; ``views`` are those that
-    have a value; ``seen_by`` are the arrays, outside, that show the same memory.
+    have a value; ``seen_by`` are the arrays, outside, that show the same memory. ``moved`` is what
+    ``check_swap`` says of the last write.
     """
 
-    __slots__ = ("draft", "seen_by", "views")
+    __slots__ = ("draft", "moved", "seen_by", "views")
 
     def __init__(self, draft: tuple | None = None) -> None:
         self.draft = draft
+        self.moved: tuple | None = None
         self.views: dict[int, weakref.ref] = {}
         self.seen_by: list[Any] = []
 
@@ -207,12 +209,12 @@ def living_views(root: Any) -> list:
     return [view for reference in references if (view := reference()) is not None]
 
 
-def put_draft(root: Any, draft: tuple, *names: str) -> None:
+def put_draft(root: Any, draft: tuple, *names: str, moved: tuple | None = None) -> None:
     """Let ``root`` have this draft; the slots ``names``, and those of its views, are empty then."""
     memory = memory_of(root)
     if memory.draft is None:
         _empty(root, names)
-    memory.draft = draft
+    memory.draft, memory.moved = draft, moved
     if memory.views:
         forget(root)
 
@@ -427,3 +429,36 @@ def begin_write(root: Any) -> tuple | None:
         if type(array) is np.ndarray and not array.flags.writeable:
             raise ValueError("assignment destination is read-only")
     return memory.draft
+
+
+def check_swap(x: Any, index: Any, v: Any, draft: Any) -> tuple | None:
+    """Refuse the second half of a swap of views; else say what ``x[index] = v`` moved where.
+
+    ``x[i], x[j] = x[j], x[i]`` makes two equal rows, since ``x[i]`` shows what was just written
+    into it. That is NumPy's meaning, and never what was meant: its shuffles, which know better for
+    its own arrays, do the same with any other. Refused is a write that is sure to change nothing:
+    back to where its value has just come from, unless by the handle ``v`` itself.
+
+    Raises
+    ------
+    MutationError
+    """
+    if not (isinstance(v, Traced) and v.writable):
+        return None
+    root, path = root_of(x)
+    if root_of(v)[0] is not root:
+        return None
+    array = bare(draft)
+    to, source = _place(follow(path, array)[index]), _place(follow(root_of(v)[1], array))
+    before = root.memory.moved
+    if before and before[:2] == (source, to) != (to, to) and before[2]() is not v:
+        raise MutationError(
+            f"two parts of a traced array are swapped through views in {user_line()}: "
+            "x[i], x[j] = x[j], x[i] makes both equal, and so does rng.shuffle(x).\n"
+            "  write x[[i, j]] = x[[j, i]], or x[...] = x[rng.permutation(len(x))]; or swap copies"
+        )
+    return to, source, weakref.ref(x)
+
+
+def _place(x: np.ndarray) -> tuple:
+    return x.__array_interface__["data"], x.shape, x.strides

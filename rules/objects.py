@@ -5,7 +5,6 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
-import operator
 import re
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..config import LostDerivativeError, MutationError
 from .calls import array_of
-from .containers import LEAVES, children, find_cycle
+from .containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
 from .levels import Traced, innermost
 
 OBJECT = np.dtype(object)
@@ -61,33 +60,46 @@ def result(y: Any) -> Any:
 
 def healed(x: Any) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
-    if not _may_need_healing(x):
-        return x
+    return fold(_healed, x) if _may_need_healing(x) else x
+
+
+def _healed(x: Any) -> Any:
     if type(x) is np.ndarray:
-        if x.dtype is OBJECT and innermost(x.reshape(-1).tolist()) is not None:
-            return array_of(x.tolist())
-        return x
-    parts = children(x)
-    if parts is None:
-        return x
-    values = [healed(part) for part in parts.values]
-    if all(map(operator.is_, values, parts.values)):
-        return x
-    return parts.rebuild(values)
+        if x.dtype is not OBJECT:
+            return x
+        if x.size == 0:
+            return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
+        return array_of(x.tolist()) if innermost(x.reshape(-1).tolist()) is not None else x
+    parts = None if type(x) in LEAVES else children(x)
+    return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
 
 def _may_need_healing(x: Any) -> bool:
     # Every call asks, and nearly always it is no: so it is found without building anything.
-    cls = type(x)
-    if cls is np.ndarray:
-        return x.dtype is OBJECT
-    if cls in LEAVES:
-        return False
-    if cls is tuple or cls is list:
-        return any(map(_may_need_healing, x))
-    if cls is dict:
-        return any(map(_may_need_healing, x.values()))
-    return True
+    outer: list = []
+    values = iter((x,))
+    while True:
+        for part in values:
+            cls = type(part)
+            if cls is np.ndarray:
+                if part.dtype is OBJECT:
+                    return True
+                continue
+            if cls in LEAVES:
+                continue
+            if cls is dict:
+                part = part.values()
+            elif cls is not tuple and cls is not list:
+                return True
+            outer.append(values)
+            if len(outer) == DEEP:
+                return True  # the walk that heals sees whether this one would end
+            values = iter(part)
+            break
+        else:
+            if not outer:
+                return False
+            values = outer.pop()
 
 
 def as_numbers(x: Any) -> Any:
@@ -164,13 +176,10 @@ def _explain_cycle(error: RecursionError) -> None:
         if trace is None:
             return
         for x in trace.tb_frame.f_locals.values():
-            cycle = find_cycle(x)
-            if cycle is not None:
-                raise TypeError(
-                    f"a container that holds itself cannot be walked through: {cycle}.\n"
-                    "  make the way back a weakref.ref, or a property; or leave it out of what is "
-                    "differentiated, and of what goes to functions with rules"
-                ) from None
+            try:
+                refuse_cycle(x)
+            except TypeError as refusal:
+                raise refusal from None
         trace = trace.tb_next
 
 

@@ -338,8 +338,7 @@ def hand_out(root: Any, array: np.ndarray) -> None:
 def mark_shared(given: Any, traced: Any) -> None:
     """Note of arguments that share memory with each other that their memory is seen elsewhere.
 
-    ``traced`` is what the function gets for ``given``. What it writes into one would not be seen
-    in the other.
+    ``traced`` is what the function gets for ``given``: a write into one is not seen in the other.
     """
     if len(given) == 1 and type(given[0]) in LEAVES:
         return

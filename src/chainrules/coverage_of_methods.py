@@ -55,7 +55,7 @@ def status_of(cls: type, name: str) -> str:
     inside = inspect.getclosurevars(body).nonlocals
     if made_by == "_constant_method":
         return "piecewise constant"
-    if made_by == "_constant_property":
+    if made_by in ("_constant_property", "_read"):
         return "passed through"
     if made_by in ("lost", "_refused"):
         reason = "needs a plain number" if made_by == "lost" else "not possible"

@@ -154,7 +154,7 @@ class WriteNode:
         written = np.zeros(shape, bool)
         written.reshape(-1)[positions] = True
         taken = np.reshape(ybar, -1)[positions]
-        rest = np.where(written, 0, ybar)
+        rest: Any = np.where(written, 0, ybar)
         if self.sensitive:
             rest = Masked(rest, alive & ~written)
         return np.where(_last(positions), taken, 0), rest

@@ -133,7 +133,8 @@ def _none_given(f: Any, i: int, where: str = "", role: str = "pullback") -> str:
     return (
         f"the {role} of {name_of(f)} gave None for {argument}"
         + (f" ({where})" if where else "")
-        + ".\n  return NoTangent() for what cannot be perturbed, ZeroTangent() where nothing arrives"
+        + ".\n  return NoTangent() for what cannot be perturbed, "
+        "ZeroTangent() where nothing arrives"
     )
 
 

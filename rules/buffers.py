@@ -78,7 +78,7 @@ class BufferLevel:
         return y
 
     def _tied(self, y: Any, x: Any, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Return ``y = f(*args)`` as a view of the buffer ``x`` among the arguments, if it is one."""
+        """Return ``y = f(*args)`` as a view of the buffer ``x`` among ``args``, if it is one."""
         if y is x.value:
             return x
         if type(y) is np.ndarray and shares_memory(y, x.value) and args[0] is x:

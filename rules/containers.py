@@ -298,7 +298,8 @@ def fold(look: Callable, x: Any, *beside: Any) -> Any:
         return answer
     outer: list[tuple] = []
     deep = DEEP
-    nodes, build, answers = iter(answer.nodes), answer.build, []
+    answers: list[Any] = []
+    nodes, build = iter(answer.nodes), answer.build
     while True:
         for node in nodes:
             answer = look(*node)

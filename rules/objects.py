@@ -137,8 +137,8 @@ def explain(error: Exception) -> None:
     if "traced(" in message and ("convert string" in message or "invalid literal" in message):
         raise LostDerivativeError(
             f"text was read as a number, and the text was that of a traced value: {message}.\n"
-            "  keep the traced value itself; or write cr.value(x) into the text, where no derivative "
-            "is wanted"
+            "  keep the traced value itself; or write cr.value(x) into the text, where no "
+            "derivative is wanted"
         ) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise MutationError(

@@ -297,7 +297,6 @@ class ProjectContainer(Projector):
         return fold(_projected, self, xbar)
 
 
-
 def _projected(space: Any, xbar: Any) -> Any:
     xbar = unthunk(xbar)
     if type(space) is not ProjectContainer or issubclass(type(xbar), _NO_NUMBERS):

@@ -147,7 +147,8 @@ def _check_leaf(x: Any, t: Any, place: Any) -> Any:
     given_dtype, dtype = dtype_of(t), dtype_of(x)
     if shape_of(t) != shape_of(x):
         raise TangentError(
-            f"{_name(place)} has shape {shape_of(t)}, and the value it belongs to is {describe(x)}.\n"
+            f"{_name(place)} has shape {shape_of(t)}, and the value it belongs to is "
+            f"{describe(x)}.\n"
             f"  give one of shape {shape_of(x)}"
         )
     if given_dtype is not None and dtype is not None and given_dtype.kind not in "fciu":
@@ -169,7 +170,7 @@ def _is_direction(t: Any) -> bool:
         return any(map(_is_direction, t.values() if isinstance(t, Mapping) else t))
     dtype = dtype_of(t)
     if dtype is None:
-        return isinstance(t, numbers.Number) and t != 0
+        return isinstance(t, numbers.Number) and bool(t)
     if dtype.kind == "O":
         return any(map(_is_direction, np.asarray(t).reshape(-1).tolist()))
     return dtype.kind in "fciu" and bool(np.any(np.not_equal(t, 0)))

@@ -303,7 +303,7 @@ class TracedNumber(Traced):
         if options.get("copy", True) is False and self.dtype == np.dtype(dtype):
             return self
         if np.dtype(dtype) == OBJECT:
-            return self.__array__(copy=True)  # of traced numbers: of plain ones the derivative would be lost
+            return self.__array__(copy=True)  # of traced numbers, which keep the derivative
         return call(astype, (self, dtype), options)
 
     def flatten(self, order: str = "C") -> Any:

@@ -13,6 +13,7 @@ from .levels import Traced, value
 from .out_and_where import check_cast
 from .traced import TracedNumber
 from .views import (
+    Memory,
     Path,
     bare,
     draft_of,
@@ -112,7 +113,7 @@ def _set_shape(x: Any, shape: Any) -> None:
     memory_of(x).views = {}
 
 
-_value = Traced.value.__get__  # type: ignore[attr-defined]  # of the slot, which may be empty
+_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
 
 
 def _read(name: str) -> Callable:
@@ -144,6 +145,7 @@ class TracedArray(TracedNumber):
     """
 
     __slots__ = ("__weakref__", "base_and_path", "memory")
+    memory: Memory
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -88,7 +88,7 @@ def memory_of(root: Any) -> Memory:
         return memory
 
 
-_value = Traced.value.__get__  # type: ignore[attr-defined]  # of the slot, which may be empty
+_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
 
 
 def is_draft(x: Any) -> bool:
@@ -229,7 +229,7 @@ def forget(root: Any) -> None:
 
 def _empty(x: Any, names: tuple) -> None:
     for name in names:
-        try:
+        try:  # noqa: SIM105  # every write does this, and a context manager takes its time
             delattr(x, name)
         except AttributeError:
             pass  # empty already
@@ -348,8 +348,7 @@ def hand_out(root: Any, array: np.ndarray) -> None:
 def mark_shared(given: Any, traced: Any) -> None:
     """Note of arguments that share memory with each other that their memory is seen elsewhere.
 
-    ``traced`` is what the function gets for ``given``. What it writes into one would not be seen
-    in the other.
+    ``traced`` is what the function gets for ``given``: a write into one is not seen in the other.
     """
     if len(given) == 1 and type(given[0]) in LEAVES:
         return
@@ -420,8 +419,8 @@ def begin_write(root: Any) -> tuple | None:
     memory = memory_of(root)
     if memory.seen_by and memory.is_seen():
         raise MutationError(
-            f"a write in {user_line()} goes into an array whose memory is seen elsewhere, as another "
-            "argument, or by what np.asarray(x) made of it, and would not be seen there.\n"
+            f"a write in {user_line()} goes into an array whose memory is seen elsewhere, as "
+            "another argument, or by what np.asarray(x) made of it, and would not be seen there.\n"
             "  write into a copy (x = x.copy()); np.asarray of chainrules.numpy gives x itself"
         )
     if memory.draft is None:

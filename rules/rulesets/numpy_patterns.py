@@ -249,7 +249,7 @@ def mixes_several(transform, default):
 
 for _f in (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft):
     mixes_one(_f)
-for _f in (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn):
-    mixes_several(_f, None)
-for _f in (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2):
-    mixes_several(_f, (-2, -1))
+for _g in (np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn):
+    mixes_several(_g, None)
+for _g in (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2):
+    mixes_several(_g, (-2, -1))

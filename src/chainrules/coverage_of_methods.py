@@ -55,7 +55,7 @@ def status_of(cls: type, name: str) -> str:
     inside = inspect.getclosurevars(body).nonlocals
     if made_by == "_constant_method":
         return "piecewise constant"
-    if made_by == "_constant_property":
+    if made_by in ("_constant_property", "_read"):
         return "passed through"
     if made_by in ("lost", "_refused"):
         reason = "needs a plain number" if made_by == "lost" else "not possible"
@@ -66,5 +66,9 @@ def status_of(cls: type, name: str) -> str:
     called = [n for n in names if getattr(np, n, None) in frule.methods]
     if not called:
         return "missing"
-    constant = isinstance(frule.methods[getattr(np, called[0])].kind, NonDifferentiable)
-    return "piecewise constant" if constant else f"composed of numpy.{called[0]}"
+    moving = [n for n in called if not _is_constant(getattr(np, n))]
+    return f"composed of numpy.{moving[0]}" if moving else "piecewise constant"
+
+
+def _is_constant(f: Any) -> bool:
+    return isinstance(frule.methods[f].kind, NonDifferentiable)

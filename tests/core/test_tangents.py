@@ -376,5 +376,5 @@ def test_iterating_over_a_zero_is_refused(zero):
 
 def test_none_is_no_tangent():
     for x in (1.0, np.float32(1.0), np.ones(2), np.ones((2, 2), np.float32)):
-        with pytest.raises(cr.TangentError, match="None is no tangent|does not fit"):
+        with pytest.raises(cr.TangentError, match=r"None is no tangent|does not fit"):
             cr.ProjectTo(x)(None)

@@ -293,8 +293,8 @@ def test_attributes_and_text_of_a_traced_array():
         assert (x.shape, x.ndim, x.size, len(x)) == ((2, 3), 2, 6, 2)
         assert x.dtype == np.float64
         assert str(x) == f"traced({cr.value(x)})"
-        assert "array([[" in repr(x)
-        assert f"{x[0, 1]:.1f}" == "1.0"
+        assert repr(x) == str(x)
+        assert f"{x[0, 1]:.1f}" == "traced(1.0)"
         assert np.argmax(x) == 5
         assert (x > 2.0).dtype == bool
         return np.trace(x @ x.T) + x.trace() + x.T[0].sum()

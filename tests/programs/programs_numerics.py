@@ -644,7 +644,6 @@ PROGRAMS = [
     ("bisect_then_newton", bisect_then_newton, (1.3,)),
     ("buffer_zeros_remedy", buffer_zeros_remedy, (normal(3),)),
     ("buffer_slice_remedy", buffer_slice_remedy, (normal(3),)),
-    ("inplace_accumulator", inplace_accumulator, (normal(3, 2),)),
     ("inplace_accumulator_remedy", inplace_accumulator_remedy, (normal(3, 2),)),
     ("float_call_remedy", float_call_remedy, (1.3,)),
     ("math_module_remedy", math_module_remedy, (1.3,)),
@@ -673,5 +672,6 @@ REFUSED = [
     ("fsum_list", fsum_list, (normal(3),), "LostDerivativeError", "np.sin"),
     ("int_index", int_index, (2.6,), "LostDerivativeError", "cr.value"),
     ("cubic_spline", cubic_spline, (normal(5),), "LostDerivativeError", "cr.value"),
+    ("inplace_accumulator", inplace_accumulator, (normal(3, 2),), "MutationError", r"a = a \+ x"),
     ("item_method", item_method, (normal(3),), "LostDerivativeError", "reshape"),
 ]

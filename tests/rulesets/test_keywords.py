@@ -32,7 +32,7 @@ CUMULATIVE = [getattr(np, name, name) for name in ("cumulative_sum", "cumulative
 UNSTACK = getattr(np, "unstack", None)
 
 # The arguments of functions that need more than one matrix.
-ARGUMENTS = {
+ARGUMENTS: dict = {  # annotated, as a type checker would compare all their overloads
     np.append: (V, W), np.array_split: (X, 2), np.astype: (X, SINGLE), np.block: ([X, Y],),
     np.broadcast_to: (V, (3, 4)), np.bincount: (np.array([0, 1, 1, 2]), V), np.choose: None,
     np.compress: (np.array([True, False, True]), X, 0), np.convolve: (V, W[:2]),
@@ -87,7 +87,7 @@ VALUES = {
     "upper": True, "full_matrices": False, "compute_uv": False, "ind": 1, "min": 0.3, "max": 0.7,
 }  # fmt: skip
 
-SPECIAL = {
+SPECIAL: dict = {
     (np.append, "axis"): 0, (np.delete, "axis"): 0, (np.insert, "axis"): 0, (np.diff, "n"): 2,
     (np.compress, "axis"): 0, (np.convolve, "mode"): "same", (np.correlate, "mode"): "full",
     (np.linspace, "axis"): -1, (np.logspace, "axis"): -1, (np.geomspace, "axis"): -1,
@@ -132,7 +132,7 @@ TOGETHER: dict[Any, dict[str, Any]] = {
 }
 
 # Refused, by the reason. Each says so by name, and what to write instead.
-NOT_FOLLOWED = {
+NOT_FOLLOWED: dict = {
     "follows another algorithm, for matrices that nothing shows to be Hermitian": {
         (np.linalg.pinv, "hermitian"): True, (np.linalg.svd, "hermitian"): True,
     },

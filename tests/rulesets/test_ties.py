@@ -99,8 +99,12 @@ def test_third_derivative_at_ties(name):
     f, same = SMOOTH[name]
     for x in POINTS:
         expected = cr.jacfwd(cr.hessian(same))(x)
-        for third in (cr.jacfwd(cr.hessian(f)), cr.jacrev(cr.hessian(f)),
-                      cr.jacfwd(cr.jacfwd(cr.jacfwd(f))), cr.jacrev(cr.jacrev(cr.jacrev(f)))):  # fmt: skip
+        for third in (
+            cr.jacfwd(cr.hessian(f)),
+            cr.jacrev(cr.hessian(f)),
+            cr.jacfwd(cr.jacfwd(cr.jacfwd(f))),
+            cr.jacrev(cr.jacrev(cr.jacrev(f))),
+        ):
             np.testing.assert_allclose(third(x), expected, rtol=1e-8, atol=1e-10)
 
 
@@ -220,14 +224,16 @@ def test_gradient_at_ties_is_the_same_where_it_is_differentiated_again():
         np.testing.assert_allclose(cr.jacfwd(f)(x), expected, rtol=1e-12)
 
 
-def test_linear_in_tangents_at_ties():
+@pytest.mark.parametrize(
+    "f", [np.max, lambda x: np.sort(x)[0], lambda x: np.maximum(x, 1.0)[0]], ids=range(3)
+)
+def test_linear_in_tangents_at_ties(f):
     """What is not differentiated again is linear in its tangent, with the even shares."""
     x = np.ones(3)
-    for f in (np.max, lambda x: np.sort(x)[0], lambda x: np.maximum(x, 1.0)[0]):
-        pushed = cr.jacrev(lambda v: cr.jvp(f, (x,), (v,))[1])(x)
-        np.testing.assert_allclose(pushed, cr.grad(f)(x), rtol=1e-12)
-        pulled = cr.jacfwd(lambda ybar: cr.vjp(f, x)[1](ybar)[0])(1.0)
-        np.testing.assert_allclose(pulled, cr.grad(f)(x), rtol=1e-12)
+    pushed = cr.jacrev(lambda v: cr.jvp(f, (x,), (v,))[1])(x)
+    np.testing.assert_allclose(pushed, cr.grad(f)(x), rtol=1e-12)
+    pulled = cr.jacfwd(lambda ybar: cr.vjp(f, x)[1](ybar)[0])(1.0)
+    np.testing.assert_allclose(pulled, cr.grad(f)(x), rtol=1e-12)
 
 
 def test_nan_that_is_passed_over_at_ties():

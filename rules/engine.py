@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from ..config import LostDerivativeError, RuleConfig, user_line
 from .calls import body
-from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
+from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
 from .levels import innermost, next_level, strip, value
 from .methods import OPTED_OUT
 from .missing import missing_rule, runs_in_python
@@ -93,6 +93,8 @@ class Engine:
             mark_views(y, args)
             return y
         y = f(*values, **kwargs)
+        if kind is ScalarRule:
+            y = rule.through_branch(y, values)
         if kind is not LinearRule:
             return self.apply_kind(rule, f, args, kwargs, values, y)
         if y is values[0]:

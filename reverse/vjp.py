@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..config import HasForwardsMode, HasReverseMode, RuleConfig
 from ..forward import ForwardConfig
 from ..rules import (
@@ -19,7 +21,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.answers import check_shape, kind_rrule
-from ..rules.containers import Within, copied_containers, fold, iterate_leaves, map_leaves
+from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.kinds import Composed, Kind
 from ..rules.objects import explain, result
 from ..rules.project import gathered
@@ -69,7 +71,7 @@ class Recording:
         # The function comes first: a functor's fields are inputs as well.
         given = (f, *args)
         chosen = range(len(given)) if positions is None else [1 + i for i in positions]
-        self.primals = tuple(given[i] for i in chosen)
+        self.primals = tuple([given[i] for i in chosen])
         with running():
             try:
                 traced = list(given)
@@ -79,7 +81,8 @@ class Recording:
                 mark_shared(args, traced[1:])
                 y = all_settled(result(traced[0](*traced[1:], **kwargs)))
                 # While the tape is open: what was written to gets its value when it is read.
-                self.outputs = [_entry(tape, part) for part in iterate_leaves(y)]
+                leaves = [y] if isinstance(y, Traced) else iterate_leaves(y)
+                self.outputs = [_entry(tape, part) for part in leaves]
                 given_back = self._argument(y)
                 y = strip(y, tape)
             except (TypeError, ValueError, SystemError, RecursionError) as error:
@@ -113,6 +116,8 @@ def _inputs(primals: tuple) -> list:
 
 def _wrap_inputs(tape: Tape, x: Any) -> Any:
     """Return ``x`` with entries on the tape, in containers that the function may write to."""
+    if type(x) in LEAVES:
+        return tape.wrap(tape.watch.hold(x), ()) if is_perturbable_input(x) else x
 
     def look(x: Any) -> Any:
         parts = children(x)
@@ -124,6 +129,10 @@ def _wrap_inputs(tape: Tape, x: Any) -> Any:
 
 
 def _input_cotangent(x: Any, bars: Any) -> Any:
+    if type(x) in LEAVES and is_perturbable_input(x):
+        xbar = next(bars)
+        return ZeroTangent() if xbar is None else xbar
+
     def look(x: Any) -> Any:
         parts = children(x)
         if parts is not None:
@@ -143,6 +152,9 @@ def _entry(tape: Tape, y: Any) -> int | None:
 
 def _seeds(outputs: list, y: Any, ybar: Any) -> list[tuple[int, Any]]:
     """Return the cotangents of those leaves of ``y`` that have entries, with these."""
+    if len(outputs) == 1 and type(y) in LEAVES:
+        (entry,) = outputs
+        return [] if entry is None else [(entry, ProjectTo(y)(unthunk(ybar)))]
     entries = iter(outputs)
     seeds: list[tuple[int, Any]] = []
 
@@ -215,6 +227,8 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
 
 def handed_out(x: Any, xbar: Any) -> Any:
     """Return the cotangent ``xbar`` of ``x`` as users get it: arrays of ``pull`` are theirs."""
+    if type(xbar) is np.ndarray and type(x) is np.ndarray:
+        return xbar
     return as_structured(x, xbar, _another_handle)
 
 

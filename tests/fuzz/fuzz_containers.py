@@ -48,7 +48,7 @@ p["log"] = 1.0|p["new"] = total(p)|p.append(1.0)|p.append(total(p))|p["u"] = p["
 p["u"] *= 2.0|p.pop()|p.pop("v")
 p[0] = p[0] * 2.0|p[0] *= 2.0|p.u = p.u * 3.0|p.u *= 3.0|p.insert(0, 2.0)|p["log"] = [total(p)]
 p.update(z=1.0)|p.clear()
-p.v.append(total(p.u))|p["w"].append(p["u"])|p.extra = total(p.u)|p.sort(key=str)
+p.v.append(total(p.u))|p["w"].append(p["u"])|p.extra = total(p.u)
 p.extend([p[0], 1.0])|p.setdefault("k", 2.0)
 del p["u"]|del p[0]|p.reverse()|p["v"] = p["u"]|p["u"], p["v"] = p["v"], p["u"]|p.count = 3
 p += [2.0]

@@ -83,6 +83,7 @@ class ForwardLevel(Engine):
     def close(self) -> None:
         """End the run; dual numbers that escaped raise from now on."""
         self.live = False
+        self.given = None
 
     def dual(self, x: Any, xdot: Any) -> Any:
         """Return ``x`` with the tangent ``xdot``, which fits it."""

@@ -22,7 +22,7 @@ from ..rules.roots import all_settled
 from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
-from ..rules.views import mark_shared, snapshot
+from ..rules.views import snapshot
 from .dual import ForwardLevel
 
 
@@ -48,7 +48,7 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         function, *duals = [
             _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
         ]
-        mark_shared(args, duals)
+        level.given = args, duals
         with running():
             y = all_settled(result(function(*duals, **kwargs)))
         return strip(y, level), _tangent(level, y)

@@ -83,6 +83,7 @@ class Tape(Engine):
 
     def close(self) -> None:
         """End the recording; traced values that escaped raise from now on."""
+        self.given = None
         if self.entries is not CLOSED:
             self.recorded = self.entries
             self.entries = CLOSED

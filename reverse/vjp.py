@@ -29,7 +29,7 @@ from ..rules.roots import all_settled
 from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
-from ..rules.views import mark_shared, snapshot
+from ..rules.views import snapshot
 from .sweep import own
 from .tape import Tape
 
@@ -78,7 +78,7 @@ class Recording:
                 for i in chosen:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
-                mark_shared(args, traced[1:])
+                tape.given = args, traced[1:]
                 y = all_settled(result(traced[0](*traced[1:], **kwargs)))
                 # While the tape is open: what was written to gets its value when it is read.
                 leaves = [y] if isinstance(y, Traced) else iterate_leaves(y)

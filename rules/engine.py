@@ -19,13 +19,15 @@ from .views import is_draft, is_fresh, mark_views, tie_views, view_makers, views
 class Engine:
     """One run of one transform: base class of the levels of the two engines."""
 
-    __slots__ = ("config", "number")
+    __slots__ = ("config", "given", "number")
     table: ClassVar[RuleTable]
     sweeps = 0  # how many sweeps over the record of this run are going on
 
     def __init__(self, config: RuleConfig) -> None:
         self.number = next_level()
         self.config = config
+        # What the function was called with, and what it got for it; until something is written.
+        self.given: tuple[tuple, list] | None = None
 
     def check_live(self) -> None:
         """Raise ``EscapedTraceError`` where the run has ended."""

@@ -444,6 +444,10 @@ def begin_write(root: Any) -> tuple | None:
     ValueError
         If the array is read-only, as NumPy does.
     """
+    given = root.level.given
+    if given is not None:
+        root.level.given = None
+        mark_shared(*given)
     memory = memory_of(root)
     if memory.seen_by and memory.is_seen():
         raise MutationError(

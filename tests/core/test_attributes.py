@@ -78,6 +78,40 @@ def test_an_unknown_attribute():
         cr.grad(lambda x: x.shap)(X)
 
 
+def test_flat_is_an_iterator():
+    def f(x):
+        i = x.T.flat
+        first, second = next(i), next(i)
+        assert (2, (1, 0), 6) == (i.index, tuple(map(int, i.coords)), len(i))
+        rest = list(i)
+        assert (4, []) == (len(rest), list(i))
+        with pytest.raises(StopIteration):
+            next(i)
+        return first * second + rest[0] * rest[-1] + i[-1] * next(i) + np.sum(i.copy()) ** 2
+
+    for transform in (cr.grad, cr.jacfwd):
+        x = X.copy()
+        differences = np.zeros_like(x)
+        for index in np.ndindex(x.shape):
+            h = np.zeros_like(x)
+            h[index] = 1e-6
+            differences[index] = (f(x + h) - f(x - h)) / 2e-6
+        np.testing.assert_allclose(transform(f)(x), differences, atol=1e-6)
+
+
+def test_what_is_read_from_flat_is_a_copy():
+    def f(x):
+        y = x * 1.0
+        first = y.flat[:2]
+        first[0] = 100.0
+        for k, entry in enumerate(y.flat):
+            y.flat[k] = 2 * entry
+        return np.sum(y * y)
+
+    assert f(X) == cr.value_and_grad(f)(X)[0]
+    np.testing.assert_allclose(cr.grad(f)(X), 8 * X)
+
+
 def test_writing_through_flat():
     def f(x):
         y = x.T * 1.0

@@ -1,9 +1,11 @@
 """Containers as arguments and results: how deep, how large, whose they are, and of which class."""
 
+import argparse
 import collections
 import dataclasses
 import functools
 import time
+import types
 
 import numpy as np
 import pytest
@@ -85,12 +87,14 @@ class TestDepth:
         ydots = cr.linearize(square_inside, nested(NESTS["lists"]))[1](block, block=True)
         np.testing.assert_array_equal([6.0, 12.0], ydots)
 
+    @pytest.mark.parametrize("deep", ["dicts", "objects"], indirect=True)
     def test_second_derivatives(self, deep):
         t = cr.grad(inside)(deep)
         assert 2.0 == inside(cr.hvp(square_inside, (deep,), (t,)))
         deep = nested(NESTS["lists of dicts"])
         assert 2.0 == inside(inside(cr.hessian(square_inside)(deep)))
 
+    @pytest.mark.parametrize("deep", ["tuples", "objects"], indirect=True)
     def test_results(self, deep):
         def renest(x):
             return map_leaves(lambda leaf: x * x if leaf == 3.0 else leaf, deep)
@@ -105,6 +109,7 @@ class TestDepth:
         for jacobian in (cr.jacfwd, cr.jacrev, cr.jacobian):
             assert 6.0 == inside(jacobian(renest)(3.0))
 
+    @pytest.mark.parametrize("deep", ["lists of dicts", "objects"], indirect=True)
     def test_results_of_rules(self, deep):
         @cr.primitive
         def renest(x):
@@ -131,6 +136,7 @@ class TestDepth:
         assert 36.0 == cr.linearize(f, 2.0)[1](1.0)
         assert 36.0 == cr.grad(f)(2.0)
 
+    @pytest.mark.parametrize("deep", ["lists of dicts", "objects"], indirect=True)
     def test_arguments_of_rules(self, deep):
         @cr.primitive
         def outside(x):
@@ -520,6 +526,60 @@ class TestClassesOfTheUsers:
             cr.grad(lambda p: p["w"])(Single(w=1.0))
 
 
+HOLDERS = {
+    "UserDict": (lambda v: collections.UserDict(a=v), lambda p: p["a"]),
+    "UserList": (lambda v: collections.UserList([v]), lambda p: p[0]),
+    "ChainMap": (lambda v: collections.ChainMap({"a": v}), lambda p: p["a"]),
+    "SimpleNamespace": (lambda v: types.SimpleNamespace(a=v), lambda p: p.a),
+    "argparse": (lambda v: argparse.Namespace(a=v), lambda p: p.a),
+}
+REFUSED = {
+    "deque": lambda v: collections.deque([v]),
+    "mappingproxy": lambda v: types.MappingProxyType({"a": v}),
+    "values": lambda v: {"a": v}.values(),
+    "set": lambda v: {v},
+}
+
+
+class TestHoldersOfTheStandardLibrary:
+    @pytest.mark.parametrize(("make", "read"), HOLDERS.values(), ids=HOLDERS)
+    def test_they_are_containers(self, make, read):
+        def f(p):
+            return read(p) ** 2
+
+        x, xdot = make(3.0), make(1.0)
+        (one,) = children(xdot).keys
+        assert (9.0, 6.0) == cr.jvp(f, (x,), (xdot,))
+        assert 6.0 == cr.linearize(f, x)[1](xdot)
+        for gradient in (cr.grad(f)(x), cr.vjp(f, x)[1](1.0)[0], cr.jacobian(f)(x)):
+            assert 6.0 == next(iterate_leaves(gradient[one]))
+        assert 2.0 == next(iterate_leaves(cr.hvp(f, (x,), (xdot,))[one]))
+        assert 3.0 == read(x)
+
+    @pytest.mark.parametrize(("make", "read"), HOLDERS.values(), ids=HOLDERS)
+    def test_as_results(self, make, read):
+        y, ydot = cr.jvp(lambda x: make(x * x), (3.0,), (1.0,))
+        assert (type(make(0.0)), 9.0) == (type(y), read(y))
+        assert [6.0] == list(iterate_leaves(ydot))
+        y, pullback = cr.vjp(lambda x: make(x * x), 3.0)
+        assert (9.0, (6.0,)) == (read(y), pullback(make(1.0)))
+
+    @pytest.mark.parametrize("make", REFUSED.values(), ids=REFUSED)
+    def test_others_have_no_tangents(self, make):
+        x, xdot = make(3.0), make(1.0)
+        for run in (
+            lambda: cr.jvp(lambda p: 1.0, (x,), (xdot,)),
+            lambda: cr.jvp(lambda ps: 1.0, ([x],), ([xdot],)),
+            lambda: cr.linearize(lambda p: 1.0, x)[1](xdot),
+            lambda: cr.vjp(lambda z: (z, x), 1.0)[1]((1.0, xdot)),
+        ):
+            with raises(cr.TangentError, "is not zero", "cannot be perturbed"):
+                run()
+        assert 0.0 == cr.jvp(lambda p: 1.0, (x,), (make(0.0),))[1]
+        with raises(TypeError, "holds no number"):
+            cr.grad(lambda p: 1.0)(x)
+
+
 class TestWhatCannotBePerturbed:
     @pytest.mark.parametrize(
         ("x", "xdot"),
@@ -615,6 +675,7 @@ class TestArraysWithoutProtocols:
             lambda: cr.value_and_grad(lambda z, x: z, argnums=(0, 1))(1.0, x),
             lambda: cr.jvp(lambda x: 1.0, (x,), (zero,)),
             lambda: cr.vjp(lambda x: 1.0, x),
+            lambda: cr.linearize(lambda x: 1.0, x),
             lambda: cr.hvp(lambda x: 1.0, (x,), (zero,)),
             *(
                 functools.partial(transform(lambda x: 1.0), x)

@@ -266,6 +266,138 @@ def test_an_integer_buffer_is_refused():
         cr.grad(f)(X)
 
 
+MODES = {
+    "grad": lambda f, x: cr.value_and_grad(f)(x)[0],
+    "jvp": lambda f, x: cr.jvp(f, (x,), (x,))[0],
+    "linearize": lambda f, x: cr.linearize(f, x)[0],
+    "jvp of grad": lambda f, x: cr.jvp(cr.value_and_grad(f), (x,), (x,))[0][0],
+}
+ROWS = np.arange(12.0).reshape(4, 3)
+
+
+def swap(y):
+    y[0], y[1] = y[1], y[0]
+
+
+def swap_of_an_array_written_to(y):
+    y[3] = 0.0
+    y[0], y[1] = y[1], y[0]
+
+
+def swap_in_a_view(y):
+    part = y[:, ::2].T
+    part[0], part[1] = part[1], part[0]
+
+
+def swap_of_slices(y):
+    a, b = y[:2], y[2:]
+    y[:2] = b
+    y[2:] = a
+
+
+@pytest.mark.filterwarnings("ignore:you are shuffling")
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+@pytest.mark.parametrize(
+    "shuffle",
+    [
+        swap,
+        swap_of_an_array_written_to,
+        swap_in_a_view,
+        swap_of_slices,
+        lambda y: np.random.default_rng(0).shuffle(y),
+        lambda y: np.random.RandomState(0).shuffle(y),
+    ],
+)
+def test_a_swap_of_views_is_refused(shuffle, mode):
+    def f(x):
+        y = x * 1.0
+        shuffle(y)
+        return np.sum(y * ROWS)
+
+    with pytest.raises(
+        cr.MutationError, match="swapped through views in test_mutation.py"
+    ) as error:
+        mode(f, ROWS)
+    assert "x[[i, j]] = x[[j, i]]" in str(error.value)
+    assert "rng.permutation" in str(error.value)
+
+
+def swap_by_a_list(y):
+    y[[0, 1]] = y[[1, 0]]
+    y[[0, 1]] = y[[1, 0]]
+
+
+def swap_copies(y):
+    y[0], y[1] = y[1].copy(), y[0].copy()
+    y[0], y[1] = y[1] * 1.0, +y[0]
+
+
+def swap_numbers(y):
+    y[0, 0], y[1, 1] = y[1, 1], y[0, 0]
+    np.random.default_rng(0).shuffle(y[2])
+
+
+def edges(y):
+    for _ in range(3):
+        y[0], y[-1] = y[-2], y[1]
+        y[0] += 1.0
+        y[0] = y[0]
+        y[1:-1] = y[:-2] + y[2:]
+
+
+def handles_that_are_kept(y):
+    a, b = y[0], y[1]
+    for _ in range(2):
+        a[...] = b
+        b[...] = 2 * a
+        b[...] = a
+
+
+def a_write_between(y):
+    a, b = y[0], y[1]
+    y[0] = b
+    b[1] = 5.0
+    y[1] = a
+
+
+def views_of_what_was_written(y):
+    row = y[0]
+    y[0] = 2 * row
+    y[1] = row
+    y[2] = row
+
+
+def permutation(y):
+    y[...] = y[np.random.default_rng(0).permutation(4)]
+
+
+@pytest.mark.filterwarnings("ignore:you are shuffling")
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+@pytest.mark.parametrize(
+    "write",
+    [
+        swap_by_a_list,
+        swap_copies,
+        swap_numbers,
+        edges,
+        handles_that_are_kept,
+        a_write_between,
+        views_of_what_was_written,
+        permutation,
+    ],
+)
+def test_other_moves_within_an_array_are_numpys(write, mode):
+    def f(x):
+        y = x * 1.0
+        write(y)
+        return np.sum(y * ROWS)
+
+    assert f(ROWS) == mode(f, ROWS)
+    expected = (f(ROWS + 1e-6 * ROWS) - f(ROWS - 1e-6 * ROWS)) / 2e-6
+    np.testing.assert_allclose(cr.jvp(f, (ROWS,), (ROWS,))[1], expected, rtol=1e-6)
+    np.testing.assert_allclose(np.sum(cr.grad(f)(ROWS) * ROWS), expected, rtol=1e-6)
+
+
 def test_a_loop_that_fills_costs_the_same_per_entry():
     # Counted, not timed: one entry of the tape a write, and no copy of the array a write.
     import tracemalloc

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.forward.program import LinearProgram
 
 X = np.array([0.5, -1.5, 2.0])
 
@@ -244,6 +245,63 @@ def test_linearize_with_zero_tangent_and_traced_tangent():
     _, pushforward = cr.linearize(lambda x: x * x * x, 2.0)
     assert pushforward(cr.ZeroTangent()) == 0.0
     assert cr.grad(lambda t: pushforward(t) * t)(3.0) == pytest.approx(2 * 12.0 * 3.0)
+
+
+def test_results_of_a_pushforward_share_no_memory():
+    _, pushforward = cr.linearize(lambda x: (x, x, x.reshape(-1)), X)
+    for block in (False, True):
+        xdot = np.ones((2, 3)) if block else np.ones(3)
+        a, b, c = pushforward(xdot, block=block)
+        a[0], b[0] = 5.0, 6.0
+        np.testing.assert_array_equal(xdot, 1.0)
+        np.testing.assert_array_equal(c, 1.0)
+        assert not np.shares_memory(a, b)
+
+
+def test_a_pushforward_goes_by_the_result_as_it_was():
+    y, pushforward = cr.linearize(lambda x: [x, {"a": 2.0 * x}], 3.0)
+    y.append(1.0)
+    y[1].clear()
+    assert [1.0, {"a": 2.0}] == pushforward(1.0)
+
+
+def test_a_block_has_the_dtype_of_one_direction():
+    x = np.ones(3, np.float32)
+    for f in (np.sum, np.sin, lambda x: np.float64(2) * x, lambda x: x[0], lambda x: 1.0):
+        _, pushforward = cr.linearize(f, x)
+        one, block = pushforward(x), pushforward(np.stack([x, x]), block=True)
+        assert np.asarray(one).dtype == block.dtype
+        np.testing.assert_array_equal(block[1], one)
+
+
+def test_a_block_of_no_directions():
+    _, pushforward = cr.linearize(lambda x, z: x * z, X, 2.0)
+    assert (0, 3) == pushforward(np.ones((0, 3)), np.ones(0), block=True).shape
+    with pytest.raises(cr.TangentError, match=r"has shape \(2,\); a block .* shape \(0,\)"):
+        pushforward(np.ones((0, 3)), np.ones(2), block=True)
+
+
+@pytest.mark.parametrize("zero", [cr.ZeroTangent(), cr.NoTangent()])
+def test_a_linear_program_has_no_steps_with_zeros(zero):
+    program = LinearProgram()
+    for x in (program.input(X), program.input(1.0)):
+        count = len(program.steps)
+        assert (zero, zero) == (x * zero, zero * x)
+        assert all(y is x for y in (x + zero, zero + x, x - zero))
+        assert count == len(program.steps)
+
+
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev, cr.jacobian])
+def test_jacobians_of_what_is_empty_are_empty(transform):
+    empty = np.zeros(0)
+    for f, shape in [
+        (lambda x: np.clip([x, x], 0, 1), (2, 0, 0)),
+        (lambda x: np.stack([x, x]), (2, 0, 0)),
+        (lambda x: 1.0, (0,)),
+    ]:
+        assert shape == transform(f)(empty).shape
+    assert (0, 3) == transform(lambda x: x[:0] * 2.0)(X).shape
+    np.testing.assert_array_equal(np.zeros((2, 3)), transform(lambda x: np.ones(2))(X))
 
 
 def test_array_sees_traced_values():

@@ -1,5 +1,7 @@
 """NumPy takes axis 0 of a number as all of it; so do the derivatives, in every mode."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,14 @@ def calls():
                 if hasattr(np, name):  # since NumPy 2.1
                     options = {"axis": axis, "include_initial": initial}
                     yield f"{name}, {axis}, {initial}", getattr(np, name), options
+        if axis is not None:
+            yield f"take, {axis}", partial(np.take, indices=0), {"axis": axis}
+            yield f"take of several, {axis}", partial(np.take, indices=[[0, -1]]), {"axis": axis}
+            wrap = {"axis": axis, "mode": "wrap"}
+            yield f"take, {axis}, wrap", partial(np.take, indices=[3, 0]), wrap
+            yield f"compress, {axis}", partial(np.compress, [True]), {"axis": axis}
+            yield f"repeat, {axis}", partial(np.repeat, repeats=3), {"axis": axis}
+            yield f"repeat of each, {axis}", partial(np.repeat, repeats=[2]), {"axis": axis}
         for ufunc in UFUNCS:
             for options in ({}, {"keepdims": True}, {"initial": 0.5}):
                 options = {"axis": axis, **options}

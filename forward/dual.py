@@ -24,7 +24,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.answers import fit_tangent, push_all
-from ..rules.containers import LEAVES
+from ..rules.containers import LEAVES, Within, fold
 from ..rules.engine import Engine
 from ..rules.kinds import Kind, LinearRule, ScalarRule
 from ..rules.missing import captures_inner, run_body
@@ -94,6 +94,9 @@ class ForwardLevel(Engine):
 
     def wrap(self, y: Any, ydot: Any, f: Any) -> Any:
         """Return what ``f`` gave, a value or a container, with its tangents."""
+        return fold(self._wrap, y, ydot, f)
+
+    def _wrap(self, y: Any, ydot: Any, f: Any) -> Any:
         ydot = unthunk(ydot)
         # Not isinstance: of a traced value that would ask for the class of its number.
         if issubclass(type(ydot), AbstractZero):
@@ -102,12 +105,8 @@ class ForwardLevel(Engine):
             raise ydot.error()
         parts = children(y)
         if parts is not None:
-            given = child_tangents(y, ydot)
-            wrapped = [
-                self.wrap(part, partdot, f)
-                for part, partdot in zip(parts.values, given, strict=True)
-            ]
-            return parts.rebuild(wrapped)
+            given = zip(parts.values, child_tangents(y, ydot), strict=True)
+            return Within([(part, partdot, f) for part, partdot in given], parts.rebuild)
         ydot = strip(ydot, self)
         if self.carries(y):
             # It was computed from captured values too: the tangents of both ways add up.
@@ -290,15 +289,21 @@ class ForwardLevel(Engine):
 
     def tangent_of(self, x: Any) -> Any:
         """Return the tangent of ``x`` at this level: zero where it does not depend on it."""
+        return fold(self._tangent_of, x)
+
+    def _tangent_of(self, x: Any) -> Any:
         if isinstance(x, Traced):
-            return x.tangent if x.level is self else ZeroTangent()  # type: ignore[attr-defined]
+            return x.tangent if x.level is self else ZERO  # type: ignore[attr-defined]
         parts = children(x)
         if parts is None:
-            return ZeroTangent() if is_perturbable_input(x) else NoTangent()
-        tangents = [self.tangent_of(part) for part in parts.values]
-        if all(isinstance(xdot, AbstractZero) for xdot in tangents):
-            return ZeroTangent()
-        return structural(type(x), parts.keys, tangents)
+            return ZERO if is_perturbable_input(x) else NoTangent()
+
+        def build(tangents: list) -> Any:
+            if all(isinstance(xdot, AbstractZero) for xdot in tangents):
+                return ZERO
+            return structural(type(x), parts.keys, tangents)
+
+        return Within(zip(parts.values), build)
 
 
 def _push_both(

@@ -73,7 +73,7 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     """
     count = directions.count
     if count == 0:
-        return [_values(y, None, 0) for y in targets]
+        return [block_values(y, None, 0) for y in targets]
     largest = max(program.largest, *map(size_of, directions.sources), 1)
     mean = max(program.total // len(program.steps), 1)
     step = max(1, min(count, CACHED // mean, LARGEST // largest))
@@ -82,14 +82,15 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
         end = min(begin + step, count)
         outputs = program.run_block(directions.block(begin, end))
         chunks.append(
-            [_values(y, ydot, end - begin) for y, ydot in zip(targets, outputs, strict=True)]
+            [block_values(y, ydot, end - begin) for y, ydot in zip(targets, outputs, strict=True)]
         )
     if len(chunks) == 1:
         return chunks[0]
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def _values(y: Any, ydot: Any, count: int) -> Any:
+def block_values(y: Any, ydot: Any, count: int) -> Any:
+    """Return what a block gave for the target ``y``: one derivative for each of ``count``."""
     dtype = ProjectTo(y).dtype
     if type(ydot) is not Block:
         return np.zeros((count, *shape_of(y)), dtype)
@@ -105,7 +106,7 @@ def run_each(apply: Callable, directions: Directions, targets: list) -> list:
         for column, y, ydot in zip(columns, targets, apply(given), strict=True):
             column.append(ProjectTo(y).zeros() if isinstance(ydot, AbstractZero) else ydot)
     return [
-        np.stack([array_of(part) for part in column]) if column else _values(y, None, 0)
+        np.stack([array_of(part) for part in column]) if column else block_values(y, None, 0)
         for y, column in zip(targets, columns, strict=True)
     ]
 

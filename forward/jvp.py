@@ -16,7 +16,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.containers import Within, copied_containers, fold
-from ..rules.objects import explain, healed
+from ..rules.objects import explain, result
 from ..rules.project import gathered
 from ..rules.roots import all_settled
 from ..rules.running import running
@@ -50,7 +50,7 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         ]
         mark_shared(args, duals)
         with running():
-            y = all_settled(healed(function(*duals, **kwargs)))
+            y = all_settled(result(function(*duals, **kwargs)))
         return strip(y, level), _tangent(level, y)
     except (TypeError, ValueError, SystemError, RecursionError) as error:
         explain(error)

@@ -10,7 +10,9 @@ from ..rules import AbstractZero, NoTangent, as_structured
 from ..rules.blocks import Block
 from ..rules.project import ProjectTo, shape_of
 from ..rules.surface import check_primals, check_tangent, taken
+from ..rules.views import snapshot
 from ..rules.zeros import zero_tangent
+from .jacobians import block_values
 from .jvp import FORWARD
 from .leaves import leaves, tangent_leaves, with_leaves
 from .program import LinearProgram
@@ -53,6 +55,8 @@ def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
     check_primals(primals)
     primals = tuple(map(taken, primals))
     y, program = linear_program(FORWARD, f, primals)
+    structure = taken(y)  # the caller may change y
+    targets = leaves(structure)
 
     def pushforward(*tangents: Any, block: bool = False) -> Any:
         if len(tangents) != len(primals):
@@ -67,10 +71,11 @@ def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
                 given += tangent_leaves(x, as_structured(x, check_tangent(x, xdot, what)))
         results = program.run_block(given) if block else program.run(given)
         outputs = [
-            _all_directions(part, ydot, count or 0) if block else _own(part, ydot)
-            for part, ydot in zip(leaves(y), results, strict=True)
+            # A step may hand on the very array that it was given.
+            snapshot(block_values(part, ydot, count or 0) if block else _unless_zero(part, ydot))
+            for part, ydot in zip(targets, results, strict=True)
         ]
-        return with_leaves(y, iter(outputs))
+        return with_leaves(structure, iter(outputs))
 
     return y, pushforward
 
@@ -84,17 +89,8 @@ def linear_program(config: RuleConfig, f: Callable, primals: tuple) -> tuple[Any
     return y, program
 
 
-def _own(y: Any, ydot: Any) -> Any:
-    if isinstance(ydot, AbstractZero):
-        return zero_tangent(y)
-    # A step may hand on the very array that it was given.
-    return ydot.copy() if type(ydot) is np.ndarray else ydot
-
-
-def _all_directions(y: Any, ydot: Any, count: int) -> Any:
-    if type(ydot) is Block:
-        return _own(y, ydot.values)
-    return np.zeros((count, *shape_of(y)), ProjectTo(y).dtype)
+def _unless_zero(y: Any, ydot: Any) -> Any:
+    return zero_tangent(y) if isinstance(ydot, AbstractZero) else ydot
 
 
 def _collect_blocks(x: Any, xdot: Any, what: str, given: list, count: int | None) -> int | None:
@@ -110,7 +106,7 @@ def _collect_blocks(x: Any, xdot: Any, what: str, given: list, count: int | None
             given.append(zero_tangent(leaf))
             continue
         shape = shape_of(part)
-        if not shape or shape[1:] != shape_of(leaf) or shape[0] != (count or shape[0]):
+        if not shape or shape[1:] != shape_of(leaf) or count not in (None, shape[0]):
             wanted = "directions" if count is None else count
             raise TangentError(
                 f"{what} has shape {shape}; a block of directions has shape "

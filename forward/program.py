@@ -6,11 +6,13 @@ block of them at once.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..rules import (
+    AbstractZero,
     NoTangent,
     Traced,
     TracedArray,
@@ -25,7 +27,7 @@ from ..rules import (
     value,
 )
 from ..rules.blocks import run_on_block
-from ..rules.containers import LEAVES, map_leaves
+from ..rules.containers import LEAVES, Within, fold, iterate_leaves, map_leaves, unless_same
 from ..rules.kinds import FreshArray, NonDifferentiable, ScalarRule
 from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
@@ -118,9 +120,12 @@ class LinearProgram:
 
     def input(self, x: Any) -> Any:
         """Return a tangent of ``x`` that is still to be given, with a sample of its values."""
+        return fold(self._input, x)
+
+    def _input(self, x: Any) -> Any:
         parts = children(x)
         if parts is not None:
-            return structural(type(x), parts.keys, [self.input(part) for part in parts.values])
+            return Within(zip(parts.values), partial(structural, type(x), parts.keys))
         if not is_perturbable_input(x):
             return NoTangent()
         self.inputs.append(len(self.steps))
@@ -141,7 +146,7 @@ class LinearProgram:
                     return other.level.binary(ufunc, operation, a, b)
                 if other.level.sweeps:
                     return self.binary(ufunc, operation, *map(_as_read, (a, b)))
-            elif not is_operand(other):
+            elif not is_operand(other) or isinstance(other, AbstractZero):
                 return NotImplemented
             elif isinstance(other, (list, tuple)):
                 return self.call(ufunc, (a, b), {})
@@ -175,31 +180,21 @@ class LinearProgram:
             tuple([self.watch.hold(x) for x in _slots(args, self)]),
             self.watch.hold_all(_slots(kwargs, self)) if kwargs else kwargs,
         )
-        parts = children(y)
-        if parts is None:
-            if not is_perturbable_input(y):
-                return y
-            traced = self.wrap(y, (f, *followed))
-            if args and type(args[0]) is LinearArray and args[0].level is self:
-                tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
-            return traced
-        whole = self.wrap(0.0, (f, *followed)).index
-        return self._parts(y, whole)
+        traced = fold(self._result, y, (f, *followed))
+        if isinstance(traced, Traced) and args and self.follows(args[0]):
+            tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
+        return traced
 
     def getitem(self, x: Any, index: Any) -> Any:
         return self.call(getitem, (x, index), {})
 
-    def _parts(self, y: Any, whole: int) -> Any:
+    def _result(self, y: Any, step: tuple) -> Any:
         parts = children(y)
-        assert parts is not None
-        wrapped = []
-        for position, part in enumerate(parts.values):
-            step: tuple = (_part, (Slot(whole), position), {})
-            if children(part) is not None:
-                wrapped.append(self._parts(part, self.wrap(0.0, step).index))
-            else:
-                wrapped.append(self.wrap(part, step) if is_perturbable_input(part) else part)
-        return parts.rebuild(wrapped)
+        if parts is None:
+            return self.wrap(y, step) if is_perturbable_input(y) else y
+        whole = Slot(self.wrap(0.0, step).index)
+        nodes = [(part, (_part, (whole, k), {})) for k, part in enumerate(parts.values)]
+        return Within(nodes, parts.rebuild)
 
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of tangents that depends on none of the inputs yet."""
@@ -237,9 +232,11 @@ class LinearProgram:
             if step is None or index not in needed:
                 continue
             f, args, kwargs = step
-            reads = set(_indices(args) + _indices(kwargs))
+            found = _indices(args, kwargs)
+            reads = set(found)
             needed |= reads
-            plan.append((index, f, args, kwargs, _places(args, kwargs), tuple(reads - seen)))
+            places = _places(args, len(found))
+            plan.append((index, f, args, kwargs, places, tuple(reads - seen)))
             seen |= reads
         self.plan = plan[::-1]
         self.steps = [None] * len(self.steps)
@@ -318,38 +315,39 @@ def _as_read(x: Any) -> Any:
 
 
 def _slots(x: Any, program: LinearProgram) -> Any:
-    if isinstance(x, Traced):
-        return Slot(x.index) if x.level is program else x  # type: ignore[attr-defined]
-    if type(x) in LEAVES or not is_traced(x):
-        return x
-    parts = children(x)
-    if parts is None:
-        return x
-    return parts.rebuild([_slots(part, program) for part in parts.values])
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return Slot(x.index) if x.level is program else x  # type: ignore[attr-defined]
+        parts = None if type(x) in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
 
 
-def _places(args: tuple, kwargs: dict) -> tuple[tuple[int, int], ...] | None:
-    """Return where slots stand among ``args``; None where one is deeper, or an option."""
+def _places(args: tuple, count: int) -> tuple[tuple[int, int], ...] | None:
+    """Return where the ``count`` slots stand; None where one is not directly among ``args``."""
     places = tuple([(i, x.index) for i, x in enumerate(args) if type(x) is Slot])
-    return places if len(places) == len(_indices(args)) + len(_indices(kwargs)) else None
+    return places if len(places) == count else None
 
 
 def _fill(x: Any, results: list) -> Any:
-    kind = type(x)
-    if kind is Slot:
-        return results[x.index]
-    if kind is tuple or kind is list:
-        return kind([_fill(part, results) for part in x])
-    if kind is dict:
-        return {key: _fill(part, results) for key, part in x.items()}
-    return x
+    def look(x: Any) -> Any:
+        kind = type(x)
+        if kind is Slot:
+            return results[x.index]
+        parts = None if kind in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
 
 
-def _indices(x: Any) -> list[int]:
-    if type(x) is Slot:
-        return [x.index]
-    if type(x) is tuple or type(x) is list:
-        return [index for part in x for index in _indices(part)]
-    if type(x) is dict:
-        return _indices(list(x.values()))
-    return []
+def _indices(args: tuple, kwargs: dict) -> list[int]:
+    """Return the indices of all slots in the arguments of a step."""
+    found = []
+    for x in (*args, *kwargs.values()):
+        kind = type(x)
+        if kind is Slot:
+            found.append(x.index)
+        elif kind not in LEAVES:
+            found += [leaf.index for leaf in iterate_leaves(x) if type(leaf) is Slot]
+    return found

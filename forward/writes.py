@@ -9,6 +9,7 @@ from ..rules.views import (
     axes_of,
     bare,
     begin_write,
+    check_swap,
     check_write,
     copied,
     follow,
@@ -21,7 +22,7 @@ from ..rules.views import (
 
 def write(level: Any, x: Any, index: Any, v: Any) -> None:
     """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
-    v = settled(v)
+    given = v = settled(v)
     check_write(x, v, level)
     root, path = root_of(x)
     vdot = level.tangent_of(v)
@@ -31,7 +32,8 @@ def write(level: Any, x: Any, index: Any, v: Any) -> None:
     values, tangents = raised(values, v), raised(tangents, vdot)
     follow(path, values)[index] = v
     follow(path, tangents)[index] = vdot
-    put_draft(root, (values, tangents), "value", "tangent")
+    moved = check_swap(x, index, given, values)
+    put_draft(root, (values, tangents), "value", "tangent", moved=moved)
 
 
 def draft(root: Any) -> tuple[Any, Any]:

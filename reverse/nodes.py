@@ -1,5 +1,7 @@
 """Entries of the tape that are more than an elementwise rule on floats."""
 
+import itertools
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,14 +18,13 @@ from ..rules import (
     children,
     getitem,
     rrule,
-    strip,
     type_under,
     unthunk,
 )
 from ..rules.answers import Pullback, check_shape
-from ..rules.containers import LEAVES
+from ..rules.containers import LEAVES, Within, fold, iterate_leaves
 from ..rules.kinds import Kind, LinearRule
-from ..rules.masked import Masked, is_told_of_masks, masked, unmask
+from ..rules.masked import Masked, is_entry_by_entry, is_told_of_masks, masked, unmask
 from ..rules.operands import is_basic
 from ..rules.project import (
     FLOAT64,
@@ -43,7 +44,8 @@ class Active:
     """An argument, or a part of one, that depends on the tape: where its cotangent goes.
 
     ``parent`` is an entry's index and ``space`` the argument's tangent space; for a container
-    ``parts`` holds one of these per part, or None for parts that do not depend on the tape.
+    ``parts`` holds one of these per part, or None for parts that do not depend on the tape, and
+    a container that is such a part has no ``space``: nobody asks for it.
     """
 
     __slots__ = ("parent", "parts", "shell", "space")
@@ -56,9 +58,15 @@ class Active:
 
     def is_sensitive(self, entries: Any) -> bool:
         """Say whether structural zeros matter to it, or to one of its parts."""
-        if self.parts is not None:
-            return any(part is not None and part.is_sensitive(entries) for part in self.parts)
-        return is_sensitive(entries[self.parent])
+        if self.parts is None:
+            return is_sensitive(entries[self.parent])
+
+        def look(active: Active | None) -> Any:
+            if active is None or active.parts is None:
+                return active is not None and is_sensitive(entries[active.parent])
+            return Within(zip(active.parts), any)
+
+        return fold(look, self)
 
     def receive(
         self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
@@ -68,11 +76,7 @@ class Active:
         ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
         """
         if self.parts is not None:
-            given = child_tangents(self.shell, strip(unthunk(xbar), tape))
-            flags = [None] * len(given) if counts is None else child_tangents(self.shell, counts)
-            for part, partbar, count in zip(self.parts, given, flags, strict=True):
-                if part is not None:
-                    part.receive(tape, partbar, cotangents, f, i, count)
+            self._receive_parts(tape, xbar, cotangents, f, i, counts)
             return
         xbar = _untraced(xbar, tape)
         if counts is None and self.space.holds(xbar):
@@ -85,12 +89,27 @@ class Active:
         if issubclass(type(xbar), AbstractZero):
             return
         alive = None
-        if type(xbar) is Masked:
-            xbar, alive = xbar.value, xbar.alive
-        elif counts is not None:
+        if counts is not None:
             alive = not_zero(counts, self.space.shape)
+        if type(xbar) is Masked:
+            alive = xbar.alive if alive is None else xbar.alive & alive
+            xbar = xbar.value
         xbar = check_shape(_untraced(xbar, tape), self.space, f, i)
         cotangents.add(self.parent, xbar if alive is None else masked(xbar, alive))
+
+    def _receive_parts(
+        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any
+    ) -> None:
+        def look(active: Active | None, xbar: Any, counts: Any) -> Any:
+            if active is None:
+                return None
+            if active.parts is None:
+                return active.receive(tape, xbar, cotangents, f, i, counts)
+            given = child_tangents(active.shell, _untraced(unthunk(xbar), tape))
+            flags = [None] * len(given) if counts is None else child_tangents(active.shell, counts)
+            return Within(zip(active.parts, given, flags, strict=True), list)
+
+        fold(look, self, xbar, counts)
 
 
 def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
@@ -116,15 +135,25 @@ def is_sensitive(entry: Any) -> bool:
 
 def find_active(tape: Any, x: Any) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
-    if isinstance(x, Traced):
-        return Active(x.index, ProjectTo(x.value)) if x.level is tape else None  # type: ignore
-    parts = children(x)
-    if parts is None:
-        return None
-    found = [find_active(tape, part) for part in parts.values]
-    if not any(found):
-        return None
-    return Active(-1, ProjectTo(x), parts.rebuild([None] * len(found)), found)
+
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return Active(x.index, ProjectTo(x.value)) if x.level is tape else None  # type: ignore
+        parts = None if type(x) in LEAVES else children(x)
+        if parts is None:
+            return None
+
+        def build(found: list) -> Active | None:
+            if not any(found):
+                return None
+            return Active(-1, None, parts.rebuild([None] * len(found)), found)
+
+        return Within(zip(parts.values), build)
+
+    active = fold(look, x)
+    if active is not None and active.parts is not None:
+        active.space = ProjectTo(x)
+    return active
 
 
 def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
@@ -244,10 +273,15 @@ def pull_item(tape: Any, entry: Any, ybar: Any, cotangents: Cotangents) -> None:
 class RuleNode:
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
-    __slots__ = ("active", "f", "pullback", "template")
-    takes_pieces = sensitive = False
+    __slots__ = ("active", "f", "pullback", "sensitive", "template")
+    takes_pieces = False
 
-    def __init__(self, pullback: Pullback, f: Any, active: list[tuple[int, Active]]) -> None:
+    def __init__(
+        self, pullback: Pullback, f: Any, active: list[tuple[int, Active]], entries: Any
+    ) -> None:
+        self.sensitive = is_entry_by_entry(f) and any(
+            active.is_sensitive(entries) for _, active in active
+        )
         pullback.plain = False
         self.pullback = pullback
         self.f = f
@@ -257,9 +291,13 @@ class RuleNode:
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         if self.template is not None:
             ybar = self.template.assemble(ybar)
+        flags = None
+        if self.sensitive and type(ybar) is Masked:
+            flags = np.asarray(ybar.alive, float)
         xbars = self.pullback(unmask(ybar))
         for i, active in self.active:
-            active.receive(tape, xbars[i], cotangents, self.f, i - 1)
+            counts = flags if i == 1 else None
+            active.receive(tape, xbars[i], cotangents, self.f, i - 1, counts)
 
 
 class OutputNode:
@@ -309,30 +347,34 @@ class Template:
         self.masked = masked
 
     def assemble(self, bars: dict) -> Any:
-        parts = [
-            part.assemble(bars)
-            if isinstance(part, Template)
-            else NoTangent()
-            if part is None
-            else bars.get(part, ZeroTangent())
-            if self.masked
-            else unmask(bars.get(part, ZeroTangent()))
-            for part in self.parts
-        ]
-        return structural(self.primal_type, self.keys, parts)
+        def bar_of(part: int | None) -> Any:
+            if part is None:
+                return NoTangent()
+            ybar = bars.get(part, ZeroTangent())
+            return ybar if self.masked else unmask(ybar)
+
+        return self.filled(bar_of)
+
+    def filled(self, f: Callable) -> Any:
+        """Return the structure with ``f`` applied to each number of a leaf, or None."""
+
+        def look(part: Any) -> Any:
+            if type(part) is not Template:
+                return f(part)
+            return Within(zip(part.parts), partial(structural, part.primal_type, part.keys))
+
+        return fold(look, self)
 
     def flags(self, bars: dict) -> Any:
         """Return, in the structure, 1 for each entry of a cotangent, 0 for structural zeros."""
 
-        def flags_of(part: Any) -> Any:
-            if isinstance(part, Template):
-                return part.flags(bars)
+        def flags_of(part: int | None) -> Any:
             bar = None if part is None else bars.get(part)
             if bar is None:
                 return ZeroTangent()
             return np.asarray(bar.alive, float) if type(bar) is Masked else np.ones(shape_of(bar))
 
-        return structural(self.primal_type, self.keys, list(map(flags_of, self.parts)))
+        return self.filled(flags_of)
 
 
 def is_perturbable(tape: Any, y: Any, args: Any) -> bool:
@@ -352,19 +394,19 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
     call = append(tape.entries, (node,))
     masked = isinstance(node, RuleNode) and is_told_of_masks(node.f)
-    node.template, _ = _number_leaves(tape, y, 0, args, masked)
+    node.template = _number_leaves(tape, y, args, masked)
 
     def wrap(part: Any, structure: Any) -> Any:
         if isinstance(structure, Template):
             inner = children(part)
             assert inner is not None
-            return inner.rebuild(list(map(wrap, inner.values, structure.parts)))
+            return Within(zip(inner.values, structure.parts), inner.rebuild)
         if structure is None:
             return part
         sensitive = node.template.masked or node.sensitive
         return _wrap_leaf(tape, part, OutputNode(call, structure, node.template, sensitive))
 
-    return wrap(y, node.template)
+    return fold(wrap, y, node.template)
 
 
 def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
@@ -373,27 +415,24 @@ def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
     return tape.wrap(y, (node,))
 
 
-def _number_leaves(tape: Any, y: Any, count: int, args: Any, masked: bool) -> tuple[Any, int]:
-    parts = children(y)
-    if parts is None:
-        return (count, count + 1) if is_perturbable(tape, y, args) else (None, count)
-    structures = []
-    for part in parts.values:
-        structure, count = _number_leaves(tape, part, count, args, masked)
-        structures.append(structure)
-    return Template(type(y), parts.keys, structures, masked), count
+def _number_leaves(tape: Any, y: Any, args: Any, masked: bool) -> Template:
+    numbers = itertools.count()
+
+    def look(y: Any) -> Any:
+        parts = children(y)
+        if parts is None:
+            return next(numbers) if is_perturbable(tape, y, args) else None
+        keys = parts.keys
+        return Within(zip(parts.values), lambda found: Template(type(y), keys, found, masked))
+
+    return fold(look, y)
 
 
 def all_integers(tape: Any, args: Any) -> bool:
     """Say whether every number of ``tape`` among ``args`` is an integer."""
-    for x in args:
-        if isinstance(x, Traced):
+    for x in iterate_leaves(tuple(args)):
+        if isinstance(x, Traced) and x.level is tape:
             dtype = dtype_of(x)  # of a Python int it says float64, the dtype of its tangents
-            integer = type_under(x) is int or (dtype is not None and dtype.kind in "iu")
-            if x.level is tape and not integer:
-                return False
-        else:
-            parts = children(x)
-            if parts is not None and not all_integers(tape, parts.values):
+            if not (type_under(x) is int or (dtype is not None and dtype.kind in "iu")):
                 return False
     return True

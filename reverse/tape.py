@@ -335,4 +335,4 @@ class Tape(Engine):
         active = find_all_active(self, (f, *args))
         if not active:
             return y
-        return wrap_output(self, y, RuleNode(pullback, plain_f, active), (f, *args))
+        return wrap_output(self, y, RuleNode(pullback, plain_f, active, self.entries), (f, *args))

@@ -21,7 +21,7 @@ from ..rules import (
 from ..rules.answers import check_shape, kind_rrule
 from ..rules.containers import Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.kinds import Composed, Kind
-from ..rules.objects import explain, healed
+from ..rules.objects import explain, result
 from ..rules.project import gathered
 from ..rules.roots import all_settled
 from ..rules.running import running
@@ -77,7 +77,7 @@ class Recording:
                     traced[i] = _wrap_inputs(tape, given[i])
                 self.inputs = len(tape.entries)
                 mark_shared(args, traced[1:])
-                y = all_settled(healed(traced[0](*traced[1:], **kwargs)))
+                y = all_settled(result(traced[0](*traced[1:], **kwargs)))
                 # While the tape is open: what was written to gets its value when it is read.
                 self.outputs = [_entry(tape, part) for part in iterate_leaves(y)]
                 given_back = self._argument(y)

@@ -14,6 +14,7 @@ from ..rules.views import (
     axes_of,
     bare,
     begin_write,
+    check_swap,
     check_write,
     copied,
     follow,
@@ -30,7 +31,7 @@ from .pieces import Pieces
 
 def write(tape: Any, x: Any, index: Any, v: Any) -> None:
     """Record ``x[index] = v``: the array that owns the memory of ``x`` gets a new version."""
-    v = settled(v)
+    given = v = settled(v)
     check_write(x, v, tape)
     root, path = root_of(x)
     active = find_active(tape, v)
@@ -38,10 +39,11 @@ def write(tape: Any, x: Any, index: Any, v: Any) -> None:
     (memory,) = begin_write(root) or (copied(root.value),)
     memory = raised(memory, v)
     follow(path, memory)[index] = v
+    moved = check_swap(x, index, given, memory)
     axes = axes_of(bare(memory)) if path else None
     index = tape.watch.hold(index)
     node = WriteNode(root.index, path, axes, index, shape_of(v), active, tape.entries)
-    put_draft(root, (memory,), "value")
+    put_draft(root, (memory,), "value", moved=moved)
     root.index = node.position
 
 
@@ -109,8 +111,7 @@ class WriteNode:
         counts = None
         vbar = self._take(buffer)
         if self.sensitive:
-            if alive is None:
-                alive = np.ones(buffer.shape, bool)
+            alive = np.ones(buffer.shape, bool) if alive is None else alive
             if not ours or (self.path and axes_of(alive) != self.axes):
                 alive = laid_out(alive, self.axes)
             taken = self._take(alive)

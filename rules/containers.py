@@ -63,6 +63,14 @@ DEEP = 1000
 # Containers of our own tell their children themselves.
 registered: dict[type, Callable[[Any], Children]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
+# Of these only the classes that hold what the user gave them are looked into.
+_HOLDERS = {
+    ("collections", "ChainMap"),
+    ("collections", "UserDict"),
+    ("collections", "UserList"),
+    ("types", "SimpleNamespace"),
+    ("argparse", "Namespace"),
+}
 
 
 def children(x: Any) -> Children | None:
@@ -110,7 +118,10 @@ def field_names(x: Any) -> tuple[str, ...] | None:
     if attributes is not None:
         return tuple(attribute.name for attribute in attributes)
     if (
-        cls.__module__.partition(".")[0] in _FOREIGN
+        (
+            cls.__module__.partition(".")[0] in _FOREIGN
+            and (cls.__module__, cls.__name__) not in _HOLDERS
+        )
         or isinstance(x, type | enum.Enum | BaseException)
         or hasattr(cls, "__array__")
         or hasattr(cls, "__array_ufunc__")

@@ -19,7 +19,7 @@ class Masked:
 
     def __init__(self, value: Any, alive: Any) -> None:
         self.value = value
-        self.alive = alive
+        self.alive = np.asarray(alive)  # of a 0-d array NumPy's comparisons make a number
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:
@@ -64,6 +64,16 @@ told_of_masks: set[Any] = set()
 def is_told_of_masks(f: Any) -> bool:
     """Say whether the pullback of ``f`` takes cotangents with structural zeros."""
     return type(f).__hash__ is not None and f in told_of_masks
+
+
+# Functions with rules by hand of which each entry of a result depends on that entry of the first
+# argument alone: structural zeros stay where they are.
+entry_by_entry: set[Any] = set()
+
+
+def is_entry_by_entry(f: Any) -> bool:
+    """Say whether structural zeros pass the pullback of ``f`` as they are."""
+    return type(f).__hash__ is not None and f in entry_by_entry
 
 
 def masked(value: Any, alive: Any) -> Any:

@@ -5,7 +5,6 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
-import operator
 import re
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..config import LostDerivativeError, MutationError
 from .calls import array_of
-from .containers import LEAVES, children, find_cycle
+from .containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
 from .levels import Traced, innermost
 
 OBJECT = np.dtype(object)
@@ -33,35 +32,74 @@ def is_object_array(x: Any) -> bool:
     return type(x) is np.ndarray and x.dtype is OBJECT
 
 
+def holds_traced(x: Any) -> bool:
+    """Say whether ``x`` is an object array that holds traced numbers."""
+    return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
+
+
+def result(y: Any) -> Any:
+    """Return what a differentiated function returned, healed.
+
+    An empty object array, which holds no traced number to tell of, counts as one of floats.
+
+    Raises
+    ------
+    LostDerivativeError
+        If traced values are in an array of a class of its own, such as a masked array.
+    """
+    if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
+        if y.size == 0:
+            return np.zeros(y.shape)
+        if type(y) is not np.ndarray and innermost(np.asarray(y).reshape(-1).tolist()) is not None:
+            raise LostDerivativeError(
+                f"traced numbers in a {type(y).__name__} cannot be followed.\n"
+                "  compute with plain arrays, and np.where in place of a mask"
+            )
+    return healed(y)
+
+
 def healed(x: Any) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
-    if not _may_need_healing(x):
-        return x
+    return fold(_healed, x) if _may_need_healing(x) else x
+
+
+def _healed(x: Any) -> Any:
     if type(x) is np.ndarray:
-        if x.dtype is OBJECT and innermost(x.reshape(-1).tolist()) is not None:
-            return array_of(x.tolist())
-        return x
-    parts = children(x)
-    if parts is None:
-        return x
-    values = [healed(part) for part in parts.values]
-    if all(map(operator.is_, values, parts.values)):
-        return x
-    return parts.rebuild(values)
+        if x.dtype is not OBJECT:
+            return x
+        if x.size == 0:
+            return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
+        return array_of(x.tolist()) if innermost(x.reshape(-1).tolist()) is not None else x
+    parts = None if type(x) in LEAVES else children(x)
+    return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
 
 def _may_need_healing(x: Any) -> bool:
     # Every call asks, and nearly always it is no: so it is found without building anything.
-    cls = type(x)
-    if cls is np.ndarray:
-        return x.dtype is OBJECT
-    if cls in LEAVES:
-        return False
-    if cls is tuple or cls is list:
-        return any(map(_may_need_healing, x))
-    if cls is dict:
-        return any(map(_may_need_healing, x.values()))
-    return True
+    outer: list = []
+    values = iter((x,))
+    while True:
+        for part in values:
+            cls = type(part)
+            if cls is np.ndarray:
+                if part.dtype is OBJECT:
+                    return True
+                continue
+            if cls in LEAVES:
+                continue
+            if cls is dict:
+                part = part.values()
+            elif cls is not tuple and cls is not list:
+                return True
+            outer.append(values)
+            if len(outer) == DEEP:
+                return True  # the walk that heals sees whether this one would end
+            values = iter(part)
+            break
+        else:
+            if not outer:
+                return False
+            values = outer.pop()
 
 
 def as_numbers(x: Any) -> Any:
@@ -102,7 +140,7 @@ def explain(error: Exception) -> None:
             "  keep the traced value itself; or write cr.value(x) into the text, where no "
             "derivative is wanted"
         ) from error
-    if "read-only" in message and isinstance(error, ValueError):
+    if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise MutationError(
             f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
             "the same, cannot be written to.\n"
@@ -124,19 +162,24 @@ def explain(error: Exception) -> None:
         )
 
 
+def _raised_by_a_write(error: ValueError) -> bool:
+    """Say whether a write into a traced array was refused, as NumPy refuses it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("chainrules.")
+
+
 def _explain_cycle(error: RecursionError) -> None:
     trace = error.__traceback__
     for _ in range(20):  # frames, in which the container is a local variable
         if trace is None:
             return
         for x in trace.tb_frame.f_locals.values():
-            cycle = find_cycle(x)
-            if cycle is not None:
-                raise TypeError(
-                    f"a container that holds itself cannot be walked through: {cycle}.\n"
-                    "  make the way back a weakref.ref, or a property; or leave it out of what is "
-                    "differentiated, and of what goes to functions with rules"
-                ) from None
+            try:
+                refuse_cycle(x)
+            except TypeError as refusal:
+                raise refusal from None
         trace = trace.tb_next
 
 

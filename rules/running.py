@@ -7,10 +7,14 @@ nothing of it counts.
 """
 
 import contextvars
+import os
 import weakref
 from types import TracebackType
 
 _innermost: contextvars.ContextVar = contextvars.ContextVar("chainrules_running", default=None)
+# In a child process nobody waits for the transform that its parent was in.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _innermost.set(None))
 
 
 def is_running() -> bool:

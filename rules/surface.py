@@ -1,6 +1,7 @@
 """What users hand to the transforms, checked before anything runs."""
 
 import numbers
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -165,8 +166,8 @@ def _is_direction(t: Any) -> bool:
         return True
     if isinstance(t, Tangent | dict):
         return len(t) > 0
-    if isinstance(t, list | tuple):
-        return any(map(_is_direction, t))
+    if isinstance(t, Collection) and not isinstance(t, str | bytes):
+        return any(map(_is_direction, t.values() if isinstance(t, Mapping) else t))
     dtype = dtype_of(t)
     if dtype is None:
         return isinstance(t, numbers.Number) and bool(t)

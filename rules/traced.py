@@ -279,12 +279,15 @@ class TracedNumber(Traced):
     squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
 
     def copy(self, order: str = "C") -> Any:
-        return call(np.copy, (self,), {"order": order})
+        return self  # a number does not change
 
     def conj(self) -> Any:
         return call(np.conjugate, (self,), {}) if np.iscomplexobj(value(self)) else self
 
     conjugate = conj
+
+    def tolist(self) -> Any:
+        return self
 
     def round(self, decimals: int = 0) -> Any:
         return call(np.round, (self, decimals), {})

@@ -31,25 +31,48 @@ _LAZY = frozenset({"value", "index", "tangent"})
 
 
 class Flat:
-    """``x.flat``: the entries of a traced array one after the other, to read and to write."""
+    """``x.flat``: the entries of a traced array one after the other, to read and to write.
 
-    __slots__ = ("x",)
+    Like NumPy's it is an iterator, at entry ``index``, and starts anew where it is indexed.
+    """
+
+    __slots__ = ("base", "index")
 
     def __init__(self, x: Any) -> None:
-        self.x = x
+        self.base = x
+        self.index = 0
+
+    @property
+    def coords(self) -> tuple:
+        return np.unravel_index(self.index, self.base.shape)
 
     def __len__(self) -> int:
-        return self.x.size
+        return self.base.size
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(call(np.ravel, (self.x,), {}))
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= self.base.size:
+            raise StopIteration
+        y = self.base[self.coords]
+        self.index += 1
+        return y
+
+    def copy(self) -> Any:
+        return np.copy(np.ravel(self.base))
 
     def __getitem__(self, index: Any) -> Any:
-        return call(np.ravel, (self.x,), {})[index]
+        return self.base[self._coords_of(index)]  # a copy, as NumPy's
 
     def __setitem__(self, index: Any, v: Any) -> None:
-        positions = np.arange(self.x.size)[index]
-        self.x[np.unravel_index(positions, self.x.shape)] = v
+        self.base[self._coords_of(index)] = v
+
+    def _coords_of(self, index: Any) -> tuple:
+        self.index = 0
+        n = self.base.size
+        positions = range(n)[index] if type(index) is int else np.arange(n)[index]
+        return np.unravel_index(positions, self.base.shape)
 
 
 def _in_place(operation: Callable) -> Callable:
@@ -161,6 +184,9 @@ class TracedArray(TracedNumber):
 
     def __contains__(self, x: Any) -> bool:
         return value(x) in value(self)
+
+    def copy(self, order: str = "C") -> Any:
+        return call(np.copy, (self,), {"order": order})
 
     def __copy__(self) -> Any:
         return call(np.copy, (self,), {})

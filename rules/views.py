@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..config import MutationError, user_line
-from .containers import LEAVES, children, iterate_leaves
+from .containers import LEAVES, Within, children, fold, iterate_leaves
 from .levels import Traced
 from .project import dtype_of
 
@@ -42,13 +42,15 @@ class Memory:
     """What is known of the memory that a root owns.
 
     ``draft`` is what is written to in place of the root's value, or None; ``views`` are those that
-    have a value; ``seen_by`` are the arrays, outside, that show the same memory.
+    have a value; ``seen_by`` are the arrays, outside, that show the same memory. ``moved`` is what
+    ``check_swap`` says of the last write.
     """
 
-    __slots__ = ("draft", "seen_by", "views")
+    __slots__ = ("draft", "moved", "seen_by", "views")
 
     def __init__(self, draft: tuple | None = None) -> None:
         self.draft = draft
+        self.moved: tuple | None = None
         self.views: dict[int, weakref.ref] = {}
         self.seen_by: list[Any] = []
 
@@ -142,16 +144,19 @@ def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) 
 
 def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
     """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
-    if not isinstance(x, Traced):
-        return
-    if isinstance(y, Traced):
-        if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
-            register_view(y, x, f, options, positions)
-        return
-    parts = children(y)
-    if parts is not None:
-        for position, part in enumerate(parts.values):
-            tie_views(part, x, f, options, (*positions, position))
+
+    def look(y: Any, positions: tuple) -> Any:
+        if isinstance(y, Traced):
+            if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
+                register_view(y, x, f, options, positions)
+            return None
+        parts = children(y)
+        if parts is None:
+            return None
+        return Within([(part, (*positions, k)) for k, part in enumerate(parts.values)], list)
+
+    if isinstance(x, Traced):
+        fold(look, y, positions)
 
 
 def views_of_draft(x: Any, f: Any, options: dict) -> Any:
@@ -164,8 +169,13 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
     def view(part: Any, positions: tuple) -> Any:
         parts = children(part)
         if parts is not None:
-            made = [view(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
-            return NotImplemented if NotImplemented in made else parts.rebuild(made)
+
+            def build(made: list) -> Any:
+                copied = any(inner is NotImplemented for inner in made)
+                return NotImplemented if copied else parts.rebuild(made)
+
+            nodes = [(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
+            return Within(nodes, build)
         if part is memory:
             return x
         if not shares_memory(part, memory):
@@ -175,7 +185,7 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
         tie(handle, x, f, options, positions)
         return handle
 
-    return view(f(memory, **options), ())
+    return fold(view, f(memory, **options), ())
 
 
 # ---- values that come and go --------------------------------------------------------------------
@@ -199,12 +209,12 @@ def living_views(root: Any) -> list:
     return [view for reference in references if (view := reference()) is not None]
 
 
-def put_draft(root: Any, draft: tuple, *names: str) -> None:
+def put_draft(root: Any, draft: tuple, *names: str, moved: tuple | None = None) -> None:
     """Let ``root`` have this draft; the slots ``names``, and those of its views, are empty then."""
     memory = memory_of(root)
     if memory.draft is None:
         _empty(root, names)
-    memory.draft = draft
+    memory.draft, memory.moved = draft, moved
     if memory.views:
         forget(root)
 
@@ -416,5 +426,40 @@ def begin_write(root: Any) -> tuple | None:
     if memory.draft is None:
         array = bare(root)
         if type(array) is np.ndarray and not array.flags.writeable:
-            raise ValueError("assignment destination is read-only")
+            error = ValueError("assignment destination is read-only")
+            error.add_note("  it is so in NumPy as well: write into a copy (x = x.copy())")
+            raise error
     return memory.draft
+
+
+def check_swap(x: Any, index: Any, v: Any, draft: Any) -> tuple | None:
+    """Refuse the second half of a swap of views; else say what ``x[index] = v`` moved where.
+
+    ``x[i], x[j] = x[j], x[i]`` makes two equal rows, since ``x[i]`` shows what was just written
+    into it. That is NumPy's meaning, and never what was meant: its shuffles, which know better for
+    its own arrays, do the same with any other. Refused is a write that is sure to change nothing:
+    back to where its value has just come from, unless by the handle ``v`` itself.
+
+    Raises
+    ------
+    MutationError
+    """
+    if not (isinstance(v, Traced) and v.writable):
+        return None
+    root, path = root_of(x)
+    if root_of(v)[0] is not root:
+        return None
+    array = bare(draft)
+    to, source = _place(follow(path, array)[index]), _place(follow(root_of(v)[1], array))
+    before = root.memory.moved
+    if before and before[:2] == (source, to) != (to, to) and before[2]() is not v:
+        raise MutationError(
+            f"two parts of a traced array are swapped through views in {user_line()}: "
+            "x[i], x[j] = x[j], x[i] makes both equal, and so does rng.shuffle(x).\n"
+            "  write x[[i, j]] = x[[j, i]], or x[...] = x[rng.permutation(len(x))]; or swap copies"
+        )
+    return to, source, weakref.ref(x)
+
+
+def _place(x: np.ndarray) -> tuple:
+    return x.__array_interface__["data"], x.shape, x.strides

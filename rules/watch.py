@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..config import MutationError, user_line
-from .containers import LEAVES, children, iterate_leaves
+from .containers import LEAVES, Within, children, fold, iterate_leaves
 from .exits import describe
 from .levels import Traced
 from .traced_array import TracedArray
@@ -42,10 +42,16 @@ class Watch:
             return snapshot(x) if issubclass(cls, TracedArray) else x
         if cls is tuple and _NUMBERS.issuperset(map(type, x)):
             return x
+        return fold(self._hold, x)
+
+    def _hold(self, x: Any) -> Any:
+        cls = type(x)
         if cls is list or cls is tuple:
-            return cls([self.hold(part) for part in x])
+            return Within(zip(x), cls)
         if cls is dict:
-            return {key: self.hold(part) for key, part in x.items()}
+            return Within(zip(x.values()), lambda values: dict(zip(x, values, strict=True)))
+        if cls in LEAVES:
+            return self.hold(x)
         if isinstance(x, np.ndarray):
             if x.nbytes <= LARGE:
                 return x.copy(order="K")
@@ -59,10 +65,13 @@ class Watch:
 
     def hold_beside(self, value: Any, x: Any) -> Any:
         """Hold what is plain in ``x``; ``value`` is ``x`` without its traced values."""
+        return self.hold(x) if value is x else fold(self._hold_beside, value, x)
+
+    def _hold_beside(self, value: Any, x: Any) -> Any:
         if value is x:
             return self.hold(x)
         if type(x) is list or type(x) is tuple:
-            return type(x)([self.hold_beside(*pair) for pair in zip(value, x, strict=True)])
+            return Within(zip(value, x, strict=True), type(x))
         return value
 
     def hold_all(self, options: dict) -> dict:

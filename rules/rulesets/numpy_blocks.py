@@ -269,19 +269,26 @@ def take_along_axis_block(x, indices, axis=-1):
     return np.take_along_axis(x.values, np.expand_dims(indices, 0), shifted(axis, x.rank))
 
 
+def fitted(v, rank):
+    """The values of a block that is assigned to ``rank`` axes: NumPy drops leading ones of v."""
+    if type(v) is Block and v.rank > rank:
+        return np.reshape(v.values, (v.count, *v.shape[v.rank - rank :]))
+    return aligned(v, rank)
+
+
 @block_rule(written)
 def written_block(x, path, index, v, axes=None):
     count = next(block.count for block in (x, v) if type(block) is Block)
     values = raised(np.copy(spread(x, count)), v.values if type(v) is Block else v)
     if not path and is_basic(index):
         index = (slice(None), *(index if type(index) is tuple else (index,)))
-        values[index] = aligned(v, len(shape_of(values[index])) - 1)
+        values[index] = fitted(v, len(shape_of(values[index])) - 1)
         return values
     shape = shape_of(values)[1:]
     numbered = laid_out(np.arange(math.prod(shape)).reshape(shape), axes)
     places = follow(path, numbered)[index]
     flat = np.reshape(values, (count, math.prod(shape)))
-    flat[:, places] = aligned(v, np.ndim(places))
+    flat[:, places] = fitted(v, np.ndim(places))
     return np.reshape(flat, (count, *shape))
 
 

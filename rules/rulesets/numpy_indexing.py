@@ -115,7 +115,8 @@ def operator_getitem(x, index):
 
 
 def take_index(shape, indices, axis, mode):
-    """Return the index that reads what ``np.take`` takes."""
+    """Return the index that reads what ``np.take`` takes; of a number or a 0-d array, without axis."""
+    axis = axis if shape else None
     n = int(np.prod(shape)) if axis is None else shape[axis]
     indices = np.asarray(indices, None if np.size(indices) else int)
     if mode == "wrap":
@@ -127,12 +128,13 @@ def take_index(shape, indices, axis, mode):
 
 def mark_take(alive, indices, axis=None, mode="raise"):
     index = take_index(alive.shape, indices, axis, mode)
-    mark_getitem(alive if axis is not None else np.reshape(alive, -1), index)
+    along = axis is not None and alive.ndim
+    mark_getitem(alive if along else np.reshape(alive, -1), index)
 
 
 def take_transpose(ybar, space, indices, axis=None, mode="raise"):
     index = take_index(space.shape, indices, axis, mode)
-    if axis is not None:
+    if axis is not None and space.ndim:
         return getitem_transpose(ybar, space, index)
     size = int(np.prod(space.shape))
     return np.reshape(scatter(ybar, (size,), space.dtype, index), space.shape)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy import polynomial
 
 from ..calls import array_of, primitive
-from ..levels import value
-from ..objects import healed
+from ..levels import Traced, value
+from ..objects import as_object_array, healed
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent
@@ -29,6 +29,11 @@ FUNCTIONS = {}
 CLASSES = {}
 
 
+def entries(x):
+    """Return a traced array as an object array, on which NumPy's series compute entry by entry."""
+    return as_object_array(x) if isinstance(x, Traced) else x
+
+
 def define_roots(prefix, module):
     """Define the roots of a series, and differentiate them where they are simple.
 
@@ -36,6 +41,9 @@ def define_roots(prefix, module):
     """
     val, der, vander = (getattr(module, prefix + name) for name in ("val", "der", "vander"))
     plain_roots = getattr(module, f"{prefix}roots")
+
+    def value_at(x, c):
+        return healed(val(entries(x), entries(c)))
 
     @primitive
     @functools.wraps(plain_roots)
@@ -47,7 +55,7 @@ def define_roots(prefix, module):
     def roots_frule(tangents, roots, c):
         _, cdot = tangents
         y = roots(c)
-        return y, ProjectTo(y)(-healed(val(y, dense(cdot, c))) / healed(val(y, der(c))))
+        return y, ProjectTo(y)(-value_at(y, dense(cdot, c)) / value_at(y, healed(der(entries(c)))))
 
     @rrule.register(roots)
     def roots_rrule(roots, c):
@@ -55,8 +63,8 @@ def define_roots(prefix, module):
         y = roots(c)
 
         def roots_pullback(ybar):
-            columns = healed(vander(y, project_c.shape[0] - 1))
-            slope = healed(val(y, der(c)))
+            columns = healed(vander(entries(y), project_c.shape[0] - 1))
+            slope = value_at(y, healed(der(entries(c))))
             return NoTangent(), project_c(-adjoint(columns) @ (ybar / np.conj(slope)))
 
         return y, roots_pullback

@@ -142,8 +142,9 @@ def roll_transpose(ybar, space, shift, axis=None):
 
 @linear_rule(np.repeat)
 def repeat_transpose(ybar, space, repeats, axis=None):
-    shape = space.shape if axis is not None else (int(np.prod(space.shape)),)
-    axis = axis % len(shape) if axis is not None else 0
+    along = axis is not None and space.ndim  # the only axis of a number is none
+    shape = space.shape if along else (int(np.prod(space.shape)),)
+    axis = axis % len(shape) if along else 0
     before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
     if np.size(repeats) == 1:
         count = int(np.ravel(repeats)[0])

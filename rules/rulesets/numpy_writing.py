@@ -87,6 +87,7 @@ def at_rule(ufunc):
         places = np.arange(a.size).reshape(a.shape)[indices]
         parts = np.ravel(np.broadcast_to(b, np.shape(places)))
         flat = np.ravel(places)
+        a = a[None] if a.ndim == 0 else a  # a number has no places
         # An entry that is named several times takes its turns one after the other.
         order = np.argsort(flat, kind="stable")
         turns = np.empty(flat.size, int)

@@ -12,6 +12,7 @@ import numpy as np
 from ..calls import primitive
 from ..definitions import composed
 from ..levels import Traced, value
+from ..objects import holds_traced
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
@@ -43,7 +44,9 @@ def with_values(y, own):
     if isinstance(y, tuple | list):
         parts = map(with_values, y, own)
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
-    return with_value(y, own) if isinstance(y, Traced) else own
+    if not isinstance(y, Traced):
+        return y if holds_traced(y) else own  # an object array of traced numbers has no other value
+    return with_value(y, own)
 
 
 def composed_for_derivatives(f):

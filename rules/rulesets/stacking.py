@@ -4,13 +4,13 @@ A *stack* of numbers or arrays has one more axis, the first; a stack of containe
 container of stacks.
 """
 
-import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..calls import array_of
-from ..containers import children, map_leaves
+from ..containers import Within, children, fold, map_leaves, unless_same
 from ..levels import value
 from ..operands import is_array
 from ..project import Projector, ProjectTo, structural
@@ -35,9 +35,13 @@ def stack(items: Any) -> Any:
     TypeError
         If the items are containers of different structure.
     """
+    return fold(_stack, items)
+
+
+def _stack(items: Any) -> Any:
     parts = children(items[0])
     if parts is not None:
-        return parts.rebuild([stack(column) for column in _columns(items, parts.keys)])
+        return Within(zip(_columns(items, parts.keys)), parts.rebuild)
     if all(item is None for item in items):
         return None
     # NumPy takes long to stack many numbers, and not to make an array of them.
@@ -59,6 +63,10 @@ def shell_of(items: Any) -> Any:
 
 def stack_tangents(tangents: Any, shell: Any = None) -> Any:
     """Stack one tangent per item; ``shell`` has the items' structure."""
+    return fold(_stack_tangents, tangents, shell)
+
+
+def _stack_tangents(tangents: Any, shell: Any) -> Any:
     tangents = [unthunk(t) for t in tangents]
     missing = [t for t in tangents if isinstance(t, NotImplementedTangent)]
     if missing:
@@ -69,10 +77,8 @@ def stack_tangents(tangents: Any, shell: Any = None) -> Any:
     parts = children(shell)
     if parts is not None:
         rows = [child_tangents(shell, t) for t in tangents]
-        columns = [
-            stack_tangents(column, part) for *column, part in zip(*rows, parts.values, strict=True)
-        ]
-        return structural(type(shell), parts.keys, columns)
+        columns = zip(zip(*rows, strict=True), parts.values, strict=True)
+        return Within(columns, partial(structural, type(shell), parts.keys))
     if len(present) < len(tangents):
         zero = np.zeros_like(value(present[0]))
         tangents = [zero if isinstance(t, AbstractZero) else t for t in tangents]
@@ -81,17 +87,22 @@ def stack_tangents(tangents: Any, shell: Any = None) -> Any:
 
 def unstack(t: Any, count: int, shell: Any = None) -> list:
     """Return one tangent per item; ``t`` is that of ``count`` items, stacked or in a sequence."""
-    t = unthunk(t)
-    if isinstance(t, AbstractZero):
-        return [t] * count
-    parts = children(shell)
-    if parts is None:
-        return list(t)
-    columns = [
-        unstack(column, count, part)
-        for column, part in zip(child_tangents(shell, t), parts.values, strict=True)
-    ]
-    return [structural(type(shell), parts.keys, row) for row in zip(*columns, strict=True)]
+
+    def look(t: Any, shell: Any) -> Any:
+        t = unthunk(t)
+        if isinstance(t, AbstractZero):
+            return [t] * count
+        parts = children(shell)
+        if parts is None:
+            return list(t)
+
+        def build(columns: list) -> list:
+            rows = zip(*columns, strict=True)
+            return [structural(type(shell), parts.keys, row) for row in rows]
+
+        return Within(zip(child_tangents(shell, t), parts.values, strict=True), build)
+
+    return fold(look, t, shell)
 
 
 class Sequence:
@@ -163,10 +174,13 @@ def copied(x: Any) -> Any:
     What a function gives back may be an item itself, or a view of it. A rule's result is none,
     so it must not be one without a rule.
     """
+    return fold(_copied, x)
+
+
+def _copied(x: Any) -> Any:
     parts = children(x)
     if parts is not None:
-        values = [copied(part) for part in parts.values]
-        return x if all(map(operator.is_, values, parts.values)) else parts.rebuild(values)
+        return Within(zip(parts.values), unless_same(x, parts))
     if type(x) is np.ndarray or isinstance(x, TracedArray):
         return np.copy(x)
     return x.copy() if isinstance(x, np.ndarray) else x  # of a subclass, which np.copy drops

@@ -11,6 +11,7 @@ from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_a
 from ..calls import array_of, astype
 from ..definitions import composed
 from ..levels import value
+from ..project import dtype_of
 from ..registry import frule, instances, rrule
 from ..tangents import NoTangent
 from .higher_order import map
@@ -50,7 +51,8 @@ def piecewise_composed(x, condlist, funclist, *args, **kw):
     # NumPy itself finds out which function answers where: on the positions of the entries.
     positions = np.reshape(np.arange(np.size(entries)), np.shape(x))
     found = np.piecewise(positions, value(condlist), [collector(f) for f in funclist])
-    y = astype(np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x)), value(x).dtype)
+    y = np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x))
+    y = astype(y, dtype_of(value(x)))
     return laid_out_like(y, x)
 
 

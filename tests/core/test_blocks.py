@@ -73,6 +73,8 @@ CASES: list = [
     (np.take, (block(*M), [1, 1], 0)), (np.take, (block(*M), [5, 0])),
     (np.take_along_axis, (block(*M), np.array([[0, 1], [1, 1], [3, 2]]), 1)),
     (np.take_along_axis, (block(*M), np.array([7, 0]), None)),
+    (np.lib.stride_tricks.sliding_window_view, (block(*M), 2, 1)),
+    (np.lib.stride_tricks.sliding_window_view, (block(*M), (2, 2))),
     (written, (block(*M), (), (0, slice(None)), 2.0)), (written, (block(*M), (), 1, block(4))),
     (written, (normal(*M), (), (slice(None), 1), block(3))),
     (written, (block(*M), ((getitem, {"index": 1}, ()),), slice(0, 2), block(2))),

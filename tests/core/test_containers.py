@@ -77,6 +77,88 @@ class TestDepth:
     def test_jacobians(self, jacobian):
         assert 6.0 == inside(jacobian(square_inside)(nested(NESTS["lists of dicts"])))
 
+    def test_linearize(self, deep):
+        y, pushforward = cr.linearize(square_inside, deep)
+        t = cr.grad(inside)(deep)
+        assert (9.0, 6.0) == (y, pushforward(t))
+        block = map_leaves(lambda leaf: np.array([1.0, 2.0]), nested(NESTS["lists"]))
+        ydots = cr.linearize(square_inside, nested(NESTS["lists"]))[1](block, block=True)
+        np.testing.assert_array_equal([6.0, 12.0], ydots)
+
+    def test_second_derivatives(self, deep):
+        t = cr.grad(inside)(deep)
+        assert 2.0 == inside(cr.hvp(square_inside, (deep,), (t,)))
+        deep = nested(NESTS["lists of dicts"])
+        assert 2.0 == inside(inside(cr.hessian(square_inside)(deep)))
+
+    def test_results(self, deep):
+        def renest(x):
+            return map_leaves(lambda leaf: x * x if leaf == 3.0 else leaf, deep)
+
+        one = cr.grad(inside)(deep)
+        y, ydot = cr.jvp(renest, (3.0,), (1.0,))
+        assert (9.0, 6.0) == (inside(y), inside(ydot))
+        y, pushforward = cr.linearize(renest, 3.0)
+        assert (9.0, 6.0) == (inside(y), inside(pushforward(1.0)))
+        y, pullback = cr.vjp(renest, 3.0)
+        assert (9.0, (6.0,)) == (inside(y), pullback(one))
+        for jacobian in (cr.jacfwd, cr.jacrev, cr.jacobian):
+            assert 6.0 == inside(jacobian(renest)(3.0))
+
+    def test_results_of_rules(self, deep):
+        @cr.primitive
+        def renest(x):
+            return map_leaves(lambda leaf: x * 3.0 if leaf == 3.0 else leaf, deep)
+
+        one = cr.ProjectTo(deep)(cr.grad(inside)(deep))
+
+        @cr.frule.register(renest)
+        def renest_frule(tangents, renest, x):
+            _, xdot = tangents
+            return renest(x), 3.0 * xdot * one
+
+        @cr.rrule.register(renest)
+        def renest_rrule(renest, x):
+            def renest_pullback(ybar):
+                return cr.NoTangent(), 3.0 * inside(ybar)
+
+            return renest(x), renest_pullback
+
+        def f(x):
+            return inside(renest(x)) ** 2
+
+        assert 36.0 == cr.jvp(f, (2.0,), (1.0,))[1]
+        assert 36.0 == cr.linearize(f, 2.0)[1](1.0)
+        assert 36.0 == cr.grad(f)(2.0)
+
+    def test_arguments_of_rules(self, deep):
+        @cr.primitive
+        def outside(x):
+            return inside(x) * 2.0
+
+        one = cr.ProjectTo(deep)(cr.grad(inside)(deep))
+
+        @cr.frule.register(outside)
+        def outside_frule(tangents, outside, x):
+            _, xdot = tangents
+            return outside(x), 2.0 * inside(xdot)
+
+        @cr.rrule.register(outside)
+        def outside_rrule(outside, x):
+            def outside_pullback(ybar):
+                return cr.NoTangent(), 2.0 * ybar * one
+
+            return outside(x), outside_pullback
+
+        def f(x):
+            p = map_leaves(lambda leaf: x if leaf == 3.0 else leaf, deep)
+            return outside(p) ** 2
+
+        assert 24.0 == cr.jvp(f, (3.0,), (1.0,))[1]
+        assert 24.0 == cr.linearize(f, 3.0)[1](1.0)
+        assert 24.0 == cr.grad(f)(3.0)
+        assert 8.0 == cr.hessian(f)(3.0)
+
     def test_flatten(self, deep):
         vector, unflatten = cr.flatten(deep)
         assert 3.0 == vector[0]

@@ -367,7 +367,7 @@ def test_leaves_of_a_nest():
 @pytest.mark.parametrize("zero", [ZERO, NO])
 def test_iterating_over_a_zero_is_refused(zero):
     # By __getitem__ alone it would never end.
-    for iterate in (iter, list, lambda t: dict(zip("ab", t)), lambda t: 1.0 in t):
+    for iterate in (iter, list, lambda t: dict(zip("ab", t))):
         with pytest.raises(cr.RuleError, match=r"(?s)was iterated over in test_.*cr\.unstack"):
             iterate(zero)
     assert [zero, zero] == cr.unstack(zero, 2)

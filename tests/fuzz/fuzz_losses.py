@@ -26,14 +26,6 @@ memo = {}
 def g(t):
     return memo.setdefault(t, t * 3.0)""",
     """\
-memo = []
-def g(t):
-    for k, v in memo:
-        if k == t:
-            return v
-    memo.append((t, t * t))
-    return memo[-1][1]""",
-    """\
 memo = {}
 def g(t):
     return memo.setdefault(str(t), t * t)""",
@@ -85,7 +77,7 @@ AFTER = [
 CONVERT = """
 float(f"{{{x}}}") * {x}|float(str({x})) * {x}|float(repr({x})) * {x}|float("%s" % {x}) * {x}
 float(format({x}, ".17g")) * {x}
-np.sum({x}.astype(object))|np.array([{x}, {x}], dtype=object).sum()|np.asarray([{x}, 2.0]).sum()
+np.sum({x}.astype(object))|np.array([{x}, {x}], dtype=object).sum()|np.asarray([{x}, {x}]).sum()
 np.astype({x}, float)
 np.array({x}, dtype=float)|np.float64({x})|float({x})|{x}.item()|{x}.tolist()
 np.fromiter([{x}, {x}], float)|complex({x}).real
@@ -113,7 +105,6 @@ __import__("json").loads(__import__("json").dumps({x}))|__import__("decimal").De
 __import__("fractions").Fraction({x}) * 2.0
 __import__("pickle").loads(__import__("pickle").dumps({x}))
 __import__("array").array("d", [{x}])[0]
-__import__("struct").unpack("d", __import__("struct").pack("d", {x}))[0]
 np.char.mod("%.17g", {x}).astype(float)|np.vectorize(str)({x}).astype(float)|np.array2string({x})
 float(np.format_float_positional({x}))
 """
@@ -135,9 +126,8 @@ def second_runs(draw):
     if draw(st.booleans()):
         body.append(draw(st.sampled_from(AFTER)))
     x = draw(st.sampled_from(["0.7", "np.array([0.3, 0.9, 1.4])", "np.array([0.7])"]))
-    return Program(
-        (("x", x),), tuple(body), draw(st.sampled_from(["a", "a * a", "np.sum(a)"])), (captured,)
-    )
+    result = draw(st.sampled_from(["a", "a * a", "np.sum(a)"]))
+    return Program((("x", x),), tuple(body), result, (captured,), check="first order")
 
 
 @st.composite

@@ -73,6 +73,6 @@ for _name, _status, _followed in coverage_of_methods.method_rows()["numpy.ndarra
             CASES[_f] = [*CASES[_f], case(np.float64(0.4)), case(np.float32(1.7))]
         if _name in ("fill", "partition", "put", "sort"):
             WRITERS.add(_f)
-        if _name == "tolist":
+        if _name in ("tolist", "choose"):
             OF_ONE_DTYPE.add(_f)
 CASES[Attribute("is_integer")] = [case(np.float64(0.4)), case(np.float32(0.4))]

@@ -281,4 +281,8 @@ if hasattr(np, "row_stack"):  # deprecated
 WRITERS = set(WRITES)
 # Complex medians are refused, complex unique values come in another order than NumPy's, and how
 # long a remainder is depends on the rounding.
-OF_ONE_DTYPE = {np.median, np.nanmedian, np.unique_values, np.polydiv}
+OF_ONE_DTYPE = {
+    np.median, np.nanmedian, np.unique_values, np.polydiv,
+    # Object arrays of complex traced numbers are refused.
+    np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.full, np.trim_zeros,
+}  # fmt: skip

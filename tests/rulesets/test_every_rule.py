@@ -381,19 +381,8 @@ THROUGH = {
 }
 
 
-# Methods of traced arrays and of ufuncs whose results lie in another order, or are copies.
-LIE_OTHERWISE = {"numpy.ndarray.copy", "numpy.ndarray.conj", "numpy.ndarray.conjugate"}
-LIE_OTHERWISE |= {
-    f"{name}.accumulate"
-    for name in (
-        "arctan2", "copysign", "divide", "float_power", "fmax", "fmin", "fmod", "heaviside",
-        "hypot", "logaddexp", "logaddexp2", "nextafter", "power", "remainder", "subtract",
-    )
-}  # fmt: skip
 VALUES = pytest.mark.parametrize("f", [
-    pytest.param(f, id=name, marks=[pytest.mark.xfail(strict=True)] * (name in LIE_OTHERWISE))
-    for f, name in ((f, name_of(f)) for f in CASES)
-    if getattr(f, "__name__", "") not in NO_ARRAYS
+    pytest.param(f, id=name_of(f)) for f in CASES if getattr(f, "__name__", "") not in NO_ARRAYS
 ])  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Plain programs that failed, and branches that gave NaN."""
 
 import numpy as np
-from right_or_refused import same
+from right_or_refused import may_refuse, same
 
 import chainrules as cr
 
@@ -101,6 +101,7 @@ def test_mean_of_nothing():
     same(right, ours)
 
 
+@may_refuse
 def test_iteration_over_a_zero_tangent_ends():
     import itertools
 

@@ -57,12 +57,14 @@ def test_write_through_asarray():
     same(right, ours)
 
 
+@may_refuse
 def test_imag_of_an_array_of_complex_numbers():
     f = lambda x: np.sum(np.array([x * 1j, x]).imag * 3.0)
     ours, right = cr.value_and_grad(f)(2.0)[0], f(2.0)
     same(right, ours)
 
 
+@may_refuse
 def test_imag_of_asarray():
     x = np.ones(2)
     f = lambda x: np.sum(np.asarray(x * 1j).imag * 3.0)
@@ -70,6 +72,7 @@ def test_imag_of_asarray():
     same(right, ours)
 
 
+@may_refuse
 def test_real_of_asarray_in_forward_mode():
     f = lambda x: np.sum(np.real(np.asarray(x * 1j + x)))
     ours, right = cr.jvp(f, (np.ones(2),), (np.ones(2),))[0], f(np.ones(2))

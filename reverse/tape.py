@@ -206,6 +206,8 @@ class Tape(Engine):
                 elif isinstance(other, list | tuple):
                     return self.binary(ufunc, operation, *map(array_of, (a, b)))
         y = operation(x, z)
+        if kind.branch is not None and isinstance(y, Traced):
+            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         entry: Entry | None = None
         if class_y is _float64 or class_y is float:

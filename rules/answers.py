@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleError, TangentError, defined_at
-from .kinds import FreshArray, Kind, NonDifferentiable
+from .kinds import FreshArray, Kind, NonDifferentiable, ScalarRule
 from .masked import unmask
 from .project import ProjectTo, shape_of
 from .signatures import name_of
@@ -51,6 +51,8 @@ def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -
     """Answer an ``frule`` query by a kind."""
     args, kwargs = kind.bind(f, args, kwargs)
     y = f(*args, **kwargs)
+    if type(kind) is ScalarRule:
+        y = kind.through_branch(y, args)
     if isinstance(kind, NonDifferentiable | FreshArray):
         return y, ZERO
     ydot = push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
@@ -64,6 +66,8 @@ def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
     """
     args, kwargs = kind.bind(f, given, kwargs)
     y = f(*args, **kwargs)
+    if type(kind) is ScalarRule:
+        y = kind.through_branch(y, args)
     differentiable = not isinstance(kind, NonDifferentiable | FreshArray)
     spaces = [ProjectTo(x) for x in args] if differentiable else []
     options = (NO_TANGENT,) * (len(given) - len(spaces))

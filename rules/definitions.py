@@ -31,7 +31,9 @@ from .signatures import RuleSignature, dispatch_types, name_of
 from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 
 
-def scalar_rule(f: Any, /, *partials: Any, setup: Callable | None = None) -> None:
+def scalar_rule(
+    f: Any, /, *partials: Any, setup: Callable | None = None, branch: Callable | None = None
+) -> None:
     """Give the derivative of an elementwise ``f`` by one partial per argument.
 
     Parameters
@@ -45,6 +47,9 @@ def scalar_rule(f: Any, /, *partials: Any, setup: Callable | None = None) -> Non
     setup : callable, optional
         ``setup(y, *args)``: what the partials share. It runs once per evaluation, and each
         partial is then called as ``partial(shared, y, *args)``.
+    branch : callable, optional
+        For an ``f`` that chooses among its arguments: ``branch(y, *args)`` is ``y`` as a smooth
+        function of what it chooses, for derivatives that are differentiated again.
 
     Raises
     ------
@@ -65,7 +70,7 @@ def scalar_rule(f: Any, /, *partials: Any, setup: Callable | None = None) -> Non
     if not partials:
         raise RuleError(f"scalar_rule({name_of(f)}) needs one partial per argument.")
     if setup is None and not isinstance(partials[0], tuple):
-        _add_kind(f, ScalarRule(f, partials, caller_line()))
+        _add_kind(f, ScalarRule(f, partials, caller_line(), branch))
         return
     several = isinstance(partials[0], tuple)
     table = partials if several else (partials,)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from ..config import LostDerivativeError, RuleConfig, user_line
 from .calls import body
-from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable
+from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
 from .levels import innermost, next_level, strip, value
 from .methods import OPTED_OUT
 from .missing import missing_rule, runs_in_python
@@ -13,7 +13,7 @@ from .objects import healed, healed_call
 from .operands import is_operand
 from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
-from .views import is_draft, is_fresh, tie_views, view_makers, views_of_draft
+from .views import is_draft, is_fresh, mark_views, tie_views, view_makers, views_of_draft
 
 
 class Engine:
@@ -89,8 +89,12 @@ class Engine:
                 return y
         values = tuple([strip(x, self) for x in args])
         if not isinstance(rule, Kind):
-            return self.apply_rule(rule, f, args, kwargs, values)
+            y = self.apply_rule(rule, f, args, kwargs, values)
+            mark_views(y, args)
+            return y
         y = f(*values, **kwargs)
+        if kind is ScalarRule:
+            y = rule.through_branch(y, values)
         if kind is not LinearRule:
             return self.apply_kind(rule, f, args, kwargs, values, y)
         if y is values[0]:

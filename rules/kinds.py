@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .calls import array_of
+from .levels import Traced
 from .masked import Masked, zeroed
 from .project import ProjectTo, dtype_of, shape_of
 from .signatures import (
@@ -87,16 +88,20 @@ class ScalarRule(Kind):
     """Elementwise: ``partials[i](y, *args)`` is dy/dx_i, or a constant in ``constants[i]``.
 
     A partial p of a map from C to R means ``ydot = Re(p * xdot)``; the projections on both
-    sides make that of the same two lines that serve a holomorphic map.
+    sides make that of the same two lines that serve a holomorphic map. What is differentiated
+    again at a tie is ``branch(y, *args)``, if there is one: see ``scalar_rule``.
     """
 
-    __slots__ = ("_reads", "constants", "partials")
+    __slots__ = ("_reads", "branch", "constants", "partials")
     label = "scalar rule"
     elementwise = True
 
-    def __init__(self, f: Any, partials: Iterable[Any], line: str) -> None:
+    def __init__(
+        self, f: Any, partials: Iterable[Any], line: str, branch: Callable | None = None
+    ) -> None:
         partials = tuple(partials)
         super().__init__(f, len(partials), set(), line)
+        self.branch = branch
         self.constants = tuple(None if callable(p) else p for p in partials)
         self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
         self._reads: list[Any] = [None] * len(partials)
@@ -104,8 +109,15 @@ class ScalarRule(Kind):
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         constant = self.constants[i]
         if constant is None:
-            return self.partial(i, y, args) * xdot
+            partial = self.partial(i, y, args)
+            return (partial.branch if type(partial) is Shares else partial) * xdot
         return xdot if constant is ONE else constant * xdot
+
+    def through_branch(self, y: Any, args: tuple) -> Any:
+        """Return ``y``, whose derivative further out is that of one branch."""
+        if self.branch is None or not isinstance(y, Traced):
+            return y
+        return self.branch(y, *args)
 
     def partial(self, i: int, y: Any, args: tuple) -> Any:
         try:
@@ -141,6 +153,20 @@ class ScalarRule(Kind):
             names = _names_read(self.partials[i], 1 + self.count)
             self._reads[i] = names[0], tuple(names[1:])
         return self._reads[i]
+
+
+class Shares:
+    """A partial at a tie that is differentiated again: of tangents ``branch``, else ``pull``."""
+
+    __slots__ = ("branch", "pull")
+    __array_ufunc__ = None  # so that arrays leave the product to it
+
+    def __init__(self, branch: Any, pull: Callable) -> None:
+        self.branch = branch
+        self.pull = pull
+
+    def __mul__(self, ybar: Any) -> Any:
+        return self.pull(ybar)
 
 
 ONE = 1  # the constant of rules such as addition, which pass a cotangent on as it is

@@ -373,14 +373,42 @@ def mark_shared(given: Any, traced: Any) -> None:
             end, last = high, k
 
 
+def mark_views(y: Any, args: tuple) -> None:
+    """Note what a rule by hand gave back that shares memory with an argument: nothing ties them.
+
+    So a write into either is refused, which would have to be seen in the other.
+    """
+    if not isinstance(y, Traced):
+        parts = () if type(y) in LEAVES else iterate_leaves(y)
+        for part in parts:
+            if _is_array(part):
+                mark_views(part, args)
+        return
+    memory = bare(y) if y.writable else None
+    if type(memory) is not np.ndarray or memory.base is None:
+        shared = [x for x in args if _is_array(x) and bare(x) is memory]
+    else:
+        shared = [x for x in iterate_leaves(args) if np.may_share_memory(_memory(x), memory)]
+    if shared:
+        _mark(y, *shared)
+
+
+def _memory(x: Any) -> Any:
+    x = bare(x)
+    return x if type(x) is np.ndarray else _NOTHING
+
+
+_NOTHING = np.zeros(0)
+
+
 def _is_array(x: Any) -> bool:
     return isinstance(x, Traced) and x.writable
 
 
 def _mark(*handles: Any) -> None:
     for x in handles:
-        if isinstance(x, Traced):
-            memory_of(x).seen_by.append(lambda: True)  # as long as the run lasts
+        if _is_array(x):
+            memory_of(root_of(x)[0]).seen_by.append(lambda: True)  # as long as the run lasts
 
 
 def check_write(x: Any, v: Any, level: Any) -> None:

@@ -1,7 +1,8 @@
 """Running sums, products and extremes of arrays, and the linear recurrence behind them.
 
 Running products are differentiated without a division, so that zeros need no care. A running
-maximum shares the derivative evenly among the equal numbers that it has met.
+maximum shares the derivative evenly among the equal numbers that it has met; what is
+differentiated again takes one of them, see ``ties``.
 """
 
 import math
@@ -11,12 +12,12 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..calls import astype
 from ..definitions import composed, linear_rule
-from ..levels import is_traced
+from ..levels import is_traced, value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
-from .numpy_elementwise import slope_of_abs
 from .numpy_shapes import refuse_integers
+from .ties import through
 
 
 def axes_along(axis, ndim):
@@ -160,15 +161,26 @@ def attained(x, y):
     return shown, stays
 
 
-def running_kink(lanes, shown, stays):
-    """0, without a derivative from where numbers that share in the extreme move apart."""
-    if not np.any(shown * stays):
-        return 0.0
-    places = np.arange(np.shape(shown)[-1])
-    first = np.maximum.accumulate(np.where(stays == 0, places, 0), axis=-1)
-    gaps = lanes - np.take_along_axis(lanes, first, axis=-1)
-    tied = (shown * stays != 0) & np.isfinite(lanes)
-    return recurrence(stays, slope_of_abs(np.where(tied, gaps, 0)))
+def choice(accumulate, shown, stays):
+    """In lanes, where one of equal numbers is chosen anew, and where the choice stays.
+
+    It is the last so far of the largest, and the first of the smallest: see ``ties``.
+    """
+    begins = shown if accumulate == np.maximum.accumulate else shown * (1 - stays)
+    return begins, stays * (1 - begins)
+
+
+def running(accumulate, x, axis):
+    """The result, where ``x`` attains it, where it stays, and the choice among equal numbers."""
+    y, lanes = accumulate(x, axis), in_lanes(x, axis)
+    shown, stays = attained(lanes, in_lanes(y, axis))
+    if not is_traced(x) or not np.any(shown * stays):
+        return y, shown, stays, None
+    begins, goes_on = choice(accumulate, shown, stays)
+    places = np.maximum.accumulate(begins * np.arange(np.shape(lanes)[-1]), axis=-1)
+    taken = np.take_along_axis(lanes, places.astype(int), axis=-1)
+    y = np.where(np.isnan(y), value(y), from_lanes(taken, np.shape(y), axis))
+    return y, shown, stays, (goes_on, begins)
 
 
 def add_extreme_accumulate(accumulate):
@@ -176,25 +188,27 @@ def add_extreme_accumulate(accumulate):
     def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0, dtype=None):
         _, xdot = tangents
         x = x if dtype is None else astype(x, dtype)
-        y = accumulate(x, axis)
-        shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
-        ydot = recurrence(stays, shown * in_lanes(xdot, axis)) / recurrence(stays, shown)
-        if is_traced(x):
-            ydot = ydot + running_kink(in_lanes(x, axis), shown, stays)
+        y, shown, stays, chosen = running(accumulate, x, axis)
+        xdot = in_lanes(xdot, axis)
+        if chosen is None:
+            ydot = recurrence(stays, shown * xdot) / recurrence(stays, shown)
+        else:
+            goes_on, begins = chosen
+            ydot = recurrence(goes_on, begins * xdot)
         return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
     @rrule.register(accumulate)
     def extreme_accumulate_rrule(accumulate, x, *, axis=0, dtype=None):
         project_x = ProjectTo(x)
         x = x if dtype is None else astype(x, dtype)
-        y = accumulate(x, axis)
-        shown, stays = attained(in_lanes(x, axis), in_lanes(y, axis))
+        y, shown, stays, chosen = running(accumulate, x, axis)
 
         def extreme_accumulate_pullback(ybar):
-            ybar = in_lanes(ybar, axis) / recurrence(stays, shown)
-            if is_traced(x):
-                ybar = ybar + running_kink(in_lanes(x, axis), shown, stays)
-            xbar = shown * recurrence_transpose(stays, ybar)
+            ybar = in_lanes(ybar, axis)
+            xbar = shown * recurrence_transpose(stays, ybar / recurrence(stays, shown))
+            if chosen is not None:
+                goes_on, begins = chosen
+                xbar = through(begins * recurrence_transpose(goes_on, ybar), xbar, x)
             return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
 
         return y, extreme_accumulate_pullback

@@ -11,7 +11,7 @@ from ..signatures import positional_names
 from ..tangents import NoTangent
 from .numpy_elementwise import as_array, slope_of_abs
 from .numpy_indexing import scatter
-from .ties import has_kink
+from .ties import has_branch
 
 # ---- counts ----
 
@@ -61,7 +61,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 
 # ---- sets ----
-# Equal numbers share the derivative evenly.
+# Equal numbers share the derivative evenly. Counts and inverses make smooth functions of which no
+# branch tells the second derivative, ``sum(counts * values**2)``: it is NaN.
 
 
 @primitive
@@ -76,7 +77,7 @@ def group_index(inverse, axis):
 
 def kink_of_groups(x, index, inverse, axis):
     """0 for each of ``x``, without a derivative where a group of equal numbers moves apart."""
-    if not has_kink(x, np.bincount(inverse)):
+    if not has_branch(np.bincount(inverse), x):
         return None
     group = group_index(inverse, axis)
     first = np.take(x, index, axis)

@@ -1,8 +1,9 @@
 """Elementwise functions of NumPy: arithmetic, powers, exponentials, parts of complex numbers.
 
 Where a function has a kink, equal arguments share the derivative evenly, and ``abs``, ``hypot``
-and ``sign`` have the derivative 0 at 0; there is no second derivative there, and it is NaN. At a
-jump, as of ``np.remainder``, the derivative is that of the branch which the value belongs to.
+and ``sign`` have the derivative 0 at 0. Differentiated again, ``maximum`` and ``minimum`` are one
+of their branches (see ``ties``); ``abs`` and ``hypot`` have no second derivative, and it is NaN. At
+a jump, as of ``np.remainder``, the derivative is that of the branch which the value belongs to.
 """
 
 import math
@@ -11,11 +12,12 @@ import numpy as np
 
 from ..calls import array_of, primitive
 from ..definitions import composed, linear_rule, non_differentiable, scalar_rule
-from ..levels import Traced, is_traced, value
+from ..levels import is_traced, value
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
 from .quotients import quotient
+from .ties import shares_of
 
 LOG_2 = math.log(2)
 LOG_10 = math.log(10)
@@ -81,32 +83,36 @@ scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,
 # ---- the larger and the smaller ----
 
 
-def greater(a, b):
-    return with_kink((a > b) + 0.5 * (a == b), a, b)
+def greater(a, b, takes_a):
+    shares = (a > b) + 0.5 * (a == b)
+    return shares_of(shares, a == b, takes_a, a, b)
 
 
-def chosen(y, a, b):
+def chosen(y, a, b, takes_a):
     """1 where ``y`` is ``a`` and not ``b``; never for a NaN that fmax and fmin passed over."""
-    return with_kink((a == y) - 0.5 * (a == b), a, b)
+    shares = (a == y) - 0.5 * (a == b)
+    return shares_of(shares, a == b, takes_a, a, b)
 
 
-def with_kink(shares, a, b):
-    """The same shares, whose derivative is NaN where ``a`` and ``b`` are equal and move apart."""
-    if not (isinstance(a, Traced) or isinstance(b, Traced)):
-        return shares
-    tied = (a == b) & np.isfinite(value(a))
-    if not np.any(tied):
-        return shares
-    with np.errstate(invalid="ignore"):  # of equal infinities
-        gaps = np.where(tied, a - b, 0)[()]
-    return shares + slope_of_abs(gaps)
+def second(y, a, b):
+    """``y``, taken from ``b`` where that equals ``a``: what is larger, in the order of both."""
+    y = value(y)
+    return np.where((b == y) | (np.isnan(b) & np.isnan(y)), b, a)[()]
+
+
+def first(y, a, b):
+    return second(y, b, a)
 
 
 # fmt: off
-scalar_rule(np.maximum, lambda y, a, b: greater(a, b), lambda y, a, b: greater(b, a))
-scalar_rule(np.minimum, lambda y, a, b: greater(b, a), lambda y, a, b: greater(a, b))
-scalar_rule(np.fmax,    lambda y, a, b: chosen(y, a, b), lambda y, a, b: chosen(y, b, a))
-scalar_rule(np.fmin,    lambda y, a, b: chosen(y, a, b), lambda y, a, b: chosen(y, b, a))
+scalar_rule(np.maximum, lambda y, a, b: greater(a, b, 0), lambda y, a, b: greater(b, a, 1),
+            branch=second)
+scalar_rule(np.minimum, lambda y, a, b: greater(b, a, 1), lambda y, a, b: greater(a, b, 0),
+            branch=first)
+scalar_rule(np.fmax, lambda y, a, b: chosen(y, a, b, 0), lambda y, a, b: chosen(y, b, a, 1),
+            branch=second)
+scalar_rule(np.fmin, lambda y, a, b: chosen(y, a, b, 1), lambda y, a, b: chosen(y, b, a, 0),
+            branch=first)
 # fmt: on
 
 

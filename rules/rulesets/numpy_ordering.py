@@ -1,8 +1,8 @@
 """Functions of NumPy that choose among numbers, bound them, or put them in order.
 
 Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np.sort`` as in
-``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one. Its own derivative is NaN at a
-tie, where the equal numbers move apart: see ``ties``.
+``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one. What is differentiated again
+at a tie takes one branch: see ``ties``.
 """
 
 import functools
@@ -18,8 +18,8 @@ from ..tangents import AbstractZero, NoTangent, sum_tangents
 from ..thunks import thunk
 from ..zeros import as_structured
 from .numpy_accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
-from .numpy_elementwise import as_array, or_one, slope_of_abs
-from .ties import has_kink, kink_of_neighbours
+from .numpy_elementwise import as_array, or_one
+from .ties import has_branch, shared, through
 
 selection_rule(np.where)
 
@@ -55,34 +55,32 @@ def bounds_of(bounds, a_min, a_max, min, max):
 
 
 def attained(y, a, bounds):
-    """Where each argument is the result, how many of them are, and the kinks between these."""
+    """Where each argument is the result, how many of them are, and which one is chosen.
+
+    The choice is that of ``minimum(maximum(a, low), high)``, for what is differentiated again.
+    """
     xs = (a, *bounds)
     places = [x == y for x in xs]
     number = or_one(np.add(places[0], places[1], dtype=np.int8) + places[2])
-    if not any(has_kink(x, number) for x in xs):
-        return places, number, None
-    kinks = 0.0
-    for i, k in ((0, 1), (0, 2), (1, 2)):
-        if xs[i] is not None and xs[k] is not None:
-            tied = places[i] & places[k] & np.isfinite(value(y))
-            kinks = kinks + slope_of_abs(np.where(tied, xs[i] - xs[k], 0))
-    return places, number, kinks
-
-
-def shared(t, place, number, kinks):
-    """The share of ``t`` that an argument has which is the result in a ``place``."""
-    share = np.where(place, t, 0) / number
-    return share if kinks is None else share + np.where(place, kinks, 0)
+    if not has_branch(number, *xs):
+        return y, places, number, (None,) * 3
+    in_a, low, high = (np.logical_or(place, False) for place in places)
+    chosen = in_a & ~low, low, high & ~(in_a | low)
+    y = value(y)
+    for x, choice in zip(xs, chosen):
+        if x is not None:
+            y = np.where(choice, x, y)
+    return y[()], places, number, chosen
 
 
 @frule.register(np.clip)
 def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
-    y = clip(a, *both)
-    places, number, kinks = attained(y, a, both)
+    y, places, number, chosen = attained(clip(a, *both), a, both)
+    shares = zip(places, (number,) * 3) if chosen[0] is None else zip(chosen, (1,) * 3)
     ydot = sum_tangents(
-        shared(as_array(as_structured(x, xdot)), place, number, kinks)
-        for x, place, xdot in zip((a, *bounds), places, tangents[1:])
+        shared(as_array(as_structured(x, xdot)), *share)
+        for x, share, xdot in zip((a, *bounds), shares, tangents[1:])
         if not isinstance(xdot, AbstractZero)
     )
     return y, ProjectTo(y)(ydot)
@@ -91,17 +89,17 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
 @rrule.register(np.clip)
 def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
-    y = clip(a, *both)
-    places, number, kinks = attained(y, a, both)
+    y, places, number, chosen = attained(clip(a, *both), a, both)
     shapes = [np.shape(x) for x in (a, *both)]
     projections = [ProjectTo(x) for x in (a, *bounds)]
 
     def clip_pullback(ybar):
-        def pull(place, shape, project):
-            return project(unbroadcast(shared(ybar, place, number, kinks), shape))
+        def pull(place, choice, shape, project):
+            return project(unbroadcast(shared(ybar, place, number, choice, a, *both), shape))
 
         return NoTangent(), *(
-            thunk(functools.partial(pull, *pulled)) for pulled in zip(places, shapes, projections)
+            thunk(functools.partial(pull, *pulled))
+            for pulled in zip(places, chosen, shapes, projections)
         )
 
     return y, clip_pullback
@@ -110,9 +108,8 @@ def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
 # ---- order ----
 
 
-def mean_of_ties(t, y):
-    """Replace each of ``t`` by its mean over neighbours that are equal in ``y``, in lanes."""
-    ties = y[..., 1:] == y[..., :-1]
+def mean_of_ties(t, ties):
+    """Replace each of ``t`` by its mean over the neighbours that are ``ties``, in lanes."""
     if not np.any(ties):
         return t
     goes_on = np.concatenate([0 * ties[..., :1], ties], axis=-1) * 1.0
@@ -120,8 +117,6 @@ def mean_of_ties(t, y):
     def total(t):
         return recurrence(goes_on, t) + recurrence_transpose(goes_on, t) - t
 
-    if is_traced(y):
-        t = t + kink_of_neighbours(y, ties)
     return total(t) / total(np.ones_like(t))
 
 
@@ -141,22 +136,23 @@ def order_of(sort, a, y, options):
 
 
 def sorted_lanes(sort, a, y, axis, options):
-    """The sorted lanes, and from where in those of ``a`` they were taken."""
+    """The sorted array; in lanes, from where in ``a`` it was taken, and which are ties."""
     lanes = in_lanes(value(y), axis)
     order = order_of(sort, in_lanes(value(a), axis), lanes, options)
     if is_traced(a):
-        # Not ``y``: of equal numbers that has the mean, which does not show them moving apart.
-        lanes = np.take_along_axis(in_lanes(as_array(a), axis), order, axis=-1)
-    return lanes, order
+        # Differentiated again, equal numbers stay in the order that they are in.
+        taken = np.take_along_axis(in_lanes(as_array(a), axis), order, axis=-1)
+        y = from_lanes(taken, np.shape(y), axis)
+    return y, order, lanes[..., 1:] == lanes[..., :-1]
 
 
 @frule.register(np.sort)
 @frule.register(np.partition)
 def sort_frule(tangents, sort, a, *, axis=-1, **options):
     _, adot = tangents
-    y = sort(a, axis=axis, **options)
-    lanes, order = sorted_lanes(sort, a, y, axis, options)
-    ydot = mean_of_ties(np.take_along_axis(in_lanes(adot, axis), order, axis=-1), lanes)
+    y, order, ties = sorted_lanes(sort, a, sort(a, axis=axis, **options), axis, options)
+    ydot = np.take_along_axis(in_lanes(adot, axis), order, axis=-1)
+    ydot = ydot if is_traced(a) else mean_of_ties(ydot, ties)
     return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
 
@@ -164,11 +160,12 @@ def sort_frule(tangents, sort, a, *, axis=-1, **options):
 @rrule.register(np.partition)
 def sort_rrule(sort, a, *, axis=-1, **options):
     project_a = ProjectTo(a)
-    y = sort(a, axis=axis, **options)
-    lanes, order = sorted_lanes(sort, a, y, axis, options)
+    y, order, ties = sorted_lanes(sort, a, sort(a, axis=axis, **options), axis, options)
 
     def sort_pullback(ybar):
-        ybar = mean_of_ties(in_lanes(ybar, axis), lanes)
+        ybar = in_lanes(ybar, axis)
+        even = mean_of_ties(ybar, ties)
+        ybar = through(ybar, even, a) if is_traced(a) and np.any(ties) else even
         abar = np.take_along_axis(ybar, inverse(order), axis=-1)
         return NoTangent(), project_a(from_lanes(abar, project_a.shape, axis))
 

@@ -12,10 +12,10 @@ from ..out_and_where import write_out
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
-from .numpy_accumulations import in_lanes
+from .numpy_accumulations import from_lanes, in_lanes
 from .numpy_elementwise import as_array, or_one
-from .numpy_reductions import fit_weights, kinks_among, restore
-from .ties import has_kink
+from .numpy_reductions import fit_weights, restore
+from .ties import has_branch, through
 
 # ---- median ----
 
@@ -23,38 +23,68 @@ QUANTILE = {np.median: np.quantile, np.nanmedian: np.nanquantile}
 
 
 def middle(median, a, axis):
-    """The weight of each number in the median: half for each of the two numbers in the middle."""
-    weights = 0.0
+    """The weight of each number in the median: half for each of the two numbers in the middle.
+
+    And the weights for what is differentiated again where some of them are equal, or None.
+    """
+    weights, several = 0.0, False
     for method in ("lower", "higher"):
         y = QUANTILE[median](value(a), 0.5, axis=axis, method=method, keepdims=True)
         attained = a == y
         number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
-        share = 0.5 / or_one(number)
-        if has_kink(a, number):
-            share = share + kinks_among(a, attained, number, axis)
-        weights = weights + np.where(attained, share, 0)
-    return weights
+        weights = weights + np.where(attained, 0.5 / or_one(number), 0)
+        several = several or has_branch(number, a)
+    return weights, chosen_middle(a, weights, axis) if several else None
+
+
+def chosen_middle(a, weights, axis):
+    """Half for each of the two numbers in the middle of the stable order."""
+    lanes = in_lanes(value(a), axis)
+    ranks = np.argsort(np.argsort(lanes, axis=-1, kind="stable"), axis=-1)
+    n = np.sum(~np.isnan(lanes), axis=-1, keepdims=True)
+    chosen = 0.5 * (ranks == (n - 1) // 2) + 0.5 * (ranks == n // 2)
+    # In a lane whose median is NaN nothing has a weight.
+    return from_lanes(chosen.astype(weights.dtype), np.shape(a), axis) * (weights != 0)
+
+
+def branch(y, a, chosen, axis):
+    """The median ``y`` as the sum of what is chosen."""
+    if chosen is None:
+        return y
+    taken = np.sum(weighed(chosen, a), axis=axis)
+    found = np.reshape(np.any(chosen, axis=axis), np.shape(y))
+    return np.where(found, np.reshape(taken, np.shape(y)), value(y))[()]
+
+
+def weighed(weights, t):
+    return weights * np.where(weights, t, 0)
 
 
 @frule.register(np.median)
 @frule.register(np.nanmedian)
 def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepdims=False):
     _, adot = tangents
-    weights = middle(median, a, axis)
-    ydot = np.sum(weights * np.where(weights, adot, 0), axis=axis, keepdims=keepdims)
-    return median(a, axis=axis, keepdims=keepdims), ydot
+    weights, chosen = middle(median, a, axis)
+    ydot = weighed(weights if chosen is None else chosen, adot)
+    ydot = np.sum(ydot, axis=axis, keepdims=keepdims)
+    return branch(median(a, axis=axis, keepdims=keepdims), a, chosen, axis), ydot
 
 
 @rrule.register(np.median)
 @rrule.register(np.nanmedian)
 def median_rrule(median, a, *, axis=None, overwrite_input=False, keepdims=False):
     project_a = ProjectTo(a)
+    y = median(a, axis=axis, keepdims=keepdims)
+    weights, chosen = middle(median, a, axis)
 
     def median_pullback(ybar):
-        weights = middle(median, a, axis)
-        return NoTangent(), project_a(weights * restore(ybar, axis, keepdims, project_a.ndim))
+        ybar = restore(ybar, axis, keepdims, project_a.ndim)
+        abar = weighed(weights, ybar)
+        return NoTangent(), project_a(
+            abar if chosen is None else through(weighed(chosen, ybar), abar, a)
+        )
 
-    return median(a, axis=axis, keepdims=keepdims), median_pullback
+    return branch(y, a, chosen, axis), median_pullback
 
 
 # ---- quantiles ----

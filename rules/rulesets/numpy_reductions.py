@@ -18,7 +18,7 @@ from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
 from .numpy_elementwise import as_array, or_one
 from .numpy_shapes import refuse_integers
-from .ties import has_kink, kink
+from .ties import has_branch, shared
 
 
 def restore(y, axis, keepdims, ndim):
@@ -230,14 +230,26 @@ def has_one_each(attained, y, where, initial):
     return not np.any(np.isnan(y))
 
 
-def kinks_among(x, attained, number, axis, initial=None):
-    """0 for each result, without a derivative where several winners move apart."""
-    tied = in_lanes(np.broadcast_to(attained & np.greater(number, 1), np.shape(x)), axis)
-    lanes = in_lanes(as_array(x), axis)
-    kinks = kink(lanes, tied)
-    if initial is not None:  # which may be one of those that are equal, and does not move
-        kinks = kinks + kink(lanes, tied & (lanes == initial), initial)
-    return np.reshape(kinks, np.shape(np.sum(attained, axis=axis, keepdims=True)))
+MINIMA = (np.min, np.amin, np.nanmin)
+
+
+def branch(extreme, x, y, attained, number, axis, initial):
+    """``y`` taken from one winner of each result, and which; for what is differentiated again.
+
+    It is the last of the largest or the first of the smallest. ``initial`` stands before all.
+    """
+    if not has_branch(number, x):
+        return y, None
+    lanes = in_lanes(np.broadcast_to(attained, np.shape(x)), axis)
+    n, minima = np.shape(lanes)[-1], extreme in MINIMA
+    places = np.argmax(lanes, -1) if minima else n - 1 - np.argmax(lanes[..., ::-1], -1)
+    chosen = lanes & (np.arange(n) == places[..., None])
+    taken = np.take_along_axis(in_lanes(as_array(x), axis), places[..., None], -1)
+    if minima and initial is not None:
+        chosen = chosen & (taken != initial)
+    found = np.reshape(np.any(chosen, axis=-1), np.shape(y))
+    y = np.where(found, np.reshape(taken, np.shape(y)), value(y))[()]
+    return y, from_lanes(chosen, np.shape(x), axis)
 
 
 def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
@@ -250,13 +262,9 @@ def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=No
         places = np.argmax(attained, axis=axis, keepdims=True)
         ydot = np.take_along_axis(xdot, places, axis)
         return y, ydot if keepdims else np.reshape(ydot, np.shape(y))
-    shares = np.where(attained, xdot, 0)
-    if type(number) is not int or number != 1:
-        shares = shares / number
-    ydot = np.sum(shares, axis=axis, keepdims=keepdims)
-    if has_kink(x, number):
-        ydot = ydot + np.reshape(kinks_among(x, attained, number, axis, initial), np.shape(y))
-    return y, ydot
+    y, chosen = branch(extreme, x, y, attained, number, axis, initial)
+    shares = shared(xdot, attained, number) if chosen is None else shared(xdot, chosen, 1)
+    return y, np.sum(shares, axis=axis, keepdims=keepdims)
 
 
 def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
@@ -264,14 +272,13 @@ def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=
     y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
     restored = restore(y, axis, keepdims, project_x.ndim)
     attained, number = winners(x, restored, axis, where, initial)
+    y, chosen = branch(extreme, x, y, attained, number, axis, initial)
 
     def extreme_pullback(ybar):
         ybar = restore(ybar, axis, keepdims, project_x.ndim)
-        share = ybar / number
-        if has_kink(x, number):
-            share = share + kinks_among(x, attained, number, axis, initial)
         # What did not win is structurally zero, even where it has an infinite derivative.
-        return NoTangent(), Masked(project_x(np.where(attained, share, 0)), attained)
+        xbar = shared(ybar, attained, number, chosen, x)
+        return NoTangent(), Masked(project_x(xbar), attained)
 
     return y, extreme_pullback
 

@@ -1,37 +1,65 @@
-"""Equal numbers: they share a derivative evenly, and these shares have no derivative themselves.
+"""Equal numbers: they share a derivative evenly, and what is differentiated again takes one branch.
 
-On either side of a tie the shares are others, so that at the tie the second derivative does not
-exist, or is one that the shares cannot tell: ``sum(sort(x)**2)`` is smooth. It is NaN, where
-the equal numbers move apart. ``kink`` is what says so: it is 0, and is added to a share.
+A smooth function that is written with ``max`` or ``sort`` equals, on each side of a tie, the
+same function of one choice among the equal numbers. So where all choose alike, all its higher
+derivatives are those of the choice. It is that of the stable ascending order: ``max`` takes the
+last of equal numbers, ``min`` the first, and so do ``maximum(a, b)`` and ``minimum(a, b)``.
+
+Tangents that are differentiated again are the choice's, for they meet second derivatives later
+on. Cotangents have met these already: they stay even, and only their derivatives are the choice's.
 """
 
 import numpy as np
 
-from ..levels import is_traced
-from .numpy_elementwise import slope_of_abs
+from ..blocks import block_rule, elementwise
+from ..definitions import linear_rule
+from ..kinds import Shares
+from ..levels import innermost, is_traced, value
+from ..patterns import moves
 
 
-def kink(lanes, tied, first=None):
-    """0 for each lane; its derivative is NaN where numbers of it that are ``tied`` move apart.
+def steady(t, number):
+    """``t``, which does not change at the levels up to ``number``.
 
-    Or away from ``first``, which is one of them if it is not given.
+    At levels further in it is linear in ``t``: a tangent that is still to be given is kept.
     """
-    if first is None:
-        first = np.take_along_axis(lanes, np.argmax(tied, axis=-1)[..., None], axis=-1)
-    with np.errstate(invalid="ignore"):  # of infinities, which nothing moves
-        gaps = np.where(tied & np.isfinite(lanes), lanes - first, 0)
-    return np.sum(np.real(slope_of_abs(gaps)), axis=-1, keepdims=True)
+    level = innermost((t,))
+    if level is None:
+        return t
+    return value(t) if level.number <= number else level.call(steady, (t,), {"number": number})
 
 
-def kink_of_neighbours(lanes, ties):
-    """The same for sorted lanes, for each number; ``ties`` says which equal their neighbour."""
-    with np.errstate(invalid="ignore"):
-        steps = np.where(ties & np.isfinite(lanes[..., 1:]), lanes[..., 1:] - lanes[..., :-1], 0)
-    bends = np.real(slope_of_abs(steps))
-    none = np.zeros_like(bends, shape=(*np.shape(bends)[:-1], 1))
-    return np.concatenate([bends, none], axis=-1) + np.concatenate([none, bends], axis=-1)
+@linear_rule(steady)
+def steady_transpose(ybar, space, number):
+    return steady(ybar, number)
 
 
-def has_kink(x, number):
-    """Say whether a derivative is differentiated again where a ``number`` of ``x`` are equal."""
-    return is_traced(x) and bool(np.any(np.greater(number, 1)))
+block_rule(steady)(elementwise(steady))
+moves(steady)
+
+
+def through(branch, even, *xs):
+    """The numbers of ``even``, with the derivative of ``branch`` where ``xs`` are traced."""
+    number = innermost(xs).number
+    return steady(even, number) + (branch - steady(branch, number))
+
+
+def shares_of(even, tied, choice, *xs):
+    """The shares ``even`` of an argument; differentiated again, ``choice`` where it is ``tied``."""
+    if not is_traced(xs) or not np.any(tied):
+        return even
+    branch = np.where(tied, choice, even)
+    return Shares(branch, lambda t: through(branch * t, even * t, *xs))
+
+
+def shared(t, place, number, chosen=None, *xs):
+    """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
+    share = np.where(place, t, 0)
+    if type(number) is not int or number != 1:
+        share = share / number
+    return share if chosen is None else through(np.where(chosen, t, 0), share, *xs)
+
+
+def has_branch(number, *xs):
+    """Say whether a derivative is differentiated again where a ``number`` of ``xs`` are equal."""
+    return is_traced(xs) and bool(np.any(np.greater(number, 1)))

@@ -10,6 +10,7 @@ from chainrules.rules import blocks as block_rules
 from chainrules.rules.blocks import Block, run_on_block
 from chainrules.rules.rulesets.numpy_indexing import scatter
 from chainrules.rules.rulesets.numpy_shapes import pad_zeros
+from chainrules.rules.rulesets.ties import steady
 from chainrules.rules.views import written
 
 RNG = np.random.default_rng(3)
@@ -37,7 +38,7 @@ CASES: list = [
     (np.true_divide, (block(*V), normal(2, 3))), (np.negative, (block(*M),)),
     (np.where, (MASK, block(*V), 0)), (np.where, (normal(*M) > 0, 0, block(4))),
     (np.real, (block(*V),)), (np.imag, (block(*V),)), (np.conj, (block(*V),)),
-    (astype, (block(*V), np.float32)), (np.copy, (block(*M),)),
+    (astype, (block(*V), np.float32)), (np.copy, (block(*M),)), (steady, (block(*M), 0)),
     (np.sum, (block(*M),)), (np.sum, (block(*T), (0, -1))),
     (np.sum, (block(*M), 0, None, None, True)),
     (np.mean, (block(*M), -1)), (np.cumsum, (block(*M),)), (np.cumsum, (block(*M), 0)),

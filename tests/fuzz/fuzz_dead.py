@@ -15,11 +15,11 @@ MOVES = """
 np.concatenate([{s}, {s}])
 {s}[::-1]|np.expand_dims({s}, 0)|np.repeat({s}, 2)|np.tile({s}, 2)|np.atleast_2d({s})
 np.ravel({s})|{s}.flatten()
-np.array({s})|np.array([{s}, {s}])|np.broadcast_to({s}, (2, *{s}.shape)).copy()
+np.broadcast_to({s}, (2, *{s}.shape)).copy()
 np.swapaxes({s}, 0, -1)|np.rot90({s})
 np.moveaxis({s}, 0, -1)|np.take({s}, [0, -1, 0], axis=0)|np.split({s}, 1)[0]|np.append({s}, {s})
 np.squeeze({s})
-np.asarray({s})|{s}.astype({s}.dtype)|np.ascontiguousarray({s})|np.hstack([{s}, {s}])|{s}.view()
+{s}.astype({s}.dtype)|np.hstack([{s}, {s}])|{s}.view()
 {s}[...]
 """
 LINEAR = ["s * 2.0", "s + 1.0", "-s", "s + s", "s", "s", "s"]

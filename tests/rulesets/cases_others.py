@@ -24,6 +24,7 @@ from chainrules.rules.rulesets import (
     numpy_shapes,
     numpys_own,
     quotients,
+    ties,
 )
 from chainrules.rules.rulesets.numpy_series import FUNCTIONS
 
@@ -89,6 +90,7 @@ PRIMITIVES: dict = {
     numpy_elementwise.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.not_smooth: [case(X, X > 9)],
     quotients.quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
+    ties.steady: [case(X, number=0), case(Z, number=0), case(0.3, number=0)],
 }  # fmt: skip
 SCIMATH: dict = {
     getattr(scimath, name): [case(np.abs(X) / 4 + 0.2), case(0.4), case(Z)]

@@ -14,7 +14,6 @@ from ..rules import (
     Traced,
     TracedArray,
     TracedNumber,
-    ZeroTangent,
     add,
     array_of,
     children,

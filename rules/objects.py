@@ -197,8 +197,8 @@ _EXITS = ("Error setting single item of array", "is not JSON serializable", "REF
 # What NumPy and SciPy say of object arrays.
 _SIGNS = (
     "object array", "dtype('O')", "dtype object", "type object", "'object'",
-    "not supported for the input types", "has no callable", "does not have an identity", "not inexact",
-    "from dtype('O')",
+    "not supported for the input types", "has no callable", "does not have an identity",
+    "not inexact", "from dtype('O')",
 )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def place(arr, mask, vals):
 def putmask(a, mask, values):
     a = traced_target("putmask", a)
     mask = np.reshape(value(mask), a.shape).astype(bool)
-    a[mask] = np.resize(array_of(values), a.shape)[mask]
+    a[mask] = np.resize(array_of(values), a.size)[np.ravel(mask)]
 
 
 @composed(np.put_along_axis)

@@ -1,5 +1,6 @@
 """Arguments that are containers, which the function reads, changes, adds to and takes from."""
 
+import collections
 import copy
 import dataclasses
 
@@ -132,11 +133,20 @@ def leaves(p, path=()):
 def at(p, path):
     """The part of a derivative at a path: by key, by index or by field."""
     for key in path:
+        p = held(p, key)
         try:
             p = p[key]
         except (TypeError, KeyError, IndexError, AttributeError):
             p = getattr(p, key)
     return p
+
+
+def held(p, key):
+    """Where the derivative of a container that only holds another one has its parts."""
+    cls = getattr(p, "primal_type", None)
+    if cls in (collections.UserDict, collections.UserList):
+        return p.data
+    return next(m for m in p.maps if key in m) if cls is collections.ChainMap else p
 
 
 def replaced(p, path, value):

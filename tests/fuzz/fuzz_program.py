@@ -59,7 +59,7 @@ class Program:
 
     def build(self, module=cr, double=False):
         """Run the lines anew; give ``f`` and its inputs, in double precision if asked for."""
-        space = {"np": np, "cr": module}
+        space = {"__name__": "program", "np": np, "cr": module}
         exec(compiled(self.lines()), space)
         inputs = [space[name] for name, _ in self.inputs]
         if double:

@@ -193,7 +193,9 @@ class LinearProgram:
         if parts is None:
             return self.wrap(y, step) if is_perturbable_input(y) else y
         whole = Slot(self.wrap(0.0, step).index)
-        nodes = [(part, (_part, (whole, k), {})) for k, part in enumerate(parts.values)]
+        nodes: list[tuple] = [
+            (part, (_part, (whole, k), {})) for k, part in enumerate(parts.values)
+        ]
         return Within(nodes, parts.rebuild)
 
     def constant(self, x: Any) -> Any:

@@ -96,7 +96,7 @@ class Engine:
             return y
         y = f(*values, **kwargs)
         if kind is ScalarRule:
-            y = rule.through_branch(y, values)
+            y = rule.through_branch(y, values)  # type: ignore[attr-defined]
         if kind is not LinearRule:
             return self.apply_kind(rule, f, args, kwargs, values, y)
         if y is values[0]:

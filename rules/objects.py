@@ -167,7 +167,8 @@ def _raised_by_a_write(error: ValueError) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("chainrules.")
+    module = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    return module.startswith("chainrules.")
 
 
 def _explain_cycle(error: RecursionError) -> None:
@@ -196,7 +197,8 @@ _EXITS = ("Error setting single item of array", "is not JSON serializable", "REF
 # What NumPy and SciPy say of object arrays.
 _SIGNS = (
     "object array", "dtype('O')", "dtype object", "type object", "'object'",
-    "not supported for the input types", "has no callable", "does not have an identity", "not inexact", "from dtype('O')",
+    "not supported for the input types", "has no callable", "does not have an identity",
+    "not inexact", "from dtype('O')",
 )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def operator_getitem(x, index):
 
 
 def take_index(shape, indices, axis, mode):
-    """Return the index that reads what ``np.take`` takes; a number is taken from without axis."""
+    """Return the index that reads what ``np.take`` takes; without axis where ``x`` has none."""
     axis = axis if shape else None
     n = int(np.prod(shape)) if axis is None else shape[axis]
     indices = np.asarray(indices, None if np.size(indices) else int)

@@ -31,9 +31,7 @@ from .signatures import RuleSignature, dispatch_types, name_of
 from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 
 
-def scalar_rule(
-    f: Any, /, *partials: Any, setup: Callable | None = None, branch: Callable | None = None
-) -> None:
+def scalar_rule(f: Any, /, *partials: Any, setup: Any = None, branch: Any = None) -> None:
     """Give the derivative of an elementwise ``f`` by one partial per argument.
 
     Parameters
@@ -44,12 +42,9 @@ def scalar_rule(
         ``partial(y, *args)`` is dy/dx_i at every element, or a number where it is constant.
         For several outputs give one tuple of partials per output; ``y`` is then the tuple of
         outputs. For a map from complex to real, p with ``ydot = Re(p * xdot)``.
-    setup : callable, optional
-        ``setup(y, *args)``: what the partials share. It runs once per evaluation, and each
-        partial is then called as ``partial(shared, y, *args)``.
-    branch : callable, optional
-        For an ``f`` that chooses among its arguments: ``branch(y, *args)`` is ``y`` as a smooth
-        function of what it chooses, for derivatives that are differentiated again.
+    setup, branch : callable, optional
+        ``setup(y, *args)``: what the partials share, found once; they are then called as
+        ``partial(shared, y, *args)``. ``branch(y, *args)``: the choice at a tie.
 
     Raises
     ------

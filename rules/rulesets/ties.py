@@ -5,6 +5,8 @@ same function of one choice among the equal numbers. So where all choose alike, 
 derivatives are those of the choice. It is that of the stable ascending order: ``max`` takes the
 last of equal numbers, ``min`` the first, and so do ``maximum(a, b)`` and ``minimum(a, b)``.
 
+It is wrong where they do not: ``maximum(a, b) * minimum(b, a)`` puts the two in two orders.
+
 Tangents that are differentiated again are the choice's, for they meet second derivatives later
 on. Cotangents have met these already: they stay even, and only their derivatives are the choice's.
 """
@@ -49,7 +51,11 @@ def shares_of(even, tied, choice, *xs):
     if not is_traced(xs) or not np.any(tied):
         return even
     branch = np.where(tied, choice, even)
-    return Shares(branch, lambda t: through(branch * t, even * t, *xs))
+
+    def pull(ybar):
+        return through(branch * ybar, even * ybar, *xs)
+
+    return Shares(branch, pull)
 
 
 def shared(t, place, number, chosen=None, *xs):

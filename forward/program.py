@@ -33,18 +33,9 @@ from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
 from ..rules.project import shape_of, structural
 from ..rules.surface import is_perturbable_input
-from ..rules.views import (
-    Path,
-    axes_of,
-    bare,
-    follow,
-    forget,
-    is_fresh,
-    root_of,
-    tie_views,
-    written,
-)
+from ..rules.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..rules.watch import Watch
+from ..rules.writing import is_fresh, written
 from ..rules.zeros import zero_tangent
 
 _array = np.ndarray

@@ -5,19 +5,8 @@ from typing import Any
 from ..rules import strip
 from ..rules.roots import settled
 from ..rules.tangents import AbstractZero
-from ..rules.views import (
-    axes_of,
-    bare,
-    begin_write,
-    check_swap,
-    check_write,
-    copied,
-    follow,
-    laid_out,
-    put_draft,
-    raised,
-    root_of,
-)
+from ..rules.views import axes_of, bare, copied, follow, laid_out, put_draft, root_of
+from ..rules.writing import begin_write, check_swap, check_write, raised
 
 
 def write(level: Any, x: Any, index: Any, v: Any) -> None:

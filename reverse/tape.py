@@ -34,8 +34,9 @@ from ..rules.views import (
     views_of_draft,
 )
 from ..rules.watch import Watch
+from .active import Active, find_all_active
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
-from .nodes import Active, KindNode, RuleNode, find_all_active, wrap_output
+from .nodes import KindNode, RuleNode, wrap_output
 from .sweep import fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
 

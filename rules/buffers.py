@@ -19,16 +19,8 @@ from .levels import Traced, innermost
 from .roots import all_settled, handed_on, settled
 from .running import is_running
 from .traced_array import TracedArray
-from .views import (
-    follow,
-    hand_out,
-    is_fresh,
-    living_views,
-    memory_of,
-    register_view,
-    root_of,
-    shares_memory,
-)
+from .views import follow, living_views, memory_of, register_view, root_of, shares_memory
+from .writing import hand_out, is_fresh
 
 # Functions that write into their first argument.
 writers: set[Any] = set()

@@ -13,7 +13,8 @@ from .objects import healed, healed_call
 from .operands import is_operand
 from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
-from .views import is_draft, is_fresh, mark_views, tie_views, view_makers, views_of_draft
+from .views import is_draft, tie_views, view_makers, views_of_draft
+from .writing import is_fresh, mark_views
 
 
 class Engine:

@@ -19,7 +19,7 @@ from .levels import Traced, innermost, type_under, value
 from .objects import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
-from .views import is_fresh
+from .writing import is_fresh
 
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:

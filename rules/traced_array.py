@@ -19,12 +19,12 @@ from .views import (
     draft_of,
     follow,
     give_value,
-    hand_out,
     living_views,
     memory_of,
     root_of,
     shares_memory,
 )
+from .writing import hand_out
 
 # Slots that a write empties, and that are filled again when they are read.
 _LAZY = frozenset({"value", "index", "tangent"})

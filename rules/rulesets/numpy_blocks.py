@@ -13,7 +13,8 @@ from ..blocks import Block, aligned, block_rule, elementwise, spread
 from ..calls import astype, getitem
 from ..operands import is_basic
 from ..project import shape_of
-from ..views import follow, laid_out, raised, written
+from ..views import follow, laid_out
+from ..writing import raised, written
 from .numpy_indexing import reads_once, scatter
 from .numpy_shapes import pad_widths, pad_zeros
 

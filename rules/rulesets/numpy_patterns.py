@@ -18,7 +18,7 @@ from ..patterns import (
     refuse_too_many,
 )
 from ..project import shape_of
-from ..views import written
+from ..writing import written
 from .numpy_differences import differences
 from .numpy_einsum import read_call
 from .numpy_indexing import scatter

@@ -11,7 +11,7 @@ from chainrules.rules.blocks import Block, run_on_block
 from chainrules.rules.rulesets.numpy_indexing import scatter
 from chainrules.rules.rulesets.numpy_shapes import pad_zeros
 from chainrules.rules.rulesets.ties import steady
-from chainrules.rules.views import written
+from chainrules.rules.writing import written
 
 RNG = np.random.default_rng(3)
 DIRECTIONS = 5

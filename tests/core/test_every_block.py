@@ -11,7 +11,7 @@ import pytest
 from chainrules.rules import blocks
 from chainrules.rules.blocks import Block, run_on_block
 from chainrules.rules.containers import map_leaves
-from chainrules.rules.views import written
+from chainrules.rules.writing import written
 
 path = Path(__file__).parent / "linear_calls.py"
 spec = importlib.util.spec_from_file_location("linear_calls", path)

@@ -10,7 +10,7 @@ import pytest
 
 from chainrules.rules import patterns
 from chainrules.rules.patterns import Pattern, matrix, run_on_pattern
-from chainrules.rules.views import written
+from chainrules.rules.writing import written
 
 path = Path(__file__).parent / "test_every_block.py"
 spec = importlib.util.spec_from_file_location("test_every_block", path)

@@ -1,0 +1,149 @@
+"""Which arguments of a call depend on the tape, and where their cotangents go."""
+
+from typing import Any
+
+import numpy as np
+
+from ..rules import (
+    AbstractZero,
+    InplaceableThunk,
+    ProjectTo,
+    Traced,
+    children,
+    unthunk,
+)
+from ..rules.answers import check_shape
+from ..rules.containers import LEAVES, Within, fold
+from ..rules.masked import Masked, masked
+from ..rules.tangents import child_tangents
+from .cotangents import Cotangents
+
+
+class Active:
+    """An argument, or a part of one, that depends on the tape: where its cotangent goes.
+
+    ``parent`` is an entry's index and ``space`` the argument's tangent space; for a container
+    ``parts`` holds one of these per part, or None for parts that do not depend on the tape, and
+    a container that is such a part has no ``space``: nobody asks for it.
+    """
+
+    __slots__ = ("parent", "parts", "shell", "space")
+
+    def __init__(self, parent: int, space: Any, shell: Any = None, parts: Any = None) -> None:
+        self.parent = parent
+        self.space = space
+        self.shell = shell
+        self.parts = parts
+
+    def is_sensitive(self, entries: Any) -> bool:
+        """Say whether structural zeros matter to it, or to one of its parts."""
+        if self.parts is None:
+            return is_sensitive(entries[self.parent])
+
+        def look(active: Active | None) -> Any:
+            if active is None or active.parts is None:
+                return active is not None and is_sensitive(entries[active.parent])
+            return Within(zip(active.parts), any)
+
+        return fold(look, self)
+
+    def receive(
+        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
+    ) -> None:
+        """Check what a rule returned for argument ``i`` of ``f``, and add it up.
+
+        ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
+        """
+        if self.parts is not None:
+            self._receive_parts(tape, xbar, cotangents, f, i, counts)
+            return
+        xbar = _untraced(xbar, tape)
+        if counts is None and self.space.holds(xbar):
+            cotangents.add(self.parent, xbar)
+            return
+        if type(xbar) is InplaceableThunk and counts is None:
+            cotangents.add_in_place(self.parent, xbar, self.space)
+            return
+        xbar = unthunk(xbar)
+        if issubclass(type(xbar), AbstractZero):
+            return
+        alive = None
+        if counts is not None:
+            alive = not_zero(counts, self.space.shape)
+        if type(xbar) is Masked:
+            alive = xbar.alive if alive is None else xbar.alive & alive
+            xbar = xbar.value
+        xbar = check_shape(_untraced(xbar, tape), self.space, f, i)
+        cotangents.add(self.parent, xbar if alive is None else masked(xbar, alive))
+
+    def _receive_parts(
+        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any
+    ) -> None:
+        def look(active: Active | None, xbar: Any, counts: Any) -> Any:
+            if active is None:
+                return None
+            if active.parts is None:
+                return active.receive(tape, xbar, cotangents, f, i, counts)
+            given = child_tangents(active.shell, _untraced(unthunk(xbar), tape))
+            flags = [None] * len(given) if counts is None else child_tangents(active.shell, counts)
+            return Within(zip(active.parts, given, flags, strict=True), list)
+
+        fold(look, self, xbar, counts)
+
+
+def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
+    """Return where ``counts``, of ``shape`` or zero altogether, are not 0."""
+    if isinstance(counts, AbstractZero):
+        return np.zeros(shape, bool)
+    return np.reshape(np.asarray(counts) != 0, shape)
+
+
+def _untraced(xbar: Any, tape: Any) -> Any:
+    # What was computed from a captured value is traced here; only its number is a cotangent.
+    return xbar.value if isinstance(xbar, Traced) and xbar.level is tape else xbar
+
+
+def is_sensitive(entry: Any) -> bool:
+    """Say whether it matters to an entry which zeros of its cotangent are structural.
+
+    So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
+    on to one that does.
+    """
+    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1 and len(entry) != 6
+
+
+def find_active(tape: Any, x: Any) -> Active | None:
+    """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
+
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return Active(x.index, ProjectTo(x.value)) if x.level is tape else None  # type: ignore
+        parts = None if type(x) in LEAVES else children(x)
+        if parts is None:
+            return None
+
+        def build(found: list) -> Active | None:
+            if not any(found):
+                return None
+            return Active(-1, None, parts.rebuild([None] * len(found)), found)
+
+        return Within(zip(parts.values), build)
+
+    active = fold(look, x)
+    if active is not None and active.parts is not None:
+        active.space = ProjectTo(x)
+    return active
+
+
+def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
+    """Return the positions of the arguments that depend on ``tape``, and where each is."""
+    active = []
+    for i, x in enumerate(args):
+        if isinstance(x, Traced):
+            if x.level is tape:
+                active.append((i, Active(x.index, ProjectTo(x.value))))  # type: ignore[attr-defined]
+        elif type(x) not in LEAVES:
+            where = find_active(tape, x)
+            if where is not None:
+                active.append((i, where))
+    return active

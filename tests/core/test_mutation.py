@@ -315,7 +315,7 @@ def test_a_swap_of_views_is_refused(shuffle, mode):
         return np.sum(y * ROWS)
 
     with pytest.raises(
-        cr.MutationError, match="swapped through views in test_mutation.py"
+        cr.MutationError, match=r"swapped through views in test_mutation\.py"
     ) as error:
         mode(f, ROWS)
     assert "x[[i, j]] = x[[j, i]]" in str(error.value)

@@ -153,6 +153,10 @@ def replaced(p, path, value):
     if not path:
         return value
     key, rest = path[0], path[1:]
+    if isinstance(p, collections.ChainMap):  # it writes into the first map
+        owner = next(m for m in p.maps if key in m)
+        owner[key] = replaced(owner[key], rest, value)
+        return p
     if isinstance(p, tuple):
         parts = [replaced(c, rest, value) if k == key else c for k, c in enumerate(p)]
         return type(p)(*parts) if hasattr(p, "_fields") else tuple(parts)

@@ -81,13 +81,13 @@ np.sum({x}.astype(object))|np.array([{x}, {x}], dtype=object).sum()|np.asarray([
 np.astype({x}, float)
 np.array({x}, dtype=float)|np.float64({x})|float({x})|{x}.item()|{x}.tolist()
 np.fromiter([{x}, {x}], float)|complex({x}).real
-np.array([{x}])[0]|sum([{x}, {x}])|max({x}, 0.5)|round({x}, 3)|abs({x})
+np.array([{x}])[0]|sum([{x}, {x}])|max({x}, 0.5)|abs({x})
 np.array([{x} * 1j, {x}]).imag|np.asarray({x} * 1j).imag
 np.real(np.asarray({x} * 1j + {x}))|np.asarray({x})|np.asanyarray({x})|np.array({x}, copy=None)
 np.full(2, {x})|np.full_like(np.ones(2), {x})
 np.sum([{x}, {x}])|np.dot([{x}, 1.0], [{x}, 2.0])|np.array({x}, object)|np.linspace(0.0, {x}, 3)
 np.arange(3) * {x}
-int({x} * 1e9) / 1e9|np.round({x} * 1e6) / 1e6|np.array(str({x}), dtype=float)
+int({x} * 1e9) / 1e9|np.array(str({x}), dtype=float)
 np.array([str({x})]).astype(float)|eval(str({x}))
 np.ones(2) * {x}|np.ones(2).__mul__({x})|[1.0, 2.0] * {x}|np.add(np.ones(2, np.float32), {x})
 np.ones(2, object) * {x}

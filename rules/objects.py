@@ -40,7 +40,8 @@ def holds_traced(x: Any) -> bool:
 def result(y: Any) -> Any:
     """Return what a differentiated function returned, healed.
 
-    An empty object array, which holds no traced number to tell of, counts as one of floats.
+    An object array of plain numbers only, or of none, counts as an array of these: it was one of
+    traced numbers before the others were selected or overwritten.
 
     Raises
     ------
@@ -48,8 +49,9 @@ def result(y: Any) -> Any:
         If traced values are in an array of a class of its own, such as a masked array.
     """
     if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
-        if y.size == 0:
-            return np.zeros(y.shape)
+        plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
+        if plain.dtype.kind in "fciu":
+            return plain.reshape(y.shape)
         if type(y) is not np.ndarray and innermost(np.asarray(y).reshape(-1).tolist()) is not None:
             raise LostDerivativeError(
                 f"traced numbers in a {type(y).__name__} cannot be followed.\n"

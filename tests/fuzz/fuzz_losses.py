@@ -87,8 +87,8 @@ np.real(np.asarray({x} * 1j + {x}))|np.asarray({x})|np.asanyarray({x})|np.array(
 np.full(2, {x})|np.full_like(np.ones(2), {x})
 np.sum([{x}, {x}])|np.dot([{x}, 1.0], [{x}, 2.0])|np.array({x}, object)|np.linspace(0.0, {x}, 3)
 np.arange(3) * {x}
-int({x} * 1e9) / 1e9|np.array(str({x}), dtype=float)
-np.array([str({x})]).astype(float)|eval(str({x}))
+np.array(str({x}), dtype=float)
+np.array([str({x})]).astype(float)
 np.ones(2) * {x}|np.ones(2).__mul__({x})|[1.0, 2.0] * {x}|np.add(np.ones(2, np.float32), {x})
 np.ones(2, object) * {x}
 np.ma.masked_array([1.0, 2.0]) * {x}|np.atleast_1d({x})|np.broadcast_to({x}, 3)

@@ -64,7 +64,9 @@ def said_by_us(error):
     """A builtin error that we raise with a second line, which says what to write instead."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = frames[-1].filename.startswith(tuple(cr.__path__))
-    return ours and isinstance(error, TypeError | ValueError) and "\n" in str(error)
+    return (
+        ours and isinstance(error, TypeError | ValueError | AttributeError) and "\n" in str(error)
+    )
 
 
 # ---- vectors of real numbers --------------------------------------------------------------------

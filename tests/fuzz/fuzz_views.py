@@ -40,7 +40,7 @@ np.array({x})|np.array({x}, order="F")|{x}.astype(float)|np.roll({x}, 1)
 np.concatenate([{x}, {x}])|np.stack([{x}, {y}])
 np.stack([{x}, {x}], axis=-1)|np.choose(0, [{x}, {y}])|np.take({x}, [0, -1], axis=0)|np.sort({x})
 np.gradient({x}, axis=0)
-np.cumsum({x}, axis=0)|np.tile({x}, 2)|np.outer({x}, {x})|{x} @ {x}|np.array([{x}, {y}])
+np.cumsum({x}, axis=0)|np.tile({x}, 2)|np.outer({x}, {x})|{x} @ {x}
 np.zeros_like({x})
 np.ones_like({x}) * {x}|np.full({x}.shape, {x})|np.repeat({x}, 2)|np.delete({x}, 0, axis=0)
 np.clip({x}, -5.0, 5.0)

@@ -71,7 +71,9 @@ def _healed(x: Any) -> Any:
             return x
         if x.size == 0:
             return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
-        return array_of(x.tolist()) if innermost(x.reshape(-1).tolist()) is not None else x
+        if innermost(x.reshape(-1).tolist()) is None:
+            return x
+        return array_of(x.tolist()) if x.ndim else np.reshape(x.item(), ())
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 

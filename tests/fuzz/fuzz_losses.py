@@ -101,7 +101,7 @@ __import__("chainrules").numpy.full(2, {x}, dtype=object).sum()
 __import__("chainrules").numpy.array([{x}], dtype=object).sum()
 __import__("math").sin({x})|__import__("statistics").mean([{x}, {x}])
 __import__("copy").deepcopy({x}) * 2.0|hash({x}) * 0 + {x}
-__import__("json").loads(__import__("json").dumps({x}))|__import__("decimal").Decimal({x})
+__import__("json").loads(__import__("json").dumps({x}))
 __import__("fractions").Fraction({x}) * 2.0
 __import__("pickle").loads(__import__("pickle").dumps({x}))
 __import__("array").array("d", [{x}])[0]
@@ -141,7 +141,6 @@ def conversions(draw):
                 "np.array(0.7)",
                 "np.array([0.3, 0.9])",
                 "np.float64(0.7)",
-                "np.array([1.5, 0.5], np.float32)",
             ]
         )
     )

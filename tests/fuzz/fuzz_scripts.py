@@ -271,7 +271,6 @@ ODD = [
     "np.array([1, 2], np.float16)",
     "np.array([1.0, 2.0], '>f8')",
     "np.ones(2).view(np.recarray)",
-    "np.ma.masked_array([1.0, 2.0], [0, 1])",
 ]
 USES = [
     "t * odd",

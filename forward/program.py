@@ -161,7 +161,8 @@ class LinearProgram:
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Run ``f`` on the samples, and remember that it was called."""
-        args, kwargs = _as_read(args), _as_read(kwargs)
+        if any(map(_may_be_swept, args)) or kwargs:
+            args, kwargs = _as_read(args), _as_read(kwargs)
         rule = frule.find(None, f, args)
         if isinstance(rule, NonDifferentiable | FreshArray):
             y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
@@ -270,7 +271,7 @@ class LinearProgram:
 
 def _one(x: Any) -> Any:
     one = zero_tangent(x) + 1
-    return np.reshape(one, shape_of(x)) if is_array(x) else one  # a 0-d array stays an array
+    return one if shape_of(x) or not is_array(x) else np.reshape(one, ())  # it stays an array
 
 
 def _call(f: Any, args: Any, kwargs: dict) -> Any:
@@ -293,6 +294,15 @@ def _part(y: Any, position: int) -> Any:
     parts = children(y)
     assert parts is not None
     return parts.values[position]
+
+
+def _may_be_swept(x: Any) -> bool:
+    """Say whether ``x`` may hold values of a tape that is being swept."""
+    if isinstance(x, Traced):
+        return x.level.sweeps > 0
+    if type(x) is tuple or type(x) is list:
+        return any(map(_may_be_swept, x))
+    return type(x) not in LEAVES
 
 
 def _as_read(x: Any) -> Any:

@@ -50,6 +50,9 @@ class Traced:
         return self.value
 
 
+_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+
+
 def innermost(args: Any) -> Any:
     """Return the highest level among ``args``, looking into containers, or None."""
     # A walk of its own: every call asks, and what it asks for needs neither order nor answers.
@@ -104,7 +107,10 @@ def value(x: Any) -> Any:
 def type_under(x: Any) -> type:
     """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
     while isinstance(x, Traced):
-        x = x.peek() if x.writable else x.value
+        try:
+            x = _value(x)
+        except AttributeError:
+            x = x.peek()  # it is being written to
     return type(x)
 
 

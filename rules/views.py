@@ -251,8 +251,9 @@ def copied(x: Any) -> Any:
     """Copy an array such that the same calls give views of it as of the one it was copied from."""
     if type(x) is not np.ndarray:
         return snapshot(x)
-    if x.flags.forc or x.size == 0:
-        return x.copy(order="K")
+    y = x.copy(order="K")
+    if y.strides == x.strides or x.size == 0 or x.flags.forc:
+        return y
     # Axes that follow each other without a gap do so in the copy, and no others: a gap is one
     # entry wide there. A negative stride stays one.
     strides, width, span = list(x.strides), x.itemsize, x.itemsize
@@ -267,7 +268,7 @@ def copied(x: Any) -> Any:
         width, span = width * x.shape[axis], stride * x.shape[axis]
     reach = [(n - 1) * s for n, s in zip(x.shape, strides, strict=True) if n > 1]
     memory, before = np.empty(width, np.uint8), -sum(s for s in reach if s < 0)
-    y: np.ndarray = np.ndarray(x.shape, x.dtype, memory, before, strides)
+    y = np.ndarray(x.shape, x.dtype, memory, before, strides)
     y[...] = x
     return y
 

@@ -68,7 +68,7 @@ def _refuse_out(f: Any) -> None:
     operation = _OPERATORS.get(f.__name__, "+")
     raise MutationError(
         f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "
-        f"a plain array that others may see, in {user_line()}.\n"
+        f"a plain array, which has no room for a derivative, in {user_line()}.\n"
         f"  use the result instead: y = np.{f.__name__}(...), or a = a {operation} x instead of "
         f"a {operation}= x; or make the array a traced one: np.zeros_like(x)"
     )

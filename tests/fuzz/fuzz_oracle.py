@@ -364,11 +364,11 @@ def plain_value(program):
         again = f(*inputs)
     except Exception:
         return None
-    if not np.array_equal(np.asarray(y), np.asarray(again), equal_nan=True):
-        return None  # memory that nothing was written to
     if not isinstance(y, np.ndarray | np.floating | np.complexfloating | float | complex):
         return None
     y_ = np.asarray(y)
+    if y_.dtype.kind not in "fc" or not np.array_equal(y_, np.asarray(again), equal_nan=True):
+        return None  # no numbers, or memory that nothing was written to
     return y if y_.dtype.kind in "fc" and y_.size <= 64 else None
 
 

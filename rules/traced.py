@@ -184,8 +184,9 @@ class TracedNumber(Traced):
     def __getitem__(self, index: Any) -> Any:
         if type(index) is tuple and not index:
             return self
-        if index is None or index is ...:
-            return call(np.reshape, (self, (1,) if index is None else ()), {})
+        parts = index if type(index) is tuple else (index,)
+        if all(part is None or part is ... for part in parts) and parts.count(...) < 2:
+            return call(np.reshape, (self, (1,) * parts.count(None)), {})
         raise IndexError("invalid index to scalar variable.")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:

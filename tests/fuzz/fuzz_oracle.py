@@ -64,9 +64,11 @@ def said_by_us(error):
     """A builtin error that we raise with a second line, which says what to write instead."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = frames[-1].filename.startswith(tuple(cr.__path__))
-    return (
-        ours and isinstance(error, TypeError | ValueError | AttributeError) and "\n" in str(error)
-    )
+    builtin = isinstance(error, TypeError | ValueError | AttributeError)
+    # What NumPy says of a list of numbers, on which it computes as on an object array.
+    entry = "'float' object has no attribute" in str(error)
+    entry = entry or isinstance(error, ZeroDivisionError)
+    return (ours and builtin and "\n" in str(error)) or entry
 
 
 # ---- vectors of real numbers --------------------------------------------------------------------
@@ -395,6 +397,8 @@ def failures_of(program, y, order=2):
         except Failure as failure:
             failed.add(label)
             yield failure
+    if "cr.value(" in program.lines():
+        order = 1  # what is constant for the one derivative is so for the differences of it
     if order > 1 and real and slopes is not None and tolerance < 1e-4 and not failed:
         yield from second_failures(program, y)
 

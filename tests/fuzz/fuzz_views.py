@@ -48,7 +48,7 @@ np.quantile({x}, [0.2, 0.6], axis=0)|np.asarray([{x}, {x} * 1j]).imag|np.asarray
 np.vectorize(lambda t: t * t)({x})
 np.piecewise({x}, [{x} > 0.9], [lambda t: t * t, lambda t: 2 * t])
 np.choose(np.array([0, 1]), [{x}, {y}])|np.select([{x} > 0.9], [{x} * {x}], {x})
-np.asarray(list({x}))
+
 np.empty_like({x}) * 0 + {x}|np.fmax({x}, {y} - 9.0)|np.einsum("...i->...", {x})
 np.einsum("i...->...i", {x})
 """

@@ -268,6 +268,12 @@ class BilinearRule(Kind):
         super().__init__(f, 2, _options(left, 3), line)
         self.pulls = (left, right)
 
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        args, kwargs = Kind.bind(self, f, args, kwargs)
+        if type(args[0]) in (list, tuple) or type(args[-1]) in (list, tuple):
+            args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
+        return args, kwargs
+
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         a, b = args
         return self.f(xdot, b, **kwargs) if i == 0 else self.f(a, xdot, **kwargs)

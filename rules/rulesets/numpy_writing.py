@@ -46,6 +46,7 @@ def copyto(dst, src, casting="same_kind", where=True):
 def put(a, ind, v, mode="raise"):
     a = traced_target("put", a)
     flat = np.arange(a.size).take(value(ind), mode=mode).ravel()
+    a = a[None] if a.ndim == 0 else a  # a number has no places
     a[np.unravel_index(flat, a.shape)] = np.resize(array_of(v), flat.shape)
 
 

@@ -66,7 +66,7 @@ def said_by_us(error):
     ours = frames[-1].filename.startswith(tuple(cr.__path__))
     builtin = isinstance(error, TypeError | ValueError | AttributeError)
     # What NumPy says of a list of numbers, on which it computes as on an object array.
-    entry = "'float' object has no attribute" in str(error)
+    entry = "'float' object has no attr" in str(error) or "'int' object has no attr" in str(error)
     entry = entry or isinstance(error, ZeroDivisionError)
     return (ours and builtin and "\n" in str(error)) or entry
 

@@ -186,7 +186,8 @@ class TracedNumber(Traced):
             return self
         parts = index if type(index) is tuple else (index,)
         if all(part is None or part is ... for part in parts) and parts.count(...) < 2:
-            return call(np.reshape, (self, (1,) * parts.count(None)), {})
+            x = call(np.reshape, (self, (1,)), {})  # an array, which NumPy's numbers keep from ()
+            return call(np.reshape, (x, (1,) * parts.count(None)), {})
         raise IndexError("invalid index to scalar variable.")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:

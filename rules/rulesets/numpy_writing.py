@@ -29,6 +29,8 @@ def traced_target(function, x):
             f"np.{function} would write a traced value into a plain array in {user_line()}.\n"
             "  make the array a traced one: np.zeros_like(x), np.zeros(shape, like=x), x.copy()"
         )
+    if not x.writable:
+        raise TypeError(f"np.{function} writes into an array, not into a number.")
     return x
 
 

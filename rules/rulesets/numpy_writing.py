@@ -46,6 +46,8 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 @composed(np.put)
 def put(a, ind, v, mode="raise"):
+    if isinstance(a, Traced) and not a.writable:
+        return  # NumPy writes into a copy of a number
     a = traced_target("put", a)
     flat = np.arange(a.size).take(value(ind), mode=mode).ravel()
     a = a[None] if a.ndim == 0 else a  # a number has no places

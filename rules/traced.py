@@ -71,6 +71,13 @@ def _constant_property(name: str) -> property:
     return property(operator.attrgetter("value." + name))  # each level has this property
 
 
+def _one_axis(axis: Any, x: Any) -> Any:
+    """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
+    if type(axis) is tuple and len(axis) == 1:
+        return axis[0]
+    return 0 if axis is None and np.ndim(value(x)) == 1 else axis
+
+
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "memory", "value", "level"})
 
@@ -97,6 +104,8 @@ class TracedNumber(Traced):
         f = ufunc if method == "__call__" else getattr(ufunc, method)
         if method == "reduceat" and len(inputs) > 1:
             kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
+        if method in ("accumulate", "reduceat") and "axis" in kwargs:
+            kwargs["axis"] = _one_axis(kwargs["axis"], self)
         if method == "__call__" and kwargs.get("where", True) is not True:
             return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ...config import MissingRuleError
 from ..calls import primitive
 from ..definitions import composed
 from ..levels import Traced, value
@@ -144,6 +145,11 @@ def vector_norm_along(x, ord, axis, keepdims):
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if type(ord) is str:
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if np.ndim(ord) > 0:
+        raise MissingRuleError(
+            "np.linalg.norm of several orders at once has no rule.\n"
+            "  write np.stack([np.linalg.norm(x, p) for p in orders])"
+        )
     return power_norm(x, float(ord), axis, keepdims)
 
 

@@ -12,21 +12,37 @@ from ..tangents import NoTangent
 
 DEGREE = math.pi / 180
 
+
+def near(root, slope, y):
+    """Of ``root`` and ``-root`` that which is ``slope(y)``, up to rounding.
+
+    On a branch cut of complex numbers the sign of a zero decides, and ``y`` knows the side.
+    """
+    if not np.iscomplexobj(root):
+        return root
+    other_side = np.real(root * np.conj(slope(y))) < 0
+    return np.where(other_side, -root, root) if np.any(other_side) else root
+
+
+def root_near(square, slope, y):
+    """The square root that is ``slope(y)``, up to rounding."""
+    return near(np.sqrt(square), slope, y)
+
+
 # fmt: off
 scalar_rule(np.sin,     lambda y, x: np.cos(x))
 scalar_rule(np.cos,     lambda y, x: -np.sin(x))
 scalar_rule(np.tan,     lambda y, x: 1 + y * y)
-scalar_rule(np.arcsin,  lambda y, x: 1 / np.sqrt((1 - x) * (1 + x)))
-scalar_rule(np.arccos,  lambda y, x: -1 / np.sqrt((1 - x) * (1 + x)))
+scalar_rule(np.arcsin,  lambda y, x: 1 / root_near((1 - x) * (1 + x), np.cos, y))
+scalar_rule(np.arccos,  lambda y, x: -1 / root_near((1 - x) * (1 + x), np.sin, y))
 scalar_rule(np.arctan,  lambda y, x: 1 / (1 + x * x))
 scalar_rule(np.arctan2, lambda y, a, b: b / (a * a + b * b), lambda y, a, b: -a / (a * a + b * b))
 
 scalar_rule(np.sinh,    lambda y, x: np.cosh(x))
 scalar_rule(np.cosh,    lambda y, x: np.sinh(x))
 scalar_rule(np.tanh,    lambda y, x: 1 - y * y)
-scalar_rule(np.arcsinh, lambda y, x: 1 / np.sqrt(x * x + 1))
-# Two roots, because one root of the product has another branch cut.
-scalar_rule(np.arccosh, lambda y, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)))
+scalar_rule(np.arcsinh, lambda y, x: 1 / root_near(x * x + 1, np.cosh, y))
+scalar_rule(np.arccosh, lambda y, x: 1 / near(np.sqrt(x - 1) * np.sqrt(x + 1), np.sinh, y))
 scalar_rule(np.arctanh, lambda y, x: 1 / ((1 - x) * (1 + x)))
 
 scalar_rule(np.deg2rad, DEGREE)

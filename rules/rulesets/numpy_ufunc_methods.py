@@ -136,7 +136,6 @@ def accumulate_by(ufunc):
         x = in_loop(ufunc, array, dtype)
         if np.ndim(x) == 0:
             raise TypeError("cannot accumulate on a scalar")
-        axis = 0 if axis is None and np.ndim(x) == 1 else axis
         entries = np.moveaxis(x, axis, 0)
         ys = list(entries[:1])
         for entry in entries[1:]:

@@ -490,3 +490,30 @@ def test_large_captured_array_of_which_one_entry_changes():
             ours += cr.grad(f)(2.0) != 10**7
     right = 0
     same(right, ours)
+
+
+CUTS = {
+    np.arcsin: (2.0, -2.0),
+    np.arccos: (2.0, -2.0),
+    np.arccosh: (0.5, -2.0),
+    np.arctanh: (2.0, -2.0),
+    np.sqrt: (-2.0,),
+    np.log: (-2.0,),
+    np.arcsinh: (2j, -2j),
+    np.arctan: (2j, -2j),
+}
+
+
+@pytest.mark.parametrize("f", CUTS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_on_a_branch_cut_the_sign_of_a_zero_decides(f, zero):
+    for point in CUTS[f]:
+        z = complex(point)
+        along, step = (1.0, 1e-6) if z.real else (1j, 1e-6j)
+        z = complex(z.real, zero) if z.real else complex(zero, z.imag)
+        ends = [complex(z.real + h.real, z.imag) if z.real else complex(z.real, z.imag + h.imag)
+                for h in (complex(step), -complex(step))]  # fmt: skip
+        expected = (f(ends[0]) - f(ends[1])) / (ends[0] - ends[1]) * along
+        assert abs(cr.jvp(f, (z,), (along,))[1] - expected) < 1e-6
+        (zbar,) = cr.vjp(f, z)[1](1.0 + 0j)
+        assert abs(np.conj(zbar) * along - expected) < 1e-6

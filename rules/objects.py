@@ -51,7 +51,8 @@ def result(y: Any) -> Any:
     if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
         plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
         if plain.dtype.kind in "fciu":
-            return plain.reshape(y.shape)
+            # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
+            return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
         if type(y) is not np.ndarray and innermost(np.asarray(y).reshape(-1).tolist()) is not None:
             raise LostDerivativeError(
                 f"traced numbers in a {type(y).__name__} cannot be followed.\n"
@@ -210,7 +211,7 @@ def as_object_array(x: Any) -> np.ndarray:
     """Return an object array of the shape of the traced ``x``, with one number per entry."""
     array = np.empty(x.shape if hasattr(x, "__len__") else (), object)
     if array.ndim == 0:
-        array[()] = x
+        array[()] = x[()] if type(x).writable else x
     else:
         for index in np.ndindex(array.shape):
             array[index] = x[index]

@@ -7,6 +7,7 @@ from typing import Any
 from .containers import Within, children, fold, unless_same
 from .levels import Traced
 from .levels import value as value_under
+from .objects import healed, holds_traced
 from .signatures import parameters
 from .views import snapshot
 
@@ -31,6 +32,8 @@ def value(x: Any) -> Any:
     def look(x: Any) -> Any:
         if isinstance(x, Traced):
             return snapshot(value_under(x))
+        if holds_traced(x):  # what np.asarray made of a traced array
+            return look(healed(x))
         parts = children(x)
         return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 

@@ -168,7 +168,7 @@ def unique_all(x):
 
 @composed(np.union1d)
 def union1d(ar1, ar2):
-    return np.unique(np.concatenate([np.ravel(ar1), np.ravel(ar2)]))
+    return np.unique(np.concatenate((ar1, ar2), axis=None))
 
 
 @composed(np.intersect1d)

@@ -46,8 +46,10 @@ def end_shape(a, axis):
 
 @composed(np.ediff1d)
 def ediff1d(ary, to_end=None, to_begin=None):
-    parts = (to_begin, differences(np.ravel(ary), 1, -1), to_end)
-    return np.concatenate([np.ravel(part) for part in parts if part is not None])
+    y = differences(np.ravel(ary), 1, -1)
+    # Ends are cast to the dtype of the differences, as NumPy does.
+    ends = [None if end is None else astype(np.ravel(end), y.dtype) for end in (to_begin, to_end)]
+    return np.concatenate([part for part in (ends[0], y, ends[1]) if part is not None])
 
 
 # ---- slopes and areas ----

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..config import LostDerivativeError, RuleConfig, user_line
 from .calls import body
 from .kinds import Composed, FreshArray, Kind, LinearRule, NonDifferentiable, ScalarRule
@@ -15,6 +17,14 @@ from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
 from .views import is_draft, tie_views, view_makers, views_of_draft
 from .writing import is_fresh, mark_views
+
+
+def _refuse_objects(f: Any, y: Any) -> None:
+    if type(y) is np.ndarray and y.dtype.kind == "O":
+        raise LostDerivativeError(
+            f"{name_of(f)} of a traced value and an array of dtype object gave objects, which have "
+            f"no derivative, in {user_line()}.\n  make it an array of numbers: a.astype(float)"
+        )
 
 
 class Engine:
@@ -93,9 +103,11 @@ class Engine:
         values = tuple([strip(x, self) for x in args])
         if not isinstance(rule, Kind):
             y = self.apply_rule(rule, f, args, kwargs, values)
+            _refuse_objects(f, y)
             mark_views(y, args)
             return y
         y = f(*values, **kwargs)
+        _refuse_objects(f, y)
         if kind is ScalarRule:
             y = rule.through_branch(y, values)  # type: ignore[attr-defined]
         if kind is not LinearRule:

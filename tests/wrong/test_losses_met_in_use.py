@@ -146,3 +146,19 @@ def test_rule_of_a_functor_is_found_or_warned_of():
             return square(t), square_pullback
 
     found_or_warned_of(register, lambda t: square(t) * 1.0)
+
+
+def test_an_object_array_of_floats_beside_a_traced_one():
+    odd = np.array([1.0, 2.0], object)
+    for f in (
+        lambda t: np.stack([t, odd]),
+        lambda t: np.concatenate([t, odd]),
+        lambda t: np.where(t > 0, t, odd),
+        lambda t: t * odd,
+        lambda t: np.dot(t, odd),
+    ):
+        try:
+            gradient = cr.grad(lambda t: np.sum(f(t)))(np.ones(2))
+        except cr.LostDerivativeError:
+            continue
+        assert np.all(gradient != 0)

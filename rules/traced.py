@@ -5,6 +5,7 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 ``call``. Engines subclass the two and add what they store.
 """
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from .exits import KEEP, describe, lose_array, lose_complex, lose_number, lost
 from .levels import Traced, innermost, type_under, value
 from .objects import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
+from .signatures import positional_names
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
@@ -71,6 +73,13 @@ def _constant_property(name: str) -> property:
     return property(operator.attrgetter("value." + name))  # each level has this property
 
 
+@functools.lru_cache(maxsize=1024)
+def _place_of_out(f: Any) -> int:
+    """Return where among the arguments of a NumPy function ``out`` stands; 0 where it does not."""
+    names = positional_names(f)
+    return names.index("out") if "out" in names else 0
+
+
 def _one_axis(axis: Any, x: Any) -> Any:
     """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
     if type(axis) is tuple and len(axis) == 1:
@@ -116,6 +125,10 @@ class TracedNumber(Traced):
         return call(f, inputs, kwargs)
 
     def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
+            kwargs = {**kwargs, "out": args[at]}
+            rest = args[at + 1 :]
+            args = (*args[:at], None, *rest) if rest else args[:at]
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
             out = kwargs.pop("out")

@@ -158,3 +158,20 @@ def test_reduce_over_one_row_is_a_view_of_it():
 
     ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
     same(right, ours)
+
+
+def test_out_given_by_position():
+    def f(x):
+        y, total = np.zeros_like(x), np.zeros_like(x[0])
+        np.cumsum(x, 0, None, y)
+        np.clip(y, 0.0, 1.5, y)
+        np.sum(y, 0, None, total)
+        np.fix(x, x)
+        return np.sum(total * total) + np.sum(x)
+
+    x = np.array([[1.4, 0.6], [0.3, 0.2]])
+    kept = x.copy()
+    value, gradient = cr.value_and_grad(f)(x)
+    same(f(x.copy()), value)
+    same(kept, x)
+    same(cr.jacfwd(f)(x), gradient)

@@ -5,6 +5,7 @@
 
 import numpy as np
 
+from ...config import MissingRuleError
 from ..calls import astype
 from ..definitions import composed
 from ..levels import value
@@ -27,6 +28,11 @@ def middle(median, a, axis):
 
     And the weights for what is differentiated again where some of them are equal, or None.
     """
+    if np.iscomplexobj(a):
+        raise MissingRuleError(
+            f"np.{median.__name__} of complex numbers, which it orders by their real parts first, has "
+            "no rule.\n  take it of the real and of the imaginary part"
+        )
     weights, several = 0.0, False
     for method in ("lower", "higher"):
         y = QUANTILE[median](value(a), 0.5, axis=axis, method=method, keepdims=True)

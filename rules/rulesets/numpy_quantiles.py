@@ -30,8 +30,8 @@ def middle(median, a, axis):
     """
     if np.iscomplexobj(a):
         raise MissingRuleError(
-            f"np.{median.__name__} of complex numbers, which it orders by their real parts first, has "
-            "no rule.\n  take it of the real and of the imaginary part"
+            f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
+            "rule.\n  take it of the real and of the imaginary part"
         )
     weights, several = 0.0, False
     for method in ("lower", "higher"):

@@ -13,7 +13,7 @@ import numpy as np
 from ..config import LostDerivativeError, MutationError
 from .calls import array_of
 from .containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
-from .levels import Traced, innermost
+from .levels import Traced, innermost, value
 
 OBJECT = np.dtype(object)
 
@@ -208,8 +208,8 @@ _SIGNS = (
 
 
 def as_object_array(x: Any) -> np.ndarray:
-    """Return an object array of the shape of the traced ``x``, with one number per entry."""
-    array = np.empty(x.shape if hasattr(x, "__len__") else (), object)
+    """Return an object array that lies as the traced ``x`` does, with one number per entry."""
+    array = np.empty_like(value(x), object) if type(x).writable else np.empty((), object)
     if array.ndim == 0:
         array[()] = x[()] if type(x).writable else x
     else:

@@ -2,9 +2,8 @@
 
 ``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
 array is kept as a copy, or, where ``c.flags.writeable`` is False all the way down to what owns
-the memory, as it is. An array above ``LARGE`` bytes, whose copy might not fit, is compared
-before the derivative is computed: where a digest of all its entries is not what it was, that is
-an error.
+the memory, as it is. An array above ``LARGE`` bytes is kept as it is, too, and compared before
+the derivative is computed: where a digest of all its entries is not what it was, that is an error.
 """
 
 from typing import Any
@@ -19,7 +18,7 @@ from .traced_array import TracedArray
 from .views import copied, snapshot
 
 SMALL = 1 << 14  # bytes, up to which it is not worth to look whether there is a copy already
-LARGE = 1 << 26  # bytes
+LARGE = 1 << 20  # bytes, from which a digest is cheaper than a copy
 WORDS = 1021, 1019  # primes, so that rows or entries that changed places are noticed
 _NUMBERS = frozenset({int, float, slice, type(None)})  # what shapes, axes and indices hold
 

@@ -194,7 +194,9 @@ class TracedArray(TracedNumber):
     def __deepcopy__(self, memo: dict) -> Any:
         return call(np.copy, (self,), {})
 
-    def tolist(self) -> list:
+    def tolist(self) -> Any:
+        if self.ndim == 0:
+            return self[()]
         return [row.tolist() if self.ndim > 1 else row for row in self]
 
     # ---- writing ----

@@ -96,6 +96,12 @@ def define_fit(prefix, module):
     return fit
 
 
+def roots_in_domain(self):
+    """The roots of the series, which may be complex, moved to its domain."""
+    offset, scale = polynomial.polyutils.mapparms(self.window, self.domain)
+    return offset + scale * self._roots(self.coef)
+
+
 for _prefix, _module in MODULES.items():
     FUNCTIONS[f"{_prefix}roots"] = define_roots(_prefix, _module)
     FUNCTIONS[f"{_prefix}fit"] = define_fit(_prefix, _module)
@@ -103,5 +109,5 @@ for _prefix, _module in MODULES.items():
     _series = next(x for x in _types if x.__module__ == _module.__name__)
     _names = ("roots", "fit")
     _methods: dict = {f"_{name}": staticmethod(FUNCTIONS[_prefix + name]) for name in _names}
-    _methods["__module__"] = __name__
+    _methods |= {"roots": roots_in_domain, "__module__": __name__}
     CLASSES[_series.__name__] = type(_series.__name__, (_series,), _methods)

@@ -76,6 +76,8 @@ class WriteNode:
             self._is_place(ybar.space.shape) and cotangents.bars[self.before] is None
         ):
             ybar = ybar.gathered()
+            if isinstance(ybar, AbstractZero):
+                return  # all of it was overwritten
         if type(ybar) is Pieces:
             vbar = ybar.take(self.index)
             cotangents.bars[self.before] = ybar

@@ -161,3 +161,18 @@ def test_branch_not_selected_after_a_copy_gives_no_nan():
             np.array([0.0, 0.5]),
         )
     same(right, ours)
+
+
+def test_all_of_an_array_is_overwritten_after_a_write_into_a_view_of_it():
+    def f(x):
+        b = np.sin(x[-1:])
+        c = b[0]
+        c *= 1.5
+        b[0] = 0.0
+        return np.mean(c) ** 2 + x[0, 0] ** 2
+
+    x = np.array([[1.283, 0.483]])
+    same(np.array([[2 * x[0, 0], 0.0]]), cr.grad(f)(x))
+    same(np.array([[2 * x[0, 0], 0.0]]), cr.jacrev(f, sparse=True)(x).toarray())
+    same(np.diag([2.0, 0.0]), cr.jacrev(cr.grad(f))(x).reshape(2, 2))
+    same(np.diag([2.0, 0.0]), cr.hessian(f)(x).reshape(2, 2))

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ...config import MissingRuleError
 from ..calls import astype
 from ..definitions import composed, composed_where_traced, linear_rule
 from ..levels import value
@@ -144,6 +145,15 @@ def deviation(var, x, axis, ddof, where, mean):
     return where, c, np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
 
 
+def refuse_real(x, dtype):
+    """Refuse a real ``dtype`` for complex numbers: NumPy drops imaginary parts of the mean alone."""
+    if dtype is not None and np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
+        raise MissingRuleError(
+            f"a variance of complex numbers with dtype={np.dtype(dtype)} has no rule.\n"
+            "  leave out dtype, or take that of the real part"
+        )
+
+
 @frule.register(np.var)
 @frule.register(np.nanvar)
 def var_frule(tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
@@ -154,6 +164,7 @@ def var_frule(tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False
     given ``mean`` is a constant itself.
     """
     refuse_integers(x, dtype)
+    refuse_real(x, dtype)
     _, xdot = tangents
     ddof = ddof if correction is None else correction
     y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, **known(mean))
@@ -167,6 +178,7 @@ def var_frule(tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False
 def var_rrule(var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, mean=None,
               correction=None):  # fmt: skip
     refuse_integers(x, dtype)
+    refuse_real(x, dtype)
     project_x = ProjectTo(x)
     ddof = ddof if correction is None else correction
 

@@ -517,3 +517,13 @@ def test_on_a_branch_cut_the_sign_of_a_zero_decides(f, zero):
         assert abs(cr.jvp(f, (z,), (along,))[1] - expected) < 1e-6
         (zbar,) = cr.vjp(f, z)[1](1.0 + 0j)
         assert abs(np.conj(zbar) * along - expected) < 1e-6
+
+
+@pytest.mark.parametrize("f", [np.var, np.std])
+def test_variance_of_complex_numbers_in_a_real_dtype_is_refused(f):
+    z = np.array([1.4, 0.8, 1.3]) * (1 + 0.5j)
+    for transform in (lambda: cr.vjp(lambda z: f(z, dtype=float), z), lambda: cr.jvp(
+        lambda z: f(z, dtype=float), (z,), (z,)
+    )):  # fmt: skip
+        with pytest.raises(cr.MissingRuleError, match="dtype=float64 has no rule"):
+            transform()

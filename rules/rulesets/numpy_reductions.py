@@ -146,7 +146,7 @@ def deviation(var, x, axis, ddof, where, mean):
 
 
 def refuse_real(x, dtype):
-    """Refuse a real ``dtype`` for complex numbers: NumPy drops imaginary parts of the mean alone."""
+    """Refuse a real ``dtype`` for complex numbers: NumPy drops only the mean's imaginary part."""
     if dtype is not None and np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
         raise MissingRuleError(
             f"a variance of complex numbers with dtype={np.dtype(dtype)} has no rule.\n"

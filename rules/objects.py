@@ -53,7 +53,7 @@ def result(y: Any) -> Any:
         if plain.dtype.kind in "fciu":
             # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
             return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
-        if type(y) is not np.ndarray and innermost(np.asarray(y).reshape(-1).tolist()) is not None:
+        if type(y) is not np.ndarray and holds_traced(np.asarray(y)):
             raise LostDerivativeError(
                 f"traced numbers in a {type(y).__name__} cannot be followed.\n"
                 "  compute with plain arrays, and np.where in place of a mask"
@@ -72,7 +72,7 @@ def _healed(x: Any) -> Any:
             return x
         if x.size == 0:
             return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
-        if innermost(x.reshape(-1).tolist()) is None:
+        if not holds_traced(x):
             return x
         return array_of(x.tolist()) if x.ndim else x.item()[...]
     parts = None if type(x) in LEAVES else children(x)

@@ -6,16 +6,6 @@ import numpy as np
 
 import chainrules as cr
 
-REFUSALS = (
-    cr.MissingRuleError,
-    cr.MissingDerivativeError,
-    cr.MutationError,
-    cr.LostDerivativeError,
-    cr.TangentError,
-    cr.RuleError,
-    cr.EscapedTraceError,
-)
-
 
 def same(right, ours):
     if isinstance(right, str | bool | list | dict) or isinstance(ours, str | bool | list | dict):
@@ -28,13 +18,13 @@ def same(right, ours):
 
 
 def may_refuse(program):
-    """A clear error of ours counts: one of the classes above, with a word on what to do."""
+    """A clear error of ours counts: one of ``ChainRulesError``, with a word on what to do."""
 
     @functools.wraps(program)
     def test():
         try:
             program()
-        except REFUSALS as error:
+        except cr.ChainRulesError as error:
             if len(str(error)) < 40:
                 raise AssertionError("the error says nothing") from error
         except ValueError as error:

@@ -77,8 +77,15 @@ def cumsum_transpose(ybar, space, axis=None, dtype=None):
 linear_rule(np.cumsum, cumsum_transpose, adapt=refuse_integers)
 
 
+def one_axis(axis):
+    """The axis of ``np.cumulative_sum`` as a number: NumPy takes a tuple of one, too."""
+    if axis is None:
+        return 0
+    return axis[0] if isinstance(axis, tuple) else axis
+
+
 def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial=False):
-    axis = 0 if axis is None else axis
+    axis = one_axis(axis)
     if include_initial:
         ybar = np.moveaxis(np.moveaxis(ybar, axis, 0)[1:], 0, axis)
     return cumsum_transpose(ybar, space, axis)
@@ -127,7 +134,7 @@ def cumprod_rrule(cumprod, x, *, axis=None, dtype=None):
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    axis = 0 if axis is None else axis
+    axis = one_axis(axis)
     y = np.cumprod(x, axis, dtype)
     if not include_initial:
         return y

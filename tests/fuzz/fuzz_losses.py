@@ -74,6 +74,8 @@ AFTER = [
     "b *= 2.0",
     "b[...] = 5.0",
 ]
+# NumPy hands the entries of an object array out as they are: an array without axes stays one, and
+# becomes a number as soon as something is computed with it.
 CONVERT = """
 float(f"{{{x}}}") * {x}|float(str({x})) * {x}|float(repr({x})) * {x}|float("%s" % {x}) * {x}
 float(format({x}, ".17g")) * {x}
@@ -81,7 +83,7 @@ np.sum({x}.astype(object))|np.array([{x}, {x}], dtype=object).sum()|np.asarray([
 np.astype({x}, float)
 np.array({x}, dtype=float)|np.float64({x})|float({x})|{x}.item()|{x}.tolist()
 np.fromiter([{x}, {x}], float)|complex({x}).real
-np.array([{x}])[0]|sum([{x}, {x}])|max({x}, 0.5)|abs({x})
+np.array([{x}])[0] * 1.0|sum([{x}, {x}])|max({x}, 0.5)|abs({x})
 np.array([{x} * 1j, {x}]).imag|np.asarray({x} * 1j).imag
 np.real(np.asarray({x} * 1j + {x}))|np.asarray({x})|np.asanyarray({x})|np.array({x}, copy=None)
 np.full(2, {x})|np.full_like(np.ones(2), {x})

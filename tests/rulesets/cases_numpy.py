@@ -275,7 +275,8 @@ for _name in ("cumulative_sum", "cumulative_prod", "unstack"):  # since NumPy 2.
     if hasattr(np, _name):
         CASES[getattr(np, _name)] = [case(X), case(F32[0]), case(A, axis=1)]
 if hasattr(np, "cumulative_sum"):
-    CASES[np.cumulative_sum].append(case(X, include_initial=True))
+    CASES[np.cumulative_sum] += [case(X, include_initial=True), case(A, axis=(-1,))]
+    CASES[np.cumulative_prod] += [case(X, include_initial=True), case(A, axis=(-1,))]
 if hasattr(np, "row_stack"):  # deprecated
     CASES[np.row_stack] = [case([A, B])]
 WRITERS = set(WRITES)

@@ -1,5 +1,7 @@
 """Inputs of every kind, as expressions; a scope in which lines are tried by plain NumPy."""
 
+import re
+
 import numpy as np
 from fuzz_program import Constants, Program
 from hypothesis import strategies as st
@@ -37,6 +39,10 @@ def inputs(draw, shapes=SHAPES, layouts=LAYOUTS):
     return f"np.array({literal})"
 
 
+# A ufunc's "at" ends the process where what it is given does not fit; an assignment says so.
+AT = re.compile(r"np\.\w+\.at\((\w+), (\(.*,\)), (.*)\)")
+
+
 class Scope:
     """Variables with the values that plain NumPy gives them, so that each line fits."""
 
@@ -65,6 +71,8 @@ class Scope:
         """Keep the line if plain NumPy runs it and what it gives is finite and not large."""
         try:
             with np.errstate(all="ignore"):
+                if at := AT.fullmatch(line):
+                    exec("{}.copy()[{}] = {}".format(*at.groups()), self.space)
                 exec(line, self.space)
         except Exception:
             self.forget(name)

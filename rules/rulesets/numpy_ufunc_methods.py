@@ -116,8 +116,8 @@ def reduce_by(ufunc):
     def reduce(array, axis=0, dtype=None, keepdims=False, where=True, **initial):
         x = in_loop(ufunc, array, dtype)
         # NumPy's own errors, and the shape; for the numbers see the loop.
-        shape = np.shape(ufunc.reduce(value(x), axis, keepdims=keepdims, where=value(where),
-                                      **value(initial)))  # fmt: skip
+        plain = ufunc.reduce(value(x), axis, keepdims=keepdims, where=value(where),
+                             **value(initial))  # fmt: skip
         lanes = np.moveaxis(in_lanes(x, axis), -1, 0)
         masks = np.moveaxis(in_lanes(np.broadcast_to(where, np.shape(x)), axis), -1, 0)
         y = initial.get("initial", ufunc.identity)
@@ -127,7 +127,9 @@ def reduce_by(ufunc):
             y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(value(x)))
         for entry, mask in zip(lanes, masks):
             y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
-        return y if np.shape(y) == shape else np.reshape(y, shape)
+        if not isinstance(plain, np.ndarray):
+            return np.reshape(y, ())[()]  # a number, where np.where gives an array without axes
+        return y if np.shape(y) == plain.shape else np.reshape(y, plain.shape)
 
 
 def accumulate_by(ufunc):

@@ -363,6 +363,12 @@ def test_reduce_along_several_axes(ufunc):
     check_method(lambda x: ufunc.reduce(x, axis=None, keepdims=True), C)
 
 
+@pytest.mark.parametrize("options", [{}, {"where": V > 0.5}, {"where": [True]}])
+def test_reduce_of_one_axis_is_a_number(options):
+    y, ydot = cr.jvp(lambda x: np.hypot.reduce(x, initial=0.5, **options), (V,), (V,))
+    assert type(y) is type(ydot) is np.float64
+
+
 def test_reduce_refuses_what_numpy_refuses():
     with pytest.raises(ValueError, match="not reorderable"):
         cr.grad(lambda x: np.subtract.reduce(x, axis=None))(X)

@@ -18,7 +18,7 @@ from ..rules import (
 from ..rules.containers import Within, copied_containers, fold
 from ..rules.objects import explain, result
 from ..rules.project import gathered
-from ..rules.roots import all_settled
+from ..rules.buffers import all_settled
 from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..rules import strip
-from ..rules.roots import settled
+from ..rules.buffers import settled
 from ..rules.tangents import AbstractZero
 from ..rules.views import axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.writing import begin_write, check_swap, check_write, raised

@@ -25,7 +25,7 @@ from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_
 from ..rules.kinds import Composed, Kind
 from ..rules.objects import explain, result
 from ..rules.project import gathered
-from ..rules.roots import all_settled
+from ..rules.buffers import all_settled
 from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents

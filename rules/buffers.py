@@ -14,9 +14,8 @@ import numpy as np
 
 from ..config import MutationError, user_line
 from .calls import astype
-from .containers import iterate_leaves
+from .containers import iterate_leaves, map_leaves
 from .levels import Traced, innermost
-from .roots import all_settled, handed_on, settled
 from .running import is_running
 from .traced_array import TracedArray
 from .views import follow, living_views, memory_of, register_view, root_of, shares_memory
@@ -118,7 +117,16 @@ class BufferLevel:
 
 
 BUFFERS = BufferLevel()
-handed_on.add(BufferArray)
+
+
+def settled(x: Any) -> Any:
+    """Return what a buffer holds; anything else as it is."""
+    return x.value if type(x) is BufferArray else x
+
+
+def all_settled(x: Any) -> Any:
+    """Settle all that is in a container."""
+    return x if innermost((x,)) is not BUFFERS else map_leaves(settled, x)
 
 
 def is_writer(f: Any) -> bool:

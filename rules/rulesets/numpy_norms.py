@@ -1,8 +1,7 @@
 """Norms of vectors and matrices.
 
 At 0 a norm has the subgradient 0, the shortest there is, and no second derivative: that is NaN
-or infinite, never a wrong number. Its square has every derivative: a Euclidean norm that is 0
-remembers the square, for ``norm(x)**2``, ``np.square(norm(x))`` and ``y * y`` of ``y = norm(x)``.
+or infinite, never a wrong number, and so is that of ``norm(x)**2``. ``x @ x`` is smooth there.
 """
 
 import math
@@ -12,10 +11,9 @@ import numpy as np
 from ...config import MissingRuleError
 from ..calls import primitive
 from ..definitions import composed
-from ..levels import Traced, value
+from ..levels import value
 from ..project import ProjectTo
 from ..registry import frule, rrule
-from ..roots import remember_square
 from ..tangents import NoTangent
 from .quotients import quotient
 
@@ -58,35 +56,6 @@ def euclidean_rrule(euclidean, x, *, axis=None, keepdims=False):
         return NoTangent(), project_x(with_axes(ybar, axis, keepdims) * slope)
 
     return y, euclidean_pullback
-
-
-@primitive
-def squared_norm(x, axis=None, keepdims=False):
-    """Square of the Euclidean norm; its derivatives do without the norm."""
-    return euclidean(x, axis, keepdims) ** 2
-
-
-@frule.register(squared_norm)
-def squared_norm_frule(tangents, squared_norm, x, *, axis=None, keepdims=False):
-    _, xdot = tangents
-    return squared_norm(x, axis, keepdims), 2 * real_pairing(x, xdot, axis, keepdims)
-
-
-@rrule.register(squared_norm)
-def squared_norm_rrule(squared_norm, x, *, axis=None, keepdims=False):
-    project_x = ProjectTo(x)
-
-    def squared_norm_pullback(ybar):
-        return NoTangent(), project_x(2 * with_axes(ybar, axis, keepdims) * x)
-
-    return squared_norm(x, axis, keepdims), squared_norm_pullback
-
-
-def euclidean_norm(x, axis=None, keepdims=False):
-    y = euclidean(x, axis, keepdims)
-    if isinstance(y, Traced) and np.any(value(y) == 0):
-        return remember_square(y, squared_norm(x, axis, keepdims))
-    return y
 
 
 # ---- other powers ---------------------------------------------------------------------------
@@ -134,7 +103,7 @@ def power_norm_rrule(power_norm, x, *, p, axis, keepdims=False):
 
 def vector_norm_along(x, ord, axis, keepdims):
     if ord is None or ord == 2:
-        return euclidean_norm(x, axis, keepdims)
+        return euclidean(x, axis, keepdims)
     if ord == math.inf:
         return np.max(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == -math.inf:
@@ -156,7 +125,7 @@ def vector_norm_along(x, ord, axis, keepdims):
 def matrix_norm_along(x, ord, axis, keepdims):
     row, column = axis
     if ord in (None, "fro", "f"):
-        return euclidean_norm(x, axis, keepdims)
+        return euclidean(x, axis, keepdims)
     if ord in ("nuc", 2, -2):
         s = np.linalg.svd(np.moveaxis(x, axis, (-2, -1)), compute_uv=False)
         y = (np.sum if ord == "nuc" else np.max if ord == 2 else np.min)(s, axis=-1)
@@ -173,7 +142,7 @@ def matrix_norm_along(x, ord, axis, keepdims):
 def norm(x, ord=None, axis=None, keepdims=False):
     rank = np.ndim(x)
     if axis is None and ord is None:
-        return euclidean_norm(x, None, keepdims)
+        return euclidean(x, None, keepdims)
     axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
     axes = tuple(k % rank for k in axes)
     if len(axes) == 1:

@@ -82,7 +82,6 @@ PRIMITIVES: dict = {
         case(X, p=3.0, axis=0), case(A, p=1.5, axis=1, keepdims=True), case(Z, p=3.0, axis=0)
     ],
     numpy_polynomials.roots_of: [case(X), case(Z)],
-    numpy_norms.squared_norm: [case(X), case(A, axis=1), case(Z), case(A, keepdims=True)],
     numpy_counts.representatives: [
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],

@@ -22,10 +22,10 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.answers import fit_tangent, push_all
+from ..rules.answers import fit_tangent
 from ..rules.containers import LEAVES, Within, fold
 from ..rules.engine import Engine
-from ..rules.kinds import Kind, LinearRule, ScalarRule
+from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_basic, is_operand
@@ -53,6 +53,7 @@ _float64 = np.float64
 _array = np.ndarray
 _ONE = np.float64(1)
 _kinds = frule.kinds
+_scalars = frule.scalars
 
 
 class Dual(TracedNumber):
@@ -155,8 +156,8 @@ class ForwardLevel(Engine):
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         """Evaluate ``operation(x)``, whose rule is that of ``ufunc``."""
-        kind = _kinds.get(ufunc)
-        if type(kind) is not ScalarRule:
+        kind = _scalars.get(ufunc)
+        if kind is None:
             return self.call(ufunc, (x,), {})
         if not self.live:
             raise _escaped()
@@ -185,8 +186,8 @@ class ForwardLevel(Engine):
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         """Evaluate ``operation(a, b)``, whose rule is that of ``ufunc``."""
-        kind = _kinds.get(ufunc)
-        if type(kind) is not ScalarRule:
+        kind = _scalars.get(ufunc)
+        if kind is None:
             return self.call_operator(ufunc, operation, a, b)
         if not self.live:
             raise _escaped()
@@ -245,7 +246,7 @@ class ForwardLevel(Engine):
 
     def getitem(self, x: Any, index: Any) -> Any:
         """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
-        if is_basic(index) and type(_kinds.get(getitem)) is LinearRule and self.live:
+        if is_basic(index) and self.live and getitem in _kinds:
             if is_draft(x):
                 values, tangents = x.memory.draft
                 y = values[index]
@@ -275,7 +276,7 @@ class ForwardLevel(Engine):
             self.tangent_of(x) if isinstance(x, Traced) or type(x) not in LEAVES else ZERO
             for x in args
         ]
-        ydot = push_all(kind, tangents, y, values, kwargs)
+        ydot = kind.push_all(tangents, y, values, kwargs)
         if type(y) is type(ydot) is _float64:
             return self.dual(y, ydot)
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):

@@ -15,10 +15,10 @@ from ..rules import (
     strip,
     unthunk,
 )
+from ..rules.buffers import all_settled
 from ..rules.containers import Within, copied_containers, fold
 from ..rules.objects import explain, result
 from ..rules.project import gathered
-from ..rules.buffers import all_settled
 from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents

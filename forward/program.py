@@ -17,30 +17,28 @@ from ..rules import (
     Traced,
     TracedArray,
     TracedNumber,
-    body,
     children,
     frule,
     getitem,
     is_traced,
     next_level,
     strip,
-    value,
 )
 from ..rules.blocks import run_on_block
 from ..rules.containers import LEAVES, Within, fold, iterate_leaves, map_leaves, unless_same
-from ..rules.kinds import FreshArray, NonDifferentiable, ScalarRule
+from ..rules.kinds import Kind
 from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
 from ..rules.project import shape_of, structural
 from ..rules.surface import is_perturbable_input
 from ..rules.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..rules.watch import Watch
-from ..rules.writing import is_fresh, written
+from ..rules.writing import written
 from ..rules.zeros import zero_tangent
 
 _array = np.ndarray
 _float64 = np.float64
-_kinds = frule.kinds
+_scalars = frule.scalars
 
 
 class LinearNumber(TracedNumber):
@@ -123,7 +121,7 @@ class LinearProgram:
         return self.wrap(_one(x), None)
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
-        if type(_kinds.get(ufunc)) is ScalarRule:
+        if ufunc in _scalars:
             return self.wrap(operation(x.value), (operation, (Slot(x.index),), {}))
         return self.call(ufunc, (x,), {})
 
@@ -141,7 +139,7 @@ class LinearProgram:
                 return NotImplemented
             elif isinstance(other, (list, tuple)):
                 return self.call(ufunc, (a, b), {})
-        if type(_kinds.get(ufunc)) is not ScalarRule:
+        if ufunc not in _scalars:
             return self.call(ufunc, (a, b), {})
         if a_followed:
             x, a = a.value, Slot(a.index)
@@ -164,9 +162,8 @@ class LinearProgram:
         if any(map(_may_be_swept, args)) or kwargs:
             args, kwargs = _as_read(args), _as_read(kwargs)
         rule = frule.find(None, f, args)
-        if isinstance(rule, NonDifferentiable | FreshArray):
-            y = body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
-            return self.constant(y) if isinstance(rule, FreshArray) and is_fresh(y) else y
+        if isinstance(rule, Kind) and rule.constant:
+            return rule.answer(self, f, args, kwargs, True)
         y = f(*(strip(x, self) for x in args), **{k: strip(x, self) for k, x in kwargs.items()})
         followed = (
             tuple([self.watch.hold(x) for x in _slots(args, self)]),

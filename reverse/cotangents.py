@@ -50,17 +50,17 @@ class Cotangents:
             bars[index] = add(present, xbar)
 
     def add_in_place(
-        self, index: int, xbar: InplaceableThunk, space: Any, mark: Any = None
+        self, index: int, xbar: InplaceableThunk, space: Any, marks: Any = None
     ) -> None:
         """Let ``xbar`` add itself into an array of the sweep's own, made if need be.
 
-        ``mark`` sets the entries of a boolean array that ``xbar`` comes from: the others stay
-        structurally zero.
+        ``marks``, added into a boolean array, sets the entries that ``xbar`` comes from: the
+        others stay structurally zero.
         """
         present = self.bars[index]
         if present is None:
             present = space.zeros()
-            if mark is not None:
+            if marks is not None:
                 present = Masked(present, np.zeros(space.shape, bool))
             self.bars[index] = present
             self.owned.add(index)
@@ -75,7 +75,7 @@ class Cotangents:
             self.owned.add(index)
         xbar.add_into(buffer)
         if type(present) is Masked:
-            if mark is None:
+            if marks is None:
                 self.bars[index] = buffer
             else:
-                mark(present.alive)
+                marks.add_into(present.alive)

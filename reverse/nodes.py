@@ -20,7 +20,7 @@ from ..rules import (
 )
 from ..rules.answers import Pullback
 from ..rules.containers import Within, fold, iterate_leaves
-from ..rules.kinds import Kind, LinearRule
+from ..rules.kinds import Kind
 from ..rules.masked import Masked, is_entry_by_entry, is_told_of_masks, unmask
 from ..rules.operands import is_basic
 from ..rules.project import (
@@ -57,8 +57,8 @@ class KindNode:
         self.active = active
         self.template: Template | None = None
         self.y, self.args = kind.kept(active, y, args)
-        self.sensitive = kind.elementwise or (
-            kind.moves
+        self.sensitive = kind.multiplies or (
+            kind.adds
             and entries is not None
             and any(active.is_sensitive(entries) for _, active in active)
         )
@@ -71,23 +71,23 @@ class KindNode:
             ybar = self.template.assemble(bars)
             if self.sensitive:
                 flags = self.template.flags(bars)
-        elif type(ybar) is Masked and (kind.moves or not kind.elementwise):
+        elif type(ybar) is Masked and (kind.adds or not kind.multiplies):
             ybar, flags = ybar.value, np.asarray(ybar.alive, float)
         if kind.f is getitem and flags is None and collect(tape, self, ybar, cotangents):
             return
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-            if not kind.moves or not active.is_sensitive(tape.recorded):
+            if not kind.adds or not active.is_sensitive(tape.recorded):
                 active.receive(tape, xbar, cotangents, kind.f, i)
                 continue
-            mark = kind.mark if isinstance(kind, LinearRule) else None
-            if mark is not None and flags is None and type(xbar) is InplaceableThunk:
+            if kind.drops and flags is None and type(xbar) is InplaceableThunk:
                 # Many reads of single entries set a flag each, and not a flag for every entry.
-                mark = partial(mark, **self.kwargs)
-                cotangents.add_in_place(active.parent, xbar, active.space, mark)
+                ones = np.ones(shape_of(ybar), bool)
+                marks = kind.pull(i, ones, None, self.args, self.kwargs, active.space)
+                cotangents.add_in_place(active.parent, xbar, active.space, marks)
                 continue
             counts = None
-            if flags is not None or kind.selects or self.kwargs.get("where", True) is not True:
+            if flags is not None or kind.drops or self.kwargs.get("where", True) is not True:
                 if flags is None:
                     flags = np.ones(shape_of(ybar))
                 counts = kind.counts(i, flags, self.args, self.kwargs, real_space(active.space))
@@ -260,7 +260,7 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
     if parts is None:
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
     call = append(tape.entries, (node,))
-    masked = isinstance(node, RuleNode) and is_told_of_masks(node.f)
+    masked = is_told_of_masks(node.f) if isinstance(node, RuleNode) else node.kind.multiplies
     node.template = _number_leaves(tape, y, args, masked)
 
     def wrap(part: Any, structure: Any) -> Any:

@@ -17,7 +17,7 @@ from ..rules import (
     strip,
 )
 from ..rules.engine import Engine
-from ..rules.kinds import Kind, LinearRule, ScalarRule
+from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT, as_numbers
 from ..rules.operands import is_array, is_basic, is_operand
@@ -45,6 +45,7 @@ _float64 = np.float64
 _array = np.ndarray
 _ONE = np.float64(1)
 _kinds = rrule.kinds
+_scalars = rrule.scalars
 
 
 class TapeNumber(TracedNumber):
@@ -130,8 +131,8 @@ class Tape(Engine):
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         """Record ``operation(x)``, whose rule is that of ``ufunc``."""
-        kind = _kinds.get(ufunc)
-        if type(kind) is not ScalarRule:
+        kind = _scalars.get(ufunc)
+        if kind is None:
             return self.call(ufunc, (x,), {})
         a = x.value
         y = operation(a)
@@ -173,8 +174,8 @@ class Tape(Engine):
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         """Record ``operation(a, b)``, whose rule is that of ``ufunc``."""
-        kind = _kinds.get(ufunc)
-        if type(kind) is not ScalarRule:
+        kind = _scalars.get(ufunc)
+        if kind is None:
             return self.call_operator(ufunc, operation, a, b)
         type_a, type_b = type(a), type(b)
         if (type_a is TapeNumber or type_a is TapeArray) and a.level is self:
@@ -289,7 +290,7 @@ class Tape(Engine):
     def getitem(self, x: Any, index: Any) -> Any:
         """Record ``x[index]``; integers and slices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
-        if is_basic(index) and type(kind) is LinearRule:
+        if is_basic(index) and kind is not None:
             draft = is_draft(x)
             held = x.memory.draft[0] if draft else x.value
             y = held[index]

@@ -1,7 +1,6 @@
 """vjp, and the engine that rules call back into in reverse mode."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,12 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.answers import check_shape, kind_rrule
+from ..rules.answers import check_shape
+from ..rules.buffers import all_settled
 from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
-from ..rules.kinds import Composed, Kind
+from ..rules.kinds import Kind
 from ..rules.objects import explain, result
 from ..rules.project import gathered
-from ..rules.buffers import all_settled
 from ..rules.running import running
 from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
 from ..rules.tangents import child_tangents
@@ -242,15 +241,14 @@ def pulling(
 ) -> tuple[Any, Callable[[Any, bool], list]]:
     """Return the value, and ``pull(ybar, last)`` giving a raw cotangent for each position."""
     rule = rrule.find(config, f, args)
-    if isinstance(rule, Kind) and not isinstance(rule, Composed):
-        y, kind_pullback = kind_rrule(rule, f, args, kwargs)
-        pull_all = partial(kind_pullback, wanted=set(positions))
+    if isinstance(rule, Kind):
+        answer = rule.rrule(config, f, args, kwargs, set(positions))
     else:
         answer = None if rule is None else rrule(config, f, *args, **kwargs)
-        if answer is None:
-            recording = Recording(config, f, args, kwargs, positions)
-            return recording.y, recording.pull
-        y, pull_all = answer
+    if answer is None:
+        recording = Recording(config, f, args, kwargs, positions)
+        return recording.y, recording.pull
+    y, pull_all = answer
 
     def pull(ybar: Any, last: bool) -> list:
         if isinstance(ybar, AbstractZero):

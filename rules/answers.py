@@ -1,4 +1,4 @@
-"""How a kind answers a query, and how everything that a rule returns is checked."""
+"""How everything that a rule returns is checked: the pullback's tuple, and shapes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,18 +6,14 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleError, TangentError, defined_at
-from .kinds import FreshArray, Kind, NonDifferentiable, ScalarRule
 from .masked import unmask
 from .project import ProjectTo, shape_of
 from .signatures import name_of
 from .tangents import (
-    NO_TANGENT,
-    ZERO,
     AbstractZero,
     NotImplementedTangent,
     Tangent,
     Thunk,
-    add,
     unthunk,
 )
 
@@ -34,55 +30,6 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
     if shape_of(ydot) != shape_of(y):
         ydot = np.copy(np.broadcast_to(ydot, shape_of(y)))  # which can be written into
     return ProjectTo(y)(ydot)
-
-
-def push_all(kind: Kind, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
-    """Sum the shares of every argument whose tangent is not zero. ``fit_tangent`` it."""
-    ydot: Any = ZERO
-    for i, xdot in enumerate(tangents):
-        xdot = unthunk(xdot)
-        if not issubclass(type(xdot), AbstractZero):
-            share = kind.push(i, xdot, y, args, kwargs)
-            ydot = share if ydot is ZERO else add(ydot, share)
-    return ydot
-
-
-def kind_frule(kind: Kind, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
-    """Answer an ``frule`` query by a kind."""
-    args, kwargs = kind.bind(f, args, kwargs)
-    y = f(*args, **kwargs)
-    if type(kind) is ScalarRule:
-        y = kind.through_branch(y, args)
-    if isinstance(kind, NonDifferentiable | FreshArray):
-        return y, ZERO
-    ydot = push_all(kind, tangents[1 : 1 + len(args)], y, args, kwargs)
-    return y, fit_tangent(ydot, y)
-
-
-def kind_rrule(kind: Kind, f: Any, given: tuple, kwargs: dict) -> tuple:
-    """Answer an ``rrule`` query by a kind; one cotangent per positional argument given.
-
-    The pullback can be told which arguments are ``wanted``; of others it computes nothing.
-    """
-    args, kwargs = kind.bind(f, given, kwargs)
-    y = f(*args, **kwargs)
-    if type(kind) is ScalarRule:
-        y = kind.through_branch(y, args)
-    differentiable = not isinstance(kind, NonDifferentiable | FreshArray)
-    spaces = [ProjectTo(x) for x in args] if differentiable else []
-    options = (NO_TANGENT,) * (len(given) - len(spaces))
-
-    def kind_pullback(ybar: Any, wanted: Any = None) -> tuple:
-        def pull(i: int, space: Any) -> Any:
-            if wanted is not None and i not in wanted:
-                return ZERO
-            xbar = kind.pull(i, ybar, y, args, kwargs, space)
-            return xbar if issubclass(type(xbar), NotImplementedTangent) else space(xbar)
-
-        xbars = [pull(i, space) for i, space in enumerate(spaces)]
-        return (NO_TANGENT, *xbars, *options)
-
-    return y, kind_pullback
 
 
 class Pullback:

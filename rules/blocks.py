@@ -2,9 +2,11 @@
 
 A linear program that is to be run for many directions runs once, on arrays that have the
 directions as their first axis. Elementwise functions take that axis by themselves, others
-have a block rule that says how; any other function is called for one direction after another.
+say with their rule what becomes of it; any other function is called for one direction after
+another.
 """
 
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +16,6 @@ import numpy as np
 from .calls import array_of
 from .containers import LEAVES, children, iterate_leaves, map_leaves
 from .hard_zeros import AbstractZero
-from .kinds import BilinearRule, LinearRule, ScalarRule, SelectionRule
 from .operands import is_array
 from .project import shape_of
 from .registry import frule
@@ -43,6 +44,27 @@ class Block:
         """How many axes each value has."""
         return len(shape_of(self.values)) - 1
 
+    @property
+    def flat(self) -> Any:
+        """The values as vectors: an array of shape ``(directions, size)``."""
+        return np.reshape(self.values, (self.count, math.prod(self.shape)))
+
+    def axes(self, axis: Any) -> Any:
+        """Return where an axis of a value, or each of several, is in ``values``; None is all.
+
+        Where NumPy takes axis 0 of a number, that stands for all of its axes, too.
+        """
+        if axis is None or self.rank == 0:
+            return tuple(range(1, self.rank + 1))
+        return shifted(axis, self.rank)
+
+
+def shifted(axis: Any, rank: int) -> Any:
+    """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
+    if isinstance(axis, tuple | list | range):
+        return tuple([shifted(k, rank) for k in axis])
+    return axis % rank + 1
+
 
 LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
@@ -57,7 +79,7 @@ _operators = {
 
 
 def block_rule(*functions: Any) -> Callable[[Callable], Callable]:
-    """Register how functions that are linear run on a block.
+    """Register how functions run on a block that are linear and have no ``linear_rule``.
 
     The decorated function has the signature of the call. Of the arguments in which the
     function is linear some are a ``Block``, and so may be the parts of a list. It returns an
@@ -84,17 +106,17 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
     if not (blocks or in_options):
         return f(*args, **kwargs)
     if not in_options:
-        rule = _rules.get(f)
-        if rule is not None:
-            kind = frule.kind_of(f)
-            if isinstance(kind, LinearRule | BilinearRule):
-                args, kwargs = kind.bind(f, args, kwargs)
-            y = rule(*args, **kwargs)
-            if y is not NotImplemented:
-                return Block(y)
-        elif is_elementwise(f):
+        if is_elementwise(f):
             y = _entry_by_entry(f, args, kwargs)
             return y if isinstance(y, AbstractZero) else Block(y)
+        kind = frule.kind_of(f)
+        if kind is not None and kind.linear:
+            args, kwargs = kind.bind(f, args, kwargs)
+            y = _by_declaration(kind, f, args, kwargs)
+        else:
+            y = _rules[f](*args, **kwargs) if f in _rules else NotImplemented
+        if y is not NotImplemented:
+            return Block(y)
     return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
 
 
@@ -116,16 +138,19 @@ def is_elementwise(f: Any) -> bool:
     """Say whether ``f`` is elementwise in every argument."""
     if isinstance(f, np.ufunc):
         return f.signature is None and f.nout == 1
-    return f in _operators or isinstance(frule.kind_of(f), ScalarRule | SelectionRule)
+    kind = frule.kind_of(f)
+    return f in _operators or (kind is not None and kind.elementwise)
 
 
-def elementwise(f: Any) -> Callable:
-    """Return the block rule of an elementwise function."""
-
-    def elementwise_block(*args: Any, **options: Any) -> Any:
-        return _entry_by_entry(f, args, options)
-
-    return elementwise_block
+def _by_declaration(kind: Any, f: Any, args: tuple, options: dict) -> Any:
+    """Run a linear function on a block as its rule says; NotImplemented where it does not."""
+    if kind.block is not None:
+        return kind.block(*args, **options)
+    if not kind.axes or type(args[0]) is not Block:
+        return NotImplemented
+    (x,) = args
+    shifts = {name: options.get(name, default) for name, default in kind.axes.items()}
+    return f(x.values, **options | {name: x.axes(axis) for name, axis in shifts.items()})
 
 
 def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:

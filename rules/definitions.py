@@ -4,20 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
-from .answers import fit_tangent
-from .kinds import (
-    BilinearRule,
-    Composed,
-    FreshArray,
-    Kind,
-    LinearRule,
-    NonDifferentiable,
-    ScalarRule,
-    SelectionRule,
-)
+from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .levels import type_under
+from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
-from .project import ProjectTo
+from .other_kinds import Composed, FreshArray, NonDifferentiable
 from .registry import (
     RuleTable,
     frule,
@@ -28,10 +19,9 @@ from .registry import (
     why_never_asked,
 )
 from .signatures import RuleSignature, dispatch_types, name_of
-from .tangents import NO_TANGENT, AbstractZero, Tangent, sum_tangents
 
 
-def scalar_rule(f: Any, /, *partials: Any, setup: Any = None, branch: Any = None) -> None:
+def scalar_rule(f: Any, /, *partials: Any, branch: Any = None) -> None:
     """Give the derivative of an elementwise ``f`` by one partial per argument.
 
     Parameters
@@ -41,10 +31,11 @@ def scalar_rule(f: Any, /, *partials: Any, setup: Any = None, branch: Any = None
     *partials : callable or number
         ``partial(y, *args)`` is dy/dx_i at every element, or a number where it is constant.
         For several outputs give one tuple of partials per output; ``y`` is then the tuple of
-        outputs. For a map from complex to real, p with ``ydot = Re(p * xdot)``.
-    setup, branch : callable, optional
-        ``setup(y, *args)``: what the partials share, found once; they are then called as
-        ``partial(shared, y, *args)``. ``branch(y, *args)``: the choice at a tie.
+        outputs. For a map from complex to real, p with ``ydot = Re(p * xdot)``. A parameter
+        that a partial does not look at has a name with an underscore in front, as in
+        ``lambda _, x: np.cos(x)``: then no tape keeps what it stands for.
+    branch : callable, optional
+        ``branch(y, *args)``: the choice at a tie.
 
     Raises
     ------
@@ -58,90 +49,21 @@ def scalar_rule(f: Any, /, *partials: Any, setup: Any = None, branch: Any = None
     >>> @cr.primitive
     ... def softplus(x):
     ...     return np.logaddexp(0.0, x)
-    >>> cr.scalar_rule(softplus, lambda y, x: 1 / (1 + np.exp(-x)))
+    >>> cr.scalar_rule(softplus, lambda _, x: 1 / (1 + np.exp(-x)))
     >>> float(cr.grad(softplus)(0.0))
     0.5
     """
     if not partials:
         raise RuleError(f"scalar_rule({name_of(f)}) needs one partial per argument.")
-    if setup is None and not isinstance(partials[0], tuple):
+    if not isinstance(partials[0], tuple):
         _add_kind(f, ScalarRule(f, partials, caller_line(), branch))
         return
-    several = isinstance(partials[0], tuple)
-    table = partials if several else (partials,)
-    if len({len(row) for row in table}) != 1:
+    if len({len(row) for row in partials}) != 1:
         raise RuleError(f"every output of {name_of(f)} needs the same number of partials.")
-    _scalar_rules_by_hand(f, table, several, setup)
+    _add_kind(f, OutputsRule(f, partials, caller_line()))
 
 
-def _scalar_rules_by_hand(f: Any, table: tuple, several: bool, setup: Callable | None) -> None:
-    """Write a frule and an rrule from a table of partials, one row per output."""
-
-    def evaluate(args: tuple) -> tuple[Any, Any, list[ScalarRule]]:
-        y = f(*args)
-        head = () if setup is None else (setup(y, *args),)
-        rows = [
-            ScalarRule(f, [_fixed(p, head, y) if callable(p) else p for p in row], "")
-            for row in table
-        ]
-        return y, y if several else (y,), rows
-
-    def scalar_frule(tangents: tuple, f: Any, *args: Any) -> tuple:
-        y, outputs, rows = evaluate(args)
-        ydots = []
-        for output, row in zip(outputs, rows, strict=True):
-            pushed = [
-                row.push(i, xdot, output, args, {})
-                for i, xdot in enumerate(tangents[1:])
-                if not isinstance(xdot, AbstractZero)
-            ]
-            ydots.append(fit_tangent(sum_tangents(pushed), output))
-        return y, Tangent(type(y), *ydots) if several else ydots[0]
-
-    def scalar_rrule(f: Any, *args: Any) -> tuple:
-        y, outputs, rows = evaluate(args)
-        spaces = [ProjectTo(x) for x in args]
-
-        def scalar_pullback(ybar: Any) -> tuple:
-            ybars = list(ybar) if several else [ybar]
-            return NO_TANGENT, *(
-                space(
-                    sum_tangents(
-                        row.pull(i, bar, output, args, {}, space)
-                        for bar, output, row in zip(ybars, outputs, rows, strict=True)
-                        if not isinstance(bar, AbstractZero)
-                    )
-                )
-                for i, space in enumerate(spaces)
-            )
-
-        return y, scalar_pullback
-
-    warn_if_never_asked(f)
-    for table_of, rule in ((frule, scalar_frule), (rrule, scalar_rrule)):
-        table_of.unregister(f)
-        table_of.add(f, rule)
-    methods = rrule.methods_of(f)
-    assert methods is not None
-    methods.partials = (table, setup)
-
-
-def _fixed(partial: Callable, head: tuple, y: Any) -> Callable:
-    def partial_of_output(output: Any, *args: Any) -> Any:
-        return partial(*head, y, *args)
-
-    return partial_of_output
-
-
-def linear_rule(
-    f: Any,
-    transpose: Callable | None = None,
-    /,
-    *,
-    mark: Callable | None = None,
-    adapt: Callable | None = None,
-    constants: tuple[str, ...] = (),
-) -> Any:
+def linear_rule(f: Any, transpose: Callable | None = None, /, **declared: Any) -> Any:
     """Give the derivative of an ``f`` that is linear in its first argument by its transpose.
 
     Parameters
@@ -152,15 +74,25 @@ def linear_rule(
         ``transpose(ybar, space, **options)``, where ``space`` has the ``shape`` and ``dtype`` of
         the argument, not its data. Without it, ``linear_rule(f)`` is a decorator. Options that
         its signature omits are unsupported.
-    mark : callable, optional
-        For an ``f`` that only selects entries, as indexing does: ``mark(alive, **options)`` sets
-        a boolean array to True at those it reads. The others are structural zeros: nothing
-        comes back from them, even where what they were computed by has an infinite derivative.
     adapt : callable, optional
         ``adapt(x, **options)`` returns the options to go by, for those that depend on how ``x``
         is stored, and raises for options with which ``f`` is not linear.
     constants : tuple of str, optional
         Options that add something constant to the result, as ``initial`` of ``np.sum`` does.
+    moves, adds, elementwise : bool, optional
+        What each entry of the result is: one entry of the argument, or a constant, as for
+        ``np.flip``; a sum of entries, as for ``np.sum``; or made of the entry in its place, as for
+        ``np.real``. Structural zeros then pass: what was masked or overwritten sends nothing back.
+    drops : bool, optional
+        Whether ``f`` leaves entries out, as indexing does: these are structural zeros.
+    views : bool, optional
+        Whether the result may be a view of the argument; if not given, where ``f`` ``moves``.
+    axes : str or tuple of str, optional
+        The options that are axes, or tuples of axes. So ``f`` runs on many directions at once,
+        with the directions as the first axis and these shifted; ``None`` stands for all axes.
+    block, pattern : callable, optional
+        How ``f`` runs on a ``Block`` of directions, and on a sparsity ``Pattern``, where this
+        does not follow from the above.
 
     Examples
     --------
@@ -169,7 +101,7 @@ def linear_rule(
     >>> @cr.primitive
     ... def total(x):
     ...     return np.sum(x)
-    >>> @cr.linear_rule(total)
+    >>> @cr.linear_rule(total, adds=True)
     ... def total_transpose(ybar, space):
     ...     return np.broadcast_to(ybar, space.shape)
     >>> cr.grad(lambda x: 2 * total(x))(np.ones(3))
@@ -178,15 +110,23 @@ def linear_rule(
     if transpose is None:
 
         def define(transpose: Callable) -> Callable:
-            linear_rule(f, transpose, mark=mark, adapt=adapt, constants=constants)
+            linear_rule(f, transpose, **declared)
             return transpose
 
         return define
-    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), mark, adapt, constants))
+    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), **declared))
     return None
 
 
-def bilinear_rule(f: Any, left: Callable, right: Callable, /) -> None:
+def bilinear_rule(
+    f: Any,
+    left: Callable,
+    right: Callable,
+    /,
+    *,
+    block: Callable | None = None,
+    pattern: Callable | None = None,
+) -> None:
     """Give the derivative of an ``f`` that is linear in each of its two arguments.
 
     Parameters
@@ -196,6 +136,8 @@ def bilinear_rule(f: Any, left: Callable, right: Callable, /) -> None:
     left, right : callable
         ``left(ybar, a, b, **options)`` pulls to ``a``, ``right(ybar, a, b, **options)`` to ``b``.
         Axes that were broadcast are summed by the tool.
+    block, pattern : callable, optional
+        As for ``linear_rule``.
 
     Examples
     --------
@@ -208,7 +150,7 @@ def bilinear_rule(f: Any, left: Callable, right: Callable, /) -> None:
     >>> [float(bar) for bar in cr.grad(times, argnums=(0, 1))(2.0, 3.0)]
     [3.0, 2.0]
     """
-    _add_kind(f, BilinearRule(f, left, right, defined_at(left)))
+    _add_kind(f, BilinearRule(f, left, right, defined_at(left), block=block, pattern=pattern))
 
 
 def selection_rule(f: Any, /) -> None:
@@ -409,12 +351,8 @@ def derivatives_given_output(y: Any, f: Any, /, *args: Any) -> tuple:
     >>> cr.derivatives_given_output(6.0, np.multiply, 2.0, 3.0)
     ((3.0, 2.0),)
     """
-    kind, methods = rrule.kind_of(f), rrule.methods_of(f)
-    if isinstance(kind, ScalarRule):
-        return (tuple(partial(y, *args) for partial in kind.partials),)
-    if methods is not None and methods.partials is not None:
-        table, setup = methods.partials
-        head = () if setup is None else (setup(y, *args),)
-        return tuple(tuple(p(*head, y, *args) if callable(p) else p for p in row) for row in table)
+    kind = rrule.kind_of(f)
+    if kind is not None and kind.rows:
+        return tuple([tuple([p(y, *args) for p in row.partials]) for row in kind.rows])
     raise MissingRuleError(f"{name_of(f)} is not defined by scalar_rule, so its partials are "
                            "not known on their own.")  # fmt: skip

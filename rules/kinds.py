@@ -1,23 +1,26 @@
 """Rule kinds: one definition that carries both directions.
 
-A kind answers for one argument at a time: ``push`` takes a tangent of argument ``i`` to its
-share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument ``i``. Engines use
-kinds directly, for active arguments only and with no closure per call.
+``scalar_rule(np.sin, lambda _, x: np.cos(x))`` makes a ``ScalarRule``, and both engines ask that
+one object. A kind answers for one argument at a time: ``push`` takes a tangent of argument ``i``
+to its share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument ``i``. What an engine
+does with a call, and the answers to ``frule`` and ``rrule``, are methods made of these two.
 """
 
-import dis
-import inspect
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from .calls import array_of
-from .levels import Traced
+from ..config import RuleError
+from .answers import fit_tangent
+from .levels import Traced, innermost, strip
 from .masked import Masked, zeroed
+from .objects import refuse_objects
 from .project import ProjectTo, dtype_of, shape_of
 from .signatures import (
+    POSITIONAL,
     name_of,
     options_by_name,
     parameters,
@@ -25,8 +28,16 @@ from .signatures import (
     without_defaults,
 )
 from .sums import sum_over
-from .tangents import ZERO, AbstractZero, NotImplementedTangent, Tangent, unthunk
-from .zeros import as_structured
+from .tangents import (
+    NO_TANGENT,
+    ZERO,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    add,
+    child_tangents,
+    unthunk,
+)
 
 
 class Kind:
@@ -34,11 +45,19 @@ class Kind:
 
     __slots__ = ("count", "f", "keywords", "line", "names")
     label = "rule"
+    linear = False  # in each argument that it differentiates, so that it runs on tangents
+    constant = False  # no derivative at all
+    elementwise = False  # each entry of a result depends on that entry of the arguments alone
+    multiplies = False  # a cotangent by partials, which may be infinite
     # Whether each entry of a result is a sum, with no negative weights, of entries of an argument:
     # then structural zeros of ``ybar`` are some of ``xbar``. And whether it leaves entries out.
+    adds = False
+    drops = False
+    # Of linear kinds: see ``linear_rule``.
     moves = False
-    selects = False
-    elementwise = False  # whether it multiplies cotangents by partials
+    axes: Mapping[str, Any] = MappingProxyType({})
+    block: Callable | None = None
+    pattern: Callable | None = None
 
     def __init__(self, f: Any, count: int, keywords: set[str] | None, line: str) -> None:
         self.f = f
@@ -57,11 +76,77 @@ class Kind:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs
 
+    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Return the value, with the derivative that it has at the levels further out."""
+        return f(*args, **kwargs)
+
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        """Return the share of ``ydot`` that comes from the tangent ``xdot`` of argument ``i``."""
         raise NotImplementedError
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        """Return the cotangent of argument ``i``, whose tangents are in ``space``."""
         raise NotImplementedError
+
+    def push_all(self, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        """Sum the shares of every argument whose tangent is not zero. ``fit_tangent`` it."""
+        ydot: Any = ZERO
+        for i, xdot in enumerate(tangents):
+            xdot = unthunk(xdot)
+            if not issubclass(type(xdot), AbstractZero):
+                share = self.push(i, xdot, y, args, kwargs)
+                ydot = share if ydot is ZERO else add(ydot, share)
+        return ydot
+
+    # ---- what is asked of a kind ----
+
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, traced: bool) -> Any:
+        """Answer a call of ``f`` in which traced values of ``level`` take part.
+
+        ``traced`` says whether some may be among the ``kwargs``.
+        """
+        args, options = self.bind(f, args, kwargs)
+        if options and (traced or options is not kwargs) and innermost(options.values()) is level:
+            return level.call_with_traced_option(f, args, options)
+        values = tuple([strip(x, level) for x in args])
+        y = self.evaluate(f, values, options)
+        refuse_objects(f, y)
+        return level.apply_kind(self, f, args, options, values, y)
+
+    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Answer an ``frule`` query."""
+        args, kwargs = self.bind(f, args, kwargs)
+        y = self.evaluate(f, args, kwargs)
+        return y, fit_tangent(self.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
+
+    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+        """Answer an ``rrule`` query; one cotangent per positional argument given.
+
+        Where it is said which arguments are ``wanted``, nothing is computed for others.
+        """
+        args, kwargs = self.bind(f, given, kwargs)
+        y = self.evaluate(f, args, kwargs)
+        spaces = [ProjectTo(x) for x in args]
+        options = (NO_TANGENT,) * (len(given) - len(spaces))
+
+        def kind_pullback(ybar: Any) -> tuple:
+            def pull(i: int, space: Any) -> Any:
+                if wanted is not None and i not in wanted:
+                    return ZERO
+                xbar = self.pull(i, ybar, y, args, kwargs, space)
+                return xbar if issubclass(type(xbar), NotImplementedTangent) else space(xbar)
+
+            xbars = [pull(i, space) for i, space in enumerate(spaces)]
+            return (NO_TANGENT, *xbars, *options)
+
+        return y, kind_pullback
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        """The scalar rules, one for each output, if that is what the rule is made of."""
+        return ()
+
+    # ---- what a tape keeps ----
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         """Say whether the pull to argument ``i`` looks at ``y``, and at each argument."""
@@ -89,12 +174,13 @@ class ScalarRule(Kind):
 
     A partial p of a map from C to R means ``ydot = Re(p * xdot)``; the projections on both
     sides make that of the same two lines that serve a holomorphic map. What is differentiated
-    again at a tie is ``branch(y, *args)``, if there is one: see ``scalar_rule``.
+    again at a tie is ``branch(y, *args)``, if there is one: see ``scalar_rule``. A parameter whose
+    name begins with an underscore is one that the partial does not look at, and no tape keeps it.
     """
 
     __slots__ = ("_reads", "branch", "constants", "partials")
     label = "scalar rule"
-    elementwise = True
+    elementwise = multiplies = True
 
     def __init__(
         self, f: Any, partials: Iterable[Any], line: str, branch: Callable | None = None
@@ -113,8 +199,8 @@ class ScalarRule(Kind):
             return (partial.branch if type(partial) is Shares else partial) * xdot
         return xdot if constant is ONE else constant * xdot
 
-    def through_branch(self, y: Any, args: tuple) -> Any:
-        """Return ``y``, whose derivative further out is that of one branch."""
+    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        y = f(*args, **kwargs)
         if self.branch is None or not isinstance(y, Traced):
             return y
         return self.branch(y, *args)
@@ -150,9 +236,51 @@ class ScalarRule(Kind):
         if self.constants[i] is not None:
             return False, (False,) * self.count
         if self._reads[i] is None:
-            names = _names_read(self.partials[i], 1 + self.count)
-            self._reads[i] = names[0], tuple(names[1:])
+            y, *args = _reads(self.partials[i], 1 + self.count)
+            self._reads[i] = y, tuple(args)
         return self._reads[i]
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        return (self,)
+
+
+class OutputsRule(Kind):
+    """A scalar rule of several outputs: one ``ScalarRule`` for each, whose ``y`` is all of them."""
+
+    __slots__ = ("_rows",)
+    label = "scalar rule of several outputs"
+    multiplies = True
+
+    def __init__(self, f: Any, table: tuple, line: str) -> None:
+        super().__init__(f, len(table[0]), set(), line)
+        self._rows = [ScalarRule(f, row, line) for row in table]
+
+    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        y = f(*args, **kwargs)
+        given = len(y) if isinstance(y, tuple | list) else 1
+        if given != len(self._rows) or not isinstance(y, tuple | list):
+            raise RuleError(
+                f"the {self.label} of {name_of(f)} has partials of {len(self._rows)}, and it "
+                f"returned {given} ({type(y).__name__}).\n"
+                "  give one tuple of partials for each output of a tuple; no tuple for one output"
+            )
+        return y
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        return self._rows
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        return Tangent(type(y), *[row.push(i, xdot, y, args, kwargs) for row in self.rows])
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        xbar: Any = ZERO
+        for row, bar in zip(self.rows, child_tangents(y, ybar), strict=True):
+            if not issubclass(type(bar), AbstractZero):
+                share = row.pull(i, bar, y, args, kwargs, space)
+                xbar = share if xbar is ZERO else add(xbar, share)
+        return xbar
 
 
 class Shares:
@@ -173,119 +301,18 @@ ONE = 1  # the constant of rules such as addition, which pass a cotangent on as 
 
 
 def _constant(number: Any) -> Callable:
-    def partial(y: Any, *args: Any) -> Any:
+    def partial(_y: Any, *_args: Any) -> Any:
         return number
 
     return partial
 
 
-def _names_read(function: Any, count: int) -> list[bool]:
-    """Say which of the first ``count`` parameters the code of ``function`` looks at.
-
-    What no partial looks at, the tape need not keep. Where the code cannot be read,
-    everything counts as looked at.
-    """
-    code = getattr(function, "__code__", None)
-    variadic = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    if code is None or code.co_flags & variadic or code.co_argcount != count:
+def _reads(partial: Callable, count: int) -> list[bool]:
+    """Say at which of the first ``count`` parameters a partial looks: not at those with ``_``."""
+    positions = [p for p in parameters(partial) or () if p.kind in POSITIONAL][:count]
+    if len(positions) < count:
         return [True] * count
-    used: set[str] = set()
-    for instruction in dis.get_instructions(code):
-        value = instruction.argval
-        used.update(value if isinstance(value, tuple) else (value,) if value is not None else ())
-    return [name in used or name in code.co_cellvars for name in code.co_varnames[:count]]
-
-
-class LinearRule(Kind):
-    """Linear in the first argument: ``transpose(ybar, space, **options)``.
-
-    ``mark(alive, **options)`` sets the entries that a selection, such as indexing, reads;
-    ``adapt(x, **options)`` returns the options to go by, and refuses those with which ``f`` is
-    not linear. The options in ``constants`` add something constant, which no tangent has.
-    """
-
-    __slots__ = ("adapt", "constants", "mark", "moves", "selects", "transpose")
-    label = "linear rule"
-
-    def __init__(
-        self,
-        f: Any,
-        transpose: Callable,
-        line: str,
-        mark: Any = None,
-        adapt: Any = None,
-        constants: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(f, 1, _options(transpose, 2), line)
-        self.transpose = transpose
-        self.mark = mark
-        self.adapt = adapt
-        self.constants = constants
-        self.moves = self.selects = mark is not None
-
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
-        return None, (None,)
-
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        args, kwargs = Kind.bind(self, f, args, kwargs)
-        if kwargs and self.adapt is not None:
-            kwargs = self.adapt(args[0], **kwargs)
-        if args and type(args[0]) in (list, tuple):
-            # Among arrays to be joined, a list of numbers stands for an array as well.
-            parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]
-            args = (type(args[0])(parts), *args[1:])
-        return args, kwargs
-
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
-        if issubclass(type(xdot), Tangent):
-            xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
-            if type(xdot) in (list, tuple):
-                xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
-        if self.constants:
-            kwargs = {name: x for name, x in kwargs.items() if name not in self.constants}
-        return self.f(xdot, **kwargs)
-
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
-        return self.transpose(ybar, space, **kwargs)
-
-    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
-        return False, (False,)
-
-
-def _of_flags(x: Any, xdot: Any) -> Any:
-    # Flags have no tangents, but join arrays as zeros and ones; among tangents, as zeros.
-    flags = isinstance(xdot, AbstractZero) and dtype_of(x) is not None
-    return np.zeros(shape_of(x)) if flags else xdot
-
-
-class BilinearRule(Kind):
-    """Linear in each of two arguments: ``left(ybar, a, b)`` and ``right(ybar, a, b)``."""
-
-    __slots__ = ("pulls",)
-    label = "bilinear rule"
-
-    def __init__(self, f: Any, left: Callable, right: Callable, line: str) -> None:
-        super().__init__(f, 2, _options(left, 3), line)
-        self.pulls = (left, right)
-
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        args, kwargs = Kind.bind(self, f, args, kwargs)
-        if type(args[0]) in (list, tuple) or type(args[-1]) in (list, tuple):
-            args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
-        return args, kwargs
-
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
-        a, b = args
-        return self.f(xdot, b, **kwargs) if i == 0 else self.f(a, xdot, **kwargs)
-
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
-        return None, args
-
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
-        return unbroadcast(self.pulls[i](ybar, *args, **kwargs), space.shape)
-
-    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
-        return False, (True, True)
+    return [not p.name.startswith("_") for p in positions]
 
 
 class SelectionRule(Kind):
@@ -293,7 +320,7 @@ class SelectionRule(Kind):
 
     __slots__ = ()
     label = "selection rule"
-    moves = selects = elementwise = True
+    adds = drops = elementwise = True
 
     def __init__(self, f: Any, line: str) -> None:
         super().__init__(f, 3, set(), line)
@@ -313,49 +340,6 @@ class SelectionRule(Kind):
         return False, (True, False, False)
 
 
-class NonDifferentiable(Kind):
-    """Piecewise constant, or about things that cannot be perturbed: no derivative at all."""
-
-    __slots__ = ()
-    label = "non-differentiable"
-
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        return args, kwargs
-
-
-class FreshArray(Kind):
-    """Makes a new array whose numbers depend on nothing; what is written into it is followed."""
-
-    __slots__ = ()
-    label = "fresh array"
-
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        return args, kwargs
-
-
-class Composed(Kind):
-    """No rule of its own: ``body`` does the same by functions that have rules."""
-
-    __slots__ = ("body",)
-    label = "composed of other functions"
-
-    def __init__(self, f: Any, body: Callable, line: str) -> None:
-        super().__init__(f, 0, _options(body, 0), line)
-        self.body = body
-
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
-            kwargs = without_defaults(f, kwargs, self.keywords)
-        return args, kwargs
-
-
-def _options(function: Callable, leading: int) -> set[str] | None:
-    known = parameters(function) or ()
-    if any(p.kind is p.VAR_KEYWORD for p in known):
-        return None
-    return {p.name for p in known[leading:]}
-
-
 def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast."""
     if type(xbar) is Masked:
@@ -373,3 +357,10 @@ def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     total = sum_over if type(xbar) is np.ndarray else np.sum
     summed = total(xbar, axis=axes)
     return summed if shape_of(summed) == shape else np.reshape(summed, shape)
+
+
+def options_of(function: Callable, leading: int) -> set[str] | None:
+    known = parameters(function) or ()
+    if any(p.kind is p.VAR_KEYWORD for p in known):
+        return None
+    return {p.name for p in known[leading:]}

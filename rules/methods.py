@@ -25,12 +25,10 @@ OPTED_OUT = _OptedOut()
 class Methods:
     """All rules of one function in one direction."""
 
-    __slots__ = ("alternatives", "cache", "dispatcher", "kind", "partials")
+    __slots__ = ("alternatives", "cache", "dispatcher", "kind")
 
     def __init__(self, name: str) -> None:
         self.kind: Kind | None = None
-        # The partials of a scalar rule with several outputs or a set-up, and the set-up.
-        self.partials: tuple | None = None
         self.dispatcher = Dispatcher(name)
         # types -> [(config type or None, rule)], the most specific config first
         self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}

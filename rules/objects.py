@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..config import LostDerivativeError, MutationError
+from ..config import LostDerivativeError, MutationError, user_line
 from .calls import array_of
 from .containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
 from .levels import Traced, innermost, value
+from .signatures import name_of
 
 OBJECT = np.dtype(object)
 
@@ -35,6 +36,15 @@ def is_object_array(x: Any) -> bool:
 def holds_traced(x: Any) -> bool:
     """Say whether ``x`` is an object array that holds traced numbers."""
     return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
+
+
+def refuse_objects(f: Any, y: Any) -> None:
+    """Refuse what ``f`` made of a traced value and an array of objects."""
+    if type(y) is np.ndarray and y.dtype.kind == "O":
+        raise LostDerivativeError(
+            f"{name_of(f)} of a traced value and an array of dtype object gave objects, which have "
+            f"no derivative, in {user_line()}.\n  make it an array of numbers: a.astype(float)"
+        )
 
 
 def result(y: Any) -> Any:

@@ -17,7 +17,6 @@ from ..config import MissingRuleError
 from .blocks import Block, blocks_in, is_elementwise, run_on_block
 from .containers import LEAVES, iterate_leaves, map_leaves
 from .hard_zeros import AbstractZero
-from .kinds import BilinearRule, LinearRule
 from .levels import value
 from .project import shape_of
 from .registry import frule
@@ -61,16 +60,10 @@ class Pattern:
 
 LEAVES.add(Pattern)
 _rules: dict[Any, Callable] = {}
-_moves: set[Any] = set()
-
-
-def moves(*functions: Any) -> None:
-    """Say that functions only move, repeat or drop entries of their first argument."""
-    _moves.update(functions)
 
 
 def pattern_rule(*functions: Any) -> Callable[[Callable], Callable]:
-    """Register what linear functions do to the pattern of their argument.
+    """Register what linear functions without a ``linear_rule`` do to patterns.
 
     The decorated function has the signature of the call, with a ``Pattern`` for every argument
     in which the call is linear, and returns one, or NotImplemented. Of the numbers in other
@@ -110,7 +103,7 @@ def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
     if any(type(x) is Pattern for x in iterate_leaves(tuple(kwargs.values()))):
         return everything(f, args, kwargs, patterns)
     kind = frule.kind_of(f)
-    if isinstance(kind, LinearRule | BilinearRule):
+    if kind is not None and kind.linear:
         args, kwargs = kind.bind(f, args, kwargs)
     read = what_is_read(f)
     if read == NOTHING:
@@ -118,7 +111,7 @@ def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
     if read == INTEGERS and all(type(x) is not Pattern for x in iterate_leaves(args[1:])):
         return moved(f, args, kwargs)
     if read == ZEROS:
-        y = _rules[f](*args, **kwargs)
+        y = _rule_of(f)(*args, **kwargs)  # type: ignore[misc]
         if y is not NotImplemented:
             return y
     if read == NUMBERS and len(patterns) == 1 and patterns[0].size <= PROBED:
@@ -135,9 +128,15 @@ def what_is_read(f: Any) -> int:
     """Say at what ``run_on_pattern`` looks in the arguments of ``f`` that are no patterns."""
     if is_elementwise(f):
         return NOTHING
-    if f in _moves:
+    kind = frule.kind_of(f)
+    if kind is not None and kind.linear and kind.moves:
         return INTEGERS
-    return ZEROS if f in _rules else NUMBERS
+    return NUMBERS if _rule_of(f) is None else ZEROS
+
+
+def _rule_of(f: Any) -> Callable | None:
+    kind = frule.kind_of(f)
+    return kind.pattern if kind is not None and kind.linear else _rules.get(f)
 
 
 def entry_by_entry(args: tuple) -> Pattern:

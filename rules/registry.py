@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import RuleConfig, RuleError, RuleNeverAskedWarning, defined_at
-from .answers import Pullback, kind_frule, kind_rrule
+from .answers import Pullback
 from .calls import is_primitive, is_seen
-from .kinds import Composed, Kind
+from .hard_zeros import linear_in
+from .kinds import Kind, ScalarRule
 from .levels import type_under
 from .methods import OPTED_OUT, Methods
 from .objects import healed
@@ -141,6 +142,7 @@ class RuleTable:
         self.functors: dict[type, Methods] = {}
         # What engines look at first: functions, of those that stay, whose only rule is a kind.
         self.kinds: dict[Any, Kind] = {}
+        self.scalars: dict[Any, ScalarRule] = {}  # those of them that have a short way
 
     def methods_of(self, f: Any) -> Methods | None:
         """Return the rules registered for ``f`` itself, or for calling instances of its class."""
@@ -186,6 +188,10 @@ class RuleTable:
         self._entry(f).kind = kind
         if not carries_rules(f):
             self.kinds[f] = kind
+            if isinstance(kind, ScalarRule):
+                self.scalars[f] = kind
+            if kind.linear:
+                linear_in[f] = kind.count
 
     def add_for_types(self, f: Any, types: tuple, rule: Any) -> None:
         """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
@@ -203,8 +209,12 @@ class RuleTable:
             table, key = own.methods, self.name
         if key not in table:
             table[key] = Methods(_title(f))
-        self.kinds.pop(key, None)
+        self._forget_kind(key)
         return table[key]
+
+    def _forget_kind(self, f: Any) -> None:
+        self.kinds.pop(f, None)
+        self.scalars.pop(f, None)
 
     def register(self, f: Any, /) -> Callable[[Callable], Callable]:
         """Decorator: the function below answers calls of ``f``.
@@ -246,7 +256,7 @@ class RuleTable:
             self.functors.pop(f.cls, None)
             return
         self.methods.pop(f, None)
-        self.kinds.pop(f, None)
+        self._forget_kind(f)
         own = carried(f)
         if own is not None:
             own.methods.pop(self.name, None)
@@ -305,13 +315,10 @@ class FRuleTable(RuleTable):
                 "  give one tangent for the function itself, then one per argument"
             )
         rule = self.find(config, f, args)
-        if isinstance(rule, Composed) and hasattr(config, "frule_via_ad"):
-            args, kwargs = rule.bind(f, args, kwargs)
-            return config.frule_via_ad(tangents, rule.body, *args, **kwargs)
-        if rule is None or rule is OPTED_OUT or isinstance(rule, Composed):
+        if rule is None or rule is OPTED_OUT:
             return None
         if isinstance(rule, Kind):
-            return kind_frule(rule, tangents, f, args, kwargs)
+            return rule.frule(config, tangents, f, args, kwargs)
         args, kwargs = rule.bind(f, args, kwargs)
         return self.run(rule, config, tangents[: 1 + len(args)], f, args, kwargs)
 
@@ -363,14 +370,11 @@ class RRuleTable(RuleTable):
         f, *rest = call
         args = tuple(rest)
         rule = self.find(config, f, args)
-        if isinstance(rule, Composed) and hasattr(config, "rrule_via_ad"):
-            args, kwargs = rule.bind(f, args, kwargs)
-            return config.rrule_via_ad(rule.body, *args, **kwargs)
-        if rule is None or rule is OPTED_OUT or isinstance(rule, Composed):
+        if rule is None or rule is OPTED_OUT:
             return None
         if isinstance(rule, Kind):
-            y, pullback = kind_rrule(rule, f, args, kwargs)
-            return y, Pullback(pullback, f, len(args))
+            answer = rule.rrule(config, f, args, kwargs)
+            return answer and (answer[0], Pullback(answer[1], f, len(args)))
         bound, kwargs = rule.bind(f, args, kwargs)
         y, pullback = self.run(rule, config, f, bound, kwargs)
         if len(bound) < len(args):

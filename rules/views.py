@@ -24,15 +24,7 @@ from .levels import Traced
 Step = tuple[Any, dict, tuple]  # a function, its options, and positions inside what it returns
 Path = tuple[Step, ...]
 
-# Functions whose result may be a view of their first argument.
-view_makers: set[Any] = set()
-
 _numbers = itertools.count()
-
-
-def gives_views(*functions: Any) -> None:
-    """Say that what these functions return may be a view of their first argument."""
-    view_makers.update(functions)
 
 
 class Memory:

@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..calls import astype
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
+from ..patterns import Pattern
 from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent
@@ -74,7 +75,35 @@ def cumsum_transpose(ybar, space, axis=None, dtype=None):
     return np.reshape(np.flip(np.cumsum(np.flip(ybar, axis), axis), axis), space.shape)
 
 
-linear_rule(np.cumsum, cumsum_transpose, adapt=refuse_integers)
+def cumsum_block(x, axis=None, **options):
+    if axis is None or x.rank == 0:
+        return np.cumsum(x.flat, axis=1, **options)
+    return np.cumsum(x.values, axis=x.axes(axis), **options)
+
+
+def cumsum_pattern(x, axis=None, dtype=None, out=None):
+    # Each entry depends on the one before it in the result, and on its own.
+    if axis is None or x.rank == 0:
+        x, axis = Pattern((x.size,), x.rows), 0
+    ids = np.moveaxis(x.ids, axis, 0)
+    rows = [x.taken(ids[0]).rows] if len(ids) else []
+    for k in range(1, len(ids)):
+        rows.append(rows[-1] + x.taken(ids[k]).rows)
+    return stacked(rows, ids.shape, axis, x)
+
+
+def stacked(rows, shape, axis, x):
+    """Return the pattern of an array from that of each of its parts along one axis."""
+    from scipy import sparse
+
+    if not rows:
+        return x
+    moved = Pattern(shape, sparse.vstack(rows, "csr"))
+    return moved.taken(np.moveaxis(moved.ids, 0, axis))
+
+
+linear_rule(np.cumsum, cumsum_transpose, adapt=refuse_integers, adds=True, block=cumsum_block,
+            pattern=cumsum_pattern)  # fmt: skip
 
 
 def one_axis(axis):

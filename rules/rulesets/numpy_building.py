@@ -8,9 +8,12 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ..blocks import block_rule
 from ..calls import array_of, as_dtype, astype
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
+from ..masked import entry_by_entry
+from ..patterns import pattern_rule
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
@@ -39,6 +42,19 @@ def astype_rrule(astype, x, *, dtype, **options):
         return NoTangent(), project_x(ybar) if is_continuous(dtype) else ZeroTangent()
 
     return astype(x, dtype, **options), astype_pullback
+
+
+entry_by_entry.add(astype)
+
+
+@block_rule(astype)
+def astype_block(x, dtype, **options):
+    return astype(x.values, dtype, **options)
+
+
+@pattern_rule(astype)
+def astype_pattern(x, dtype, **options):
+    return x
 
 
 @composed(np.astype)
@@ -157,7 +173,7 @@ def resize(a, new_shape):
     return np.take(a, np.resize(indices_of(a), new_shape))
 
 
-@linear_rule(sliding_window_view)
+@linear_rule(sliding_window_view, moves=True, drops=True, axes="axis")
 def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=False):
     """Windows overlap, so that ``writeable=True`` is not supported: which write is the last?"""
     size = math.prod(space.shape)

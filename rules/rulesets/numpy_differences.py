@@ -6,6 +6,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..calls import astype, primitive
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
+from ..patterns import Pattern
 from ..project import dtype_of
 from .numpy_elementwise import as_array, or_one
 from .numpys_own import composed_for_derivatives
@@ -18,7 +19,15 @@ def differences(x, n, axis):
     return np.diff(x, n, axis)
 
 
-@linear_rule(differences)
+def differences_pattern(x, n, axis):
+    for _ in range(n):
+        ids = np.moveaxis(x.ids, axis, -1)
+        ids, previous = (np.moveaxis(part, -1, axis) for part in (ids[..., 1:], ids[..., :-1]))
+        x = Pattern(ids.shape, x.taken(ids).rows + x.taken(previous).rows)
+    return x
+
+
+@linear_rule(differences, pattern=differences_pattern)
 def differences_transpose(ybar, space, n, axis):
     ybar = np.moveaxis(ybar, axis, -1)
     for _ in range(n):

@@ -6,62 +6,20 @@ other operands.
 
 import functools
 import string
-from typing import NamedTuple
+import sys
 
 import numpy as np
 
+from ..blocks import Block, block_rule
 from ..definitions import composed, non_differentiable
-from ..project import ProjectTo
+from ..hard_zeros import linear_in
+from ..patterns import pattern_rule
+from ..project import ProjectTo, shape_of
 from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, sum_tangents, thunk
 from .numpy_indexing import scatter
 from .numpy_products import conj
-
-# ---- subscripts -----------------------------------------------------------------------------
-
-
-class Subscripts(NamedTuple):
-    """One letter per axis: a string for every operand, and one for the result."""
-
-    inputs: list[str]
-    output: str
-
-    def __str__(self):
-        return f"{','.join(self.inputs)}->{self.output}"
-
-
-def read_call(args):
-    """Return the subscripts of a call of einsum, in either form, and where its operands are."""
-    if isinstance(args[0], str):
-        positions = range(1, len(args))
-        return parse(args[0], [np.ndim(args[i]) for i in positions]), positions
-    positions = range(0, len(args) - len(args) % 2, 2)
-    lists = [args[i + 1] for i in positions]
-    numbers = sorted({k for axes in lists for k in axes if k is not ...})
-    letter_of = dict(zip(numbers, sorted(string.ascii_letters)))
-    letter_of[...] = "..."
-    subscripts = ",".join("".join(letter_of[k] for k in axes) for axes in lists)
-    if len(args) % 2:
-        subscripts += "->" + "".join(letter_of[k] for k in args[-1])
-    return parse(subscripts, [np.ndim(args[i]) for i in positions]), positions
-
-
-def parse(subscripts, ranks):
-    """Spell subscripts out: letters for an ellipsis, and the result where it is implied."""
-    left, arrow, output = subscripts.replace(" ", "").partition("->")
-    terms = left.split(",")
-    counts = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks)]
-    unused = [letter for letter in string.ascii_letters if letter not in subscripts]
-    shared = "".join(unused[: max(counts)])
-    # Axes under an ellipsis are aligned at the end, as in broadcasting.
-    inputs = [
-        term.replace("...", shared[len(shared) - count :]) for term, count in zip(terms, counts)
-    ]
-    if not arrow:
-        letters = left.replace("...", "").replace(",", "")
-        output = "..." + "".join(x for x in sorted(letters) if letters.count(x) == 1)
-    return Subscripts(inputs, output.replace("...", shared))
-
+from .subscripts import Subscripts, einsum_pattern, read_call
 
 non_differentiable(np.einsum_path)
 
@@ -120,6 +78,27 @@ def einsum_pull(k, ybar, subscripts, operands, optimize):
         index = tuple(grid[own.index(x)] for x in letters)
         xbar = scatter(xbar, project_x.shape, xbar.dtype, index)
     return project_x(xbar)
+
+
+linear_in[np.einsum] = sys.maxsize
+
+
+@block_rule(np.einsum)
+def einsum_block(*args, **options):
+    # The blocks are told apart by their letters, so one axis more is one letter more.
+    shapes = [np.empty(shape_of(x)) if type(x) is Block else x for x in args]
+    subscripts, positions = read_call(shapes)
+    operands = [args[i] for i in positions]
+    used = "".join(subscripts.inputs)
+    letter = next(letter for letter in string.ascii_letters if letter not in used)
+    inputs = [
+        letter + term if type(x) is Block else term for term, x in zip(subscripts.inputs, operands)
+    ]
+    values = [x.values if type(x) is Block else x for x in operands]
+    return np.einsum(f"{','.join(inputs)}->{letter}{subscripts.output}", *values, **options)
+
+
+pattern_rule(np.einsum)(einsum_pattern)
 
 
 def fit_axes(xbar, shape):

@@ -47,34 +47,34 @@ def as_array(x):
 # fmt: off
 scalar_rule(np.add,        1, 1)
 scalar_rule(np.subtract,   1, -1)
-scalar_rule(np.multiply,   lambda y, a, b: b, lambda y, a, b: a)
-scalar_rule(np.divide,     lambda y, a, b: 1 / b, lambda y, a, b: -y / b)
+scalar_rule(np.multiply,   lambda _, _a, b: b, lambda _, a, _b: a)
+scalar_rule(np.divide,     lambda _, _a, b: 1 / b, lambda y, _a, b: -y / b)
 scalar_rule(np.negative,   -1)
 scalar_rule(np.positive,   1)
-scalar_rule(np.reciprocal, lambda y, x: -y * y)
-scalar_rule(np.square,     lambda y, x: 2 * x)
-scalar_rule(np.sqrt,       lambda y, x: 0.5 / y)
-scalar_rule(np.cbrt,       lambda y, x: 1 / (3 * y * y))
+scalar_rule(np.reciprocal, lambda y, _x: -y * y)
+scalar_rule(np.square,     lambda _, x: 2 * x)
+scalar_rule(np.sqrt,       lambda y, _x: 0.5 / y)
+scalar_rule(np.cbrt,       lambda y, _x: 1 / (3 * y * y))
 
-scalar_rule(np.exp,        lambda y, x: y)
-scalar_rule(np.exp2,       lambda y, x: LOG_2 * y)
-scalar_rule(np.expm1,      lambda y, x: np.exp(x))
-scalar_rule(np.log,        lambda y, x: 1 / x)
-scalar_rule(np.log2,       lambda y, x: 1 / (LOG_2 * x))
-scalar_rule(np.log10,      lambda y, x: 1 / (LOG_10 * x))
-scalar_rule(np.log1p,      lambda y, x: 1 / (1 + x))
+scalar_rule(np.exp,        lambda y, _x: y)
+scalar_rule(np.exp2,       lambda y, _x: LOG_2 * y)
+scalar_rule(np.expm1,      lambda _, x: np.exp(x))
+scalar_rule(np.log,        lambda _, x: 1 / x)
+scalar_rule(np.log2,       lambda _, x: 1 / (LOG_2 * x))
+scalar_rule(np.log10,      lambda _, x: 1 / (LOG_10 * x))
+scalar_rule(np.log1p,      lambda _, x: 1 / (1 + x))
 
-scalar_rule(np.hypot,      lambda y, a, b: over_length(a, y), lambda y, a, b: over_length(b, y))
-scalar_rule(np.fabs,       lambda y, x: slope_of_abs(x) if is_traced(x) else np.sign(x))
-scalar_rule(np.copysign,   lambda y, a, b: np.sign(a) * np.copysign(1.0, b), 0)
-scalar_rule(np.heaviside,  0, lambda y, x, middle: x == 0)
+scalar_rule(np.hypot,      lambda y, a, _b: over_length(a, y), lambda y, _a, b: over_length(b, y))
+scalar_rule(np.fabs,       lambda _, x: slope_of_abs(x) if is_traced(x) else np.sign(x))
+scalar_rule(np.copysign,   lambda _, a, b: np.sign(a) * np.copysign(1.0, b), 0)
+scalar_rule(np.heaviside,  0, lambda _, x, _middle: x == 0)
 scalar_rule(np.nextafter,  1, 0)
-scalar_rule(np.ldexp,      lambda y, x, n: np.ldexp(np.ones_like(x), n), 0)
+scalar_rule(np.ldexp,      lambda _, x, n: np.ldexp(np.ones_like(x), n), 0)
 
 # fmod(a, b) is a minus a whole multiple of b, and rint finds the multiple exactly.
-scalar_rule(np.remainder,  1, lambda y, a, b: -np.floor_divide(a, b))
+scalar_rule(np.remainder,  1, lambda _, a, b: -np.floor_divide(a, b))
 scalar_rule(np.fmod,       1, lambda y, a, b: np.rint((y - a) / b))
-scalar_rule(np.divmod,     (0, 0), (1, lambda y, a, b: -y[0]))
+scalar_rule(np.divmod,     (0, 0), (1, lambda y, _a, _b: -y[0]))
 scalar_rule(np.modf,       (1,), (0,))
 scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
 # fmt: on
@@ -105,9 +105,9 @@ def first(y, a, b):
 
 
 # fmt: off
-scalar_rule(np.maximum, lambda y, a, b: greater(a, b, 0), lambda y, a, b: greater(b, a, 1),
+scalar_rule(np.maximum, lambda _, a, b: greater(a, b, 0), lambda _, a, b: greater(b, a, 1),
             branch=second)
-scalar_rule(np.minimum, lambda y, a, b: greater(b, a, 1), lambda y, a, b: greater(a, b, 0),
+scalar_rule(np.minimum, lambda _, a, b: greater(b, a, 1), lambda _, a, b: greater(a, b, 0),
             branch=first)
 scalar_rule(np.fmax, lambda y, a, b: chosen(y, a, b, 0), lambda y, a, b: chosen(y, b, a, 1),
             branch=second)
@@ -122,13 +122,13 @@ scalar_rule(np.fmin, lambda y, a, b: chosen(y, a, b, 1), lambda y, a, b: chosen(
 # The partials in the base do not mention ``y``, so that no tape keeps it.
 
 
-def power_in_base(y, x, p):
+def power_in_base(_, x, p):
     if type(p) in (float, int) and p != 0:
         return p * x if p == 2 else p * x ** (p - 1)  # most powers are squares
     return slope_of_power(x, p)
 
 
-def power_in_any_base(y, x, p):
+def power_in_any_base(_, x, p):
     return slope_of_power(x, p)
 
 
@@ -173,7 +173,7 @@ for _add, _exp in (np.logaddexp, np.exp), (np.logaddexp2, np.exp2):
 # ---- complex numbers ----
 
 
-def conj_of_sign(y, x):
+def conj_of_sign(_, x):
     sign = slope_of_abs(x) if is_traced(x) else np.sign(x)
     return np.conj(sign) if np.iscomplexobj(sign) else sign
 
@@ -187,7 +187,7 @@ def undefined(t, at_kink):
     return np.where(at_kink & (t != 0), math.nan, 0.0).astype(np.result_type(t))[()]
 
 
-scalar_rule(undefined, lambda y, t, at_kink: np.where(at_kink, math.nan, 0.0), 0)
+scalar_rule(undefined, lambda _, _t, at_kink: np.where(at_kink, math.nan, 0.0), 0)
 
 
 @frule.register(slope_of_abs)
@@ -214,17 +214,17 @@ def slope_of_abs_rrule(slope_of_abs, x):
     return y, slope_of_abs_pullback
 
 
-@linear_rule(np.conjugate)
+@linear_rule(np.conjugate, elementwise=True)
 def conjugate_transpose(ybar, space):
     return np.conj(ybar)
 
 
-@linear_rule(np.real)
+@linear_rule(np.real, elementwise=True, views=True)
 def real_transpose(ybar, space):
     return ybar
 
 
-@linear_rule(np.imag)
+@linear_rule(np.imag, elementwise=True, views=True)
 def imag_transpose(ybar, space):
     return 1j * ybar if space.dtype.kind == "c" else ZeroTangent()
 

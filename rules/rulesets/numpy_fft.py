@@ -6,12 +6,16 @@ stands for the whole: each of its entries but the first, and the middle one of a
 is there for two. The tools take the real part for a real argument.
 """
 
+import math
+
 import numpy as np
 
 from ...config import MissingRuleError
 from ..calls import getitem
 from ..definitions import linear_rule
+from ..patterns import refuse_too_many
 from ..project import dtype_of
+from .numpy_reductions import sum_pattern
 from .numpy_shapes import pad_zeros
 
 OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -40,40 +44,60 @@ def multiplicity(n, axis, x):
     return np.reshape(counts, (-1,) + (1,) * (np.ndim(x) - 1 - axis % np.ndim(x)))
 
 
+# ---- patterns -------------------------------------------------------------------------------
+
+
+def mixed(transform, x, axes, *options):
+    """Return the pattern of a function that mixes all entries along some axes."""
+    shape = np.shape(transform(np.zeros(x.shape), *options))
+    total = sum_pattern(x, tuple({axis % x.rank for axis in axes}), keepdims=True)
+    refuse_too_many(transform, math.prod(shape), total.rows.nnz // max(total.size, 1))
+    return total.taken(np.broadcast_to(total.ids, shape))
+
+
+def mixes(transform):
+    """Return the pattern of a transform along one axis."""
+
+    def transform_pattern(a, n=None, axis=-1, norm=None):
+        return mixed(transform, a, (axis,), n, axis)
+
+    return transform_pattern
+
+
 # ---- along one axis -------------------------------------------------------------------------
 
 
-@linear_rule(np.fft.fft)
+@linear_rule(np.fft.fft, axes="axis", pattern=mixes(np.fft.fft))
 def fft_transpose(ybar, space, n=None, axis=-1, norm=None):
     return fit(np.fft.ifft(ybar, axis=axis, norm=OTHER_NORM[norm]), space.shape)
 
 
-@linear_rule(np.fft.ifft)
+@linear_rule(np.fft.ifft, axes="axis", pattern=mixes(np.fft.ifft))
 def ifft_transpose(ybar, space, n=None, axis=-1, norm=None):
     return fit(np.fft.fft(ybar, axis=axis, norm=OTHER_NORM[norm]), space.shape)
 
 
-@linear_rule(np.fft.rfft)
+@linear_rule(np.fft.rfft, axes="axis", pattern=mixes(np.fft.rfft))
 def rfft_transpose(ybar, space, n=None, axis=-1, norm=None):
     n = space.shape[axis] if n is None else n
     halves = ybar / multiplicity(n, axis, ybar)
     return fit(np.fft.irfft(halves, n, axis, OTHER_NORM[norm]), space.shape)
 
 
-@linear_rule(np.fft.irfft)
+@linear_rule(np.fft.irfft, axes="axis", pattern=mixes(np.fft.irfft))
 def irfft_transpose(ybar, space, n=None, axis=-1, norm=None):
     spectrum = np.fft.rfft(ybar, axis=axis, norm=OTHER_NORM[norm])
     return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
 
 
 # hfft(x, norm) is irfft(conj(x), other norm), and ihfft(x, norm) is conj(rfft(x, other norm)).
-@linear_rule(np.fft.hfft)
+@linear_rule(np.fft.hfft, axes="axis", pattern=mixes(np.fft.hfft))
 def hfft_transpose(ybar, space, n=None, axis=-1, norm=None):
     spectrum = np.fft.ihfft(ybar, axis=axis, norm=OTHER_NORM[norm])
     return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
 
 
-@linear_rule(np.fft.ihfft)
+@linear_rule(np.fft.ihfft, axes="axis", pattern=mixes(np.fft.ihfft))
 def ihfft_transpose(ybar, space, n=None, axis=-1, norm=None):
     n = space.shape[axis] if n is None else n
     halves = ybar / multiplicity(n, axis, ybar)
@@ -129,24 +153,41 @@ def in_two_axes(transpose):
     return transpose_in_two_axes
 
 
+def over_several(transform, transpose, default):
+    """Define a transform over several axes, ``default`` if none are given."""
+
+    def axes_of(a, s, axes):
+        if axes is None:
+            axes = range(a.rank) if s is None else range(a.rank - len(s), a.rank)
+        return tuple(axes)
+
+    def transform_block(a, s=None, axes=default, norm=None):
+        return transform(a.values, s, a.axes(axes_of(a, s, axes)), norm)
+
+    def transform_pattern(a, s=None, axes=default, norm=None):
+        return mixed(transform, a, axes_of(a, s, axes), s, axes)
+
+    linear_rule(transform, transpose, block=transform_block, pattern=transform_pattern)
+
+
 for _over_any, _over_two, _transpose in (
     (np.fft.fftn, np.fft.fft2, fftn_transpose),
     (np.fft.ifftn, np.fft.ifft2, ifftn_transpose),
     (np.fft.rfftn, np.fft.rfft2, rfftn_transpose),
     (np.fft.irfftn, np.fft.irfft2, irfftn_transpose),
 ):
-    linear_rule(_over_any, _transpose)
-    linear_rule(_over_two, in_two_axes(_transpose))
+    over_several(_over_any, _transpose, None)
+    over_several(_over_two, in_two_axes(_transpose), (-2, -1))
 
 
 # ---- moving the zero frequency --------------------------------------------------------------
 
 
-@linear_rule(np.fft.fftshift)
+@linear_rule(np.fft.fftshift, moves=True, views=False, axes="axes")
 def fftshift_transpose(ybar, space, axes=None):
     return np.fft.ifftshift(ybar, axes)
 
 
-@linear_rule(np.fft.ifftshift)
+@linear_rule(np.fft.ifftshift, moves=True, views=False, axes="axes")
 def ifftshift_transpose(ybar, space, axes=None):
     return np.fft.fftshift(ybar, axes)

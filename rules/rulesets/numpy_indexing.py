@@ -4,13 +4,16 @@ Each is a selection; its transpose adds every entry of ``ybar`` where the entry 
 """
 
 import functools
+import math
 import operator
 
 import numpy as np
 
+from ..blocks import Block
 from ..calls import getitem, primitive
 from ..definitions import composed, linear_rule
 from ..operands import is_basic
+from ..patterns import Pattern, matrix
 from ..project import ProjectContainer
 from ..tangents import ZERO, InplaceableThunk
 
@@ -71,13 +74,55 @@ def scatter(x, shape, dtype, index):
     return y
 
 
-@linear_rule(scatter)
+def led(index):
+    """Return the index that reads the same of every direction; None where there is none.
+
+    NumPy moves the axis that several arrays read to the front where something lies between
+    them; there the axis of the directions would follow. Flags count as arrays, numbers alone do
+    not.
+    """
+    index = index if type(index) is tuple else (index,)
+    arrays = [k for k, part in enumerate(index) if not isinstance(part, slice | type(None))]
+    arrays = [k for k in arrays if index[k] is not ...]
+    integers = all(is_integer(index[k]) for k in arrays)
+    together = not arrays or arrays[-1] - arrays[0] == len(arrays) - 1
+    return (slice(None), *index) if integers or together else None
+
+
+def is_integer(part):
+    return isinstance(part, int | np.integer) and not isinstance(part, bool)
+
+
+def places(shape, index):
+    """Return where in the flat array of ``shape`` the entries are that ``index`` reads."""
+    return np.arange(math.prod(shape)).reshape(shape)[index]
+
+
+def scatter_block(x, shape, dtype, index):
+    led_index = led(index)
+    alone = type(index) is np.ndarray
+    if led_index is not None and reads_once(led_index) and not alone:
+        return scatter(x.values, (x.count, *shape), dtype, led_index)
+    # Rows are added faster than columns, so here the directions are the last axis: one more
+    # behind those that an array alone reads, else behind the flat places that are read.
+    rows = np.moveaxis(x.values, 0, -1)
+    if alone:
+        return np.moveaxis(scatter(rows, (*shape, x.count), dtype, index), -1, 0)
+    index = places(shape, index).ravel()
+    rows = np.reshape(rows, (index.size, x.count))
+    y = scatter(rows, (math.prod(shape), x.count), dtype, index)
+    return np.reshape(np.moveaxis(y, -1, 0), (x.count, *shape))
+
+
+def scatter_pattern(x, shape, dtype, index):
+    size = math.prod(shape)
+    places = np.broadcast_to(np.arange(size).reshape(shape)[index], x.shape)
+    return Pattern(shape, matrix(places, np.arange(x.size), (size, x.size)) @ x.rows)
+
+
+@linear_rule(scatter, block=scatter_block, pattern=scatter_pattern)
 def scatter_transpose(ybar, space, shape, dtype, index):
     return getitem(ybar, index)
-
-
-def mark_getitem(alive, index):
-    alive[index] = True
 
 
 def getitem_transpose(ybar, space, index):
@@ -94,7 +139,16 @@ def getitem_transpose(ybar, space, index):
     return InplaceableThunk(add_into, dense)
 
 
-linear_rule(getitem, getitem_transpose, mark=mark_getitem)
+def getitem_block(x, index):
+    if type(x) is not Block:
+        return NotImplemented
+    led_index = led(index)
+    if led_index is None:
+        return np.take(x.flat, places(x.shape, index), 1)
+    return getitem(x.values, led_index)
+
+
+linear_rule(getitem, getitem_transpose, moves=True, drops=True, block=getitem_block)
 
 
 def part_transpose(ybar, space, index):
@@ -126,12 +180,6 @@ def take_index(shape, indices, axis, mode):
     return (slice(None),) * (axis % len(shape)) + (indices,) if axis else indices
 
 
-def mark_take(alive, indices, axis=None, mode="raise"):
-    index = take_index(alive.shape, indices, axis, mode)
-    along = axis is not None and alive.ndim
-    mark_getitem(alive if along else np.reshape(alive, -1), index)
-
-
 def take_transpose(ybar, space, indices, axis=None, mode="raise"):
     index = take_index(space.shape, indices, axis, mode)
     if axis is not None and space.ndim:
@@ -140,7 +188,13 @@ def take_transpose(ybar, space, indices, axis=None, mode="raise"):
     return np.reshape(scatter(ybar, (size,), space.dtype, index), space.shape)
 
 
-linear_rule(np.take, take_transpose, mark=mark_take)
+def take_block(x, indices, axis=None, mode="raise"):
+    if axis is None or x.rank == 0:
+        return np.take(x.flat, indices, 1, mode=mode)
+    return np.take(x.values, indices, x.axes(axis), mode=mode)
+
+
+linear_rule(np.take, take_transpose, moves=True, drops=True, views=False, block=take_block)
 
 
 def along_axis_index(shape, indices, axis):
@@ -152,17 +206,19 @@ def along_axis_index(shape, indices, axis):
     return tuple(index), shape
 
 
-def mark_take_along_axis(alive, indices, axis=-1):
-    index, shape = along_axis_index(alive.shape, indices, axis)
-    np.reshape(alive, shape)[index] = True
-
-
 def take_along_axis_transpose(ybar, space, indices, axis=-1):
     index, shape = along_axis_index(space.shape, indices, axis)
     return np.reshape(scatter(ybar, shape, space.dtype, index), space.shape)
 
 
-linear_rule(np.take_along_axis, take_along_axis_transpose, mark=mark_take_along_axis)
+def take_along_axis_block(x, indices, axis=-1):
+    if axis is None:
+        return np.take_along_axis(x.flat, np.expand_dims(indices, 0), 1)
+    return np.take_along_axis(x.values, np.expand_dims(indices, 0), x.axes(axis))
+
+
+linear_rule(np.take_along_axis, take_along_axis_transpose, moves=True, drops=True, views=False,
+            block=take_along_axis_block)  # fmt: skip
 
 
 @composed(np.compress)

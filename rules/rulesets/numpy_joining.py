@@ -8,15 +8,18 @@ import itertools
 
 import numpy as np
 
+from ..blocks import Block, shifted, spread
 from ..calls import astype, getitem
 from ..definitions import composed, linear_rule
 from ..levels import value
-from ..project import dtype_of
+from ..project import dtype_of, shape_of
 from .numpy_building import indices_of, number_or_array
 from .numpy_shapes import refuse_integers
 from .numpys_own import composed_for_derivatives
 
 # ---- joining --------------------------------------------------------------------------------
+
+JOINS = {"moves": True, "views": False}
 
 
 def slices_along(axis, ends):
@@ -62,7 +65,24 @@ def concatenate_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0, flat) if axis is None else cut(ybar, space, axis)
 
 
-linear_rule(np.concatenate, concatenate_transpose, adapt=refuse_integers)
+def joined(arrays):
+    """Return the values of every part, directions first, and the rank of one value."""
+    count = next(x.count for x in arrays if type(x) is Block)
+    parts = [spread(x, count) for x in arrays]
+    return parts, len(shape_of(parts[0])) - 1
+
+
+def concatenate_block(arrays, axis=0, **options):
+    if type(arrays) is Block:
+        return NotImplemented
+    parts, rank = joined(arrays)
+    if axis is None:
+        return np.concatenate([Block(x).flat for x in parts], 1, **options)
+    return np.concatenate(parts, shifted(axis, rank), **options)
+
+
+linear_rule(np.concatenate, concatenate_transpose, adapt=refuse_integers, **JOINS,
+            block=concatenate_block)  # fmt: skip
 
 
 def stack_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
@@ -70,29 +90,55 @@ def stack_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
     return [getitem(xbars, i) for i in range(len(xbars))] if hasattr(space, "parts") else xbars
 
 
-linear_rule(np.stack, stack_transpose, adapt=refuse_integers)
+def stack_block(arrays, axis=0, **options):
+    if type(arrays) is Block:
+        return NotImplemented
+    parts, rank = joined(arrays)
+    return np.stack(parts, shifted(axis, rank + 1), **options)
+
+
+linear_rule(np.stack, stack_transpose, adapt=refuse_integers, **JOINS, block=stack_block)
 
 
 def vstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0, in_2d)
 
 
-linear_rule(np.vstack, vstack_transpose, adapt=refuse_integers)
+def raised_to(rank, x):
+    """Put axes of length 1 before those of each value, up to ``rank`` of them."""
+    count, *shape = shape_of(x)
+    return np.reshape(x, (count, *(1,) * (rank - len(shape)), *shape))
+
+
+def vstack_block(tup, **options):
+    if type(tup) is Block:
+        return NotImplemented
+    return np.concatenate([raised_to(2, x) for x in joined(tup)[0]], 1, **options)
+
+
+linear_rule(np.vstack, vstack_transpose, adapt=refuse_integers, **JOINS, block=vstack_block)
 
 
 def hstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0 if np.ndim(ybar) == 1 else 1, in_1d)
 
 
-linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers)
+def hstack_block(tup, **options):
+    if type(tup) is Block:
+        return NotImplemented
+    parts = [raised_to(1, x) for x in joined(tup)[0]]
+    return np.concatenate(parts, 1 if len(shape_of(parts[0])) == 2 else 2, **options)
 
 
-@linear_rule(np.dstack)
+linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers, **JOINS, block=hstack_block)
+
+
+@linear_rule(np.dstack, **JOINS)
 def dstack_transpose(ybar, space):
     return cut(ybar, space, 2, in_3d)
 
 
-@linear_rule(np.column_stack)
+@linear_rule(np.column_stack, **JOINS)
 def column_stack_transpose(ybar, space):
     return cut(ybar, space, 1, in_columns)
 

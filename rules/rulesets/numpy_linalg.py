@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 
+from ..blocks import Block, block_rule
 from ..calls import primitive
 from ..definitions import composed, non_differentiable
 from ..kinds import unbroadcast
 from ..levels import value
-from ..project import ProjectTo
+from ..project import ProjectTo, shape_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent, Tangent, ZeroTangent
 from .numpy_products import adjoint
@@ -67,6 +68,16 @@ def as_column(x):
     return np.expand_dims(x, -1)
 
 
+@block_rule(np.linalg.solve)
+def solve_block(a, b):
+    if type(a) is Block or len(shape_of(a)) != 2 or b.rank > 2:
+        return NotImplemented
+    # One factorization for all directions.
+    columns = np.moveaxis(b.values, 0, -1)
+    y = np.linalg.solve(a, np.reshape(columns, (b.shape[0], math.prod(b.shape[1:]) * b.count)))
+    return np.moveaxis(np.reshape(y, shape_of(columns)), -1, 0)
+
+
 @frule.register(np.linalg.solve)
 def solve_frule(tangents, solve, a, b):
     _, adot, bdot = tangents
@@ -117,8 +128,8 @@ def tensorinv(a, ind=2):
 def tensorsolve(a, b, axes=None):
     if axes is not None:
         a = np.moveaxis(a, axes, range(-len(axes), 0))
-    shape = np.shape(a)[np.ndim(b) :]
-    matrix = np.reshape(a, (-1, math.prod(shape)))
+    shape = np.shape(a)[-(np.ndim(a) - np.ndim(b)) :]  # all of it where the ranks are the same
+    matrix = np.reshape(a, (math.prod(shape), math.prod(shape)))
     return np.reshape(np.linalg.solve(matrix, np.ravel(b)), shape)
 
 

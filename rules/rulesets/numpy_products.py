@@ -4,11 +4,21 @@ By the convention that C is R^2, the pull of ``y = a * b`` to ``a`` is ``ybar * 
 Axes that were broadcast are summed by the kit.
 """
 
+import math
+import string
+
 import numpy as np
 
+from ..blocks import Block, aligned, run_on_block, shifted
 from ..definitions import bilinear_rule, composed
-from ..project import dtype_of
+from ..levels import value
+from ..patterns import Pattern, entry_by_entry
+from ..project import dtype_of, shape_of
 from .numpy_shapes import pad_zeros
+from .subscripts import einsum_pattern
+
+# Matrices of so few columns are faster multiplied as one matrix of many, by so large a matrix.
+NARROW, LARGE = 4, 2000
 
 # ---- matrices and vectors -------------------------------------------------------------------
 
@@ -43,8 +53,62 @@ def matmul_right(ybar, a, b):
     return adjoint(a) @ ybar
 
 
-bilinear_rule(np.matmul, matmul_left, matmul_right)
-bilinear_rule(np.linalg.matmul, matmul_left, matmul_right)
+def matmul_block(a, b):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    return _matmul_left(a, b) if type(a) is Block else _matmul_right(a, b)
+
+
+def _matmul_left(a, b):
+    rank = len(shape_of(b))
+    if rank <= 2:
+        # One product with all rows at once.
+        *rows, columns = shape_of(a.values)
+        product = np.reshape(a.values, (math.prod(rows), columns)) @ b
+        return np.reshape(product, (*rows, *shape_of(b)[1:]))
+    if a.rank == 1:
+        return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
+    return aligned(a, rank) @ b
+
+
+def _matmul_right(a, b):
+    rank = len(shape_of(a))
+    if b.rank == 1:
+        if rank <= 2:
+            return b.values @ np.transpose(a)
+        return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
+    if rank == 2 == b.rank and b.shape[1] <= NARROW and np.size(a) >= LARGE:
+        # One product with all columns at once, and the directions beside each other.
+        columns = np.reshape(np.moveaxis(b.values, 0, -1), (b.shape[0], b.shape[1] * b.count))
+        product = np.reshape(a @ columns, (shape_of(a)[0], b.shape[1], b.count))
+        return np.moveaxis(product, -1, 0)
+    return a @ aligned(b, rank)
+
+
+def matmul_pattern(a, b):
+    from scipy import sparse
+
+    if type(a) is type(b):
+        return NotImplemented
+    if max(len(shape_of(a)), len(shape_of(b))) > 2:
+        left = "i" if len(shape_of(a)) > 1 else ""
+        right = "k" if len(shape_of(b)) > 1 else ""
+        dots_a, dots_b = "..." if left else "", "..." if right else ""
+        return einsum_pattern(f"{dots_a}{left}j,{dots_b}j{right}->...{left}{right}", a, b)
+    shape = (np.zeros(shape_of(a)) @ np.zeros(shape_of(b))).shape
+    columns = shape_of(b)[1] if len(shape_of(b)) == 2 else 1
+    rows = shape_of(a)[0] if len(shape_of(a)) == 2 else 1
+    if type(b) is Pattern:
+        left = sparse.csr_array(np.atleast_2d(value(a)) != 0)
+        linear = sparse.kron(left, sparse.eye_array(columns, dtype=bool))
+        return Pattern(shape, sparse.csr_array(linear) @ b.rows)
+    right = sparse.csr_array(np.reshape(value(b), (shape_of(b)[0], columns)).T != 0)
+    linear = sparse.kron(sparse.eye_array(rows, dtype=bool), right)
+    return Pattern(shape, sparse.csr_array(linear) @ a.rows)
+
+
+for _matmul in (np.matmul, np.linalg.matmul):
+    bilinear_rule(_matmul, matmul_left, matmul_right, block=matmul_block, pattern=matmul_pattern)
 
 
 def matvec_left(ybar, a, b):
@@ -85,8 +149,15 @@ def from_the_end(axis, x):
     return axis if axis < 0 else axis - np.ndim(x)
 
 
-bilinear_rule(np.vecdot, vecdot_left, vecdot_right)
-bilinear_rule(np.linalg.vecdot, vecdot_left, vecdot_right)
+def vecdot_block(a, b, axis=-1):
+    rank = max(len(shape_of(a)), len(shape_of(b)))
+    if axis >= 0:
+        return NotImplemented
+    return np.vecdot(aligned(a, rank), aligned(b, rank), axis=axis)
+
+
+for _vecdot in (np.vecdot, np.linalg.vecdot):
+    bilinear_rule(_vecdot, vecdot_left, vecdot_right, block=vecdot_block)
 
 
 # y = sum_i conj(a_i) b_i over all entries, whatever the shapes
@@ -98,7 +169,15 @@ def vdot_right(ybar, a, b):
     return ybar * np.reshape(a, np.shape(b))
 
 
-bilinear_rule(np.vdot, vdot_left, vdot_right)
+def vdot_block(a, b):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    if type(a) is Block:
+        return np.conj(a.flat) @ np.ravel(b)
+    return b.flat @ np.conj(np.ravel(a))
+
+
+bilinear_rule(np.vdot, vdot_left, vdot_right, block=vdot_block)
 
 
 # ---- contractions ---------------------------------------------------------------------------
@@ -130,8 +209,36 @@ def tensordot_right(ybar, a, b, axes=2):
     return np.transpose(bbar, np.argsort(order))
 
 
-bilinear_rule(np.tensordot, tensordot_left, tensordot_right)
-bilinear_rule(np.linalg.tensordot, tensordot_left, tensordot_right)
+def tensordot_block(a, b, axes=2):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if isinstance(axes, int | np.integer):
+        axes = range(rank_a - axes, rank_a), range(axes)
+    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
+    if type(a) is Block:
+        return np.tensordot(a.values, b, (shifted(of_a, rank_a), of_b))
+    y = np.tensordot(a, b.values, (of_a, shifted(of_b, rank_b)))
+    return np.moveaxis(y, rank_a - len(of_a), 0)
+
+
+def tensordot_pattern(a, b, axes=2):
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if isinstance(axes, int | np.integer):
+        axes = range(rank_a - axes, rank_a), range(axes)
+    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
+    term_a = list(string.ascii_lowercase[:rank_a])
+    term_b = list(string.ascii_uppercase[:rank_b])
+    for i, j in zip(of_a, of_b):
+        term_b[j] = term_a[i]
+    free = [x for k, x in enumerate(term_a) if k not in {i % rank_a for i in of_a}]
+    free += [x for x in term_b if x.isupper()]
+    return einsum_pattern(f"{''.join(term_a)},{''.join(term_b)}->{''.join(free)}", a, b)
+
+
+for _tensordot in (np.tensordot, np.linalg.tensordot):
+    bilinear_rule(_tensordot, tensordot_left, tensordot_right, block=tensordot_block,
+                  pattern=tensordot_pattern)  # fmt: skip
 
 
 def dot_left(ybar, a, b):
@@ -150,7 +257,24 @@ def dot_right(ybar, a, b):
     return tensordot_right(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
 
 
-bilinear_rule(np.dot, dot_left, dot_right)
+def dot_block(a, b):
+    if not (shape_of(a) and shape_of(b)):
+        return run_on_block(np.multiply, (a, b), {}).values
+    if len(shape_of(b)) > 2 or (len(shape_of(a)) > 2 and type(b) is Block):
+        return NotImplemented
+    return matmul_block(a, b)
+
+
+def dot_pattern(a, b):
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if min(rank_a, rank_b) == 0:
+        return entry_by_entry((a, b))
+    if max(rank_a, rank_b) > 2:
+        return tensordot_pattern(a, b, ((-1,), (-1 if rank_b == 1 else -2,)))
+    return matmul_pattern(a, b)
+
+
+bilinear_rule(np.dot, dot_left, dot_right, block=dot_block, pattern=dot_pattern)
 
 
 def inner_left(ybar, a, b):
@@ -163,7 +287,19 @@ def inner_right(ybar, a, b):
     return ybar * conj(a) if scalar else tensordot_right(ybar, a, b, (-1, -1))
 
 
-bilinear_rule(np.inner, inner_left, inner_right)
+def inner_block(a, b):
+    if not (shape_of(a) and shape_of(b)):
+        return run_on_block(np.multiply, (a, b), {}).values
+    return tensordot_block(a, b, ((-1,), (-1,)))
+
+
+def inner_pattern(a, b):
+    if not (shape_of(a) and shape_of(b)):
+        return entry_by_entry((a, b))
+    return tensordot_pattern(a, b, ((-1,), (-1,)))
+
+
+bilinear_rule(np.inner, inner_left, inner_right, block=inner_block, pattern=inner_pattern)
 
 
 # ---- products of every entry with every entry -----------------------------------------------
@@ -177,8 +313,24 @@ def outer_right(ybar, a, b):
     return np.reshape(conj(np.ravel(a)) @ ybar, np.shape(b))
 
 
-bilinear_rule(np.outer, outer_left, outer_right)
-bilinear_rule(np.linalg.outer, outer_left, outer_right)
+def outer_block(a, b):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
+    if type(a) is Block:
+        return np.expand_dims(a.flat, -1) * np.ravel(b)
+    return np.expand_dims(np.ravel(a), -1) * np.expand_dims(b.flat, 1)
+
+
+def outer_pattern(a, b):
+    return einsum_pattern("i,j->ij", raveled(a), raveled(b))
+
+
+def raveled(x):
+    return Pattern((x.size,), x.rows) if type(x) is Pattern else np.ravel(x)
+
+
+for _outer in (np.outer, np.linalg.outer):
+    bilinear_rule(_outer, outer_left, outer_right, block=outer_block, pattern=outer_pattern)
 
 
 def as_blocks(ybar, a, b):
@@ -241,32 +393,3 @@ bilinear_rule(np.cross, cross_left, cross_right)
 @composed(np.linalg.cross)
 def linalg_cross(x1, x2, /, *, axis=-1):
     return np.cross(x1, x2, axis=axis)
-
-
-# ---- convolutions ---------------------------------------------------------------------------
-
-
-def as_full(ybar, a, v, mode):
-    """Put ``ybar`` where the entries of this mode are in the full convolution."""
-    short, long = sorted((np.size(a), np.size(v)))
-    start = {"full": 0, "same": (short - 1) // 2, "valid": short - 1}[mode]
-    return pad_zeros(ybar, (start, short + long - 1 - start - np.size(ybar)))
-
-
-# y_n = sum_m a_m v_{n - m}
-def convolve_left(ybar, a, v, mode="full"):
-    return np.correlate(as_full(ybar, a, v, mode), np.ravel(v), "valid")
-
-
-def convolve_right(ybar, a, v, mode="full"):
-    return np.correlate(as_full(ybar, a, v, mode), np.ravel(a), "valid")
-
-
-bilinear_rule(np.convolve, convolve_left, convolve_right)
-
-
-@composed(np.correlate)
-def correlate(a, v, mode="valid"):
-    if np.size(a) >= np.size(v):
-        return np.convolve(a, conj(np.flip(v)), mode)
-    return conj(np.flip(np.convolve(v, conj(np.flip(a)), mode)))

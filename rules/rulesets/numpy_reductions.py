@@ -13,6 +13,7 @@ from ..calls import astype
 from ..definitions import composed, composed_where_traced, linear_rule
 from ..levels import value
 from ..masked import Masked
+from ..patterns import Pattern, matrix
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
 from ..tangents import NoTangent
@@ -43,7 +44,16 @@ def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0,
     return select(where, ybar)
 
 
-linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",))
+def sum_pattern(x, axis=None, dtype=None, out=None, keepdims=False, **options):
+    entries = np.ones(x.shape)
+    reduced = np.sum(entries, axis=axis, keepdims=True)
+    places = np.broadcast_to(np.arange(reduced.size).reshape(reduced.shape), x.shape)
+    groups = matrix(places, np.arange(x.size), (reduced.size, x.size))
+    return Pattern(np.sum(entries, axis=axis, keepdims=keepdims).shape, groups @ x.rows)
+
+
+linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",), adds=True,
+            axes="axis", pattern=sum_pattern)  # fmt: skip
 
 
 def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
@@ -53,7 +63,8 @@ def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=Tru
     return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
 
 
-linear_rule(np.mean, mean_transpose, adapt=refuse_integers)
+linear_rule(np.mean, mean_transpose, adapt=refuse_integers, adds=True, axes="axis",
+            pattern=sum_pattern)  # fmt: skip
 
 
 def count(shape, axis, where):

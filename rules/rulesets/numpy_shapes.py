@@ -4,13 +4,17 @@ A padded, tiled or resized array repeats entries of the one given; where a formu
 transpose would be longer than the function, a map of indices says which entry went where.
 """
 
+import math
+
 import numpy as np
 
 from ...config import MissingRuleError
+from ..blocks import aligned, shifted
 from ..calls import primitive
 from ..definitions import linear_rule
 from ..kinds import unbroadcast
 from ..levels import value
+from ..project import shape_of
 from .numpy_indexing import scatter
 
 # ---- reshaping ------------------------------------------------------------------------------
@@ -52,24 +56,60 @@ def ravel_transpose(ybar, space, order="C"):
     return np.reshape(ybar, space.shape, order=order)
 
 
-linear_rule(np.reshape, reshape_transpose, adapt=as_it_lies)
-linear_rule(np.ravel, ravel_transpose, adapt=as_it_lies)
+def reshape_block(x, shape, order="C", copy=None):
+    if order != "C":
+        return NotImplemented
+    shape = shape if isinstance(shape, tuple | list) else (shape,)
+    if -1 in shape:
+        # What is left out cannot be told from the block where there are no directions.
+        others = -math.prod(shape)
+        shape = tuple([(math.prod(x.shape) // others if others else 0) if n == -1 else n
+                       for n in shape])  # fmt: skip
+    return np.reshape(x.values, (x.count, *shape))
+
+
+def ravel_block(x, order="C"):
+    return x.flat if order == "C" else NotImplemented
+
+
+linear_rule(np.reshape, reshape_transpose, adapt=as_it_lies, moves=True, block=reshape_block)
+linear_rule(np.ravel, ravel_transpose, adapt=as_it_lies, moves=True, block=ravel_block)
 
 
 def same_entries_transpose(ybar, space, axis=None):
     return np.reshape(ybar, space.shape)
 
 
-linear_rule(np.expand_dims, same_entries_transpose)
-linear_rule(np.squeeze, same_entries_transpose)
+def expand_dims_block(x, axis):
+    added = len(axis) if isinstance(axis, tuple | list) else 1
+    return np.expand_dims(x.values, shifted(axis, x.rank + added))
 
 
-@linear_rule(np.copy)
+def squeeze_block(x, axis=None):
+    if axis is None or x.rank == 0:
+        axis = tuple(k for k, n in enumerate(x.shape) if n == 1)
+    return np.squeeze(x.values, shifted(axis, x.rank)) if axis != () else x.values
+
+
+linear_rule(np.expand_dims, same_entries_transpose, moves=True, block=expand_dims_block)
+linear_rule(np.squeeze, same_entries_transpose, moves=True, block=squeeze_block)
+
+
+def copy_block(x, order="K", subok=False):
+    return np.copy(x.values)
+
+
+@linear_rule(np.copy, moves=True, views=False, block=copy_block)
 def copy_transpose(ybar, space, order="K", subok=False):
     return ybar
 
 
-@linear_rule(np.broadcast_to)
+def broadcast_to_block(x, shape, subok=False):
+    shape = shape if isinstance(shape, tuple | list) else (shape,)
+    return np.broadcast_to(aligned(x, len(shape)), (x.count, *shape))
+
+
+@linear_rule(np.broadcast_to, moves=True, block=broadcast_to_block)
 def broadcast_to_transpose(ybar, space, shape, subok=False):
     return unbroadcast(ybar, space.shape)
 
@@ -77,7 +117,12 @@ def broadcast_to_transpose(ybar, space, shape, subok=False):
 # ---- moving axes ----------------------------------------------------------------------------
 
 
-@linear_rule(np.transpose)
+def transpose_block(x, axes=None):
+    axes = range(x.rank)[::-1] if axes is None else axes
+    return np.transpose(x.values, (0, *x.axes(tuple(axes))))
+
+
+@linear_rule(np.transpose, moves=True, block=transpose_block)
 def transpose_transpose(ybar, space, axes=None):
     if axes is None:
         return np.transpose(ybar)
@@ -88,21 +133,25 @@ def matrix_transpose_transpose(ybar, space):
     return np.matrix_transpose(ybar)
 
 
-linear_rule(np.matrix_transpose, matrix_transpose_transpose)
-linear_rule(np.linalg.matrix_transpose, matrix_transpose_transpose)
+def matrix_transpose_block(x):
+    return np.matrix_transpose(x.values)
 
 
-@linear_rule(np.swapaxes)
+for _f in (np.matrix_transpose, np.linalg.matrix_transpose):
+    linear_rule(_f, matrix_transpose_transpose, moves=True, block=matrix_transpose_block)
+
+
+@linear_rule(np.swapaxes, moves=True, axes=("axis1", "axis2"))
 def swapaxes_transpose(ybar, space, axis1, axis2):
     return np.swapaxes(ybar, axis1, axis2)
 
 
-@linear_rule(np.moveaxis)
+@linear_rule(np.moveaxis, moves=True, axes=("source", "destination"))
 def moveaxis_transpose(ybar, space, source, destination):
     return np.moveaxis(ybar, destination, source)
 
 
-@linear_rule(np.rollaxis)
+@linear_rule(np.rollaxis, moves=True)
 def rollaxis_transpose(ybar, space, axis, start=0):
     axis = axis % space.ndim
     start = start + space.ndim if start < 0 else start
@@ -112,27 +161,33 @@ def rollaxis_transpose(ybar, space, axis, start=0):
 # ---- moving entries -------------------------------------------------------------------------
 
 
-@linear_rule(np.flip)
+@linear_rule(np.flip, moves=True, axes="axis")
 def flip_transpose(ybar, space, axis=None):
     return np.flip(ybar, axis)
 
 
-@linear_rule(np.fliplr)
+@linear_rule(np.fliplr, moves=True)
 def fliplr_transpose(ybar, space):
     return np.fliplr(ybar)
 
 
-@linear_rule(np.flipud)
+@linear_rule(np.flipud, moves=True)
 def flipud_transpose(ybar, space):
     return np.flipud(ybar)
 
 
-@linear_rule(np.rot90)
+@linear_rule(np.rot90, moves=True, axes="axes")
 def rot90_transpose(ybar, space, k=1, axes=(0, 1)):
     return np.rot90(ybar, -k, axes)
 
 
-@linear_rule(np.roll)
+def roll_block(x, shift, axis=None):
+    if axis is None:
+        return np.reshape(np.roll(x.flat, shift, 1), shape_of(x.values))
+    return np.roll(x.values, shift, shifted(axis, x.rank))
+
+
+@linear_rule(np.roll, moves=True, views=False, block=roll_block)
 def roll_transpose(ybar, space, shift, axis=None):
     return np.roll(ybar, np.negative(shift), axis)
 
@@ -140,7 +195,13 @@ def roll_transpose(ybar, space, shift, axis=None):
 # ---- repeating entries ----------------------------------------------------------------------
 
 
-@linear_rule(np.repeat)
+def repeat_block(x, repeats, axis=None):
+    if axis is None or x.rank == 0:
+        return np.repeat(x.flat, repeats, 1)
+    return np.repeat(x.values, repeats, shifted(axis, x.rank))
+
+
+@linear_rule(np.repeat, moves=True, views=False, block=repeat_block)
 def repeat_transpose(ybar, space, repeats, axis=None):
     along = axis is not None and space.ndim  # the only axis of a number is none
     shape = space.shape if along else (int(np.prod(space.shape)),)
@@ -155,7 +216,13 @@ def repeat_transpose(ybar, space, repeats, axis=None):
     return np.reshape(xbar, space.shape)
 
 
-@linear_rule(np.tile)
+def tile_block(x, reps):
+    reps = tuple(np.atleast_1d(reps))
+    rank = max(len(reps), x.rank)
+    return np.tile(aligned(x, rank), (1,) * (1 + rank - len(reps)) + reps)
+
+
+@linear_rule(np.tile, moves=True, views=False, block=tile_block)
 def tile_transpose(ybar, space, reps):
     reps = tuple(np.atleast_1d(reps))
     reps = (1,) * (space.ndim - len(reps)) + reps
@@ -171,7 +238,11 @@ def pad_zeros(x, pad_width):
     return np.pad(x, pad_width)
 
 
-@linear_rule(pad_zeros)
+def pad_zeros_block(x, pad_width):
+    return pad_zeros(x.values, [(0, 0), *pad_widths(pad_width, x.rank)])
+
+
+@linear_rule(pad_zeros, moves=True, views=False, block=pad_zeros_block)
 def pad_zeros_transpose(ybar, space, pad_width):
     widths = pad_widths(pad_width, space.ndim)
     return ybar[tuple(slice(before, before + n) for (before, _), n in zip(widths, space.shape))]
@@ -188,12 +259,20 @@ def pad_widths(pad_width, ndim):
 # ---- triangles and diagonals ----------------------------------------------------------------
 
 
-@linear_rule(np.tril)
+def tril_block(x, k=0):
+    return np.tril(x.values, k) if x.rank > 1 else NotImplemented
+
+
+def triu_block(x, k=0):
+    return np.triu(x.values, k) if x.rank > 1 else NotImplemented
+
+
+@linear_rule(np.tril, moves=True, drops=True, views=False, block=tril_block)
 def tril_transpose(ybar, space, k=0):
     return unbroadcast(np.tril(ybar, k), space.shape)
 
 
-@linear_rule(np.triu)
+@linear_rule(np.triu, moves=True, drops=True, views=False, block=triu_block)
 def triu_transpose(ybar, space, k=0):
     return unbroadcast(np.triu(ybar, k), space.shape)
 
@@ -214,16 +293,20 @@ def matrix_diagonal_transpose(ybar, space, offset=0):
     return diagonal_transpose(ybar, space, offset, -2, -1)
 
 
-linear_rule(np.diagonal, diagonal_transpose)
-linear_rule(np.linalg.diagonal, matrix_diagonal_transpose)
+linear_rule(np.diagonal, diagonal_transpose, moves=True, drops=True, axes=("axis1", "axis2"))
+linear_rule(np.linalg.diagonal, matrix_diagonal_transpose, moves=True, drops=True)
 
 
-@linear_rule(np.diag)
+def diag_block(x, k=0):
+    return np.diagonal(x.values, k, 1, 2) if x.rank == 2 else NotImplemented
+
+
+@linear_rule(np.diag, moves=True, drops=True, block=diag_block)
 def diag_transpose(ybar, space, k=0):
     return np.diagonal(ybar, k) if space.ndim == 1 else diagonal_transpose(ybar, space, k)
 
 
-@linear_rule(np.diagflat)
+@linear_rule(np.diagflat, moves=True, views=False)
 def diagflat_transpose(ybar, space, k=0):
     return np.reshape(np.diagonal(ybar, k), space.shape)
 
@@ -239,5 +322,6 @@ def matrix_trace_transpose(ybar, space, offset=0, dtype=None):
     return trace_transpose(ybar, space, offset, -2, -1)
 
 
-linear_rule(np.trace, trace_transpose, adapt=refuse_integers)
-linear_rule(np.linalg.trace, matrix_trace_transpose, adapt=refuse_integers)
+linear_rule(np.trace, trace_transpose, adapt=refuse_integers, adds=True, drops=True,
+            axes=("axis1", "axis2"))  # fmt: skip
+linear_rule(np.linalg.trace, matrix_trace_transpose, adapt=refuse_integers, adds=True, drops=True)

@@ -30,20 +30,20 @@ def root_near(square, slope, y):
 
 
 # fmt: off
-scalar_rule(np.sin,     lambda y, x: np.cos(x))
-scalar_rule(np.cos,     lambda y, x: -np.sin(x))
-scalar_rule(np.tan,     lambda y, x: 1 + y * y)
+scalar_rule(np.sin,     lambda _, x: np.cos(x))
+scalar_rule(np.cos,     lambda _, x: -np.sin(x))
+scalar_rule(np.tan,     lambda y, _x: 1 + y * y)
 scalar_rule(np.arcsin,  lambda y, x: 1 / root_near((1 - x) * (1 + x), np.cos, y))
 scalar_rule(np.arccos,  lambda y, x: -1 / root_near((1 - x) * (1 + x), np.sin, y))
-scalar_rule(np.arctan,  lambda y, x: 1 / (1 + x * x))
-scalar_rule(np.arctan2, lambda y, a, b: b / (a * a + b * b), lambda y, a, b: -a / (a * a + b * b))
+scalar_rule(np.arctan,  lambda _, x: 1 / (1 + x * x))
+scalar_rule(np.arctan2, lambda _, a, b: b / (a * a + b * b), lambda _, a, b: -a / (a * a + b * b))
 
-scalar_rule(np.sinh,    lambda y, x: np.cosh(x))
-scalar_rule(np.cosh,    lambda y, x: np.sinh(x))
-scalar_rule(np.tanh,    lambda y, x: 1 - y * y)
+scalar_rule(np.sinh,    lambda _, x: np.cosh(x))
+scalar_rule(np.cosh,    lambda _, x: np.sinh(x))
+scalar_rule(np.tanh,    lambda y, _x: 1 - y * y)
 scalar_rule(np.arcsinh, lambda y, x: 1 / root_near(x * x + 1, np.cosh, y))
 scalar_rule(np.arccosh, lambda y, x: 1 / near(np.sqrt(x - 1) * np.sqrt(x + 1), np.sinh, y))
-scalar_rule(np.arctanh, lambda y, x: 1 / ((1 - x) * (1 + x)))
+scalar_rule(np.arctanh, lambda _, x: 1 / ((1 - x) * (1 + x)))
 
 scalar_rule(np.deg2rad, DEGREE)
 scalar_rule(np.radians, DEGREE)
@@ -80,7 +80,7 @@ def i1(x):
     return np.mean(np.exp(np.expand_dims(x, -1) * COSINES) * COSINES, axis=-1)
 
 
-scalar_rule(np.i0, lambda y, x: i1(x))
+scalar_rule(np.i0, lambda _, x: i1(x))
 
 
 @frule.register(np.unwrap)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..calls import array_of, astype
 from ..definitions import composed, linear_rule, non_differentiable
-from ..kinds import ScalarRule
 from ..levels import value
 from ..project import ProjectTo, dtype_of
 from ..registry import frule, rrule
@@ -178,7 +177,7 @@ def is_binary(ufunc):
 
 
 for _ufunc in {f for f in vars(np).values() if is_binary(f)}:
-    if isinstance(rrule.kinds.get(_ufunc), ScalarRule):
+    if _ufunc in rrule.scalars:
         for _by, _method in (
             (reduce_by, _ufunc.reduce),
             (accumulate_by, _ufunc.accumulate),

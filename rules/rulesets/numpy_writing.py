@@ -1,12 +1,20 @@
 """Functions of NumPy that make arrays to be written to, and those that write into arrays."""
 
+import math
+
 import numpy as np
 
 from ...config import MutationError, user_line
+from ..blocks import Block, aligned, block_rule, spread
 from ..buffers import writers
 from ..calls import array_of
 from ..definitions import composed, fresh_array
 from ..levels import Traced, value
+from ..operands import is_basic
+from ..patterns import number, pattern_rule
+from ..project import shape_of
+from ..views import follow, laid_out
+from ..writing import raised, written
 from .numpy_indexing import along_axis_index
 
 fresh_array(np.empty_like, np.ones_like, np.zeros_like)
@@ -109,3 +117,34 @@ for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimu
 
 
 writers.update((np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal))
+
+# ---- writes in linear programs --------------------------------------------------------------
+
+
+def fitted(v, rank):
+    """The values of a block that is assigned to ``rank`` axes: NumPy drops leading ones of v."""
+    if type(v) is Block and v.rank > rank:
+        return np.reshape(v.values, (v.count, *v.shape[v.rank - rank :]))
+    return aligned(v, rank)
+
+
+@block_rule(written)
+def written_block(x, path, index, v, axes=None):
+    count = next(block.count for block in (x, v) if type(block) is Block)
+    values = raised(np.copy(spread(x, count)), v.values if type(v) is Block else v)
+    if not path and is_basic(index):
+        index = (slice(None), *(index if type(index) is tuple else (index,)))
+        values[index] = fitted(v, len(shape_of(values[index])) - 1)
+        return values
+    shape = shape_of(values)[1:]
+    numbered = laid_out(np.arange(math.prod(shape)).reshape(shape), axes)
+    places = follow(path, numbered)[index]
+    flat = np.reshape(values, (count, math.prod(shape)))
+    flat[:, places] = fitted(v, np.ndim(places))
+    return np.reshape(flat, (count, *shape))
+
+
+@pattern_rule(written)
+def written_pattern(x, path, index, v, axes=None):
+    (ids, written_ids), whole = number([x, v])
+    return whole.taken(written(ids, path, index, written_ids, axes))

@@ -20,12 +20,12 @@ def quotient(a, b):
         return np.divide(a, np.where((np.equal(a, 0)) & (np.equal(b, 0)), 1, b))
 
 
-def quotient_by_a(y, a, b):
+def quotient_by_a(_, _a, b):
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(1, b)
 
 
-def quotient_by_b(y, a, b):
+def quotient_by_b(y, _a, b):
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(-y, b)
 
@@ -39,4 +39,4 @@ def not_smooth(x, where):
     return x
 
 
-scalar_rule(not_smooth, lambda y, x, where: np.where(where, math.nan, 1), 0)
+scalar_rule(not_smooth, lambda _, _x, where: np.where(where, math.nan, 1), 0)

@@ -42,16 +42,16 @@ for _f, _below, _above, _own in (
 
 scalar_rule(special.yn, whole(special.yn, "the order n"), by_neighbours(special.yn, 0.5, -0.5))
 scalar_rule(special.kn, whole(special.kn, "the order n"),
-            lambda y, n, x: -(special.kn(np.abs(n - 1), x) + special.kn(n + 1, x)) / 2)
+            lambda _, n, x: -(special.kn(np.abs(n - 1), x) + special.kn(n + 1, x)) / 2)
 
 # By the neighbouring orders, and not divided by x, which may be 0.
-scalar_rule(special.j0,  lambda y, x: -special.j1(x))
-scalar_rule(special.j1,  lambda y, x: (special.j0(x) - special.jv(2.0, x)) / 2)
-scalar_rule(special.y0,  lambda y, x: -special.y1(x))
+scalar_rule(special.j0,  lambda _, x: -special.j1(x))
+scalar_rule(special.j1,  lambda _, x: (special.j0(x) - special.jv(2.0, x)) / 2)
+scalar_rule(special.y0,  lambda _, x: -special.y1(x))
 scalar_rule(special.y1,  lambda y, x: special.y0(x) - y / x)
-scalar_rule(special.i0,  lambda y, x: special.i1(x))
-scalar_rule(special.i1,  lambda y, x: (special.i0(x) + special.iv(2.0, x)) / 2)
-scalar_rule(special.k0,  lambda y, x: -special.k1(x))
+scalar_rule(special.i0,  lambda _, x: special.i1(x))
+scalar_rule(special.i1,  lambda _, x: (special.i0(x) + special.iv(2.0, x)) / 2)
+scalar_rule(special.k0,  lambda _, x: -special.k1(x))
 scalar_rule(special.k1,  lambda y, x: -special.k0(x) - y / x)
 scalar_rule(special.i0e, lambda y, x: special.i1e(x) - np.sign(x) * y)
 scalar_rule(special.i1e, lambda y, x: (special.i0e(x) + special.ive(2.0, x)) / 2 - np.sign(x) * y)
@@ -153,16 +153,16 @@ def airy_rate(z):
 
 
 # fmt: off
-scalar_rule(special.airy, (lambda y, z: y[1],), (lambda y, z: z * y[0],),
-                          (lambda y, z: y[3],), (lambda y, z: z * y[2],))
+scalar_rule(special.airy, (lambda y, _z: y[1],), (lambda y, z: z * y[0],),
+                          (lambda y, _z: y[3],), (lambda y, z: z * y[2],))
 scaled_rule(special.airye, None,
             (lambda y, z: y[1] + root(z) * y[0],     None),
             (lambda y, z: z * y[0] + root(z) * y[1], None),
             (lambda y, z: y[3],                      airy_rate),
             (lambda y, z: z * y[2],                  airy_rate))
 scalar_rule(special.itairy,
-            (lambda y, x: special.airy(x)[0],),  (lambda y, x: special.airy(x)[2],),
-            (lambda y, x: special.airy(-x)[0],), (lambda y, x: special.airy(-x)[2],))
+            (lambda _, x: special.airy(x)[0],),  (lambda _, x: special.airy(x)[2],),
+            (lambda _, x: special.airy(-x)[0],), (lambda _, x: special.airy(-x)[2],))
 # fmt: on
 
 
@@ -179,18 +179,18 @@ def minus_one_over(x, far, sign):
     return np.where(near, sign * small / 4 * series, (far(large) - 1) / large)
 
 
-def besselpoly_partial(y, a, power, v):
+def besselpoly_partial(_, a, power, v):
     """Under the integral of ``x**power * jv(v, 2 a x)`` from 0 to 1."""
     return special.besselpoly(a, power + 1, v - 1) - special.besselpoly(a, power + 1, v + 1)
 
 
 # fmt: off
-scalar_rule(special.itj0y0,  (lambda y, x: special.j0(x),), (lambda y, x: special.y0(x),))
-scalar_rule(special.iti0k0,  (lambda y, x: special.i0(x),), (lambda y, x: special.k0(x),))
-scalar_rule(special.it2j0y0, (lambda y, x: -minus_one_over(x, special.j0, -1),),
-                             (lambda y, x: -special.y0(x) / x,))
-scalar_rule(special.it2i0k0, (lambda y, x: minus_one_over(x, special.i0, 1),),
-                             (lambda y, x: -special.k0(x) / x,))
+scalar_rule(special.itj0y0,  (lambda _, x: special.j0(x),), (lambda _, x: special.y0(x),))
+scalar_rule(special.iti0k0,  (lambda _, x: special.i0(x),), (lambda _, x: special.k0(x),))
+scalar_rule(special.it2j0y0, (lambda _, x: -minus_one_over(x, special.j0, -1),),
+                             (lambda _, x: -special.y0(x) / x,))
+scalar_rule(special.it2i0k0, (lambda _, x: minus_one_over(x, special.i0, 1),),
+                             (lambda _, x: -special.k0(x) / x,))
 scalar_rule(special.besselpoly, besselpoly_partial, numerical(special.besselpoly, 1),
                                 numerical(special.besselpoly, 2))
 # fmt: on
@@ -203,12 +203,12 @@ def struve_term(v, x):
     return (x / 2) ** v * special.rgamma(v + 1.5) / ROOT_PI
 
 
-def struve_partial(y, v, x):
+def struve_partial(_, v, x):
     """DLMF 11.4.25."""
     return (special.struve(v - 1, x) - special.struve(v + 1, x) + struve_term(v, x)) / 2
 
 
-def modstruve_partial(y, v, x):
+def modstruve_partial(_, v, x):
     """DLMF 11.4.30."""
     return (special.modstruve(v - 1, x) + special.modstruve(v + 1, x) + struve_term(v, x)) / 2
 
@@ -216,11 +216,11 @@ def modstruve_partial(y, v, x):
 # fmt: off
 scalar_rule(special.struve,       numerical(special.struve, 0), struve_partial)
 scalar_rule(special.modstruve,    numerical(special.modstruve, 0), modstruve_partial)
-scalar_rule(special.itstruve0,    lambda y, x: special.struve(0.0, x))
-scalar_rule(special.itmodstruve0, lambda y, x: special.modstruve(0.0, x))
+scalar_rule(special.itstruve0,    lambda _, x: special.struve(0.0, x))
+scalar_rule(special.itmodstruve0, lambda _, x: special.modstruve(0.0, x))
 # H0(x) / x is 2 / pi at 0.
 scalar_rule(special.it2struve0,
-            lambda y, x: -(special.struve(0.0, x) + 2 / math.pi * (x == 0)) / or_one(x))
+            lambda _, x: -(special.struve(0.0, x) + 2 / math.pi * (x == 0)) / or_one(x))
 # fmt: on
 
 
@@ -229,16 +229,16 @@ scalar_rule(special.it2struve0,
 
 # w = ber + i bei and w = ker + i kei have w'' = i w - w' / x. At 0, bei'(x) / x is 1/2.
 # fmt: off
-scalar_rule(special.ber,  lambda y, x: special.berp(x))
-scalar_rule(special.bei,  lambda y, x: special.beip(x))
-scalar_rule(special.ker,  lambda y, x: special.kerp(x))
-scalar_rule(special.kei,  lambda y, x: special.keip(x))
+scalar_rule(special.ber,  lambda _, x: special.berp(x))
+scalar_rule(special.bei,  lambda _, x: special.beip(x))
+scalar_rule(special.ker,  lambda _, x: special.kerp(x))
+scalar_rule(special.kei,  lambda _, x: special.keip(x))
 scalar_rule(special.berp, lambda y, x: -special.bei(x) - y / or_one(x))
 scalar_rule(special.beip, lambda y, x: special.ber(x) - (y + 0.5 * (x == 0)) / or_one(x))
 scalar_rule(special.kerp, lambda y, x: -special.kei(x) - y / x)
 scalar_rule(special.keip, lambda y, x: special.ker(x) - y / x)
 scalar_rule(special.kelvin,
-            (lambda y, x: y[2],), (lambda y, x: y[3],),
+            (lambda y, _x: y[2],), (lambda y, _x: y[3],),
             (lambda y, x: 1j * y[0] - (y[2] + 0.5j * (x == 0)) / or_one(x),),
             (lambda y, x: 1j * y[1] - y[3] / x,))
 # fmt: on
@@ -256,7 +256,7 @@ def spherical_rules(name, sign):
     def curvature(y, n, z):
         return (n * (n + 1) / (z * z) - sign) * f(n, z) - 2 * y / z
 
-    scalar_rule(f, whole(f, "the order n"), lambda y, n, z: slope(n, z))
+    scalar_rule(f, whole(f, "the order n"), lambda _, n, z: slope(n, z))
     scalar_rule(slope, whole(slope, "the order n"), curvature)
 
 

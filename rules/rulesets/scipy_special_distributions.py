@@ -29,7 +29,7 @@ FREEDOM = np.abs
 
 def density(formula):
     """A partial that needs no value of the function."""
-    return lambda y, *args: formula(*args)
+    return lambda _, *args: formula(*args)
 
 
 def minus(partial):
@@ -188,7 +188,7 @@ def noncentral_f_density(dfn, dfd, nc, x):
     return np.exp(-nc / 2) * mixture * f_density(dfn, dfd, x)
 
 
-def noncentral_f_by_nc(y, dfn, dfd, nc, x):
+def noncentral_f_by_nc(_, dfn, dfd, nc, x):
     """One event more in the Poisson mixture, less the function itself."""
     more = special.ncfdtr(dfn + 2, dfd, nc, x * dfn / (dfn + 2))
     return (more - special.ncfdtr(dfn, dfd, nc, x)) / 2

@@ -26,34 +26,34 @@ def exprel_partial(x):
 non_differentiable(special.round)
 
 # fmt: off
-scalar_rule(special.cbrt,   lambda y, x: 1 / (3 * y * y))
-scalar_rule(special.exp2,   lambda y, x: LOG_2 * y)
-scalar_rule(special.exp10,  lambda y, x: LOG_10 * y)
-scalar_rule(special.expm1,  lambda y, x: np.exp(x))
-scalar_rule(special.log1p,  lambda y, x: 1 / (1 + x))
-scalar_rule(special.exprel, lambda y, x: exprel_partial(x))
-scalar_rule(special.cosm1,  lambda y, x: -np.sin(x))
-scalar_rule(special.powm1,  lambda y, x, p: p * np.power(x * 1.0, p - 1),
-                            lambda y, x, p: special.xlogy(y + 1, x))
+scalar_rule(special.cbrt,   lambda y, _x: 1 / (3 * y * y))
+scalar_rule(special.exp2,   lambda y, _x: LOG_2 * y)
+scalar_rule(special.exp10,  lambda y, _x: LOG_10 * y)
+scalar_rule(special.expm1,  lambda _, x: np.exp(x))
+scalar_rule(special.log1p,  lambda _, x: 1 / (1 + x))
+scalar_rule(special.exprel, lambda _, x: exprel_partial(x))
+scalar_rule(special.cosm1,  lambda _, x: -np.sin(x))
+scalar_rule(special.powm1,  lambda _, x, p: p * np.power(x * 1.0, p - 1),
+                            lambda y, x, _p: special.xlogy(y + 1, x))
 
-scalar_rule(special.sindg,  lambda y, x: DEGREE * special.cosdg(x))
-scalar_rule(special.cosdg,  lambda y, x: -DEGREE * special.sindg(x))
-scalar_rule(special.tandg,  lambda y, x: DEGREE * (1 + y * y))
-scalar_rule(special.cotdg,  lambda y, x: -DEGREE * (1 + y * y))
+scalar_rule(special.sindg,  lambda _, x: DEGREE * special.cosdg(x))
+scalar_rule(special.cosdg,  lambda _, x: -DEGREE * special.sindg(x))
+scalar_rule(special.tandg,  lambda y, _x: DEGREE * (1 + y * y))
+scalar_rule(special.cotdg,  lambda y, _x: -DEGREE * (1 + y * y))
 scalar_rule(special.radian, DEGREE, DEGREE / 60, DEGREE / 3600)
 
-scalar_rule(special.xlogy,    lambda y, a, b: np.log(b),   lambda y, a, b: quotient(a, b))
-scalar_rule(special.xlog1py,  lambda y, a, b: np.log1p(b), lambda y, a, b: quotient(a, 1 + b))
-scalar_rule(special.entr,     lambda y, x: -1 - np.log(x))
-scalar_rule(special.rel_entr, lambda y, a, b: 1 + np.log(a) - np.log(b),
-                              lambda y, a, b: -quotient(a, b))
-scalar_rule(special.kl_div,   lambda y, a, b: np.log(a) - np.log(b),
-                              lambda y, a, b: 1 - quotient(a, b))
+scalar_rule(special.xlogy,    lambda _, _a, b: np.log(b),   lambda _, a, b: quotient(a, b))
+scalar_rule(special.xlog1py,  lambda _, _a, b: np.log1p(b), lambda _, a, b: quotient(a, 1 + b))
+scalar_rule(special.entr,     lambda _, x: -1 - np.log(x))
+scalar_rule(special.rel_entr, lambda _, a, b: 1 + np.log(a) - np.log(b),
+                              lambda _, a, b: -quotient(a, b))
+scalar_rule(special.kl_div,   lambda _, a, b: np.log(a) - np.log(b),
+                              lambda _, a, b: 1 - quotient(a, b))
 
 # 1 - expit(x) is expit(-x), which does not round to 0.
 scalar_rule(special.expit,     lambda y, x: y * special.expit(-x))
-scalar_rule(special.logit,     lambda y, x: 1 / (x * (1 - x)))
-scalar_rule(special.log_expit, lambda y, x: special.expit(-x))
+scalar_rule(special.logit,     lambda _, x: 1 / (x * (1 - x)))
+scalar_rule(special.log_expit, lambda _, x: special.expit(-x))
 # fmt: on
 
 
@@ -64,7 +64,7 @@ def root_of_squares(delta, r):
     return np.sqrt(delta * delta + r * r)
 
 
-def pseudo_huber_by_delta(y, delta, r):
+def pseudo_huber_by_delta(_, delta, r):
     """``(s - delta)**2 / s``, where ``s - delta = r**2 / (s + delta)`` does not cancel."""
     s = root_of_squares(delta, r)
     excess = r * r / or_one(s + delta)
@@ -72,10 +72,10 @@ def pseudo_huber_by_delta(y, delta, r):
 
 
 # fmt: off
-scalar_rule(special.huber, lambda y, delta, r: np.maximum(np.abs(r) - delta, 0),
-                           lambda y, delta, r: np.where(np.abs(r) <= delta, r, delta * np.sign(r)))
+scalar_rule(special.huber, lambda _, delta, r: np.maximum(np.abs(r) - delta, 0),
+                           lambda _, delta, r: np.where(np.abs(r) <= delta, r, delta * np.sign(r)))
 scalar_rule(special.pseudo_huber, pseudo_huber_by_delta,
-                                  lambda y, delta, r: r * delta / or_one(root_of_squares(delta, r)))
+                                  lambda _, delta, r: r * delta / or_one(root_of_squares(delta, r)))
 # fmt: on
 
 
@@ -103,13 +103,13 @@ def inv_boxcox_by_power(log, p):
 
 
 # fmt: off
-scalar_rule(special.boxcox,       lambda y, x, p: np.power(x, p - 1), from_zero)
-scalar_rule(special.boxcox1p,     lambda y, x, p: np.power(1 + x, p - 1),
+scalar_rule(special.boxcox,       lambda _, x, p: np.power(x, p - 1), from_zero)
+scalar_rule(special.boxcox1p,     lambda _, x, p: np.power(1 + x, p - 1),
                                   from_minus_one)
 scalar_rule(special.inv_boxcox,   lambda y, x, p: y / (1 + x * p),
-                                  lambda y, x, p: inv_boxcox_by_power(np.log(y), p))
+                                  lambda y, _x, p: inv_boxcox_by_power(np.log(y), p))
 scalar_rule(special.inv_boxcox1p, lambda y, x, p: (1 + y) / (1 + x * p),
-                                  lambda y, x, p: inv_boxcox_by_power(special.log1p(y), p))
+                                  lambda y, _x, p: inv_boxcox_by_power(special.log1p(y), p))
 # fmt: on
 
 
@@ -131,8 +131,8 @@ def tukey_by_power(y, p):
 
 scalar_rule(
     special.tklmbda,
-    lambda y, x, p: within(y, lambda y: 1 / tukey_slope(y, p)),
-    lambda y, x, p: within(y, lambda y: tukey_by_power(y, p)),
+    lambda y, _x, p: within(y, lambda y: 1 / tukey_slope(y, p)),
+    lambda y, _x, p: within(y, lambda y: tukey_by_power(y, p)),
 )
 
 
@@ -192,43 +192,43 @@ def voigt_by_sigma(y, x, sigma, gamma):
     return -ROOT_2 * np.real(z * slope) - y / sigma
 
 
-def owens_t_by_h(y, h, a):
+def owens_t_by_h(_, h, a):
     return -np.exp(-h * h / 2) * special.erf(a * h / ROOT_2) / (2 * ROOT_2_PI)
 
 
-def owens_t_by_a(y, h, a):
+def owens_t_by_a(_, h, a):
     return np.exp(-h * h * (1 + a * a) / 2) / (2 * math.pi * (1 + a * a))
 
 
 # fmt: off
-scalar_rule(special.erf,     lambda y, x: 2 / ROOT_PI * np.exp(-x * x))
-scalar_rule(special.erfc,    lambda y, x: -2 / ROOT_PI * np.exp(-x * x))
-scalar_rule(special.erfi,    lambda y, x: 2 / ROOT_PI * np.exp(x * x))
+scalar_rule(special.erf,     lambda _, x: 2 / ROOT_PI * np.exp(-x * x))
+scalar_rule(special.erfc,    lambda _, x: -2 / ROOT_PI * np.exp(-x * x))
+scalar_rule(special.erfi,    lambda _, x: 2 / ROOT_PI * np.exp(x * x))
 scalar_rule(special.erfcx,   erfcx_partial)
 scalar_rule(special.dawsn,   dawsn_partial)
 scalar_rule(special.wofz,    wofz_partial)
-scalar_rule(special.erfinv,  lambda y, x: ROOT_PI / 2 * np.exp(y * y))
-scalar_rule(special.erfcinv, lambda y, x: -ROOT_PI / 2 * np.exp(y * y))
+scalar_rule(special.erfinv,  lambda y, _x: ROOT_PI / 2 * np.exp(y * y))
+scalar_rule(special.erfcinv, lambda y, _x: -ROOT_PI / 2 * np.exp(y * y))
 
-scalar_rule(special.ndtr,      lambda y, x: np.exp(-x * x / 2) / ROOT_2_PI)
-scalar_rule(special.ndtri,     lambda y, p: ROOT_2_PI * np.exp(y * y / 2))
+scalar_rule(special.ndtr,      lambda _, x: np.exp(-x * x / 2) / ROOT_2_PI)
+scalar_rule(special.ndtri,     lambda y, _p: ROOT_2_PI * np.exp(y * y / 2))
 # The density over ndtr(x), both of them without their common factor exp(-x**2 / 2).
-scalar_rule(special.log_ndtr,  lambda y, x: ROOT_2 / ROOT_PI / special.erfcx(-x / ROOT_2))
-scalar_rule(special.ndtri_exp, lambda y, x: ROOT_PI / ROOT_2 * special.erfcx(-y / ROOT_2))
+scalar_rule(special.log_ndtr,  lambda _, x: ROOT_2 / ROOT_PI / special.erfcx(-x / ROOT_2))
+scalar_rule(special.ndtri_exp, lambda y, _x: ROOT_PI / ROOT_2 * special.erfcx(-y / ROOT_2))
 
 scalar_rule(special.voigt_profile,
-            lambda y, x, sigma, gamma: np.real(voigt_partial(x, sigma, gamma)[1]),
+            lambda _, x, sigma, gamma: np.real(voigt_partial(x, sigma, gamma)[1]),
             voigt_by_sigma,
-            lambda y, x, sigma, gamma: -np.imag(voigt_partial(x, sigma, gamma)[1]))
+            lambda _, x, sigma, gamma: -np.imag(voigt_partial(x, sigma, gamma)[1]))
 scalar_rule(special.owens_t, owens_t_by_h, owens_t_by_a)
 
-scalar_rule(special.fresnel, (lambda y, x: np.sin(math.pi / 2 * (x * x)),),
-                             (lambda y, x: np.cos(math.pi / 2 * (x * x)),))
+scalar_rule(special.fresnel, (lambda _, x: np.sin(math.pi / 2 * (x * x)),),
+                             (lambda _, x: np.cos(math.pi / 2 * (x * x)),))
 # K+ = exp(-i(x**2 + pi/4)) F+ / sqrt(pi), and K- is its conjugate.
 scalar_rule(special.modfresnelp,
-            (lambda y, x: -np.exp(1j * (x * x)),),
+            (lambda _, x: -np.exp(1j * (x * x)),),
             (lambda y, x: -2j * x * y[1] - (1 - 1j) / ROOT_2_PI,))
 scalar_rule(special.modfresnelm,
-            (lambda y, x: -np.exp(-1j * (x * x)),),
+            (lambda _, x: -np.exp(-1j * (x * x)),),
             (lambda y, x: 2j * x * y[1] - (1 + 1j) / ROOT_2_PI,))
 # fmt: on

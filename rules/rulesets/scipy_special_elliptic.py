@@ -92,20 +92,20 @@ def root_of_delta(phi, m):
 
 
 # fmt: off
-scalar_rule(special.ellipk,     lambda y, m: rd(0.0, 1.0, 1 - m) / 6)
-scalar_rule(special.ellipkm1,   lambda y, p: -rd(0.0, 1.0, p) / 6)
-scalar_rule(special.ellipe,     lambda y, m: -rd(0.0, 1 - m, 1.0) / 6)
-scalar_rule(special.ellipkinc,  lambda y, phi, m: 1 / root_of_delta(phi, m),
-                                lambda y, phi, m: first_by_m(phi, m))
-scalar_rule(special.ellipeinc,  lambda y, phi, m: root_of_delta(phi, m),
-                                lambda y, phi, m: second_by_m(phi, m))
+scalar_rule(special.ellipk,     lambda _, m: rd(0.0, 1.0, 1 - m) / 6)
+scalar_rule(special.ellipkm1,   lambda _, p: -rd(0.0, 1.0, p) / 6)
+scalar_rule(special.ellipe,     lambda _, m: -rd(0.0, 1 - m, 1.0) / 6)
+scalar_rule(special.ellipkinc,  lambda _, phi, m: 1 / root_of_delta(phi, m),
+                                lambda _, phi, m: first_by_m(phi, m))
+scalar_rule(special.ellipeinc,  lambda _, phi, m: root_of_delta(phi, m),
+                                lambda _, phi, m: second_by_m(phi, m))
 # fmt: on
 
 
 # ---- the functions of Jacobi ----
 
 
-def amplitude_by_m(y, u, m):
+def amplitude_by_m(y, _u, m):
     """From ``u = ellipkinc(phi, m)``, where d(phi)/du is ``dn``."""
     return -y[2] * first_by_m(y[3], m)
 
@@ -117,10 +117,10 @@ def dn_by_m(y, u, m):
 
 # fmt: off
 scalar_rule(special.ellipj,
-            (lambda y, u, m: y[1] * y[2],       lambda y, u, m: y[1] * amplitude_by_m(y, u, m)),
-            (lambda y, u, m: -y[0] * y[2],      lambda y, u, m: -y[0] * amplitude_by_m(y, u, m)),
-            (lambda y, u, m: -m * y[0] * y[1],  dn_by_m),
-            (lambda y, u, m: y[2],              amplitude_by_m))
+            (lambda y, _u, _m: y[1] * y[2],       lambda y, u, m: y[1] * amplitude_by_m(y, u, m)),
+            (lambda y, _u, _m: -y[0] * y[2],      lambda y, u, m: -y[0] * amplitude_by_m(y, u, m)),
+            (lambda y, _u, m: -m * y[0] * y[1],  dn_by_m),
+            (lambda y, _u, _m: y[2],              amplitude_by_m))
 # fmt: on
 
 
@@ -171,12 +171,12 @@ def principal(partial, i):
 
 
 # fmt: off
-scalar_rule(special.elliprf, lambda f, x, y, z: -rd(y, z, x) / 6,
-                             lambda f, x, y, z: -rd(z, x, y) / 6,
-                             lambda f, x, y, z: -rd(x, y, z) / 6)
-scalar_rule(special.elliprg, lambda f, x, y, z: rg_partial(x, y, z),
-                             lambda f, x, y, z: rg_partial(y, z, x),
-                             lambda f, x, y, z: rg_partial(z, x, y))
+scalar_rule(special.elliprf, lambda _f, x, y, z: -rd(y, z, x) / 6,
+                             lambda _f, x, y, z: -rd(z, x, y) / 6,
+                             lambda _f, x, y, z: -rd(x, y, z) / 6)
+scalar_rule(special.elliprg, lambda _f, x, y, z: rg_partial(x, y, z),
+                             lambda _f, x, y, z: rg_partial(y, z, x),
+                             lambda _f, x, y, z: rg_partial(z, x, y))
 scalar_rule(special.elliprc, rc_by_x, rc_by_z)
 scalar_rule(special.elliprd, by_integral(-3 / 4, -3 / 2, -1 / 2, -3 / 2),
                              by_integral(-3 / 4, -1 / 2, -3 / 2, -3 / 2),

@@ -42,7 +42,7 @@ def hurwitz(s, q):
     return total
 
 
-scalar_rule(hurwitz, 0, lambda y, s, q: -s * hurwitz(s + 1, q))
+scalar_rule(hurwitz, 0, lambda _, s, q: -s * hurwitz(s + 1, q))
 
 
 rgamma_near_pole = numerical(special.rgamma, 0)
@@ -58,10 +58,10 @@ def rgamma_partial(y, x):
 non_differentiable(special.gammasgn)
 
 # fmt: off
-scalar_rule(special.psi,      lambda y, x: hurwitz(2, x))
+scalar_rule(special.psi,      lambda _, x: hurwitz(2, x))
 scalar_rule(special.gamma,    lambda y, x: y * special.psi(x))
-scalar_rule(special.gammaln,  lambda y, x: special.psi(x))
-scalar_rule(special.loggamma, lambda y, x: special.psi(x))
+scalar_rule(special.gammaln,  lambda _, x: special.psi(x))
+scalar_rule(special.loggamma, lambda _, x: special.psi(x))
 scalar_rule(special.rgamma,   rgamma_partial)
 
 scalar_rule(special.beta,
@@ -69,8 +69,8 @@ scalar_rule(special.beta,
                       numerical(special.beta, 0)),
             finite_or(lambda y, a, b: y * (special.psi(b) - special.psi(a + b)),
                       numerical(special.beta, 1)))
-scalar_rule(special.betaln, lambda y, a, b: special.psi(a) - special.psi(a + b),
-                            lambda y, a, b: special.psi(b) - special.psi(a + b))
+scalar_rule(special.betaln, lambda _, a, b: special.psi(a) - special.psi(a + b),
+                            lambda _, a, b: special.psi(b) - special.psi(a + b))
 
 # Where two gamma functions have poles, these are differences: both functions are smooth there.
 scalar_rule(special.poch,
@@ -84,15 +84,15 @@ scalar_rule(special.binom,
                       numerical(special.binom, 1)))
 
 scalar_rule(special.gammainc,  numerical(special.gammainc, 0, above(0)),
-                               lambda y, a, x: gamma_density(a, x))
+                               lambda _, a, x: gamma_density(a, x))
 scalar_rule(special.gammaincc, numerical(special.gammaincc, 0, above(0)),
-                               lambda y, a, x: -gamma_density(a, x))
+                               lambda _, a, x: -gamma_density(a, x))
 scalar_rule(special.betainc,   numerical(special.betainc, 0, above(0)),
                                numerical(special.betainc, 1, above(0)),
-                               lambda y, a, b, x: beta_density(a, b, x))
+                               lambda _, a, b, x: beta_density(a, b, x))
 scalar_rule(special.betaincc,  numerical(special.betaincc, 0, above(0)),
                                numerical(special.betaincc, 1, above(0)),
-                               lambda y, a, b, x: -beta_density(a, b, x))
+                               lambda _, a, b, x: -beta_density(a, b, x))
 # fmt: on
 
 scalar_rule(special.zetac, numerical(special.zetac, 0, around(1)))
@@ -100,16 +100,16 @@ scalar_rule(special.zetac, numerical(special.zetac, 0, around(1)))
 # Python functions of scipy.special call these.
 _ufuncs = special._ufuncs
 _zeta = _ufuncs._zeta
-scalar_rule(_zeta, numerical(_zeta, 0, above(1)), lambda y, s, q: -s * _zeta(s + 1, q))
+scalar_rule(_zeta, numerical(_zeta, 0, above(1)), lambda _, s, q: -s * _zeta(s + 1, q))
 if hasattr(_ufuncs, "_riemann_zeta"):
     scalar_rule(_ufuncs._riemann_zeta, numerical(_ufuncs._riemann_zeta, 0, around(1)))
-scalar_rule(_ufuncs._lambertw, lambda y, z, k, tol: np.exp(-y) / (1 + y), 0, 0)
+scalar_rule(_ufuncs._lambertw, lambda y, _z, _k, _tol: np.exp(-y) / (1 + y), 0, 0)
 
 
 # ---- exponential and trigonometric integrals ----
 
 
-def spence_partial(y, z):
+def spence_partial(_, z):
     """``log(z) / (1 - z)``, by ``hyp2f1`` near 1, where that is 0 / 0."""
     near = np.abs(z - 1) < 0.5
     series = -special.hyp2f1(1.0, 1.0, 2.0, np.where(near, 1 - z, 0))
@@ -133,11 +133,11 @@ def sinh_quotient(x):
 
 # fmt: off
 scalar_rule(special.spence, spence_partial)
-scalar_rule(special.exp1,   lambda y, x: -np.exp(-x) / x)
-scalar_rule(special.expi,   lambda y, x: np.exp(x) / x)
+scalar_rule(special.exp1,   lambda _, x: -np.exp(-x) / x)
+scalar_rule(special.expi,   lambda _, x: np.exp(x) / x)
 scalar_rule(special.expn,   whole(special.expn, "the order n"), expn_partial)
-scalar_rule(special.sici,   (lambda y, x: sin_quotient(x),),  (lambda y, x: np.cos(x) / x,))
-scalar_rule(special.shichi, (lambda y, x: sinh_quotient(x),), (lambda y, x: np.cosh(x) / x,))
+scalar_rule(special.sici,   (lambda _, x: sin_quotient(x),),  (lambda _, x: np.cos(x) / x,))
+scalar_rule(special.shichi, (lambda _, x: sinh_quotient(x),), (lambda _, x: np.cosh(x) / x,))
 # fmt: on
 
 
@@ -146,25 +146,25 @@ scalar_rule(special.shichi, (lambda y, x: sinh_quotient(x),), (lambda y, x: np.c
 
 # fmt: off
 scalar_rule(special.hyp0f1, numerical(special.hyp0f1, 0, off_poles),
-                            lambda y, v, z: special.hyp0f1(v + 1, z) / v)
+                            lambda _, v, z: special.hyp0f1(v + 1, z) / v)
 scalar_rule(special.hyp1f1, numerical(special.hyp1f1, 0), numerical(special.hyp1f1, 1, off_poles),
-                            lambda y, a, b, z: a / b * special.hyp1f1(a + 1, b + 1, z))
+                            lambda _, a, b, z: a / b * special.hyp1f1(a + 1, b + 1, z))
 scalar_rule(special.hyp2f1, numerical(special.hyp2f1, 0), numerical(special.hyp2f1, 1),
                             numerical(special.hyp2f1, 2, off_poles),
-                            lambda y, a, b, c, z:
+                            lambda _, a, b, c, z:
                                 a * b / c * special.hyp2f1(a + 1, b + 1, c + 1, z))
 scalar_rule(special.hyperu, numerical(special.hyperu, 0), numerical(special.hyperu, 1),
-                            lambda y, a, b, x: -a * special.hyperu(a + 1, b + 1, x))
+                            lambda _, a, b, x: -a * special.hyperu(a + 1, b + 1, x))
 
 scalar_rule(special.wright_bessel,
             numerical(special.wright_bessel, 0, above(0)),
             numerical(special.wright_bessel, 1, above(0)),
-            lambda y, a, b, x: special.wright_bessel(a, a + b, x))
+            lambda _, a, b, x: special.wright_bessel(a, a + b, x))
 if hasattr(special, "log_wright_bessel"):  # new in SciPy 1.14
     scalar_rule(special.log_wright_bessel,
                 numerical(special.log_wright_bessel, 0, above(0)),
                 numerical(special.log_wright_bessel, 1, above(0)),
                 lambda y, a, b, x: np.exp(special.log_wright_bessel(a, a + b, x) - y))
 
-scalar_rule(special.wrightomega, lambda y, z: y / (1 + y))
+scalar_rule(special.wrightomega, lambda y, _z: y / (1 + y))
 # fmt: on

@@ -117,7 +117,7 @@ def normal_slope(z):
     return ROOT_2_PI * np.exp(z * z / 2)
 
 
-def deviation_by_p(y, mean, p, x):
+def deviation_by_p(y, _mean, p, _x):
     z = special.ndtri(p)
     return -y / z * normal_slope(z)
 
@@ -125,11 +125,11 @@ def deviation_by_p(y, mean, p, x):
 # fmt: off
 # The mean is x - deviation * ndtri(p).
 scalar_rule(special.nrdtrimn,
-            lambda y, p, deviation, x: -deviation * normal_slope(special.ndtri(p)),
-            lambda y, p, deviation, x: -special.ndtri(p),
+            lambda _, p, deviation, _x: -deviation * normal_slope(special.ndtri(p)),
+            lambda _, p, _deviation, _x: -special.ndtri(p),
             1)
 scalar_rule(special.nrdtrisd,
-            lambda y, mean, p, x: -1 / special.ndtri(p),
+            lambda _, _mean, p, _x: -1 / special.ndtri(p),
             deviation_by_p,
-            lambda y, mean, p, x: 1 / special.ndtri(p))
+            lambda _, _mean, p, _x: 1 / special.ndtri(p))
 # fmt: on

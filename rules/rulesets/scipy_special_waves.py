@@ -34,7 +34,9 @@ def mathieu_rule(f, characteristic):
     def slope_by_x(y, m, q, x):
         return (2 * q * np.cos(2 * DEGREE * x) - characteristic(m, q)) * y[0] * DEGREE
 
-    scalar_rule(f, (order, by_q[0], lambda y, m, q, x: y[1] * DEGREE), (order, by_q[1], slope_by_x))
+    scalar_rule(
+        f, (order, by_q[0], lambda y, _m, _q, _x: y[1] * DEGREE), (order, by_q[1], slope_by_x)
+    )
 
 
 def modified_rule(f, characteristic):
@@ -45,7 +47,7 @@ def modified_rule(f, characteristic):
     def slope_by_x(y, m, q, x):
         return (characteristic(m, q) - 2 * q * np.cosh(2 * x)) * y[0]
 
-    scalar_rule(f, (order, by_q[0], lambda y, m, q, x: y[1]), (order, by_q[1], slope_by_x))
+    scalar_rule(f, (order, by_q[0], lambda y, _m, _q, _x: y[1]), (order, by_q[1], slope_by_x))
 
 
 mathieu_rule(special.mathieu_cem, special.mathieu_a)
@@ -86,7 +88,7 @@ def spheroidal_rules(f, f_cv, eigenvalue_of, slope, radius):
     by_c = numerical_outputs(f, 2)
     scalar_rule(
         f,
-        (*numbers, by_c[0], lambda y, m, n, c, x: y[1]),
+        (*numbers, by_c[0], lambda y, _m, _n, _c, _x: y[1]),
         (*numbers, by_c[1], slope_by_x),
     )
 
@@ -94,7 +96,7 @@ def spheroidal_rules(f, f_cv, eigenvalue_of, slope, radius):
     by_c, by_cv = numerical_outputs(f_cv, 2), numerical_outputs(f_cv, 3)
     scalar_rule(
         f_cv,
-        (*numbers, by_c[0], by_cv[0], lambda y, m, n, c, cv, x: y[1]),
+        (*numbers, by_c[0], by_cv[0], lambda y, _m, _n, _c, _cv, _x: y[1]),
         (*numbers, by_c[1], by_cv[1], numerical(f_cv, 4, radius, output=1)),
     )
 
@@ -120,7 +122,7 @@ def cylinder_rule(f, potential):
     by_v = numerical_outputs(f, 0)
     scalar_rule(
         f,
-        (by_v[0], lambda y, v, x: y[1]),
+        (by_v[0], lambda y, _v, _x: y[1]),
         (by_v[1], lambda y, v, x: potential(v, x) * y[0]),
     )
 

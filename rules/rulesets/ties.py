@@ -13,11 +13,9 @@ on. Cotangents have met these already: they stay even, and only their derivative
 
 import numpy as np
 
-from ..blocks import block_rule, elementwise
 from ..definitions import linear_rule
 from ..kinds import Shares
 from ..levels import innermost, is_traced, value
-from ..patterns import moves
 
 
 def steady(t, number):
@@ -31,13 +29,9 @@ def steady(t, number):
     return value(t) if level.number <= number else level.call(steady, (t,), {"number": number})
 
 
-@linear_rule(steady)
+@linear_rule(steady, elementwise=True)
 def steady_transpose(ybar, space, number):
     return steady(ybar, number)
-
-
-block_rule(steady)(elementwise(steady))
-moves(steady)
 
 
 def through(branch, even, *xs):

@@ -15,27 +15,9 @@ import numpy as np
 
 from . import frule, rrule
 from .coverage_of_methods import method_rows
-from .rules.kinds import (
-    BilinearRule,
-    Composed,
-    FreshArray,
-    LinearRule,
-    NonDifferentiable,
-    ScalarRule,
-    SelectionRule,
-)
 from .rules.not_implemented import NotImplementedTangent
 
-STATUS: dict[type, str] = {
-    ScalarRule: "rule: partials",
-    LinearRule: "rule: transpose",
-    BilinearRule: "rule: two transposes",
-    SelectionRule: "rule: selection",
-    Composed: "composed of others",
-    FreshArray: "makes a new array",
-    NonDifferentiable: "piecewise constant",
-}
-IN_PYTHON = "composed of others: plain Python"
+IN_PYTHON = "composed of other functions: plain Python"
 SERIES = f"{IN_PYTHON}; roots and fit refused: {{}}; write chainrules.numpy.polynomial.{{}}"
 
 # Functions that take nothing which could be differentiated.
@@ -107,17 +89,15 @@ def _status(table: Any, f: Any) -> str | None:
     methods = table.methods.get(f)
     if methods is None:
         return None
-    return "rule: by hand" if methods.kind is None else STATUS[type(methods.kind)]
+    return "rule by hand" if methods.kind is None else methods.kind.label
 
 
 def missing_partials(f: Any) -> list[str]:
     """List the arguments in which ``f`` has no derivative, with the reason of each."""
     kind = rrule.kinds.get(f)
-    methods = rrule.methods_of(f)
-    rows = [kind.partials] if isinstance(kind, ScalarRule) else []
-    if methods is not None and methods.partials is not None:
-        rows = methods.partials[0]
-    found = {p.message: None for row in rows for p in row if isinstance(p, NotImplementedTangent)}
+    rows = () if kind is None else kind.rows
+    partials = [p for row in rows for p in row.constants]
+    found = {p.message: None for p in partials if isinstance(p, NotImplementedTangent)}
     return list(found)
 
 
@@ -148,7 +128,7 @@ def rows(module: ModuleType) -> list[Row]:
     Examples
     --------
     >>> [row.status for row in rows(np.linalg) if row.name == "inv"]
-    ['rule: by hand']
+    ['rule by hand']
     """
     return [row_of(name, f) for name, f in functions(module)]
 
@@ -177,8 +157,16 @@ def sections() -> dict[str, list[Row]]:
     return found if special is None else {**found, "scipy.special": special}
 
 
-# A status begins with one of these.
-HEADS = ("rule", "composed", "piecewise constant", "makes", "passed through", "refused", "no input")
+# The beginning of a status holds one of these.
+HEADS = (
+    "rule", "composed", "non-differentiable", "fresh array", "passed through", "refused", "no input"
+)  # fmt: skip
+
+
+def head_of(status: str) -> str:
+    """Return which of ``HEADS`` a status belongs to."""
+    first = status.partition(":")[0].partition(",")[0]
+    return next(head for head in HEADS if head in first)
 
 
 def counts(found: dict[str, list[Row]]) -> list[str]:
@@ -188,7 +176,7 @@ def counts(found: dict[str, list[Row]]) -> list[str]:
         "| --- " * (len(HEADS) + 4) + "|",
     ]
     for title, entries in found.items():
-        number = Counter(next(h for h in HEADS if row.status.startswith(h)) for row in entries)
+        number = Counter(head_of(row.status) for row in entries)
         modes = sum(row.forward for row in entries), sum(row.reverse for row in entries)
         cells = [title, len(entries), *(number[head] for head in HEADS), *modes]
         lines.append(f"| {' | '.join(map(str, cells))} |")
@@ -204,8 +192,8 @@ def table() -> str:
         f"Made by `python -m chainrules.coverage` with NumPy {np.__version__}. Keywords that a "
         "rule does not handle are refused with an error, never ignored.",
         "",
-        "*rule*, *composed of others*: with a derivative in both modes and to any order. "
-        "*piecewise constant*: the derivative is zero. *refused*: a clear error, and what to "
+        "*rule*, *composed*: with a derivative in both modes and to any order. "
+        "*non-differentiable*: the derivative is zero. *refused*: a clear error, and what to "
         "write instead. `cr` is chainrules.",
         "",
         *counts(found),

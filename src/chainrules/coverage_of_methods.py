@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from .rules import frule
-from .rules.kinds import NonDifferentiable
 from .rules.traced import TracedNumber
 from .rules.traced_array import TracedArray
 
@@ -54,7 +53,7 @@ def status_of(cls: type, name: str) -> str:
     made_by = body.__qualname__.partition(".")[0]
     inside = inspect.getclosurevars(body).nonlocals
     if made_by == "_constant_method":
-        return "piecewise constant"
+        return "non-differentiable"
     if made_by in ("_constant_property", "_read"):
         return "passed through"
     if made_by in ("lost", "_refused"):
@@ -69,8 +68,9 @@ def status_of(cls: type, name: str) -> str:
     if not called:
         return "missing"
     moving = [n for n in called if not _is_constant(getattr(np, n))]
-    return f"composed of numpy.{moving[0]}" if moving else "piecewise constant"
+    return f"composed of numpy.{moving[0]}" if moving else "non-differentiable"
 
 
 def _is_constant(f: Any) -> bool:
-    return isinstance(frule.methods[f].kind, NonDifferentiable)
+    kind = frule.methods[f].kind
+    return kind is not None and kind.constant

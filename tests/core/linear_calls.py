@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrules.rules import astype, frule, getitem
-from chainrules.rules.kinds import BilinearRule, LinearRule
 from chainrules.rules.rulesets.numpy_counts import weighted_counts
 from chainrules.rules.rulesets.numpy_differences import differences
 from chainrules.rules.rulesets.numpy_indexing import scatter
@@ -32,7 +31,7 @@ class Dot(NamedTuple):
 
 def rules():
     """Return every function of ours and of NumPy's with a linear or a bilinear rule."""
-    linear = {f for f, kind in frule.kinds.items() if isinstance(kind, LinearRule | BilinearRule)}
+    linear = {f for f, kind in frule.kinds.items() if kind.linear}
     return {f for f in linear if home_of(f).startswith(("numpy", "chainrules"))}
 
 
@@ -353,7 +352,7 @@ def table_calls():
     """Yield the cases in the tables of every rule, in each argument of a linear one."""
     folder = Path(__file__).parent.parent / "rulesets"
     linear = {f: kind.count for f, kind in frule.kinds.items()
-              if isinstance(kind, LinearRule | BilinearRule)}  # fmt: skip
+              if kind.linear}  # fmt: skip
     for path in sorted(folder.glob("cases_*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         module = importlib.util.module_from_spec(spec)

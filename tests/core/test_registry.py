@@ -474,7 +474,7 @@ def with_rules_by_hand(f):
 
 
 def with_outputs(f):
-    cr.scalar_rule(f, lambda shared, y, x: shared, setup=lambda y, x: 2 * x)
+    cr.scalar_rule(f, (lambda _, x: 2 * x,), (1,))
 
 
 def with_an_opt_out(f):
@@ -490,18 +490,26 @@ def test_a_function_that_is_gone_takes_its_rules_along(decorate, register):
     def make():
         @decorate
         def square(x):
-            return x * x
+            return (x * x, x) if register is with_outputs else x * x
 
         register(square)
-        cr.grad(square)(1.0)
+        first = register is with_outputs
+        use = (lambda **k: square(**k)[0]) if first else lambda **k: square(**k)
+        cr.grad(lambda x: use(x=x))(1.0)
         cr.jvp(square, (1.0,), (1.0,))
-        cr.grad(lambda x: square(x=x))(1.0)
-        cr.jacfwd(lambda x: square(x))(np.ones(2))
+        cr.jacfwd(lambda x: use(x=x))(np.ones(2))
         return weakref.ref(square)
 
     reference = make()
     gc.collect()
     assert reference() is None
+
+
+def test_partials_of_other_outputs_than_there_are(f):
+    cr.scalar_rule(f, (1.0,), (2.0,))
+    for run in (lambda: cr.grad(f)(1.0), lambda: cr.jvp(f, (1.0,), (1.0,))):
+        with pytest.raises(cr.RuleError, match=r"partials of 2, and it returned 1 \(float"):
+            run()
 
 
 def test_a_wrapper_does_not_take_over_the_rules_of_what_it_wraps(f):
@@ -594,7 +602,7 @@ def test_registering_a_rule_that_calls_inside_a_program_do_not_ask(table, f, wha
 def test_the_tools_warn_of_rules_that_nobody_asks():
     for define in (
         lambda: cr.scalar_rule(plain, 1.0),
-        lambda: cr.scalar_rule(plain, lambda a, y, x: a, setup=lambda y, x: x),
+        lambda: cr.scalar_rule(plain, (1.0,), (2.0,)),
         lambda: cr.linear_rule(plain, lambda ybar, space: ybar),
         lambda: cr.non_differentiable(plain),
         lambda: cr.non_differentiable(plain, float),

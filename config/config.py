@@ -25,6 +25,29 @@ class RuleConfig:
 
     __slots__ = ()
 
+    def __init_subclass__(cls) -> None:
+        """Refuse what contradicts itself, and what promises a mode that it does not have.
+
+        Raises
+        ------
+        RuleError
+        """
+        super().__init_subclass__()
+        for has, has_not, method in (
+            (HasForwardsMode, NoForwardsMode, "frule_via_ad"),
+            (HasReverseMode, NoReverseMode, "rrule_via_ad"),
+        ):
+            if issubclass(cls, has) and issubclass(cls, has_not):
+                raise RuleError(
+                    f"{cls.__name__} has {has.__name__} and {has_not.__name__}, which contradict "
+                    "each other.\n  inherit one of them"
+                )
+            if issubclass(cls, has) and not hasattr(cls, method):
+                raise RuleError(
+                    f"{cls.__name__} has {has.__name__} and does not implement {method}.\n"
+                    f"  define it in the class, or inherit {has_not.__name__}"
+                )
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 

@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..config import RuleConfig
 from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.blocks import Block
 from .jacobians import FORWARD_BLOCKS, Directions, arrange, run_program
-from .jvp import jvp
+from .jvp import FORWARD, jvp
 from .leaves import leaves, tangent_leaves, with_leaves
 from .linearize import linear_program
 from .sparse import sparse_matrix
 
 
-def jacfwd(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
+def jacfwd(
+    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
+) -> Callable:
     """Return a function giving the Jacobian of ``f``, column by column in forward mode.
 
     Parameters
@@ -27,6 +30,8 @@ def jacfwd(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callab
     sparse : bool, optional
         Whether to find which entries can be other than 0, and compute those alone, by as few
         directions as they need. Needs SciPy.
+    config : RuleConfig, optional
+        What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -58,37 +63,43 @@ def jacfwd(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callab
     @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacfwd", f, argnums, args, kwargs)
-        return sparse_forward_jacobian(chosen, known) if sparse else forward_jacobian(chosen)
+        if sparse:
+            return sparse_forward_jacobian(chosen, known, config)
+        return forward_jacobian(chosen, config)
 
     return titled(jacobian_of, "jacfwd", f)
 
 
-def forward_jacobian(chosen: Arguments, symmetric: bool = False) -> Any:
+def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bool = False) -> Any:
     """Return the Jacobian of a function in its chosen arguments, by forward mode."""
     function, primals = chosen.function(), chosen.primals
     directions = Directions(leaves(primals))
     if directions.count == 1:
-        images, y = _along_one(function, primals, directions)
+        images, y = _along_one(config or FORWARD, function, primals, directions)
     else:
-        y, program = linear_program(FORWARD_BLOCKS, function, primals)
+        y, program = linear_program(config or FORWARD_BLOCKS, function, primals)
         images = run_program(program, directions, leaves(y))
     source = primals if chosen.several else primals[0]
     return arrange(images, source, y, transposed=False, symmetric=symmetric)
 
 
-def _along_one(function: Callable, primals: tuple, directions: Directions) -> tuple[list, Any]:
+def _along_one(
+    config: RuleConfig, function: Callable, primals: tuple, directions: Directions
+) -> tuple[list, Any]:
     y: Any = None
 
     def push(values: list) -> list:
         nonlocal y
-        y, ydot = jvp(function, primals, with_leaves(primals, iter(values)))
+        y, ydot = jvp(function, primals, with_leaves(primals, iter(values)), config=config)
         return tangent_leaves(y, ydot)
 
     ydots = push([x.values[0] if type(x) is Block else x for x in directions.block(0, 1)])
     return [np.expand_dims(ydot, 0) for ydot in ydots], y
 
 
-def sparse_forward_jacobian(chosen: Arguments, known: dict, symmetric: bool = False) -> Any:
+def sparse_forward_jacobian(
+    chosen: Arguments, known: dict, config: RuleConfig | None, symmetric: bool = False
+) -> Any:
     """Return the same as a sparse matrix; ``known`` keeps what was found of its pattern."""
-    y, program = linear_program(FORWARD_BLOCKS, chosen.function(), chosen.primals)
+    y, program = linear_program(config or FORWARD_BLOCKS, chosen.function(), chosen.primals)
     return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)

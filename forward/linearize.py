@@ -18,7 +18,7 @@ from .leaves import leaves, tangent_leaves, with_leaves
 from .program import LinearProgram
 
 
-def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
+def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:
     """Evaluate ``f`` once and return its pushforward at that point.
 
     Parameters
@@ -27,6 +27,8 @@ def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
         Takes ``primals``; returns a number, an array, or a container of these.
     *primals : Any
         The point. Every one is differentiated; integers count as float64.
+    config : RuleConfig, optional
+        What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def linearize(f: Callable, *primals: Any) -> tuple[Any, Callable]:
     """
     check_primals(primals)
     primals = tuple(map(taken, primals))
-    y, program = linear_program(FORWARD, f, primals)
+    y, program = linear_program(config, f, primals)
     structure = taken(y)  # the caller may change y
     targets = leaves(structure)
 

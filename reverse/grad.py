@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..config import RuleConfig
 from ..rules import ProjectTo, describe
 from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.project import dtype_of, shape_of
@@ -12,7 +13,9 @@ from ..rules.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
 
-def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def value_and_grad(
+    f: Callable, argnums: Argnums = 0, has_aux: bool = False, *, config: RuleConfig = REVERSE
+) -> Callable:
     """Return a function giving the value of ``f`` and its gradient.
 
     Parameters
@@ -23,6 +26,8 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> 
         Which arguments to differentiate, by position or by name.
     has_aux : bool, optional
         Whether ``f`` returns ``(y, aux)``; ``aux`` is handed on and not differentiated.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -46,11 +51,13 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> 
     >>> float(y), gradient
     (5.0, array([2., 4.]))
     """
-    evaluate = functools.wraps(f)(_value_and_grad("value_and_grad", f, argnums, has_aux))
+    evaluate = functools.wraps(f)(_value_and_grad("value_and_grad", f, argnums, has_aux, config))
     return titled(evaluate, "value_and_grad", f)
 
 
-def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Callable:
+def _value_and_grad(
+    name: str, f: Callable, argnums: Any, has_aux: bool, config: RuleConfig
+) -> Callable:
     if not callable(f):
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
 
@@ -66,7 +73,7 @@ def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Call
             return pair[0]
 
         function = first if has_aux else f
-        y, pull = pulling(REVERSE, function, chosen.args, chosen.kwargs, chosen.positions)
+        y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
         _check_scalar(name, f, y)
         xbars = pull(ProjectTo(y)(1.0), True)
         gradients = tuple(map(handed_out, chosen.primals, xbars))
@@ -76,7 +83,9 @@ def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Call
     return evaluate
 
 
-def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def grad(
+    f: Callable, argnums: Argnums = 0, has_aux: bool = False, *, config: RuleConfig = REVERSE
+) -> Callable:
     """Return a function giving the gradient of ``f``, in reverse mode.
 
     Parameters
@@ -87,6 +96,8 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
         Which arguments to differentiate, by position or by name.
     has_aux : bool, optional
         Whether ``f`` returns ``(y, aux)``; the result is then ``(gradient, aux)``.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -107,7 +118,7 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     >>> cr.grad(lambda w, x: np.sum(w * x), argnums=1)(np.array([1.0, 2.0]), np.ones(2))
     array([1., 2.])
     """
-    both = _value_and_grad("grad", f, argnums, has_aux)
+    both = _value_and_grad("grad", f, argnums, has_aux, config)
 
     @functools.wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..config import AsksForBlocks
+from ..config import AsksForBlocks, RuleConfig
 from ..forward.jacfwd import sparse_forward_jacobian
 from ..forward.jacobians import Directions, arrange, run_each, run_program, size_of
 from ..forward.leaves import leaves, tangent_leaves, with_leaves
@@ -27,7 +27,9 @@ class ReverseBlocks(ReverseConfig, AsksForBlocks):
 REVERSE_BLOCKS = ReverseBlocks()
 
 
-def jacrev(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
+def jacrev(
+    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
+) -> Callable:
     """Return a function giving the Jacobian of ``f``, row by row in reverse mode.
 
     Parameters
@@ -38,6 +40,8 @@ def jacrev(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callab
         Which arguments to differentiate, by position or by name.
     sparse : bool, optional
         Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def jacrev(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callab
     @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
-        y, pull = pulling(REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
+        y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, known)
         return _reverse_jacobian(chosen, y, pull)
@@ -71,7 +75,9 @@ def jacrev(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callab
     return titled(jacobian_of, "jacrev", f)
 
 
-def jacobian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
+def jacobian(
+    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
+) -> Callable:
     """Return a function giving the Jacobian of ``f`` by the mode with fewer passes.
 
     Parameters
@@ -82,6 +88,8 @@ def jacobian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Call
         Which arguments to differentiate, by position or by name.
     sparse : bool, optional
         Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -105,8 +113,8 @@ def jacobian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Call
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):
-            return sparse_forward_jacobian(chosen, forward)
-        y, pull = pulling(REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
+            return sparse_forward_jacobian(chosen, forward, config)
+        y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, backward)
         if sum(map(size_of, leaves(y))) > sum(map(size_of, leaves(chosen.primals))):

@@ -4,13 +4,17 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..config import RuleConfig
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.arguments import Argnums, Arguments, titled
 from .grad import grad
+from .vjp import REVERSE
 
 
-def hessian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
+def hessian(
+    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
+) -> Callable:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 
     Parameters
@@ -21,6 +25,8 @@ def hessian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Calla
         Which arguments to differentiate, by position or by name.
     sparse : bool, optional
         Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -41,20 +47,27 @@ def hessian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Calla
     array([[4., 2.],
            [2., 0.]])
     """
-    gradient = grad(f, argnums)
+    gradient = grad(f, argnums, config=config or REVERSE)
     known: dict = {}
 
     @functools.wraps(f)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
-            return sparse_forward_jacobian(chosen, known, symmetric=True)
-        return forward_jacobian(chosen, symmetric=True)
+            return sparse_forward_jacobian(chosen, known, config, symmetric=True)
+        return forward_jacobian(chosen, config, symmetric=True)
 
     return titled(hessian_of, "hessian", f)
 
 
-def hvp(f: Callable, primals: tuple, tangents: tuple, *, block: bool = False) -> Any:
+def hvp(
+    f: Callable,
+    primals: tuple,
+    tangents: tuple,
+    *,
+    block: bool = False,
+    config: RuleConfig = REVERSE,
+) -> Any:
     """Return the Hessian of ``f`` times a vector: forward mode over reverse mode.
 
     Parameters
@@ -66,6 +79,8 @@ def hvp(f: Callable, primals: tuple, tangents: tuple, *, block: bool = False) ->
     block : bool, optional
         Whether the tangents are a block of directions: each has one more axis, the first, and
         so have the products. They are pushed through one recorded program.
+    config : RuleConfig, optional
+        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -88,9 +103,9 @@ def hvp(f: Callable, primals: tuple, tangents: tuple, *, block: bool = False) ->
     array([6., 0.])
     """
     argnums = tuple(range(len(primals))) if isinstance(primals, tuple | list) else (0,)
-    gradient = grad(f, argnums)
+    gradient = grad(f, argnums, config=config)
     if block:
-        products = linearize(gradient, *primals)[1](*tangents, block=True)
+        products = linearize(gradient, *primals, config=config)[1](*tangents, block=True)
     else:
-        products = jvp(gradient, primals, tangents)[1]
+        products = jvp(gradient, primals, tangents, config=config)[1]
     return products if len(products) != 1 else products[0]

@@ -52,7 +52,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode):
 
     def frule_via_ad(self, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Push tangents through ``f`` with dual numbers."""
-        return ForwardConfig().frule_via_ad(tangents, f, *args, **kwargs)
+        return ForwardConfig.frule_via_ad(self, tangents, f, *args, **kwargs)  # type: ignore
 
 
 REVERSE = ReverseConfig()

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ..config import RuleConfig
 from ..forward import linearize
 from ..forward.jacobians import is_complex
+from ..forward.jvp import FORWARD
 from ..rules.arguments import Arguments, titled
 from ..rules.project import ProjectTo, shape_of
 
 
-def wirtinger(f: Callable, argnums: int = 0) -> Callable:
+def wirtinger(f: Callable, argnums: int = 0, *, config: RuleConfig = FORWARD) -> Callable:
     """Return a function giving both Wirtinger derivatives of ``f``.
 
     With z = x + iy: ``df/dz = (df/dx - i df/dy) / 2`` and ``df/dzbar = (df/dx + i df/dy) / 2``.
@@ -24,6 +26,8 @@ def wirtinger(f: Callable, argnums: int = 0) -> Callable:
         Of a complex number or array; returns a number or an array.
     argnums : int, optional
         Which argument to differentiate.
+    config : RuleConfig, optional
+        What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def wirtinger(f: Callable, argnums: int = 0) -> Callable:
                 "wirtinger needs a complex argument, and argument "
                 f"{chosen.positions[0]} is real.\n  use jacobian"
             )
-        y, pushforward = linearize(chosen.function(), z)
+        y, pushforward = linearize(chosen.function(), z, config=config)
         shape = shape_of(z)
         units = np.eye(int(np.prod(shape, dtype=int)), dtype=ProjectTo(z).dtype)
         columns = [unit.reshape(shape) if shape else unit[0] for unit in units]

@@ -662,3 +662,20 @@ def test_second_derivatives_through_np_asarray(rule, g):
     np.testing.assert_allclose(expected @ v, cr.hvp(lambda x: g(exp(x)), (x,), (v,)))
     for outer, inner in ((cr.jacfwd, cr.grad), (cr.jacrev, cr.grad), (cr.jacfwd, cr.jacfwd)):
         np.testing.assert_allclose(expected, outer(inner(lambda x: g(exp(x))))(x))
+
+
+# ---- what a config promises ------------------------------------------------------------------
+
+
+def test_a_config_that_promises_what_it_does_not_have():
+    with pytest.raises(cr.RuleError, match=r"Empty has HasForwardsMode and does not implement fr"):
+        type("Empty", (cr.RuleConfig, cr.HasForwardsMode, cr.NoReverseMode), {})
+    with pytest.raises(cr.RuleError, match=r"does not implement rrule_via_ad[^$]*NoReverseMode"):
+        type("Empty", (cr.RuleConfig, cr.HasReverseMode), {})
+
+
+def test_a_config_that_contradicts_itself():
+    with pytest.raises(cr.RuleError, match="HasForwardsMode and NoForwardsMode, which contradict"):
+        type("Both", (cr.RuleConfig, cr.HasForwardsMode, cr.NoForwardsMode), {})
+    with pytest.raises(cr.RuleError, match="HasReverseMode and NoReverseMode, which contradict"):
+        type("Both", (cr.ReverseConfig, cr.NoReverseMode), {})

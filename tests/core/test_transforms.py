@@ -452,3 +452,60 @@ def test_an_error_of_the_users_own_keeps_its_context():
             run()
         assert isinstance(caught.value.__context__, KeyError)
         assert not caught.value.__suppress_context__
+
+
+# ---- a config of one's own -------------------------------------------------------------------
+
+
+class Noted:
+    """A trait."""
+
+
+class NotedForward(cr.ForwardConfig, Noted):
+    pass
+
+
+class NotedReverse(cr.ReverseConfig, Noted):
+    pass
+
+
+TRANSFORMS = {
+    "jvp": lambda f, x: cr.jvp(f, (x,), (np.ones_like(x),), config=NotedForward()),
+    "linearize": lambda f, x: cr.linearize(f, x, config=NotedForward()),
+    "jacfwd": lambda f, x: cr.jacfwd(f, config=NotedForward())(x),
+    "sparse jacfwd": lambda f, x: cr.jacfwd(f, sparse=True, config=NotedForward())(x),
+    "wirtinger": lambda f, x: cr.wirtinger(f, config=NotedForward())(x * (1 + 0j)),
+    "vjp": lambda f, x: cr.vjp(f, x, config=NotedReverse()),
+    "grad": lambda f, x: cr.grad(f, config=NotedReverse())(x),
+    "value_and_grad": lambda f, x: cr.value_and_grad(f, config=NotedReverse())(x),
+    "jacrev": lambda f, x: cr.jacrev(f, config=NotedReverse())(x),
+    "jacobian": lambda f, x: cr.jacobian(f, config=NotedReverse())(x),
+    "hessian": lambda f, x: cr.hessian(f, config=NotedReverse())(x),
+    "hvp": lambda f, x: cr.hvp(f, (x,), (x,), config=NotedReverse()),
+    "hvp of a block": lambda f, x: cr.hvp(f, (x,), (x[None],), block=True, config=NotedReverse()),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.parametrize("n", [1, 3])
+def test_every_transform_hands_its_config_to_the_rules(name, n):
+    asked = []
+
+    @cr.primitive
+    def total(x):
+        return np.sum(x * x)
+
+    @cr.frule.register(total)
+    def total_frule(config: Noted, tangents, total, x):
+        asked.append(config)
+        return total(x), np.sum(2 * x * tangents[1])
+
+    @cr.rrule.register(total)
+    def total_rrule(config: Noted, total, x):
+        asked.append(config)
+        return total(x), lambda ybar: (cr.NoTangent(), 2 * x * ybar)
+
+    x = np.arange(1.0, 1.0 + n)
+    TRANSFORMS[name](lambda x: 3.0 * total(x), x)
+    assert asked
+    assert all(isinstance(config, Noted) for config in asked)

@@ -15,7 +15,6 @@ from ..rules import (
     TracedArray,
     TracedNumber,
     add,
-    array_of,
     children,
     frule,
     getitem,
@@ -27,8 +26,8 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engine import Engine
 from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
-from ..rules.objects import OBJECT, as_numbers
-from ..rules.operands import is_array, is_basic, is_operand
+from ..rules.objects import OBJECT
+from ..rules.operands import is_array, is_basic
 from ..rules.project import dtype_of, shape_of, structural
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
@@ -123,10 +122,6 @@ class ForwardLevel(Engine):
         ydot = space(ydot)
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
 
-    def carries(self, x: Any) -> bool:
-        """Say whether ``x`` is a dual number of this level."""
-        return isinstance(x, Traced) and x.level is self
-
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = DualArray()
@@ -205,15 +200,9 @@ class ForwardLevel(Engine):
                 and (type_other is not _array or other.dtype is OBJECT)
                 and type_other is not int
             ):
-                if isinstance(other, Traced):
-                    if other.level.number > self.number:
-                        return other.level.binary(ufunc, operation, a, b)
-                elif not is_operand(other):
-                    return NotImplemented
-                elif type_other is _array:
-                    return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
-                elif isinstance(other, list | tuple):
-                    return self.binary(ufunc, operation, *map(array_of, (a, b)))
+                answer = self.meet(ufunc, operation, a, b, other)
+                if answer is not None:
+                    return answer
         y = operation(x, z)
         if kind.branch is not None and isinstance(y, Traced):
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))

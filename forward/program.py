@@ -13,6 +13,7 @@ import numpy as np
 
 from ..rules import (
     AbstractZero,
+    Level,
     NoTangent,
     Traced,
     TracedArray,
@@ -68,14 +69,13 @@ class Slot:
 LEAVES.add(Slot)
 
 
-class LinearProgram:
+class LinearProgram(Level):
     """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
 
     ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
     """
 
     __slots__ = ("inputs", "largest", "number", "outputs", "plan", "steps", "total", "watch")
-    sweeps = 0  # it is never swept over
 
     def __init__(self) -> None:
         self.number = next_level()

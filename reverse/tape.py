@@ -11,7 +11,6 @@ from ..rules import (
     Traced,
     TracedArray,
     TracedNumber,
-    array_of,
     getitem,
     rrule,
     strip,
@@ -19,8 +18,8 @@ from ..rules import (
 from ..rules.engine import Engine
 from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
-from ..rules.objects import OBJECT, as_numbers
-from ..rules.operands import is_array, is_basic, is_operand
+from ..rules.objects import OBJECT
+from ..rules.operands import is_array, is_basic
 from ..rules.project import shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.views import (
@@ -199,15 +198,9 @@ class Tape(Engine):
                 and (type_other is not _array or other.dtype is OBJECT)
                 and type_other is not int
             ):
-                if isinstance(other, Traced):
-                    if other.level.number > self.number:
-                        return other.level.binary(ufunc, operation, a, b)
-                elif not is_operand(other):
-                    return NotImplemented
-                elif type_other is _array:
-                    return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
-                elif isinstance(other, list | tuple):
-                    return self.binary(ufunc, operation, *map(array_of, (a, b)))
+                answer = self.meet(ufunc, operation, a, b, other)
+                if answer is not None:
+                    return answer
         y = operation(x, z)
         if kind.branch is not None and isinstance(y, Traced):
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))

@@ -14,9 +14,10 @@ from .definitions import (
     selection_rule,
     which,
 )
+from .engine import Engine
 from .exits import describe
 from .flatten import flatten
-from .levels import Traced, innermost, is_traced, next_level, strip, type_under, value
+from .levels import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
 from .project import ProjectTo
 from .registry import frule, instances, rrule
 from .stop import ignore_derivatives, stop_gradient

@@ -15,7 +15,7 @@ import numpy as np
 from ..config import MutationError, user_line
 from .calls import astype
 from .containers import iterate_leaves, map_leaves
-from .levels import Traced, innermost
+from .levels import Level, Traced, innermost
 from .running import is_running
 from .traced_array import TracedArray
 from .views import follow, living_views, memory_of, register_view, root_of, shares_memory
@@ -42,12 +42,11 @@ class BufferArray(TracedArray):
         return array
 
 
-class BufferLevel:
+class BufferLevel(Level):
     """The level of all buffers; it keeps nothing."""
 
     __slots__ = ()
     number = math.inf
-    sweeps = 0
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         return operation(x.value)

@@ -3,25 +3,57 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..config import LostDerivativeError, RuleConfig, user_line
-from .calls import body
+from ..config import LostDerivativeError, MutationError, RuleConfig, user_line
+from .calls import array_of, body, getitem
 from .kinds import Kind
-from .levels import innermost, next_level, strip, value
+from .levels import Level, Traced, innermost, next_level, strip, value
 from .methods import OPTED_OUT
 from .missing import missing_rule, runs_in_python
-from .objects import healed, healed_call, refuse_objects
+from .objects import as_numbers, healed, healed_call, is_object_array, refuse_objects
 from .operands import is_operand
 from .registry import RuleTable, traced_options
 from .signatures import RuleSignature, name_of, positional
 from .writing import mark_views
 
 
-class Engine:
-    """One run of one transform: base class of the levels of the two engines."""
+class Engine(Level):
+    """One run of a transform that finds rules in a table: base class of the engines.
+
+    An engine says by ``apply_kind`` and ``apply_rule`` what it does with a rule, and all calls of
+    its traced values go there: operators, ufuncs, indexing, functions of NumPy, primitives. What
+    it answers besides, for speed or for writes into arrays, it overrides.
+
+    Parameters
+    ----------
+    config : RuleConfig
+        What rules are handed.
+
+    Examples
+    --------
+    Values and tangents, for functions of floats that have a rule in partials:
+
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> from chainrules.rules import Engine, TracedNumber, frule
+    >>> class Pair(TracedNumber):
+    ...     __slots__ = ("tangent",)
+    >>> class Pairs(Engine):
+    ...     table = frule
+    ...     def apply_kind(self, kind, f, args, kwargs, values, y):
+    ...         tangents = [getattr(x, "tangent", cr.ZeroTangent()) for x in args]
+    ...         return self.pair(y, kind.push_all(tangents, y, values, kwargs))
+    ...     def pair(self, x, xdot):
+    ...         traced = Pair()
+    ...         traced.value, traced.level, traced.tangent = x, self, xdot
+    ...         return traced
+    >>> x = Pairs(cr.ForwardConfig()).pair(2.0, 1.0)
+    >>> y = x * np.exp(x) + 3
+    >>> round(y.value, 6), round(y.tangent, 6)
+    (17.778112, 22.167168)
+    """
 
     __slots__ = ("config", "given", "number")
     table: ClassVar[RuleTable]
-    sweeps = 0  # how many sweeps over the record of this run are going on
 
     def __init__(self, config: RuleConfig) -> None:
         self.number = next_level()
@@ -31,18 +63,6 @@ class Engine:
 
     def check_live(self) -> None:
         """Raise ``EscapedTraceError`` where the run has ended."""
-
-    def constant(self, x: Any) -> Any:
-        """Return ``x`` as an array of this level that depends on nothing yet."""
-        raise NotImplementedError
-
-    def publish(self, root: Any, draft: tuple) -> None:
-        """Give ``root`` the value that is in its draft."""
-        raise NotImplementedError
-
-    def refresh(self, view: Any, root: Any, path: Any) -> None:
-        """Give ``view`` its value anew, along its path from ``root``."""
-        raise NotImplementedError
 
     def apply_kind(
         self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
@@ -56,8 +76,52 @@ class Engine:
         """Answer a call of ``f`` by a hand-written rule."""
         raise NotImplementedError
 
+    def constant(self, x: Any) -> Any:
+        return x
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        raise MutationError(
+            f"{type(self).__name__} cannot follow writes into arrays, in {user_line()}.\n"
+            "  make a new array: np.where(mask, new, x), np.stack, np.concatenate"
+        )
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        return self.call(ufunc, (x,), {})
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        if self.table.scalars.get(ufunc) is None:
+            return self.call_operator(ufunc, operation, a, b)
+        for x in (a, b):
+            answer = None if self.carries(x) else self.meet(ufunc, operation, a, b, x)
+            if answer is not None:
+                return answer
+        return self.call(ufunc, (a, b), {})
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
+
+    def carries(self, x: Any) -> bool:
+        """Say whether ``x`` is a traced value of this run."""
+        return isinstance(x, Traced) and x.level is self
+
+    def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+        """Answer ``operation(a, b)`` where it is not for this level to do; None where it is.
+
+        ``other`` is the one of the two that this level does not follow: a traced value of a level
+        further in, which answers first, or what has to become a number or an array before.
+        """
+        if isinstance(other, Traced):
+            if other.level.number > self.number:
+                return other.level.binary(ufunc, operation, a, b)
+        elif not is_operand(other):
+            return NotImplemented
+        elif is_object_array(other):
+            return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
+        elif isinstance(other, list | tuple):
+            return self.binary(ufunc, operation, *map(array_of, (a, b)))
+        return None
+
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Answer a call of ``f`` in which a traced value of this level takes part."""
         self.check_live()
         given = args, kwargs
         args, kwargs = healed_call(args, kwargs)

@@ -6,7 +6,9 @@ and an exception leaves nothing behind.
 """
 
 import itertools
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
 
 from .containers import (
     DEEP,
@@ -22,13 +24,50 @@ from .containers import (
 next_level = itertools.count(1).__next__
 
 
-class Level(Protocol):
-    """One run of one transform: it answers the calls that its traced values take part in."""
+class Level(ABC):
+    """What traced values ask: every call that they take part in, and every write into them.
 
-    number: int
+    ``ForwardLevel``, ``Tape`` and ``LinearProgram`` are one run of one transform each; buffers
+    have a level, too. Who writes an engine of her own begins with ``Engine``, which answers all
+    of this by two methods.
+    """
 
+    __slots__ = ()
+    number: float
+    sweeps = 0  # how many sweeps over the record of this run are going on
+    given: tuple[tuple, list] | None = None  # the inputs, until something is written
+
+    @abstractmethod
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Evaluate ``f`` and keep track of its derivative at this level."""
+        """Answer a call of ``f`` in which a traced value of this level takes part."""
+
+    @abstractmethod
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        """Answer ``operation(x)`` with one of Python's operators, whose rule is that of a ufunc."""
+
+    @abstractmethod
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        """Answer ``operation(a, b)`` with an operator; NotImplemented leaves it to the other."""
+
+    @abstractmethod
+    def getitem(self, x: Any, index: Any) -> Any:
+        """Answer ``x[index]``."""
+
+    @abstractmethod
+    def constant(self, x: Any) -> Any:
+        """Return the new array ``x`` as one of this level, which depends on nothing yet."""
+
+    @abstractmethod
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
+
+    def publish(self, root: Any, draft: tuple) -> None:
+        """Give ``root`` the value that is in its draft: see ``views``."""
+        raise NotImplementedError
+
+    def refresh(self, view: Any, root: Any, path: Any) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
+        raise NotImplementedError
 
 
 class Traced:
@@ -37,7 +76,7 @@ class Traced:
     __slots__ = ("level", "value")
 
     value: Any
-    level: Any
+    level: Level
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container

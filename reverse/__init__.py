@@ -1,5 +1,6 @@
 """Reverse mode: the tape; and second derivatives by forward over reverse."""
 
+from . import derived
 from .grad import grad, value_and_grad
 from .jacrev import jacobian, jacrev
 from .second_order import hessian, hvp

@@ -12,6 +12,7 @@ from ..forward.program import LinearProgram
 from ..forward.sparse import prefers_rows, sparse_matrix
 from ..rules.arguments import Argnums, Arguments, titled
 from ..rules.zeros import zero_tangent
+from .transposed import transposed
 from .vjp import ReverseConfig, pulling
 
 # To record the sweep costs about as much as it costs to run it for so many cotangents.
@@ -150,15 +151,10 @@ def _jacobian_by_columns(chosen: Arguments, y: Any, pull: Callable) -> Any:
 
 def _transposed(program: LinearProgram, sources: list, targets: list) -> LinearProgram:
     """Return the transpose of a linear program, from cotangents of ``targets`` to ``sources``'."""
-    zeros = tuple(map(zero_tangent, sources))
-
-    def run(*values: Any) -> list:
-        return program.run(list(values))
-
-    _, pull = pulling(REVERSE_BLOCKS, run, zeros, {}, range(len(zeros)))
     transpose = LinearProgram()
-    xbars = pull(transpose.input(list(map(zero_tangent, targets))), False)
-    pairs = zip(zeros, xbars, strict=True)
+    ybars = transpose.input(list(map(zero_tangent, targets)))
+    xbars = transposed(program, sources, REVERSE_BLOCKS)(ybars)
+    pairs = zip(map(zero_tangent, sources), xbars, strict=True)
     transpose.finish([leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)])
     return transpose
 

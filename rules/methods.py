@@ -25,10 +25,11 @@ OPTED_OUT = _OptedOut()
 class Methods:
     """All rules of one function in one direction."""
 
-    __slots__ = ("alternatives", "cache", "dispatcher", "kind")
+    __slots__ = ("alternatives", "cache", "derived", "dispatcher", "kind")
 
     def __init__(self, name: str) -> None:
         self.kind: Kind | None = None
+        self.derived = False  # from the rules of the other direction
         self.dispatcher = Dispatcher(name)
         # types -> [(config type or None, rule)], the most specific config first
         self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}

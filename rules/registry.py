@@ -212,6 +212,22 @@ class RuleTable:
         self._forget_kind(key)
         return table[key]
 
+    def rules_by_hand(self, f: Any) -> list[RuleSignature]:
+        """Return the hand-written rules of ``f`` itself, each once."""
+        methods = self.methods_of(f)
+        found = {} if methods is None else methods.alternatives
+        rules = [rule for rows in found.values() for _, rule in rows]
+        return list({id(r): r for r in rules if isinstance(r, RuleSignature)}.values())
+
+    def mark_derived(self, f: Any) -> None:
+        """Say that the rules of ``f`` were made from those in the other table."""
+        self._entry(f).derived = True
+
+    def _forget_derived(self, f: Any) -> None:
+        methods = None if isinstance(f, instances) else self.methods_of(f)
+        if methods is not None and methods.derived:
+            self.unregister(f)
+
     def _forget_kind(self, f: Any) -> None:
         self.kinds.pop(f, None)
         self.scalars.pop(f, None)
@@ -241,6 +257,8 @@ class RuleTable:
 
     def add(self, f: Any, function: Callable) -> None:
         """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
+        for table in (frule, rrule):
+            table._forget_derived(f)
         functor = f.cls if isinstance(f, instances) else None
         rule = RuleSignature(function, f, self.leading, functor)
         methods = self._entry(f)

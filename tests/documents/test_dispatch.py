@@ -121,6 +121,11 @@ def test_no_rule_for_these_types(f):
     assert cr.rrule(f, 1.0) is None
     other = cr.which(cr.rrule, f, 1.0)
     assert "rrule of f for (float): none; those registered are for other argument types" == other
+    made = cr.which(cr.frule, f, 1.0)  # from the rrule, for the same types
+    assert "frule of f for (float): none; those registered are for other argument types" == made
+
+
+def test_no_rule_at_all(f):
     none = cr.which(cr.frule, f, 1.0)
     assert "frule of f for (float): none, and none is registered for any types" == none
 

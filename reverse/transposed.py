@@ -1,0 +1,23 @@
+"""The transpose of a linear program: what was recorded forwards, pulled back."""
+
+from collections.abc import Callable
+
+from ..forward.program import LinearProgram
+from ..rules.zeros import zero_tangent
+from .vjp import ReverseConfig, pulling
+
+
+def transposed(
+    program: LinearProgram, sources: list, config: ReverseConfig | None = None
+) -> Callable[[list], list]:
+    """Return the function from cotangents of the outputs of ``program`` to those of ``sources``.
+
+    ``sources`` are the leaves that its inputs are tangents of.
+    """
+    zeros = tuple(map(zero_tangent, sources))
+
+    def run(*values: object) -> list:
+        return program.run(list(values))
+
+    _, pull = pulling(config or ReverseConfig(), run, zeros, {}, range(len(zeros)))
+    return lambda ybars: pull(ybars, False)

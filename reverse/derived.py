@@ -45,7 +45,9 @@ def pulled(rule: RuleSignature) -> Callable:
         config, (f, *args) = _split(rule, call)
         program = LinearProgram()
         tangents = (NoTangent(), *map(program.input, args))
-        y, ydot = _recorded("frule", f, lambda: frule.run(rule, config, tangents, f, args, kwargs))
+        y, ydot = _recorded(
+            "frule", f, lambda: frule.run(rule, config, tangents, f, tuple(args), kwargs)
+        )
         program.finish(tangent_leaves(y, ydot))
         pull = transposed(program, leaves(args))
 
@@ -63,7 +65,7 @@ def pushed(rule: RuleSignature) -> Callable:
 
     def derived_frule(*call: Any, **kwargs: Any) -> tuple[Any, Any]:
         config, (tangents, f, *args) = _split(rule, call)
-        y, pullback = rrule.run(rule, config, f, args, kwargs)
+        y, pullback = rrule.run(rule, config, f, tuple(args), kwargs)
         program = LinearProgram()
         ybar = program.input(y)
         xbars = _recorded("rrule", f, lambda: pullback(ybar))[1:]

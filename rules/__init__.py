@@ -10,6 +10,7 @@ from .definitions import (
     linear_rule,
     non_differentiable,
     opt_out,
+    reduction_rule,
     scalar_rule,
     selection_rule,
     which,

@@ -9,6 +9,7 @@ from .levels import type_under
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
 from .other_kinds import Composed, FreshArray, NonDifferentiable
+from .reduction_kind import ReductionRule
 from .registry import (
     RuleTable,
     frule,
@@ -151,6 +152,37 @@ def bilinear_rule(
     [3.0, 2.0]
     """
     _add_kind(f, BilinearRule(f, left, right, defined_at(left), block=block, pattern=pattern))
+
+
+def reduction_rule(*functions: Any) -> Callable[[Callable], Callable]:
+    """Decorator: the function below weighs the entries that ``functions`` reduce.
+
+    Its signature is ``weights(f, x, y, axis, **options)``: for the entries of ``x``, the
+    derivatives of that entry of ``y`` which they go into. ``y`` keeps the axes that are reduced;
+    ``axis`` has a default where that of ``f`` is not None. ``keepdims``, ``dtype`` and ``where``
+    are seen to, and the options that the function names are passed on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def energy(x, axis=None, keepdims=False):
+    ...     return np.sum(x * x, axis=axis, keepdims=keepdims)
+    >>> @cr.reduction_rule(energy)
+    ... def energy_weights(energy, x, y, axis):
+    ...     return 2 * x
+    >>> cr.grad(lambda x: np.max(energy(x, axis=1)))(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[0., 0.],
+           [6., 8.]])
+    """
+
+    def define(weights: Callable) -> Callable:
+        for f in functions:
+            _add_kind(f, ReductionRule(f, weights, defined_at(weights)))
+        return weights
+
+    return define
 
 
 def selection_rule(f: Any, /) -> None:

@@ -15,9 +15,9 @@ from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
 from ..patterns import Pattern
 from ..project import ProjectTo
+from ..reduction_kind import refuse_integers
 from ..registry import frule, rrule
 from ..tangents import NoTangent
-from .numpy_shapes import refuse_integers
 from .ties import through
 
 

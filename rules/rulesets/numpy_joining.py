@@ -13,8 +13,8 @@ from ..calls import astype, getitem
 from ..definitions import composed, linear_rule
 from ..levels import value
 from ..project import dtype_of, shape_of
+from ..reduction_kind import refuse_integers
 from .numpy_building import indices_of, number_or_array
-from .numpy_shapes import refuse_integers
 from .numpys_own import composed_for_derivatives
 
 # ---- joining --------------------------------------------------------------------------------

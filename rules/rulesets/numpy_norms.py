@@ -10,11 +10,8 @@ import numpy as np
 
 from ...config import MissingRuleError
 from ..calls import primitive
-from ..definitions import composed
+from ..definitions import composed, reduction_rule
 from ..levels import value
-from ..project import ProjectTo
-from ..registry import frule, rrule
-from ..tangents import NoTangent
 from .quotients import quotient
 
 # ---- the Euclidean norm ---------------------------------------------------------------------
@@ -28,34 +25,10 @@ def euclidean(x, axis=None, keepdims=False):
     return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
 
 
-def real_pairing(x, xdot, axis, keepdims):
-    """Sum ``Re(conj(x) * xdot)`` over ``axis``."""
-    return np.sum(np.real(np.conj(x) * xdot), axis=axis, keepdims=keepdims)
-
-
-def with_axes(y, axis, keepdims):
-    """Give back to ``y`` the axes that it was reduced over."""
-    return y if keepdims or axis is None else np.expand_dims(y, axis)
-
-
-@frule.register(euclidean)
-def euclidean_frule(tangents, euclidean, x, *, axis=None, keepdims=False):
-    _, xdot = tangents
-    y = euclidean(x, axis, keepdims)
-    return y, quotient(real_pairing(x, xdot, axis, keepdims), y)
-
-
-@rrule.register(euclidean)
-def euclidean_rrule(euclidean, x, *, axis=None, keepdims=False):
+@reduction_rule(euclidean)
+def euclidean_weights(euclidean, x, y, axis):
     """From ``y**2 = sum(conj(x) * x)``: ``y * ydot = Re sum(conj(x) * xdot)``."""
-    y = euclidean(x, axis, keepdims)
-    project_x = ProjectTo(x)
-
-    def euclidean_pullback(ybar):
-        slope = quotient(x, with_axes(y, axis, keepdims))
-        return NoTangent(), project_x(with_axes(ybar, axis, keepdims) * slope)
-
-    return y, euclidean_pullback
+    return np.conj(quotient(x, y))
 
 
 # ---- other powers ---------------------------------------------------------------------------
@@ -74,28 +47,13 @@ def power_norm_slope(x, y, p):
     return quotient(along, y ** (p - 1))
 
 
-@frule.register(power_norm)
-def power_norm_frule(tangents, power_norm, x, *, p, axis, keepdims=False):
-    _, xdot = tangents
-    y = power_norm(x, p, axis, keepdims)
-    slope = power_norm_slope(x, with_axes(y, axis, keepdims), p)
-    return y, real_pairing(slope, xdot, axis, keepdims)
-
-
-@rrule.register(power_norm)
-def power_norm_rrule(power_norm, x, *, p, axis, keepdims=False):
+@reduction_rule(power_norm)
+def power_norm_weights(power_norm, x, y, axis, p):
     """``y**(p - 1) * ydot = Re sum(abs(x)**(p - 2) * conj(x) * xdot)``.
 
     From ``y**p = sum(abs(x)**p)``, where ``abs(x)`` moves by ``Re(conj(x) * xdot) / abs(x)``.
     """
-    y = power_norm(x, p, axis, keepdims)
-    project_x = ProjectTo(x)
-
-    def power_norm_pullback(ybar):
-        slope = power_norm_slope(x, with_axes(y, axis, keepdims), p)
-        return NoTangent(), project_x(with_axes(ybar, axis, keepdims) * slope)
-
-    return y, power_norm_pullback
+    return np.conj(power_norm_slope(x, y, p))
 
 
 # ---- norms by name --------------------------------------------------------------------------

@@ -11,11 +11,12 @@ from ..definitions import composed
 from ..levels import value
 from ..out_and_where import write_out
 from ..project import ProjectTo
+from ..reduction_kind import restore
 from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes
 from .numpy_elementwise import as_array, or_one
-from .numpy_reductions import fit_weights, restore
+from .numpy_reductions import fit_weights
 from .ties import has_branch, through
 
 # ---- median ----

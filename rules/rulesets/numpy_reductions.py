@@ -10,31 +10,17 @@ import numpy as np
 
 from ...config import MissingRuleError
 from ..calls import astype
-from ..definitions import composed, composed_where_traced, linear_rule
+from ..definitions import composed, composed_where_traced, linear_rule, reduction_rule
 from ..levels import value
 from ..masked import Masked
 from ..patterns import Pattern, matrix
 from ..project import ProjectTo, dtype_of
+from ..reduction_kind import refuse_integers, restore, select
 from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
 from .numpy_elementwise import as_array, or_one
-from .numpy_shapes import refuse_integers
 from .ties import has_branch, shared
-
-
-def restore(y, axis, keepdims, ndim):
-    """Give back to ``y`` the axes that a reduction of ``ndim`` axes dropped."""
-    if axis is None or keepdims or ndim == 0:
-        return y
-    if type(axis) is int and ndim > 1:
-        return y[(slice(None),) * (axis % ndim) + (None,)]  # expand_dims takes far longer
-    return np.expand_dims(y, axis)
-
-
-def select(where, x, otherwise=0):
-    return x if where is True else np.where(where, x, otherwise)
-
 
 # ---- sums and means ----
 
@@ -108,30 +94,9 @@ def product_of_others(x, axis):
     return from_lanes(before * after, np.shape(x), axis)
 
 
-@frule.register(np.prod)
-def prod_frule(
-    tangents, prod, x, *, axis=None, dtype=None, keepdims=False, initial=None, where=True
-):
-    refuse_integers(x, dtype)
-    _, xdot = tangents
-    others = product_of_others(select(where, x, 1), axis)
-    terms = times(initial, select(where, others * xdot))
-    y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where, **given(initial))
-    return y, np.sum(terms, axis=axis, dtype=dtype, keepdims=keepdims)
-
-
-@rrule.register(np.prod)
-def prod_rrule(prod, x, *, axis=None, dtype=None, keepdims=False, initial=None, where=True):
-    refuse_integers(x, dtype)
-    project_x = ProjectTo(x)
-
-    def prod_pullback(ybar):
-        others = times(initial, product_of_others(select(where, x, 1), axis))
-        xbar = np.conj(others) * restore(ybar, axis, keepdims, project_x.ndim)
-        return NoTangent(), project_x(select(where, xbar))
-
-    y = prod(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where, **given(initial))
-    return y, prod_pullback
+@reduction_rule(np.prod)
+def prod_weights(prod, x, y, axis, where=True, initial=None):
+    return times(initial, product_of_others(select(where, x, 1), axis))
 
 
 def given(initial):
@@ -165,44 +130,16 @@ def refuse_real(x, dtype):
         )
 
 
-@frule.register(np.var)
-@frule.register(np.nanvar)
-def var_frule(tangents, var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
-              mean=None, correction=None):  # fmt: skip
+@reduction_rule(np.var, np.nanvar)
+def var_weights(var, x, y, axis, dtype=None, ddof=0, where=True, mean=None, correction=None):
     """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
 
     The derivative of the mean is constant, and ``c`` sums to 0, so that it plays no part. A
     given ``mean`` is a constant itself.
     """
-    refuse_integers(x, dtype)
     refuse_real(x, dtype)
-    _, xdot = tangents
-    ddof = ddof if correction is None else correction
-    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, **known(mean))
-    where, c, n = deviation(var, x, axis, ddof, where, mean)
-    terms = np.real(np.conj(c) * select(where, xdot)) * (2 / n)
-    return y, ProjectTo(y)(np.sum(terms, axis=axis, keepdims=keepdims))
-
-
-@rrule.register(np.var)
-@rrule.register(np.nanvar)
-def var_rrule(var, x, *, axis=None, dtype=None, ddof=0, keepdims=False, where=True, mean=None,
-              correction=None):  # fmt: skip
-    refuse_integers(x, dtype)
-    refuse_real(x, dtype)
-    project_x = ProjectTo(x)
-    ddof = ddof if correction is None else correction
-
-    def var_pullback(ybar):
-        _, c, n = deviation(var, x, axis, ddof, where, mean)
-        return NoTangent(), project_x(c * (restore(ybar, axis, keepdims, project_x.ndim) * (2 / n)))
-
-    y = var(x, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, **known(mean))
-    return y, var_pullback
-
-
-def known(mean):
-    return {} if mean is None else {"mean": mean}
+    _, c, n = deviation(var, x, axis, ddof if correction is None else correction, where, mean)
+    return np.conj(c) * (2 / n)
 
 
 VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}

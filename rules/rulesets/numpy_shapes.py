@@ -15,6 +15,7 @@ from ..definitions import linear_rule
 from ..kinds import unbroadcast
 from ..levels import value
 from ..project import shape_of
+from ..reduction_kind import refuse_integers
 from .numpy_indexing import scatter
 
 # ---- reshaping ------------------------------------------------------------------------------
@@ -34,18 +35,6 @@ def as_it_lies(x, order="C", **options):
         flags = getattr(value(x), "flags", None)
         order = "F" if flags is not None and flags.fnc else "C"
     return {"order": order, **options}
-
-
-def refuse_integers(x, dtype=None, **options):
-    """Refuse a ``dtype`` to which a conversion is piecewise constant."""
-    if dtype is None:
-        return options
-    if np.dtype(dtype).kind not in "fc":
-        raise MissingRuleError(
-            f"dtype={np.dtype(dtype)} truncates the numbers, and would truncate their tangents.\n"
-            "  convert the argument before, with x.astype(...): its derivative is then 0"
-        )
-    return {"dtype": dtype, **options}
 
 
 def reshape_transpose(ybar, space, shape, order="C", copy=None):

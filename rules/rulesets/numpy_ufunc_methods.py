@@ -7,18 +7,16 @@ called once for each entry along the axis, as NumPy does it, and each call has i
 import numpy as np
 
 from ..calls import array_of, astype
-from ..definitions import composed, linear_rule, non_differentiable
+from ..definitions import composed, linear_rule, non_differentiable, reduction_rule
 from ..levels import value
-from ..project import ProjectTo, dtype_of
-from ..registry import frule, rrule
-from ..tangents import NoTangent
+from ..project import dtype_of
+from ..reduction_kind import refuse_integers, select
+from ..registry import rrule
 from . import numpy_trigonometry  # noqa: F401 - the rules of its ufuncs come first
 from .numpy_accumulations import in_lanes
 from .numpy_constant import COMPARISONS, LOGIC
 from .numpy_elementwise import or_one
 from .numpy_indexing import scatter
-from .numpy_reductions import given, restore, select
-from .numpy_shapes import refuse_integers
 from .numpys_own import composed_for_derivatives
 
 
@@ -56,30 +54,9 @@ def portions(exp, x, y, axis, where, initial):
     return select(where, np.where(infinite, 1 / or_one(number), portion))
 
 
-@frule.register(np.logaddexp.reduce)
-@frule.register(np.logaddexp2.reduce)
-def logaddexp_reduce_frule(tangents, reduce, x, *, axis=0, dtype=None, keepdims=False,
-                           initial=None, where=True):  # fmt: skip
-    _, xdot = tangents
-    y = reduce(x, axis, dtype, keepdims=keepdims, where=where, **given(initial))
-    restored = restore(y, axis, keepdims, np.ndim(x))
-    terms = portions(EXP[reduce], x, restored, axis, where, initial) * select(where, xdot)
-    return y, np.sum(terms, axis=axis, keepdims=keepdims)
-
-
-@rrule.register(np.logaddexp.reduce)
-@rrule.register(np.logaddexp2.reduce)
-def logaddexp_reduce_rrule(reduce, x, *, axis=0, dtype=None, keepdims=False, initial=None,
-                           where=True):  # fmt: skip
-    project_x = ProjectTo(x)
-    y = reduce(x, axis, dtype, keepdims=keepdims, where=where, **given(initial))
-
-    def logaddexp_reduce_pullback(ybar):
-        restored = restore(y, axis, keepdims, project_x.ndim)
-        portion = portions(EXP[reduce], x, restored, axis, where, initial)
-        return NoTangent(), project_x(portion * restore(ybar, axis, keepdims, project_x.ndim))
-
-    return y, logaddexp_reduce_pullback
+@reduction_rule(np.logaddexp.reduce, np.logaddexp2.reduce)
+def logaddexp_weights(reduce, x, y, axis=0, where=True, initial=None):
+    return portions(EXP[reduce], x, y, axis, where, initial)
 
 
 # ---- sums of segments ----

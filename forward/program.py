@@ -5,6 +5,7 @@ calls, each linear in what is followed; it runs again for other arguments, or fo
 block of them at once.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -30,7 +31,7 @@ from ..rules.containers import LEAVES, Within, fold, iterate_leaves, map_leaves,
 from ..rules.kinds import Kind
 from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
-from ..rules.project import shape_of, structural
+from ..rules.project import dtype_of, shape_of, structural
 from ..rules.surface import is_perturbable_input
 from ..rules.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..rules.watch import Watch
@@ -40,6 +41,8 @@ from ..rules.zeros import zero_tangent
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
+_SINES = 2 + np.sin(np.arange(1.0, 1025.0))  # of whole numbers, which are independent
+_ROOT = math.sqrt(2)
 
 
 class LinearNumber(TracedNumber):
@@ -72,10 +75,13 @@ LEAVES.add(Slot)
 class LinearProgram(Level):
     """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
 
-    ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
+    ``largest`` is the size of the largest result of a step, ``total`` of all arrays together;
+    ``rows`` is how many rows of numbers the samples of the inputs have used up.
     """
 
-    __slots__ = ("inputs", "largest", "number", "outputs", "plan", "steps", "total", "watch")
+    __slots__ = (
+        "inputs", "largest", "number", "outputs", "plan", "rows", "steps", "total", "watch",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.number = next_level()
@@ -86,6 +92,7 @@ class LinearProgram(Level):
         self.plan: list[tuple] = []
         self.largest = 1
         self.total = 0
+        self.rows = 0
 
     # ---- recording --------------------------------------------------------------------------
 
@@ -117,8 +124,23 @@ class LinearProgram(Level):
             return Within(zip(parts.values), partial(structural, type(x), parts.keys))
         if not is_perturbable_input(x):
             return NoTangent()
+        sample = self._sample(x)
         self.inputs.append(len(self.steps))
-        return self.wrap(_one(x), None)
+        return self.wrap(sample, None)
+
+    def _sample(self, x: Any) -> Any:
+        """Return a tangent of ``x`` to record with, along which different tangents differ.
+
+        Where numbers are equal, rules look at it for the one that grows faster: see ``ties``.
+        """
+        zero = zero_tangent(x)
+        sample = zero if type(zero) is _array else np.zeros(shape_of(x), dtype_of(zero))
+        flat = sample.ravel("K")  # a view
+        for part in (flat.real, flat.imag) if flat.dtype.kind == "c" else (flat,):
+            self.rows += _fill_with_independent(part, self.rows)
+        if sample is zero:
+            return sample
+        return zero + (sample if is_array(x) else sample.item())
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         if ufunc in _scalars:
@@ -266,9 +288,22 @@ class LinearProgram(Level):
         return [results[y.index] if type(y) is Slot else y for y in self.outputs]
 
 
-def _one(x: Any) -> Any:
-    one = zero_tangent(x) + 1
-    return one if shape_of(x) or not is_array(x) else np.reshape(one, ())  # it stays an array
+def _fill_with_independent(flat: Any, row: int) -> int:
+    """Fill with numbers from 1 to 9 of which no sum of multiples by fractions is 0.
+
+    They are the products of few numbers with few, which takes less time than many sines: so
+    they are laid in rows. Returns how many rows it took.
+    """
+    size, n = len(_SINES), len(flat)
+    if n <= size:
+        np.multiply(_SINES[:n], 2 + math.sin(_ROOT * (row + 1)), out=flat)
+        return 1
+    whole = n // size
+    factors = 2 + np.sin(_ROOT * np.arange(row + 1, row + whole + 2))
+    np.multiply(factors[:-1, None], _SINES, out=flat[: whole * size].reshape(whole, size))
+    rest = flat[whole * size :]
+    np.multiply(factors[-1], _SINES[: len(rest)], out=rest)
+    return whole + 1
 
 
 def _call(f: Any, args: Any, kwargs: dict) -> Any:

@@ -1,8 +1,8 @@
 """Running sums, products and extremes of arrays, and the linear recurrence behind them.
 
 Running products are differentiated without a division, so that zeros need no care. A running
-maximum shares the derivative evenly among the equal numbers that it has met; what is
-differentiated again takes one of them, see ``ties``.
+maximum shares the derivative evenly among the equal numbers that it has met; for what is
+differentiated again see ``ties``.
 """
 
 import math
@@ -18,7 +18,8 @@ from ..project import ProjectTo
 from ..reduction_kind import refuse_integers
 from ..registry import frule, rrule
 from ..tangents import NoTangent
-from .ties import through
+from .numpys_own import with_value
+from .ties import in_order, motion, through
 
 
 def axes_along(axis, ndim):
@@ -197,26 +198,29 @@ def attained(x, y):
     return shown, stays
 
 
-def choice(accumulate, shown, stays):
-    """In lanes, where one of equal numbers is chosen anew, and where the choice stays.
+def latest(t, shown, stays):
+    """The mean of ``t`` over the places that attain the extreme so far, in lanes."""
+    return recurrence(stays, shown * t) / recurrence(stays, shown)
 
-    It is the last so far of the largest, and the first of the smallest: see ``ties``.
-    """
-    begins = shown if accumulate == np.maximum.accumulate else shown * (1 - stays)
-    return begins, stays * (1 - begins)
+
+def latest_transpose(ybar, shown, stays):
+    return shown * recurrence_transpose(stays, ybar / recurrence(stays, shown))
 
 
 def running(accumulate, x, axis):
-    """The result, where ``x`` attains it, where it stays, and the choice among equal numbers."""
-    y, lanes = accumulate(x, axis), in_lanes(x, axis)
-    shown, stays = attained(lanes, in_lanes(y, axis))
+    """The result, and where ``x`` attains it and it stays, in lanes.
+
+    And the same where that is differentiated again at a tie, or None.
+    """
+    y = accumulate(x, axis)
+    even = attained(in_lanes(x, axis), in_lanes(y, axis))
+    shown, stays = even
     if not is_traced(x) or not np.any(shown * stays):
-        return y, shown, stays, None
-    begins, goes_on = choice(accumulate, shown, stays)
-    places = np.maximum.accumulate(begins * np.arange(np.shape(lanes)[-1]), axis=-1)
-    taken = np.take_along_axis(lanes, places.astype(int), axis=-1)
-    y = np.where(np.isnan(y), value(y), from_lanes(taken, np.shape(y), axis))
-    return y, shown, stays, (goes_on, begins)
+        return y, even, None
+    ordered = in_lanes(*in_order(x), axis)
+    chosen = attained(ordered, accumulate(ordered, -1))
+    ydot = from_lanes(latest(in_lanes(motion(x), axis), *chosen), np.shape(y), axis)
+    return with_value(ydot, value(y)), even, chosen
 
 
 def add_extreme_accumulate(accumulate):
@@ -224,27 +228,21 @@ def add_extreme_accumulate(accumulate):
     def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0, dtype=None):
         _, xdot = tangents
         x = x if dtype is None else astype(x, dtype)
-        y, shown, stays, chosen = running(accumulate, x, axis)
-        xdot = in_lanes(xdot, axis)
-        if chosen is None:
-            ydot = recurrence(stays, shown * xdot) / recurrence(stays, shown)
-        else:
-            goes_on, begins = chosen
-            ydot = recurrence(goes_on, begins * xdot)
+        y, even, chosen = running(accumulate, x, axis)
+        ydot = latest(in_lanes(xdot, axis), *(even if chosen is None else chosen))
         return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
     @rrule.register(accumulate)
     def extreme_accumulate_rrule(accumulate, x, *, axis=0, dtype=None):
         project_x = ProjectTo(x)
         x = x if dtype is None else astype(x, dtype)
-        y, shown, stays, chosen = running(accumulate, x, axis)
+        y, even, chosen = running(accumulate, x, axis)
 
         def extreme_accumulate_pullback(ybar):
             ybar = in_lanes(ybar, axis)
-            xbar = shown * recurrence_transpose(stays, ybar / recurrence(stays, shown))
+            xbar = latest_transpose(ybar, *even)
             if chosen is not None:
-                goes_on, begins = chosen
-                xbar = through(begins * recurrence_transpose(goes_on, ybar), xbar, x)
+                xbar = through(latest_transpose(ybar, *chosen), xbar, x)
             return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
 
         return y, extreme_accumulate_pullback

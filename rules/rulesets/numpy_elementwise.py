@@ -17,7 +17,7 @@ from ..project import ProjectTo
 from ..registry import frule, rrule
 from ..tangents import NoTangent, ZeroTangent
 from .quotients import quotient
-from .ties import shares_of
+from .ties import choice_by, shares_of
 
 LOG_2 = math.log(2)
 LOG_10 = math.log(10)
@@ -83,36 +83,37 @@ scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,
 # ---- the larger and the smaller ----
 
 
-def greater(a, b, takes_a):
-    shares = (a > b) + 0.5 * (a == b)
-    return shares_of(shares, a == b, takes_a, a, b)
+def larger(a, b):
+    """The share of ``a`` in the larger of the two."""
+    return (a > b) + 0.5 * (a == b)
 
 
-def chosen(y, a, b, takes_a):
-    """1 where ``y`` is ``a`` and not ``b``; never for a NaN that fmax and fmin passed over."""
-    shares = (a == y) - 0.5 * (a == b)
-    return shares_of(shares, a == b, takes_a, a, b)
+def smaller(a, b):
+    return (a < b) + 0.5 * (a == b)
 
 
-def second(y, a, b):
-    """``y``, taken from ``b`` where that equals ``a``: what is larger, in the order of both."""
-    y = value(y)
-    return np.where((b == y) | (np.isnan(b) & np.isnan(y)), b, a)[()]
+def known(a, b):
+    """Where ``a`` is what fmax and fmin take as ``b`` is NaN."""
+    return (a == a) & (b != b)
 
 
-def first(y, a, b):
-    return second(y, b, a)
+def larger_known(a, b):
+    return larger(a, b) + known(a, b)
+
+
+def smaller_known(a, b):
+    return smaller(a, b) + known(a, b)
 
 
 # fmt: off
-scalar_rule(np.maximum, lambda _, a, b: greater(a, b, 0), lambda _, a, b: greater(b, a, 1),
-            branch=second)
-scalar_rule(np.minimum, lambda _, a, b: greater(b, a, 1), lambda _, a, b: greater(a, b, 0),
-            branch=first)
-scalar_rule(np.fmax, lambda y, a, b: chosen(y, a, b, 0), lambda y, a, b: chosen(y, b, a, 1),
-            branch=second)
-scalar_rule(np.fmin, lambda y, a, b: chosen(y, a, b, 1), lambda y, a, b: chosen(y, b, a, 0),
-            branch=first)
+scalar_rule(np.maximum, lambda _, a, b: shares_of(larger, a, b),
+            lambda _, a, b: shares_of(larger, a, b, 1), branch=choice_by(larger))
+scalar_rule(np.minimum, lambda _, a, b: shares_of(smaller, a, b),
+            lambda _, a, b: shares_of(smaller, a, b, 1), branch=choice_by(smaller))
+scalar_rule(np.fmax, lambda _, a, b: shares_of(larger_known, a, b),
+            lambda _, a, b: shares_of(larger_known, a, b, 1), branch=choice_by(larger_known))
+scalar_rule(np.fmin, lambda _, a, b: shares_of(smaller_known, a, b),
+            lambda _, a, b: shares_of(smaller_known, a, b, 1), branch=choice_by(smaller_known))
 # fmt: on
 
 

@@ -2,7 +2,7 @@
 
 Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np.sort`` as in
 ``np.max``: ``np.sort(x)[-1]`` and ``np.max(x)`` have the same one. What is differentiated again
-at a tie takes one branch: see ``ties``.
+at a tie takes the branch of a point beside it: see ``ties``.
 """
 
 import functools
@@ -19,7 +19,8 @@ from ..thunks import thunk
 from ..zeros import as_structured
 from .numpy_accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
 from .numpy_elementwise import as_array, or_one
-from .ties import has_branch, shared, through
+from .numpys_own import with_value
+from .ties import has_branch, in_order, motion, shared, shared_again, through
 
 selection_rule(np.where)
 
@@ -54,30 +55,31 @@ def bounds_of(bounds, a_min, a_max, min, max):
     return as_array(low), as_array(high)
 
 
-def attained(y, a, bounds):
-    """Where each argument is the result, how many of them are, and which one is chosen.
-
-    The choice is that of ``minimum(maximum(a, low), high)``, for what is differentiated again.
-    """
-    xs = (a, *bounds)
+def attained(y, *xs):
+    """Where each of ``xs`` is the result, and how many of them are."""
     places = [x == y for x in xs]
     number = or_one(np.add(places[0], places[1], dtype=np.int8) + places[2])
-    if not has_branch(number, *xs):
-        return y, places, number, (None,) * 3
-    in_a, low, high = (np.logical_or(place, False) for place in places)
-    chosen = in_a & ~low, low, high & ~(in_a | low)
-    y = value(y)
-    for x, choice in zip(xs, chosen):
-        if x is not None:
-            y = np.where(choice, x, y)
-    return y[()], places, number, chosen
+    return [(place, number) for place in places]
+
+
+def clipped(clip, *xs):
+    """The result, how ``xs`` share in it, and how where that is differentiated again at a tie."""
+    y = clip(*xs)
+    even = attained(y, *xs)
+    if not has_branch(even[0][1], *xs):
+        return y, even, (None,) * 3
+    ordered = iter(in_order(*(x for x in xs if x is not None)))
+    ordered = [x if x is None else next(ordered) for x in xs]
+    chosen = attained(clip(*ordered), *ordered)
+    terms = [shared(motion(x), *share) for x, share in zip(xs, chosen) if x is not None]
+    return with_value(sum(terms), value(y)), even, chosen
 
 
 @frule.register(np.clip)
 def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
-    y, places, number, chosen = attained(clip(a, *both), a, both)
-    shares = zip(places, (number,) * 3) if chosen[0] is None else zip(chosen, (1,) * 3)
+    y, even, chosen = clipped(clip, a, *both)
+    shares = even if chosen[0] is None else chosen
     ydot = sum_tangents(
         shared(as_array(as_structured(x, xdot)), *share)
         for x, share, xdot in zip((a, *bounds), shares, tangents[1:])
@@ -89,17 +91,17 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
 @rrule.register(np.clip)
 def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
-    y, places, number, chosen = attained(clip(a, *both), a, both)
+    y, even, chosen = clipped(clip, a, *both)
     shapes = [np.shape(x) for x in (a, *both)]
     projections = [ProjectTo(x) for x in (a, *bounds)]
 
     def clip_pullback(ybar):
-        def pull(place, choice, shape, project):
-            return project(unbroadcast(shared(ybar, place, number, choice, a, *both), shape))
+        def pull(share, choice, shape, project):
+            return project(unbroadcast(shared_again(ybar, share, choice, a, *both), shape))
 
         return NoTangent(), *(
             thunk(functools.partial(pull, *pulled))
-            for pulled in zip(places, chosen, shapes, projections)
+            for pulled in zip(even, chosen, shapes, projections)
         )
 
     return y, clip_pullback
@@ -135,24 +137,37 @@ def order_of(sort, a, y, options):
     return np.take_along_axis(order, inverse(np.argsort(y, axis=-1, kind="stable")), axis=-1)
 
 
-def sorted_lanes(sort, a, y, axis, options):
-    """The sorted array; in lanes, from where in ``a`` it was taken, and which are ties."""
+def sorted_lanes(sort, a, axis, options):
+    """The sorted array; in lanes, from where in ``a`` it was taken, and which are ties.
+
+    And which are ties where it is differentiated again, or None.
+    """
+    y = sort(a, axis=axis, **options)
     lanes = in_lanes(value(y), axis)
-    order = order_of(sort, in_lanes(value(a), axis), lanes, options)
-    if is_traced(a):
-        # Differentiated again, equal numbers stay in the order that they are in.
-        taken = np.take_along_axis(in_lanes(as_array(a), axis), order, axis=-1)
-        y = from_lanes(taken, np.shape(y), axis)
-    return y, order, lanes[..., 1:] == lanes[..., :-1]
+    ties = neighbours_in(lanes)
+    if not is_traced(a) or not np.any(ties):
+        return y, order_of(sort, in_lanes(value(a), axis), lanes, options), ties, None
+    ordered = in_lanes(*in_order(a), axis)
+    order = order_of(sort, ordered, lanes, options)
+    closer = neighbours_in(np.take_along_axis(ordered, order, axis=-1))
+    ydot = mean_of_ties(taken(motion(as_array(a)), order, axis), closer)
+    return with_value(from_lanes(ydot, np.shape(y), axis), value(y)), order, ties, closer
+
+
+def neighbours_in(lanes):
+    return lanes[..., 1:] == lanes[..., :-1]
+
+
+def taken(a, order, axis):
+    return np.take_along_axis(in_lanes(a, axis), order, axis=-1)
 
 
 @frule.register(np.sort)
 @frule.register(np.partition)
 def sort_frule(tangents, sort, a, *, axis=-1, **options):
     _, adot = tangents
-    y, order, ties = sorted_lanes(sort, a, sort(a, axis=axis, **options), axis, options)
-    ydot = np.take_along_axis(in_lanes(adot, axis), order, axis=-1)
-    ydot = ydot if is_traced(a) else mean_of_ties(ydot, ties)
+    y, order, ties, closer = sorted_lanes(sort, a, axis, options)
+    ydot = mean_of_ties(taken(adot, order, axis), ties if closer is None else closer)
     return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
 
 
@@ -160,12 +175,12 @@ def sort_frule(tangents, sort, a, *, axis=-1, **options):
 @rrule.register(np.partition)
 def sort_rrule(sort, a, *, axis=-1, **options):
     project_a = ProjectTo(a)
-    y, order, ties = sorted_lanes(sort, a, sort(a, axis=axis, **options), axis, options)
+    y, order, ties, closer = sorted_lanes(sort, a, axis, options)
 
     def sort_pullback(ybar):
         ybar = in_lanes(ybar, axis)
         even = mean_of_ties(ybar, ties)
-        ybar = through(ybar, even, a) if is_traced(a) and np.any(ties) else even
+        ybar = even if closer is None else through(mean_of_ties(ybar, closer), even, a)
         abar = np.take_along_axis(ybar, inverse(order), axis=-1)
         return NoTangent(), project_a(from_lanes(abar, project_a.shape, axis))
 

@@ -14,10 +14,11 @@ from ..project import ProjectTo
 from ..reduction_kind import restore
 from ..registry import frule, rrule
 from ..tangents import NoTangent
-from .numpy_accumulations import from_lanes, in_lanes
+from .numpy_accumulations import in_lanes
 from .numpy_elementwise import as_array, or_one
 from .numpy_reductions import fit_weights
-from .ties import has_branch, through
+from .numpys_own import with_value
+from .ties import has_branch, in_order, motion, through, weighed
 
 # ---- median ----
 
@@ -27,13 +28,8 @@ QUANTILE = {np.median: np.quantile, np.nanmedian: np.nanquantile}
 def middle(median, a, axis):
     """The weight of each number in the median: half for each of the two numbers in the middle.
 
-    And the weights for what is differentiated again where some of them are equal, or None.
+    And whether some of them are equal.
     """
-    if np.iscomplexobj(a):
-        raise MissingRuleError(
-            f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
-            "rule.\n  take it of the real and of the imaginary part"
-        )
     weights, several = 0.0, False
     for method in ("lower", "higher"):
         y = QUANTILE[median](value(a), 0.5, axis=axis, method=method, keepdims=True)
@@ -41,57 +37,51 @@ def middle(median, a, axis):
         number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
         weights = weights + np.where(attained, 0.5 / or_one(number), 0)
         several = several or has_branch(number, a)
-    return weights, chosen_middle(a, weights, axis) if several else None
+    return weights, several
 
 
-def chosen_middle(a, weights, axis):
-    """Half for each of the two numbers in the middle of the stable order."""
-    lanes = in_lanes(value(a), axis)
-    ranks = np.argsort(np.argsort(lanes, axis=-1, kind="stable"), axis=-1)
-    n = np.sum(~np.isnan(lanes), axis=-1, keepdims=True)
-    chosen = 0.5 * (ranks == (n - 1) // 2) + 0.5 * (ranks == n // 2)
-    # In a lane whose median is NaN nothing has a weight.
-    return from_lanes(chosen.astype(weights.dtype), np.shape(a), axis) * (weights != 0)
-
-
-def branch(y, a, chosen, axis):
-    """The median ``y`` as the sum of what is chosen."""
-    if chosen is None:
-        return y
-    taken = np.sum(weighed(chosen, a), axis=axis)
-    found = np.reshape(np.any(chosen, axis=axis), np.shape(y))
-    return np.where(found, np.reshape(taken, np.shape(y)), value(y))[()]
-
-
-def weighed(weights, t):
-    return weights * np.where(weights, t, 0)
+def in_the_middle(median, a, axis, keepdims):
+    """The median, the weights, and those where it is differentiated again at a tie, or None."""
+    if np.iscomplexobj(a):
+        raise MissingRuleError(
+            f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
+            "rule.\n  take it of the real and of the imaginary part"
+        )
+    y = median(a, axis=axis, keepdims=keepdims)
+    even, several = middle(median, a, axis)
+    if not several:
+        return y, even, None
+    (ordered,) = in_order(a)
+    places = np.unique(ordered, return_inverse=True)[1]
+    places = np.where(np.isnan(ordered), np.nan, np.reshape(places, np.shape(a)))
+    chosen = middle(median, places, axis)[0].astype(even.dtype)
+    ydot = np.sum(weighed(chosen, motion(as_array(a))), axis=axis, keepdims=keepdims)
+    return with_value(ydot, value(y)), even, chosen
 
 
 @frule.register(np.median)
 @frule.register(np.nanmedian)
 def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepdims=False):
     _, adot = tangents
-    weights, chosen = middle(median, a, axis)
-    ydot = weighed(weights if chosen is None else chosen, adot)
-    ydot = np.sum(ydot, axis=axis, keepdims=keepdims)
-    return branch(median(a, axis=axis, keepdims=keepdims), a, chosen, axis), ydot
+    y, even, chosen = in_the_middle(median, a, axis, keepdims)
+    ydot = weighed(even if chosen is None else chosen, adot)
+    return y, np.sum(ydot, axis=axis, keepdims=keepdims)
 
 
 @rrule.register(np.median)
 @rrule.register(np.nanmedian)
 def median_rrule(median, a, *, axis=None, overwrite_input=False, keepdims=False):
     project_a = ProjectTo(a)
-    y = median(a, axis=axis, keepdims=keepdims)
-    weights, chosen = middle(median, a, axis)
+    y, even, chosen = in_the_middle(median, a, axis, keepdims)
 
     def median_pullback(ybar):
         ybar = restore(ybar, axis, keepdims, project_a.ndim)
-        abar = weighed(weights, ybar)
-        return NoTangent(), project_a(
-            abar if chosen is None else through(weighed(chosen, ybar), abar, a)
-        )
+        abar = weighed(even, ybar)
+        if chosen is not None:
+            abar = through(weighed(chosen, ybar), abar, a)
+        return NoTangent(), project_a(abar)
 
-    return branch(y, a, chosen, axis), median_pullback
+    return y, median_pullback
 
 
 # ---- quantiles ----

@@ -20,7 +20,8 @@ from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
 from .numpy_elementwise import as_array, or_one
-from .ties import has_branch, shared
+from .numpys_own import with_value
+from .ties import has_branch, in_order, motion, shared, shared_again
 
 # ---- sums and means ----
 
@@ -190,55 +191,41 @@ def has_one_each(attained, y, where, initial):
     return not np.any(np.isnan(y))
 
 
-MINIMA = (np.min, np.amin, np.nanmin)
-
-
-def branch(extreme, x, y, attained, number, axis, initial):
-    """``y`` taken from one winner of each result, and which; for what is differentiated again.
-
-    It is the last of the largest or the first of the smallest. ``initial`` stands before all.
-    """
+def extreme_of(extreme, x, axis, keepdims, initial, where):
+    """The extreme, the winners, and those where it is differentiated again at a tie, or None."""
+    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
+    attained, number = winners(x, restore(y, axis, keepdims, np.ndim(x)), axis, where, initial)
     if not has_branch(number, x):
-        return y, None
-    lanes = in_lanes(np.broadcast_to(attained, np.shape(x)), axis)
-    n, minima = np.shape(lanes)[-1], extreme in MINIMA
-    places = np.argmax(lanes, -1) if minima else n - 1 - np.argmax(lanes[..., ::-1], -1)
-    chosen = lanes & (np.arange(n) == places[..., None])
-    taken = np.take_along_axis(in_lanes(as_array(x), axis), places[..., None], -1)
-    if minima and initial is not None:
-        chosen = chosen & (taken != initial)
-    found = np.reshape(np.any(chosen, axis=-1), np.shape(y))
-    y = np.where(found, np.reshape(taken, np.shape(y)), value(y))[()]
-    return y, from_lanes(chosen, np.shape(x), axis)
+        return y, (attained, number), None
+    *first, ordered = in_order(*given(initial).values(), as_array(x))
+    first = first[0][()] if first else None
+    best = extreme(ordered, axis=axis, keepdims=True, where=where, **given(first))
+    chosen, several = winners(ordered, best, axis, where, first)
+    chosen = chosen, several if type(several) is int else np.real(several).astype(y.dtype)
+    ydot = np.sum(shared(motion(as_array(x)), *chosen), axis=axis, keepdims=keepdims)
+    return with_value(ydot, value(y)), (attained, number), chosen
 
 
 def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
     _, xdot = tangents
-    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
-    restored = restore(y, axis, keepdims, np.ndim(x))
-    attained, number = winners(x, restored, axis, where, initial)
+    y, (attained, number), chosen = extreme_of(extreme, x, axis, keepdims, initial, where)
     if type(xdot) is np.ndarray and xdot.ndim and type(axis) is int and type(number) is int:
         # Taking the one winner of each lane is twice as fast as adding up zeros.
         places = np.argmax(attained, axis=axis, keepdims=True)
         ydot = np.take_along_axis(xdot, places, axis)
         return y, ydot if keepdims else np.reshape(ydot, np.shape(y))
-    y, chosen = branch(extreme, x, y, attained, number, axis, initial)
-    shares = shared(xdot, attained, number) if chosen is None else shared(xdot, chosen, 1)
+    shares = shared(xdot, *((attained, number) if chosen is None else chosen))
     return y, np.sum(shares, axis=axis, keepdims=keepdims)
 
 
 def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
     project_x = ProjectTo(x)
-    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
-    restored = restore(y, axis, keepdims, project_x.ndim)
-    attained, number = winners(x, restored, axis, where, initial)
-    y, chosen = branch(extreme, x, y, attained, number, axis, initial)
+    y, even, chosen = extreme_of(extreme, x, axis, keepdims, initial, where)
 
     def extreme_pullback(ybar):
         ybar = restore(ybar, axis, keepdims, project_x.ndim)
         # What did not win is structurally zero, even where it has an infinite derivative.
-        xbar = shared(ybar, attained, number, chosen, x)
-        return NoTangent(), Masked(project_x(xbar), attained)
+        return NoTangent(), Masked(project_x(shared_again(ybar, even, chosen, x)), even[0])
 
     return y, extreme_pullback
 

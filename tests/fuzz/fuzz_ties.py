@@ -29,16 +29,34 @@ np.max(x) ** 2 * np.min(x) ** 2
 np.maximum(x[0], x[1]) * np.minimum(x[0], x[1])|np.quantile(x, 0.0) * np.quantile(x, 1.0)
 """
 
+# Whose calls put the same numbers in different orders: smooth where a direction tells which one.
+CROSSED = """
+np.maximum(x, x[::-1]) * np.minimum(x[::-1], x)|np.max(x) * np.min(x[::-1])
+(np.maximum(x, 0.0) - np.maximum(-x, 0.0)) ** 2|np.max(x) * -np.max(-x)
+np.clip(x, 0.0, 9.0) * x[::-1] - np.clip(-x, 0.0, 9.0) * x[::-1]
+np.sort(x) * np.sort(x[::-1])|np.sort(x)[0] * -np.sort(-x)[0]|np.sort(x)[-1] * np.min(x[::-1])
+np.quantile(x, 1.0) * -np.quantile(-x[::-1], 1.0)|np.fmax.reduce(x[::-1]) * np.fmin.reduce(x)
+np.maximum.accumulate(x)[-1] * np.minimum.accumulate(x[::-1])[-1]
+np.maximum(x, 1.0) * np.clip(x, None, 1.0)|np.clip(x, x[::-1], 9.0) * np.minimum(x[::-1], x)
+np.median(x[::-1]) * np.ptp(x) ** 2|np.partition(x, 0)[0] * -np.partition(-x, 0)[0]
+"""
+
+
+def entries(table):
+    return [entry for line in table.split("\n") for entry in line.split("|") if entry]
+
 
 @st.composite
 def programs(draw):
     entry = st.sampled_from([0.0, 1.0, 1.0, 2.0, -1.0])
-    result = draw(st.sampled_from([e for line in SMOOTH.split("\n") for e in line.split("|") if e]))
+    crossed = draw(st.booleans())
+    result = draw(st.sampled_from(entries(CROSSED if crossed else SMOOTH)))
     number = "x[" not in result and "axis" not in result and draw(st.integers(0, 5)) == 0
+    number = number and not crossed
     # The largest of three by the smallest is not smooth where all three meet.
     most = 3 if "np.sum(np.sort" in result else 2
     x = draw(entry) if number else draw(st.lists(entry, min_size=2, max_size=most))
     body = [draw(st.sampled_from(["x = x * 1.0", "x = x + 0.0"]))] if draw(st.booleans()) else []
-    return Program(
-        (("x", f"{x}" if number else f"np.array({x})"),), tuple(body), result, check="ties"
-    )
+    made = f"{x}" if number else f"np.array({x})"
+    check = "crossed ties" if crossed else "ties"
+    return Program((("x", made),), tuple(body), result, check=check)

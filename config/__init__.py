@@ -23,7 +23,7 @@ from .errors import (
     RuleNeverAskedWarning,
     TangentError,
 )
-from .lines import caller_line, defined_at, user_line
+from .lines import caller_line, defined_at, raised_at, user_line
 
 __all__ = [
     "TRAITS",
@@ -46,6 +46,7 @@ __all__ = [
     "caller_line",
     "defined_at",
     "frule_via_ad",
+    "raised_at",
     "rrule_via_ad",
     "user_line",
 ]

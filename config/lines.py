@@ -22,7 +22,12 @@ def _is_the_users(frame: FrameType) -> bool:
 
 
 def _place(filename: str, line: int) -> str:
-    return f"{os.path.basename(filename)}:{line}"
+    """Return ``file.py:12``, or ``Cell In[10], line 2``, as IPython calls a cell of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cell = None if shell is None else shell.compile.format_code_name(filename)
+    return (
+        f"{os.path.basename(filename)}:{line}" if cell is None else f"{' '.join(cell)}, line {line}"
+    )
 
 
 def raised_at(error: BaseException) -> tuple[str, str]:

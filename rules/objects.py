@@ -138,7 +138,7 @@ def explain(error: Exception) -> None:
         raise error.__cause__.with_traceback(error.__traceback__) from None
     if isinstance(error, ChainRulesError):
         return
-    message = str(error)
+    message = str(error).strip()
     if "traced(" in message and ("convert string" in message or "invalid literal" in message):
         raise LostDerivativeError(
             f"text was read as a number, and the text was that of a traced value: {message}.\n"

@@ -108,7 +108,7 @@ def why_never_asked(f: Any) -> str:
         return ""
     else:
         direct = f"{name_of(f)} itself is what is differentiated"
-    plain = type(f) is types.FunctionType
+    plain = isinstance(f, types.FunctionType | type)
     remedy = f"decorate {name_of(f)} with" if plain else "put the call into a function with"
     return (
         f"asked only where {direct}, or called back by a rule; its calls inside a program are "

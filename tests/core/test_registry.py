@@ -1,5 +1,6 @@
 """The tables of rules: asking, registering, opting out, and the tools that define rules."""
 
+import dataclasses
 import functools
 import gc
 import inspect
@@ -566,7 +567,7 @@ def plain(x):
     [
         (plain, "plain itself is", "decorate plain with @cr.primitive, and register the rule for"),
         (math.gamma, "gamma itself is", "put the call into a function with @cr.primitive, and"),
-        (Scale, "Scale itself is", "put the call into a function with @cr.primitive, and"),
+        (Scale, "Scale itself is", "decorate Scale with @cr.primitive, and register the rule for"),
         (
             cr.instances(Scale),
             "an instance of Scale is itself",
@@ -624,6 +625,107 @@ def test_a_wrapper_of_a_primitive_runs_where_it_is_called_by_a_rule(f):
 
     cr.scalar_rule(f, 5.0)
     assert 10.0 == cr.grad(cr.checkpoint(twice))(1.0)
+
+
+def test_primitive_on_a_class_keeps_a_class():
+    class Base:
+        def doubled(self):
+            return type(self)(2 * self.a)
+
+    @cr.primitive
+    class Wave(Base):
+        """A wave."""
+
+        def __init__(self, a, phase=0.0):
+            super().__init__()
+            self.a, self.phase = a, phase
+
+        def at(self, x):
+            return self.a * np.sin(x + self.phase)
+
+    asked = []
+    assert isinstance(Wave, type)
+    assert isinstance(Wave(1.0), Wave)
+    assert isinstance(Wave(1.0), Base)
+    assert ("Wave", "A wave.") == (Wave.__name__, Wave.__doc__)
+    assert ["a", "phase"] == list(inspect.signature(Wave).parameters)
+    # Without a rule its constructor runs, on traced values too.
+    assert np.sin(3.0) == cr.grad(lambda a: Wave(a).at(3.0))(2.0)
+
+    @cr.frule.register(Wave)
+    def wave_frule(tangents, Wave, a, phase=0.0):  # noqa: N803
+        asked.append("frule")
+        return Wave(a, phase), cr.Tangent(Wave, a=10 * tangents[1])
+
+    @cr.rrule.register(Wave)
+    def wave_rrule(Wave, a, phase=0.0):  # noqa: N803
+        asked.append("rrule")
+        return Wave(a, phase), lambda ybar: (NO, 10 * ybar.a, cr.ZeroTangent())
+
+    def program(a):
+        wave = Wave(a)
+        assert isinstance(wave, Wave)
+        return wave.at(3.0)
+
+    assert 10 * np.sin(3.0) == cr.grad(program)(2.0)
+    assert (2 * np.sin(3.0), 10 * np.sin(3.0)) == cr.jvp(program, (2.0,), (1.0,))
+    assert 20 * np.sin(3.0) == cr.grad(lambda a: Wave(a, phase=0.0).doubled().at(3.0))(2.0) / 10
+    assert 0.0 == cr.hessian(program)(2.0)
+    assert {"frule", "rrule"} == set(asked)
+    assert "wave_rrule" in cr.which(cr.rrule, Wave, 2.0)
+    assert "not asked" not in cr.which(cr.rrule, Wave, 2.0)
+
+    class Louder(Wave):
+        def __init__(self, a):
+            super().__init__(100 * a)
+
+    assert 100 * np.sin(3.0) == cr.grad(lambda a: Louder(a).at(3.0))(2.0)
+
+
+def test_primitive_on_dataclasses_and_on_classes_with_slots():
+    @cr.primitive
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Point:
+        x: float
+        y: float = 2.0
+
+    @dataclasses.dataclass
+    @cr.primitive
+    class Below:
+        x: float
+        y: float = 2.0
+
+    for cls in (Point, Below):
+        assert [f.name for f in dataclasses.fields(cls)] == ["x", "y"]
+        assert cls(1.0) == cls(1.0, 2.0)
+        assert cr.grad(lambda p: p.x * p.y)(cls(1.0)).x == 2.0
+        assert cr.grad(lambda x, cls=cls: cls(x).x * cls(x).y)(1.0) == 2.0
+    assert not hasattr(Point(1.0), "__dict__")
+    assert cr.primitive(float) is not float  # C's classes are wrapped, as functions are
+
+
+def test_a_pullback_that_gives_none_is_an_error(f):
+    def gives_none(f, *args):
+        return f(*args), lambda ybar: (NO, *[None for _ in args])
+
+    cr.rrule.register(f)(gives_none)
+    message = r"pullback of f gave None for argument 0 \(test_registry\.py:\d+\)(?s:.*)ZeroTangent"
+    for run in (cr.grad(f), cr.grad(lambda x: f(2 * x)), lambda x: cr.vjp(f, x)[1](1.0)):
+        with pytest.raises(cr.RuleError, match=message):
+            run(1.0)
+
+    @cr.primitive
+    def product(pair):
+        return pair[0] * pair[1]
+
+    @cr.rrule.register(product)
+    def product_rrule(product, pair):
+        return product(pair), lambda ybar: (NO, (ybar * pair[1], None))
+
+    with pytest.raises(cr.TangentError, match=r"pullback of product, argument 0: None is no tan"):
+        cr.grad(product)((2.0, 3.0))
+    with pytest.raises(cr.RuleError, match=r"pullback of product gave None for argument 0"):
+        cr.grad(lambda b: product((2.0, b)))(3.0)
 
 
 # ---- rules that compute with object arrays --------------------------------------------------

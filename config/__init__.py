@@ -21,6 +21,7 @@ from .errors import (
     MutationError,
     RuleError,
     RuleNeverAskedWarning,
+    RuleReplacedWarning,
     TangentError,
 )
 from .lines import caller_line, defined_at, raised_at, user_line
@@ -42,6 +43,7 @@ __all__ = [
     "RuleConfig",
     "RuleError",
     "RuleNeverAskedWarning",
+    "RuleReplacedWarning",
     "TangentError",
     "caller_line",
     "defined_at",

@@ -5,7 +5,6 @@ of the values under the traces, then by the traits of the config. A Python funct
 carries its rules itself, since they refer to it: both go when nobody else refers to it.
 """
 
-import sys
 import types
 import warnings
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from .answers import Pullback, kind_frule, kind_rrule
 from .calls import is_primitive, is_seen
 from .kinds import Composed, Kind
 from .levels import type_under
-from .methods import OPTED_OUT, Methods
+from .methods import OPTED_OUT, Methods, registrar
 from .objects import healed
 from .signatures import RuleSignature, name_of
 from .tangents import NO_TANGENT
@@ -119,15 +118,9 @@ def why_never_asked(f: Any) -> str:
 def warn_if_never_asked(f: Any) -> None:
     """Warn the line that registers a rule for ``f``, unless it is one of ours."""
     reason = why_never_asked(f)
-    depth = 1
-    while reason and sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
-        depth += 1
-    if reason and not sys._getframe(depth).f_globals.get("__name__", "").startswith(_RULESETS):
-        warnings.warn(f"a rule that is {reason}", RuleNeverAskedWarning, stacklevel=depth + 1)
-
-
-_RULESETS = f"{__package__}.rulesets"
-_REGISTRARS = (__name__, f"{__package__}.definitions")
+    home, stacklevel = registrar() if reason else ("", 0)
+    if reason and not home.startswith(f"{__package__}.rulesets"):
+        warnings.warn(f"a rule that is {reason}", RuleNeverAskedWarning, stacklevel=stacklevel)
 
 
 class RuleTable:
@@ -182,8 +175,11 @@ class RuleTable:
 
     def add_kind(self, f: Any, kind: Kind) -> None:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
+        former = self._entry(f)
         self.unregister(f)
-        self._entry(f).kind = kind
+        entry = self._entry(f)
+        entry.kind = kind
+        entry.claim(None, former)
         if not carries_rules(f):
             self.kinds[f] = kind
 
@@ -192,6 +188,7 @@ class RuleTable:
         self._entry(f).add(types, None, rule)
 
     def _entry(self, f: Any) -> Methods:
+        load_rules_of(f)  # which would replace this one otherwise, when they are loaded
         table: dict = self.methods
         key = f
         if isinstance(f, instances):

@@ -32,6 +32,7 @@ from .config import (
     RuleConfig,
     RuleError,
     RuleNeverAskedWarning,
+    RuleReplacedWarning,
     TangentError,
     frule_via_ad,
     rrule_via_ad,

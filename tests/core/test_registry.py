@@ -6,6 +6,8 @@ import gc
 import inspect
 import math
 import re
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -625,6 +627,70 @@ def test_a_wrapper_of_a_primitive_runs_where_it_is_called_by_a_rule(f):
 
     cr.scalar_rule(f, 5.0)
     assert 10.0 == cr.grad(cr.checkpoint(twice))(1.0)
+
+
+def registered_by(module, program, **names):
+    """Run a program that registers rules, as if ``module`` did."""
+    exec(program, {"cr": cr, "NO": NO, "__name__": module, **names})
+
+
+SCALAR = "cr.scalar_rule(f, 2.0)"
+BY_HAND = "@cr.rrule.register(f)\ndef f_rrule(f, x): return f(x), lambda ybar: (NO, ybar)"
+LINEAR = "cr.linear_rule(f, lambda ybar, space: ybar)"
+CONSTANT = "cr.non_differentiable(f)"
+TYPED = "@cr.rrule.register(f)\ndef f_rrule(f, x: str): return f(x), lambda ybar: (NO, NO)"
+
+
+@pytest.mark.parametrize("first", [SCALAR, BY_HAND, LINEAR, CONSTANT])
+@pytest.mark.parametrize("second", [SCALAR, BY_HAND, LINEAR, CONSTANT])
+def test_replacing_the_rule_of_another_module_warns(f, first, second, recwarn):
+    registered_by("theirs.rules", first, f=f)
+    registered_by("theirs", first, f=f)  # again, as when it is loaded again
+    assert [] == recwarn.list
+    message = r"a rule of f that theirs registered is replaced, for everybody"
+    with pytest.warns(cr.RuleReplacedWarning, match=message):
+        registered_by("ours", second, f=f)
+    recwarn.clear()
+    registered_by("ours", second, f=f)
+    assert [] == recwarn.list
+
+
+def test_replacing_a_rule_of_ours_warns_once_and_at_the_line(recwarn):
+    former = [table.methods.pop(np.cbrt) for table in (cr.frule, cr.rrule)]
+    kinds = [table.kinds.pop(np.cbrt) for table in (cr.frule, cr.rrule)]
+    try:
+        for table, methods in zip((cr.frule, cr.rrule), former, strict=True):
+            table.methods[np.cbrt] = methods
+        for _ in range(2):  # a cell of a notebook that is run again
+            cr.scalar_rule(np.cbrt, lambda y, x: 0 * x)
+        assert {__file__} == {warning.filename for warning in recwarn.list}
+        assert {cr.RuleReplacedWarning} == {warning.category for warning in recwarn.list}
+        assert "a rule of numpy.cbrt that chainrules registered" in str(recwarn.list[0].message)
+        assert 1 == len(recwarn.list)
+    finally:
+        for table, methods, kind in zip((cr.frule, cr.rrule), former, kinds, strict=True):
+            table.methods[np.cbrt], table.kinds[np.cbrt] = methods, kind
+
+
+def test_a_rule_for_other_types_replaces_nothing(f, recwarn):
+    registered_by("theirs", SCALAR, f=f)
+    registered_by("ours", TYPED, f=f)
+    assert [] == recwarn.list
+    with pytest.warns(cr.RuleReplacedWarning, match="that ours registered"):
+        registered_by("others", TYPED, f=f)
+
+
+def test_a_rule_of_the_users_stays_when_rules_of_its_library_are_loaded_late():
+    # The first other function of scipy.special that was differentiated put ours in its place.
+    program = """
+import warnings, scipy.special, chainrules as cr
+warnings.simplefilter("ignore")
+cr.scalar_rule(scipy.special.erf, lambda y, x: 7.0)
+cr.grad(scipy.special.gammaln)(1.5)
+print(cr.grad(scipy.special.erf)(1.5))
+"""
+    run = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
+    assert ("7.0\n", "") == (run.stdout, run.stderr)
 
 
 def test_primitive_on_a_class_keeps_a_class():

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
-from .containers import iterate_leaves
+from .containers import constants, iterate_leaves
 from .signatures import name_of, positional, positional_names
 from .surface import check_primals, is_perturbable_input, taken
 
@@ -50,10 +50,12 @@ class Arguments:
             if not is_perturbable_input(x) and not any(
                 map(is_perturbable_input, iterate_leaves(x))
             ):
+                fixed = bool(constants(x))
                 raise TypeError(
                     f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
                     f"number that {name} could differentiate.\n"
                     "  choose another argument with argnums"
+                    + ("; the integers in its fields are constants, floats are not" * fixed)
                 )
 
     def function(self) -> Callable:

@@ -47,6 +47,8 @@ STACK = """leave out the dtype, or let the traced value be seen:
     np.zeros_like(x) or np.zeros(n, like=x) for a buffer that buffer[i:j] = x is written to
     from chainrules import numpy as np, for np.zeros and other functions that make arrays"""
 TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
+SIZES = """pass integers beside the differentiated arguments, or as fields of an object: there
+    they are constants, and so are tuples of integers; in a list or a dict they are not"""
 lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)
 
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..config import user_line
 from .calls import astype, call
-from .exits import KEEP, describe, lose_array, lose_complex, lose_number, lost
+from .exits import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost
 from .levels import Traced, innermost, type_under, value
 from .objects import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
@@ -198,7 +198,7 @@ class TracedNumber(Traced):
     __float__ = lost("float(x), buffer[i] = x, or a function of the math module", KEEP)
     __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
     __complex__ = lost("complex(x)", "keep the traced value, or x + 0j")
-    __index__ = lost("an index or a size", "pass integers beside the differentiated arguments")
+    __index__ = lost("an index or a size", SIZES)
 
     # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
     __iter__: Any = None

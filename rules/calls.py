@@ -7,6 +7,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..config import LostDerivativeError, MutationError, user_line
 from .levels import Traced, innermost
 
 P = ParamSpec("P")
@@ -76,12 +77,55 @@ def primitive(f: Any) -> Any:
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         level = innermost((*args, *kwargs.values()) if kwargs else args)
-        if level is None:
+        if level is not None:
+            return level.call(wrapper, args, kwargs)
+        try:
             return f(*args, **kwargs)
-        return level.call(wrapper, args, kwargs)
+        except Exception as error:
+            _explain_captured(wrapper, (*args, *kwargs.values()), error)
+            raise
 
     wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]
     return wrapper
+
+
+def _explain_captured(f: Any, args: tuple, error: Exception) -> None:
+    """Say that a function among ``args`` brought the traced value that the body cannot follow.
+
+    Raises
+    ------
+    LostDerivativeError
+        If that is why ``f``, whose arguments are plain, failed.
+    """
+    lost = LostDerivativeError, MutationError
+    if isinstance(error, lost) or isinstance(error.__cause__, lost):
+        if not any(map(_captures_traced, args)):
+            return
+        raise LostDerivativeError(
+            f"{f.__name__} was called with a function that captures a traced value, in "
+            f"{user_line()}; no argument is traced, so that no rule was asked.\n"
+            f"  pass the value to {f.__name__} as an argument, and from there to the function"
+        ) from error
+
+
+def _captures_traced(x: Any, depth: int = 3) -> bool:
+    """Say whether a function, or one that it captures, holds a traced value."""
+    if isinstance(x, functools.partial):
+        held = (x.func, *x.args, *x.keywords.values())
+    else:
+        x = getattr(x, "__func__", x)
+        cells = getattr(x, "__closure__", None) or ()
+        held = (*(getattr(x, "__defaults__", None) or ()), *map(_content, cells))
+    return innermost(held) is not None or (
+        depth > 0 and any(_captures_traced(part, depth - 1) for part in held)
+    )
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # of a variable that has no value yet
+        return None
 
 
 _DEFINED_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE

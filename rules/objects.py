@@ -134,10 +134,10 @@ def explain(error: Exception) -> None:
     """
     if isinstance(error, RecursionError):
         _explain_cycle(error)
-    if isinstance(error.__cause__, LostDerivativeError):
-        raise error.__cause__.with_traceback(error.__traceback__) from None
     if isinstance(error, ChainRulesError):
         return
+    if isinstance(error.__cause__, LostDerivativeError):
+        raise error.__cause__.with_traceback(error.__traceback__) from None
     message = str(error).strip()
     if "traced(" in message and ("convert string" in message or "invalid literal" in message):
         raise LostDerivativeError(

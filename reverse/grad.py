@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..rules import ProjectTo, describe
-from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.project import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
 
+@takes_argnums
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """Return a function giving the value of ``f`` and its gradient.
 
@@ -76,6 +77,7 @@ def _value_and_grad(name: str, f: Callable, argnums: Any, has_aux: bool) -> Call
     return evaluate
 
 
+@takes_argnums
 def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """Return a function giving the gradient of ``f``, in reverse mode.
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
-from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from .grad import grad
 
 
+@takes_argnums
 def hessian(f: Callable, argnums: Argnums = 0, *, sparse: bool = False) -> Callable:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 

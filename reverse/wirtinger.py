@@ -8,10 +8,11 @@ import numpy as np
 
 from ..forward import linearize
 from ..forward.jacobians import is_complex
-from ..rules.arguments import Arguments, titled
+from ..rules.arguments import Arguments, takes_argnums, titled
 from ..rules.project import ProjectTo, shape_of
 
 
+@takes_argnums
 def wirtinger(f: Callable, argnums: int = 0) -> Callable:
     """Return a function giving both Wirtinger derivatives of ``f``.
 

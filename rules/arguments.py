@@ -1,13 +1,16 @@
 """Which arguments of a function a transform differentiates."""
 
 import difflib
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from .containers import constants, iterate_leaves
 from .signatures import name_of, positional, positional_names
 from .surface import check_primals, is_perturbable_input, taken
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Argnums = int | str | tuple[int | str, ...]
 
 
@@ -90,6 +93,22 @@ def _position(name: str, f: Any, argnum: Any) -> int:
         f"argnums of {name} is an int, a name, or a tuple of these, not {argnum!r}.\n"
         f"  write {name}({name_of(f)}, argnums=0)"
     )
+
+
+def takes_argnums(transform: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: say ``argnums`` where somebody writes ``argnum``, as in HIPS autograd."""
+
+    @functools.wraps(transform)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "argnum" in kwargs:
+            name = transform.__name__
+            raise TypeError(
+                f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
+                f"  write {name}(f, argnums={kwargs['argnum']!r})"
+            )
+        return transform(*args, **kwargs)
+
+    return asked
 
 
 def titled(function: Callable, name: str, f: Any) -> Callable:

@@ -90,6 +90,16 @@ def _one_axis(axis: Any, x: Any) -> Any:
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "memory", "value", "level"})
 
+# Attributes that tensors of other libraries have, and what to write here.
+_INSTEAD = {
+    "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
+    "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
+    "detach": "write cr.stop_gradient(x)",
+    "grad": "write cr.grad(f)(x), which returns the gradient",
+    "numpy": "write cr.value(x), where no derivative is wanted",
+    "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
+}
+
 
 class TracedNumber(Traced):
     """A traced number: operators and NumPy's protocols, and nothing of a sequence.
@@ -252,7 +262,8 @@ class TracedNumber(Traced):
         if name in _UNSET:
             raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
         if name.startswith("_") or not hasattr(value(self), name):
-            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}")
+            instead = f".\n  {_INSTEAD[name]}" if name in _INSTEAD else ""
+            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}{instead}")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
             f"  write cr.value(x).{name}, where no derivative is wanted"

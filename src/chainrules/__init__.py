@@ -3,7 +3,10 @@
 ``import chainrules as cr``. The names below follow the order of the architecture.
 """
 
+import importlib as _importlib
 import os as _os
+import sys as _sys
+import typing as _typing
 
 __version__ = "0.1.0"
 
@@ -89,3 +92,15 @@ from .rules.rulesets.matrix_functions import matrix_function
 from .rules.rulesets.stacking import unstack
 
 __all__ = [name for name in dir() if not name.startswith("_")]
+
+if not _typing.TYPE_CHECKING:  # which would take it that every name exists
+    from ._other_names import INSTEAD as _INSTEAD
+
+    def __getattr__(name):
+        """Load ``cr.numpy`` and ``cr.testing``; of names of other libraries say what to write."""
+        if name in ("numpy", "testing"):
+            return _importlib.import_module(f".{name}", __name__)
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if name in _INSTEAD:
+            message += f".\n  {_INSTEAD[name]}"
+        raise AttributeError(message, name=name, obj=_sys.modules[__name__])

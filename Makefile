@@ -64,7 +64,7 @@ ci:  ## all that CI does, in an environment of its own
 	.ci/run
 
 clean:  ## remove the environments and what checks and builds leave behind
-	rm -rf .venv .venv-ci build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-ci .venv-ci-newest build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- the environment --------------------------------------------------------------------------

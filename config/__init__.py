@@ -21,9 +21,10 @@ from .errors import (
     MutationError,
     RuleError,
     RuleNeverAskedWarning,
+    RuleReplacedWarning,
     TangentError,
 )
-from .lines import caller_line, defined_at, user_line
+from .lines import caller_line, defined_at, raised_at, user_line
 
 __all__ = [
     "TRAITS",
@@ -42,10 +43,12 @@ __all__ = [
     "RuleConfig",
     "RuleError",
     "RuleNeverAskedWarning",
+    "RuleReplacedWarning",
     "TangentError",
     "caller_line",
     "defined_at",
     "frule_via_ad",
+    "raised_at",
     "rrule_via_ad",
     "user_line",
 ]

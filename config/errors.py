@@ -35,3 +35,7 @@ class MissingDerivativeError(ChainRulesError, NotImplementedError):
 
 class RuleNeverAskedWarning(UserWarning):
     """A rule was registered for something whose calls inside a program nobody sees."""
+
+
+class RuleReplacedWarning(UserWarning):
+    """A rule took the place of one that another module had registered."""

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 _OURS = {"chainrules", "numpy", "scipy", "dask", "multipledispatch", *sys.stdlib_module_names}
 
@@ -11,16 +11,53 @@ def user_line() -> str:
     """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _OURS:
-            return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        if _is_the_users(frame):
+            return _place(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return "an unknown line"
+
+
+def _is_the_users(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] not in _OURS
+
+
+def _place(filename: str, line: int) -> str:
+    """Return ``file.py:12``, or ``Cell In[10], line 2``, as IPython calls a cell of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cell = None if shell is None else shell.compile.format_code_name(filename)
+    return (
+        f"{os.path.basename(filename)}:{line}" if cell is None else f"{' '.join(cell)}, line {line}"
+    )
+
+
+def raised_at(error: BaseException) -> tuple[str, str]:
+    """Return the user's line that ``error`` passed, and the function of others it called there.
+
+    The name is empty where that is a function written in C, which has no frame.
+    """
+    trace, where, called = error.__traceback__, user_line(), ""
+    while trace is not None:
+        if _is_the_users(trace.tb_frame):
+            where, called = _place(trace.tb_frame.f_code.co_filename, trace.tb_lineno), ""
+        elif not called:
+            called = _public_name(trace)
+        trace = trace.tb_next
+    return where, called
+
+
+def _public_name(trace: TracebackType) -> str:
+    """Return ``scipy.linalg.solve`` for a frame of it; nothing for a wrapper, or one of ours."""
+    code, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__", "")
+    inside = module.startswith(("chainrules", "scipy._")) or "<locals>" in code.co_qualname
+    if inside or code.co_name.startswith("_"):
+        return ""
+    return f"{module.partition('._')[0]}.{code.co_qualname}"
 
 
 def caller_line(depth: int = 2) -> str:
     """Return ``file.py:12`` of the frame ``depth`` calls up from here."""
     frame = sys._getframe(depth)
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    return _place(frame.f_code.co_filename, frame.f_lineno)
 
 
 def defined_at(f: object) -> str:
@@ -28,4 +65,4 @@ def defined_at(f: object) -> str:
     code = getattr(f, "__code__", None)
     if not isinstance(code, CodeType):
         return ""
-    return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+    return _place(code.co_filename, code.co_firstlineno)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.blocks import Block
 from .jacobians import FORWARD_BLOCKS, Directions, arrange, run_program
 from .jvp import FORWARD, jvp
@@ -16,6 +16,7 @@ from .linearize import linear_program
 from .sparse import sparse_matrix
 
 
+@takes_argnums
 def jacfwd(
     f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
 ) -> Callable:

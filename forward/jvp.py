@@ -52,7 +52,7 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         with running():
             y = all_settled(result(function(*duals, **kwargs)))
         return strip(y, level), _tangent(level, y)
-    except (TypeError, ValueError, SystemError, RecursionError) as error:
+    except Exception as error:
         explain(error)
         raise
     finally:

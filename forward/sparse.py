@@ -52,10 +52,22 @@ def sparsity(f: Callable, *args: Any) -> Any:
     return pattern_of(program, leaves(args), leaves(y))
 
 
+def scipy_sparse() -> Any:
+    """Return the module ``scipy.sparse``."""
+    try:
+        from scipy import sparse
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "sparse=True, and sparsity, need SciPy, which is not installed.\n"
+            '  pip install "chainrules[scipy]"; in a checkout, pip install ".[scipy]"',
+            name="scipy",
+        ) from error
+    return sparse
+
+
 def pattern_of(program: LinearProgram, sources: list, targets: list) -> Any:
     """Return which entries of the targets a linear program makes of which of the sources."""
-    from scipy import sparse
-
+    sparse = scipy_sparse()
     count = sum(map(size_of, sources))
     given = []
     start = 0

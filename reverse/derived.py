@@ -16,7 +16,7 @@ from ..rules import NoTangent, ProjectTo, frule, rrule
 from ..rules.answers import check_shape
 from ..rules.calls import is_primitive
 from ..rules.missing import runs_in_python
-from ..rules.registry import late_rulesets
+from ..rules.registry import derivers
 from ..rules.signatures import RuleSignature, name_of
 from .transposed import transposed
 
@@ -35,7 +35,7 @@ def derive(f: Any) -> bool:
     return True
 
 
-late_rulesets.append(derive)
+derivers.append(derive)
 
 
 def pulled(rule: RuleSignature) -> Callable:

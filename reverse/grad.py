@@ -6,13 +6,14 @@ from typing import Any
 
 from ..config import RuleConfig
 from ..rules import ProjectTo, describe
-from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.project import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
 
+@takes_argnums
 def value_and_grad(
     f: Callable, argnums: Argnums = 0, has_aux: bool = False, *, config: RuleConfig = REVERSE
 ) -> Callable:
@@ -83,6 +84,7 @@ def _value_and_grad(
     return evaluate
 
 
+@takes_argnums
 def grad(
     f: Callable, argnums: Argnums = 0, has_aux: bool = False, *, config: RuleConfig = REVERSE
 ) -> Callable:

@@ -10,7 +10,7 @@ from ..forward.jacobians import Directions, arrange, run_each, run_program, size
 from ..forward.leaves import leaves, tangent_leaves, with_leaves
 from ..forward.program import LinearProgram
 from ..forward.sparse import prefers_rows, sparse_matrix
-from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.zeros import zero_tangent
 from .transposed import transposed
 from .vjp import ReverseConfig, pulling
@@ -28,6 +28,7 @@ class ReverseBlocks(ReverseConfig, AsksForBlocks):
 REVERSE_BLOCKS = ReverseBlocks()
 
 
+@takes_argnums
 def jacrev(
     f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
 ) -> Callable:
@@ -76,6 +77,7 @@ def jacrev(
     return titled(jacobian_of, "jacrev", f)
 
 
+@takes_argnums
 def jacobian(
     f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
 ) -> Callable:

@@ -7,11 +7,12 @@ from typing import Any
 from ..config import RuleConfig
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
-from ..rules.arguments import Argnums, Arguments, titled
+from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from .grad import grad
 from .vjp import REVERSE
 
 
+@takes_argnums
 def hessian(
     f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
 ) -> Callable:

@@ -84,7 +84,7 @@ class Recording:
                 self.outputs = [_entry(tape, part) for part in leaves]
                 given_back = self._argument(y)
                 y = strip(y, tape)
-            except (TypeError, ValueError, SystemError, RecursionError) as error:
+            except Exception as error:
                 explain(error)
                 raise
             finally:

@@ -10,10 +10,11 @@ from ..config import RuleConfig
 from ..forward import linearize
 from ..forward.jacobians import is_complex
 from ..forward.jvp import FORWARD
-from ..rules.arguments import Arguments, titled
+from ..rules.arguments import Arguments, takes_argnums, titled
 from ..rules.project import ProjectTo, shape_of
 
 
+@takes_argnums
 def wirtinger(f: Callable, argnums: int = 0, *, config: RuleConfig = FORWARD) -> Callable:
     """Return a function giving both Wirtinger derivatives of ``f``.
 

@@ -1,13 +1,16 @@
 """Which arguments of a function a transform differentiates."""
 
 import difflib
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from .containers import iterate_leaves
+from .containers import constants, iterate_leaves
 from .signatures import name_of, positional, positional_names
 from .surface import check_primals, is_perturbable_input, taken
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Argnums = int | str | tuple[int | str, ...]
 
 
@@ -50,10 +53,12 @@ class Arguments:
             if not is_perturbable_input(x) and not any(
                 map(is_perturbable_input, iterate_leaves(x))
             ):
+                fixed = bool(constants(x))
                 raise TypeError(
                     f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
                     f"number that {name} could differentiate.\n"
                     "  choose another argument with argnums"
+                    + ("; the integers in its fields are constants, floats are not" * fixed)
                 )
 
     def function(self) -> Callable:
@@ -88,6 +93,22 @@ def _position(name: str, f: Any, argnum: Any) -> int:
         f"argnums of {name} is an int, a name, or a tuple of these, not {argnum!r}.\n"
         f"  write {name}({name_of(f)}, argnums=0)"
     )
+
+
+def takes_argnums(transform: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: say ``argnums`` where somebody writes ``argnum``, as in HIPS autograd."""
+
+    @functools.wraps(transform)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "argnum" in kwargs:
+            name = transform.__name__
+            raise TypeError(
+                f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
+                f"  write {name}(f, argnums={kwargs['argnum']!r})"
+            )
+        return transform(*args, **kwargs)
+
+    return asked
 
 
 def titled(function: Callable, name: str, f: Any) -> Callable:

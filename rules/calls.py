@@ -1,15 +1,18 @@
 """The funnel: every call that may involve a traced value ends in ``call``."""
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..config import LostDerivativeError, MutationError, user_line
 from .levels import Traced, innermost
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 def call(f: Any, args: tuple, kwargs: dict) -> Any:
@@ -22,7 +25,9 @@ def call(f: Any, args: tuple, kwargs: dict) -> Any:
 
 def body(f: Any) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
-    return f.__wrapped__ if is_primitive(f) else f
+    if not is_primitive(f):
+        return f
+    return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
 
 
 def is_primitive(f: Any) -> bool:
@@ -35,7 +40,11 @@ def is_seen(f: Any) -> bool:
     return is_primitive(f) or isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
 
 
-def primitive(f: Callable[P, R]) -> Callable[P, R]:
+@overload
+def primitive(f: type[T]) -> type[T]: ...
+@overload
+def primitive(f: Callable[P, R]) -> Callable[P, R]: ...
+def primitive(f: Any) -> Any:
     """Send calls of ``f`` with traced values to the rules of the result.
 
     Needed for functions that NumPy's protocols do not see: functions of other libraries, of the
@@ -45,11 +54,13 @@ def primitive(f: Callable[P, R]) -> Callable[P, R]:
     Parameters
     ----------
     f : callable
+        A function; or a class that is defined in Python, for its constructor.
 
     Returns
     -------
     callable
-        With the signature of ``f``. Register rules on this one.
+        With the signature of ``f``. Register rules on this one. Of a class it is a subclass, with
+        the name of the class, to be used in its place: a decorator makes it so.
 
     Examples
     --------
@@ -60,16 +71,93 @@ def primitive(f: Callable[P, R]) -> Callable[P, R]:
     >>> cr.grad(sin)(0.0)
     1.0
     """
+    if isinstance(f, type) and f.__flags__ & _DEFINED_IN_PYTHON:
+        return _seen_class(f)
 
     @functools.wraps(f)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         level = innermost((*args, *kwargs.values()) if kwargs else args)
-        if level is None:
+        if level is not None:
+            return level.call(wrapper, args, kwargs)
+        try:
             return f(*args, **kwargs)
-        return level.call(wrapper, args, kwargs)
+        except Exception as error:
+            _explain_captured(wrapper, (*args, *kwargs.values()), error)
+            raise
 
     wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]
     return wrapper
+
+
+def _explain_captured(f: Any, args: tuple, error: Exception) -> None:
+    """Say that a function among ``args`` brought the traced value that the body cannot follow.
+
+    Raises
+    ------
+    LostDerivativeError
+        If that is why ``f``, whose arguments are plain, failed.
+    """
+    lost = LostDerivativeError, MutationError
+    if isinstance(error, lost) or isinstance(error.__cause__, lost):
+        if not any(map(_captures_traced, args)):
+            return
+        raise LostDerivativeError(
+            f"{f.__name__} was called with a function that captures a traced value, in "
+            f"{user_line()}; no argument is traced, so that no rule was asked.\n"
+            f"  pass the value to {f.__name__} as an argument, and from there to the function"
+        ) from error
+
+
+def _captures_traced(x: Any, depth: int = 3) -> bool:
+    """Say whether a function, or one that it captures, holds a traced value."""
+    if isinstance(x, functools.partial):
+        held = (x.func, *x.args, *x.keywords.values())
+    else:
+        x = getattr(x, "__func__", x)
+        cells = getattr(x, "__closure__", None) or ()
+        held = (*(getattr(x, "__defaults__", None) or ()), *map(_content, cells))
+    return innermost(held) is not None or (
+        depth > 0 and any(_captures_traced(part, depth - 1) for part in held)
+    )
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # of a variable that has no value yet
+        return None
+
+
+_DEFINED_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _seen_class(cls: type) -> type:
+    """Return a subclass of ``cls`` whose constructor sends traced values to its rules."""
+    metaclass: Any = type(cls)
+
+    class Seen(metaclass):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            # A subclass of the user's has a constructor of its own, without these rules.
+            level = innermost((*args, *kwargs.values())) if is_primitive(self) else None
+            if level is None:
+                return super().__call__(*args, **kwargs)
+            return level.call(self, args, kwargs)
+
+        def __made__(self, *args: Any, **kwargs: Any) -> Any:
+            return super().__call__(*args, **kwargs)
+
+        @property
+        def __signature__(self) -> inspect.Signature:
+            cls: Any = self
+            made = cls.__new__ if cls.__init__ is object.__init__ else cls.__init__
+            return inspect.signature(functools.partial(made, None))
+
+    same = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    # Without a dict where cls has none; and @dataclass above @primitive looks for its annotations.
+    same |= {"__slots__": (), "__annotations__": inspect.get_annotations(cls)}
+    seen = Seen(cls.__name__, (cls,), same)
+    seen.__primitive__ = seen
+    return seen
 
 
 @primitive

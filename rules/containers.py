@@ -101,22 +101,57 @@ def children(x: Any) -> Children | None:
         return Children(keys, tuple(x), lambda values: _copy_tuple(x, values))
     if issubclass(cls, list):
         return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
-    names = field_names(x)
-    if names is None:
+    fields = _fields(x)
+    if fields is None:
         return None
-    present = tuple(name for name in names if hasattr(x, name))
-    values = tuple(getattr(x, name) for name in present)
-    return Children(present, values, lambda values: _copy_object(x, present, values))
+    held = {name: getattr(x, name) for name in fields if hasattr(x, name)}
+    moving = {k: part for k, part in held.items() if not _is_constant(fields[k], part)}
+    present = tuple(moving)
+    return Children(
+        present, tuple(moving.values()), lambda values: _copy_object(x, present, values)
+    )
 
 
-def field_names(x: Any) -> tuple[str, ...] | None:
-    """Return the fields of a dataclass, an attrs object or an object of a user's class."""
+def constants(x: Any) -> tuple[str, ...]:
+    """Return the fields of an object that stay as they are, and are no parts of it.
+
+    That is what a dataclass (or attrs) calls static, by ``field(metadata={"static": True})``;
+    and integers and tuples of integers, which are sizes and counts, unless the annotation of the
+    field says ``float`` or ``complex``.
+    """
+    if type(x) in LEAVES or type(x) in registered or isinstance(x, tuple | list | dict):
+        return ()
+    fields = _fields(x) or {}
+    return tuple(k for k in fields if hasattr(x, k) and _is_constant(fields[k], getattr(x, k)))
+
+
+def _is_constant(field: Any, part: Any) -> bool:
+    if field is not None and field.metadata.get("static"):
+        return True
+    if not _is_whole(part):
+        return False
+    annotation = "" if field is None else str(field.type)
+    return "float" not in annotation and "complex" not in annotation
+
+
+def _is_whole(part: Any) -> bool:
+    kind = type(part)
+    if kind is tuple:
+        return len(part) > 0 and all(map(_is_whole, part))
+    return issubclass(kind, int | np.integer) and kind is not bool
+
+
+def _fields(x: Any) -> dict[str, Any] | None:
+    """Return the fields of a dataclass, an attrs object or an object of a user's class.
+
+    By name; what a dataclass or attrs says of it, or None.
+    """
     cls = type(x)
     if dataclasses.is_dataclass(cls):
-        return tuple(field.name for field in dataclasses.fields(cls))
+        return {field.name: field for field in dataclasses.fields(cls)}
     attributes = getattr(cls, "__attrs_attrs__", None)
     if attributes is not None:
-        return tuple(attribute.name for attribute in attributes)
+        return {attribute.name: attribute for attribute in attributes}
     if (
         (
             cls.__module__.partition(".")[0] in _FOREIGN
@@ -132,7 +167,7 @@ def field_names(x: Any) -> tuple[str, ...] | None:
         return None
     slots = [name for base in cls.__mro__ for name in _slots(base)]
     stored = [name for name in getattr(x, "__dict__", ()) if not _is_cached(cls, name)]
-    return (*slots, *stored) or None
+    return dict.fromkeys((*slots, *stored)) or None
 
 
 def _slots(cls: type) -> tuple[str, ...]:

@@ -4,20 +4,19 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
+from .keys import warn_if_never_asked, why_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .levels import type_under
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
 from .other_kinds import Composed, FreshArray, NonDifferentiable
-from .reduction_kind import ReductionRule
+from .reduction_kind import ReductionRule, refuse_integers
 from .registry import (
     RuleTable,
     frule,
     hashable,
     rrule,
     traced_options,
-    warn_if_never_asked,
-    why_never_asked,
 )
 from .signatures import RuleSignature, dispatch_types, name_of
 
@@ -154,13 +153,14 @@ def bilinear_rule(
     _add_kind(f, BilinearRule(f, left, right, defined_at(left), block=block, pattern=pattern))
 
 
-def reduction_rule(*functions: Any) -> Callable[[Callable], Callable]:
+def reduction_rule(*functions: Any, adapt: Callable = refuse_integers) -> Callable:
     """Decorator: the function below weighs the entries that ``functions`` reduce.
 
     Its signature is ``weights(f, x, y, axis, **options)``: for the entries of ``x``, the
     derivatives of that entry of ``y`` which they go into. ``y`` keeps the axes that are reduced;
     ``axis`` has a default where that of ``f`` is not None. ``keepdims``, ``dtype`` and ``where``
-    are seen to, and the options that the function names are passed on.
+    are seen to, and the options that the function names are passed on. ``adapt(x, **options)``
+    returns the options to go by, and refuses some; if it is not given, dtypes of integers.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def reduction_rule(*functions: Any) -> Callable[[Callable], Callable]:
 
     def define(weights: Callable) -> Callable:
         for f in functions:
-            _add_kind(f, ReductionRule(f, weights, defined_at(weights)))
+            _add_kind(f, ReductionRule(f, weights, defined_at(weights), adapt))
         return weights
 
     return define

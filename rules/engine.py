@@ -48,8 +48,8 @@ class Engine(Level):
     ...         return traced
     >>> x = Pairs(cr.ForwardConfig()).pair(2.0, 1.0)
     >>> y = x * np.exp(x) + 3
-    >>> round(y.value, 6), round(y.tangent, 6)
-    (17.778112, 22.167168)
+    >>> [round(float(part), 6) for part in (y.value, y.tangent)]
+    [17.778112, 22.167168]
     """
 
     __slots__ = ("config", "given", "number")

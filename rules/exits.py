@@ -40,13 +40,17 @@ KEEP = """keep the traced value:
     np.stack([x, y]) or cr.array([x, y]) instead of np.array([x, y], float)
     np.zeros_like(x) or np.zeros(n, like=x) for a buffer that is written to
     a + b * rng.normal() instead of rng.normal(a, b)
-    from chainrules import numpy as np, for np.zeros, np.full, np.arange and np.vectorize"""
+    from chainrules import numpy as np, for np.zeros, np.full, np.arange and np.vectorize
+    and for arrays kept in an object (self.y[i] = x), make the object inside the function"""
 STACK = """leave out the dtype, or let the traced value be seen:
     cr.array(x, float) instead of np.array(x, float) or np.asarray(x, float)
     np.stack([x, y]) instead of np.array([x, y], float)
     np.zeros_like(x) or np.zeros(n, like=x) for a buffer that buffer[i:j] = x is written to
-    from chainrules import numpy as np, for np.zeros and other functions that make arrays"""
+    from chainrules import numpy as np, for np.zeros and other functions that make arrays
+    and for arrays kept in an object (self.y[i] = x), make the object inside the function"""
 TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
+SIZES = """pass integers beside the differentiated arguments, or as fields of an object: there
+    they are constants, and so are tuples of integers; in a list or a dict they are not"""
 lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)
 
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.

@@ -18,8 +18,9 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     ----------
     tree : Any
         Numbers and arrays in tuples, lists, dicts, namedtuples, dataclasses or objects.
-        Integers become floats; a complex number counts as two real ones; what is no number
-        stays where it is.
+        Integers become floats; but those in the fields of an object, and tuples of these, stay
+        what they are, as does what a dataclass calls static. A complex number counts as two real
+        ones; what is no number stays where it is.
 
     Returns
     -------

@@ -1,11 +1,14 @@
 """All rules of one function: which of them answers for given types and a given config."""
 
+import sys
 import warnings
+from collections.abc import Hashable
 from typing import Any
 
 from multipledispatch.conflict import AmbiguityWarning
 from multipledispatch.dispatcher import Dispatcher
 
+from ..config import RuleReplacedWarning
 from .kinds import Kind
 from .signatures import RuleSignature
 
@@ -22,12 +25,28 @@ class _OptedOut:
 OPTED_OUT = _OptedOut()
 
 
+_REGISTRARS = tuple(
+    f"{__package__}.{name}" for name in ("methods", "keys", "registry", "definitions")
+)
+
+
+def registrar() -> tuple[str, int]:
+    """Return the module that registers a rule, and the ``stacklevel`` of a warning for its line."""
+    depth = 1
+    while sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
+        depth += 1
+    return sys._getframe(depth).f_globals.get("__name__", ""), depth
+
+
 class Methods:
     """All rules of one function in one direction."""
 
-    __slots__ = ("alternatives", "cache", "derived", "dispatcher", "kind")
+    __slots__ = ("alternatives", "cache", "derived", "dispatcher", "homes", "kind", "name")
 
     def __init__(self, name: str) -> None:
+        self.name = name
+        # Which package registered what: the rule for any arguments at None, others at their types.
+        self.homes: dict[Hashable, str] = {}
         self.kind: Kind | None = None
         self.derived = False  # from the rules of the other direction
         self.dispatcher = Dispatcher(name)
@@ -35,11 +54,30 @@ class Methods:
         self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}
         self.cache: dict[tuple, Any] = {}
 
+    def claim(self, place: Hashable, former: "Methods | None" = None) -> None:
+        """Note who registers the rule at a place, and warn if it was somebody else's.
+
+        One's own is replaced where a module is loaded, or a cell of a notebook is run, again.
+        """
+        module, stacklevel = registrar()
+        home = module.partition(".")[0]
+        before = {self.homes.get(place, home)} if former is None else {*former.homes.values()}
+        self.homes[place] = home
+        for was in before - {home}:
+            warnings.warn(
+                f"a rule of {self.name} that {was} registered is replaced, for everybody.\n"
+                "  to have another derivative for yourself, make a function of your own with "
+                "@cr.primitive, and register the rule for that",
+                RuleReplacedWarning,
+                stacklevel=stacklevel,
+            )
+
     def add(self, types: tuple, config_type: type | None, rule: Any) -> None:
         rules = self.alternatives.get(types)
         if rules is None:
             rules = self.alternatives[types] = []
             self.dispatcher.add(types, rules)
+        self.claim(None if set(types) <= {object} and config_type is None else (types, config_type))
         rules[:] = [kept for kept in rules if kept[0] is not config_type]
         before = [_supersedes(other, config_type) for other, _ in rules]
         rules.insert(before.index(False) if False in before else len(rules), (config_type, rule))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import LostDerivativeError, MutationError, user_line
+from ..config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
 from .calls import array_of
 from .containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
 from .levels import Traced, innermost, value
@@ -132,23 +132,23 @@ def as_numbers(x: Any) -> Any:
 def explain(error: Exception) -> None:
     """Say more about an error that came out of a traced run; the caller raises it again.
 
-    To NumPy's own errors about an object array it adds where that came from, and what to write;
-    to an error of other code about the type of a traced number, what that is.
-
     Raises
     ------
     TypeError
         If it is a recursion without end through a container that holds itself.
+    MutationError
+        If it is NumPy's refusal to write into what ``np.asarray`` made of a traced array.
     LostDerivativeError
-        If C code hides this error of a function it called behind one of its own.
+        If C code hides this error of a function it called behind one of its own; or if other
+        code met a traced number, or an array of these, that it cannot compute with.
     """
     if isinstance(error, RecursionError):
         _explain_cycle(error)
-    if isinstance(error.__cause__, LostDerivativeError):
-        raise error.__cause__ from None
-    if hasattr(error, "__notes__"):
+    if isinstance(error, ChainRulesError):
         return
-    message = str(error)
+    if isinstance(error.__cause__, LostDerivativeError):
+        raise error.__cause__.with_traceback(error.__traceback__) from None
+    message = str(error).strip()
     if "traced(" in message and ("convert string" in message or "invalid literal" in message):
         raise LostDerivativeError(
             f"text was read as a number, and the text was that of a traced value: {message}.\n"
@@ -162,19 +162,18 @@ def explain(error: Exception) -> None:
             "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
             "chainrules.numpy gives the traced array"
         ) from error
-    if any(sign in message for sign in _EXITS) or _names_traced(message):
-        error.add_note(
-            "  a traced value met code that takes plain numbers only.\n"
-            "  keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "
-            "cr.value(x), where no derivative is wanted"
-        )
-    elif any(sign in message for sign in _SIGNS):
-        error.add_note(
-            "  np.array([x, y]) and np.asarray(x) of traced numbers make an object array, which "
-            "this function cannot compute with.\n"
-            "  build it with cr.array or np.stack, or use chainrules.numpy; a function that is not "
-            "NumPy's needs @cr.primitive and a rule; a check, as of np.testing, cr.value(x)"
-        )
+    if type(error).__module__.partition(".")[0] not in _RAISERS:
+        return
+    if _EXITS.search(message) or _names_traced(message):
+        met, instead = "a traced value, and takes plain numbers only", _KEEP
+    elif _SIGNS.search(message):
+        met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
+    else:
+        return
+    where, called = raised_at(error)
+    raise LostDerivativeError(
+        f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
+    ) from error
 
 
 def _raised_by_a_write(error: ValueError) -> bool:
@@ -207,14 +206,26 @@ def _names_traced(message: str) -> bool:
     return any(cls.__name__ in words for cls in classes)
 
 
+# Whose errors they are: one of a class of the user's says what the user wants to say.
+_RAISERS = ("builtins", "ctypes", "numpy")
 # What NumPy says where it hides our message, and other code of a number it does not know.
-_EXITS = ("Error setting single item of array", "is not JSON serializable", "REFS_OK")
-# What NumPy and SciPy say of object arrays.
-_SIGNS = (
-    "object array", "dtype('O')", "dtype object", "type object", "'object'",
-    "not supported for the input types", "has no callable", "does not have an identity",
-    "not inexact", "from dtype('O')",
-)  # fmt: skip
+_EXITS = re.compile("Error setting single item of array|is not JSON serializable|REFS_OK")
+# What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
+_SIGNS = re.compile(
+    r"object array|dtype\('O'\)|dtype object|type object(?! ')|type 'object'|ObjectDType|"
+    "Python object|not supported for the input types|has no callable|does not have an identity|"
+    "not inexact|unsupported data types in input"
+)
+_KEEP = (
+    "keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "
+    "cr.value(x), where no derivative is wanted"
+)
+_BUILD = (
+    "np.array([x, y]) and np.asarray(x) of traced numbers make object arrays: build the array with "
+    "cr.array or np.stack, or use chainrules.numpy\n"
+    "  a function that is not NumPy's needs @cr.primitive and a rule; a check, as of np.testing, "
+    "cr.value(x)"
+)
 
 
 def as_object_array(x: Any) -> np.ndarray:

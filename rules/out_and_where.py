@@ -70,5 +70,7 @@ def _refuse_out(f: Any) -> None:
         f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "
         f"a plain array, which has no room for a derivative, in {user_line()}.\n"
         f"  use the result instead: y = np.{f.__name__}(...), or a = a {operation} x instead of "
-        f"a {operation}= x; or make the array a traced one: np.zeros_like(x)"
+        f"a {operation}= x; or make the array a traced one: np.zeros_like(x)\n"
+        "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object is "
+        "made inside the differentiated function"
     )

@@ -55,20 +55,21 @@ class ReductionRule(Kind):
     A weight w of a map from C to R means ``ydot = Re(sum(w * xdot))``.
     """
 
-    __slots__ = ("asked", "axis", "weights")
+    __slots__ = ("adapt", "asked", "axis", "weights")
     label = "reduction rule"
 
-    def __init__(self, f: Any, weights: Callable, line: str) -> None:
+    def __init__(self, f: Any, weights: Callable, line: str, adapt: Callable) -> None:
         named = {p.name: p.default for p in (parameters(weights) or ())[2:]}
         self.asked = named.keys() - {"y", "axis"}
         axis = named["axis"]
         self.axis = None if axis is inspect.Parameter.empty else axis
         self.weights = weights
+        self.adapt = adapt
         super().__init__(f, 1, OPTIONS | self.asked, line)
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)
-        return args, refuse_integers(args[0], **kwargs) if kwargs else kwargs
+        return args, self.adapt(args[0], **kwargs) if kwargs else kwargs
 
     def _weights(self, x: Any, y: Any, axis: Any, options: dict) -> Any:
         y = restore(y, axis, options.get("keepdims", False), np.ndim(x))

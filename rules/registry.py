@@ -1,20 +1,16 @@
 """The two tables of rules, ``frule`` and ``rrule``: asking them, and registering into them.
 
 A rule is found by the identity of the function first, then by multipledispatch on the types
-of the values under the traces, then by the traits of the config. A Python function of the user's
-carries its rules itself, since they refer to it: both go when nobody else refers to it.
+of the values under the traces, then by the traits of the config.
 """
 
-import sys
-import types
-import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..config import RuleConfig, RuleError, RuleNeverAskedWarning, defined_at
+from ..config import RuleConfig, RuleError, defined_at
 from .answers import Pullback
-from .calls import is_primitive, is_seen
 from .hard_zeros import linear_in
+from .keys import Carried, carried, carries_rules, instances, warn_if_never_asked
 from .kinds import Kind, ScalarRule
 from .levels import type_under
 from .methods import OPTED_OUT, Methods
@@ -22,41 +18,12 @@ from .objects import healed
 from .signatures import RuleSignature, name_of
 from .tangents import NO_TANGENT
 
-
-class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Model))
-    """The key of rules for calling an instance of ``cls``: a functor.
-
-    They are asked where an instance is itself what is differentiated, and where rules call back,
-    as that of ``cr.map`` does. For calls inside a program put the call into a primitive.
-
-    Examples
-    --------
-    >>> import chainrules as cr
-    >>> class Scale:
-    ...     def __init__(self, a): self.a = a
-    ...     def __call__(self, x): return self.a * x
-    >>> @cr.rrule.register(cr.instances(Scale))
-    ... def scale_rrule(scale, x):
-    ...     def scale_pullback(ybar):
-    ...         return cr.Tangent(Scale, a=ybar * x), scale.a * ybar
-    ...     return scale(x), scale_pullback
-    >>> y, pullback = cr.rrule(Scale(2.0), 3.0)
-    >>> pullback(1.0)
-    (Tangent(Scale, a=3.0), 2.0)
-    """
-
-    __slots__ = ("cls",)
-
-    def __init__(self, cls: type) -> None:
-        self.cls = cls
-
-    def __repr__(self) -> str:
-        return f"instances({self.cls.__name__})"
-
-
 # Each takes a function that has no rule, and says whether it has just registered more rules.
 # Rules for optional libraries come this way, so that nobody imports a library for them.
 late_rulesets: list[Callable[[Any], bool]] = []
+
+# Each makes the rules of a function in one direction of those in the other, or says that it cannot.
+derivers: list[Callable[[Any], bool]] = []
 
 # By function and option: what to differentiate through where that option is traced.
 traced_options: dict[tuple[Any, str], Callable] = {}
@@ -70,65 +37,6 @@ def load_rules_of(f: Any) -> bool:
 
 def _title(f: Any) -> str:
     return repr(f) if isinstance(f, instances) else name_of(f)
-
-
-class Carried:
-    """The rules that a Python function carries, by the name of their table."""
-
-    __slots__ = ("f", "methods")
-
-    def __init__(self, f: Any) -> None:
-        self.f = f
-        self.methods: dict[str, Methods] = {}
-
-
-def carries_rules(f: Any) -> bool:
-    """Say whether the rules of ``f`` belong on ``f``: it is a function that may be gone one day.
-
-    Those of NumPy and of this library stay, and are found faster in the tables.
-    """
-    if type(f) is not types.FunctionType:
-        return False
-    package = (f.__module__ or "").partition(".")[0]
-    if package == "numpy":
-        return is_primitive(f)  # a wrapper has the module of what it wraps
-    return package != __package__.partition(".")[0]
-
-
-def carried(f: Any) -> Carried | None:
-    """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
-    found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None
-    return found if found is not None and found.f is f else None
-
-
-def why_never_asked(f: Any) -> str:
-    """Return what to say of a rule of ``f`` that calls inside a program do not ask, or nothing."""
-    if isinstance(f, instances):
-        direct = f"an instance of {f.cls.__name__} is itself what is differentiated"
-    elif is_seen(f):
-        return ""
-    else:
-        direct = f"{name_of(f)} itself is what is differentiated"
-    plain = type(f) is types.FunctionType
-    remedy = f"decorate {name_of(f)} with" if plain else "put the call into a function with"
-    return (
-        f"asked only where {direct}, or called back by a rule; its calls inside a program are "
-        f"not seen.\n  {remedy} @cr.primitive, and register the rule for that"
-    )
-
-
-def warn_if_never_asked(f: Any) -> None:
-    """Warn the line that registers a rule for ``f``, unless it is one of ours."""
-    reason = why_never_asked(f)
-    depth = 1
-    while reason and sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
-        depth += 1
-    if reason and not sys._getframe(depth).f_globals.get("__name__", "").startswith(_RULESETS):
-        warnings.warn(f"a rule that is {reason}", RuleNeverAskedWarning, stacklevel=depth + 1)
-
-
-_RULESETS = f"{__package__}.rulesets"
-_REGISTRARS = (__name__, f"{__package__}.definitions")
 
 
 class RuleTable:
@@ -179,13 +87,17 @@ class RuleTable:
             return kind
         methods = self.methods_of(f)
         if methods is None:
-            return self.find(config, f, args) if load_rules_of(f) else None
+            found = load_rules_of(f) or any(derive(f) for derive in derivers)
+            return self.find(config, f, args) if found else None
         return methods.find(type(config), tuple(map(type_under, args)))
 
     def add_kind(self, f: Any, kind: Kind) -> None:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
+        former = self._entry(f)
         self.unregister(f)
-        self._entry(f).kind = kind
+        entry = self._entry(f)
+        entry.kind = kind
+        entry.claim(None, former)
         if not carries_rules(f):
             self.kinds[f] = kind
             if isinstance(kind, ScalarRule):
@@ -198,6 +110,7 @@ class RuleTable:
         self._entry(f).add(types, None, rule)
 
     def _entry(self, f: Any) -> Methods:
+        load_rules_of(f)  # which would replace this one otherwise, when they are loaded
         table: dict = self.methods
         key = f
         if isinstance(f, instances):
@@ -223,10 +136,10 @@ class RuleTable:
         """Say that the rules of ``f`` were made from those in the other table."""
         self._entry(f).derived = True
 
-    def _forget_derived(self, f: Any) -> None:
+    def is_derived(self, f: Any) -> bool:
+        """Say whether the rules of ``f`` were made from those in the other table."""
         methods = None if isinstance(f, instances) else self.methods_of(f)
-        if methods is not None and methods.derived:
-            self.unregister(f)
+        return methods is not None and methods.derived
 
     def _forget_kind(self, f: Any) -> None:
         self.kinds.pop(f, None)
@@ -258,7 +171,8 @@ class RuleTable:
     def add(self, f: Any, function: Callable) -> None:
         """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
         for table in (frule, rrule):
-            table._forget_derived(f)
+            if table.is_derived(f):
+                table.unregister(f)
         functor = f.cls if isinstance(f, instances) else None
         rule = RuleSignature(function, f, self.leading, functor)
         methods = self._entry(f)

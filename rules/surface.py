@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 
 from ..config import LostDerivativeError, TangentError
-from .containers import LEAVES, Within, children, copied_containers, fold, iterate_leaves
+from .containers import (
+    LEAVES,
+    Within,
+    children,
+    constants,
+    copied_containers,
+    fold,
+    iterate_leaves,
+)
 from .exits import describe
 from .levels import Traced
 from .objects import healed
 from .operands import is_array
 from .project import FLOAT64, ProjectRegistered, ProjectTo, dtype_of, shape_of, tangent_dtype
 from .tangents import (
+    ZERO,
     AbstractZero,
     NotImplementedTangent,
     Tangent,
@@ -116,6 +125,13 @@ def _checked(x: Any, t: Any, place: Any) -> Any:
     parts = children(x)
     if parts is None:
         return _check_leaf(x, t, place)
+    named = t.backing if isinstance(t, Tangent) else t
+    for name in constants(x) if isinstance(named, dict) else ():
+        if _is_direction(named.get(name, ZERO)):
+            raise TangentError(
+                f"{_name((place, name))} is not zero, and the field is constant: it is static, or "
+                "holds integers.\n  let it hold a float, or give NoTangent() for it"
+            )
     try:
         given = child_tangents(x, t)
     except TangentError as error:

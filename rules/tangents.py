@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..config import TangentError
-from .containers import Children, Within, children, field_names, fold, registered
+from .containers import Children, Within, children, constants, fold, registered
 from .hard_zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros
 from .not_implemented import NotImplementedTangent, not_implemented
 from .thunks import InplaceableThunk, Thunk, thunk, unthunk
@@ -131,11 +131,12 @@ class Tangent:
         return new
 
     def map(self, f: Callable[[Any], Any]) -> "Tangent":
-        """Apply the linear ``f`` to every part, and to the parts of those that are Tangents."""
+        """Apply the linear ``f`` to every part, and to the parts of those that have parts."""
 
         def look(t: Any) -> Any:
             t = unthunk(t)
-            return _within(t, zip(_items(t))) if type(t) is Tangent else f(t)
+            parts = children(t) if _is_sum(t) else None
+            return f(t) if parts is None else Within(zip(parts.values), parts.rebuild)
 
         return fold(look, self)
 
@@ -198,7 +199,8 @@ def derivative_like(x: Any, values: list) -> Any:
     assert parts is not None
     if isinstance(x, tuple | list | dict | Tangent):
         return parts.rebuild(values)
-    return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)))
+    fixed = dict.fromkeys(constants(x), NO_TANGENT)
+    return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)), **fixed)
 
 
 def _items(t: Tangent) -> Any:
@@ -274,11 +276,12 @@ def _moved(x: Any, xdot: Any) -> Any:
     xdot = unthunk(xdot)
     if isinstance(xdot, AbstractZero):
         return x
-    if not isinstance(xdot, Tangent):
+    if not _is_sum(xdot):
         return x + xdot
     parts = children(x)
-    if parts is None or not isinstance(x, xdot.primal_type):
-        raise TangentError(f"a Tangent of {xdot.primal_type.__name__} cannot be added to "
+    if parts is None or (type(xdot) is Tangent and not isinstance(x, xdot.primal_type)):
+        of = getattr(xdot, "primal_type", type(xdot))
+        raise TangentError(f"a Tangent of {of.__name__} cannot be added to "
                            f"a {type(x).__name__}.")  # fmt: skip
     return Within(zip(parts.values, child_tangents(x, xdot), strict=True), parts.rebuild)
 
@@ -299,7 +302,7 @@ def child_tangents(x: Any, t: Any) -> list:
     by_name = isinstance(x, dict) or not isinstance(x, tuple | list)
     if isinstance(t, Tangent):
         if isinstance(t.backing, dict):
-            known = set(parts.keys)
+            known = {*parts.keys, *constants(x)}
             unknown = [key for key in t.backing if key not in known]
             if unknown:
                 raise TangentError(f"a {type(x).__name__} has no part {unknown[0]!r}.")
@@ -311,7 +314,7 @@ def child_tangents(x: Any, t: Any) -> list:
         if type(t) is not type(x):
             raise TangentError(f"the tangent of a {type(x).__name__} is a Tangent or a dict, "
                                f"not a {type(t).__name__}.")  # fmt: skip
-        items = [getattr(t, name, ZERO) for name in field_names(t) or ()]
+        items = [getattr(t, name, ZERO) for name in parts.keys]
     else:
         try:
             items = list(t)

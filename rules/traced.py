@@ -15,7 +15,7 @@ import numpy as np
 
 from ..config import user_line
 from .calls import astype, call
-from .exits import KEEP, describe, lose_array, lose_complex, lose_number, lost
+from .exits import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost
 from .levels import Traced, innermost, type_under, value
 from .objects import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
@@ -89,6 +89,16 @@ def _one_axis(axis: Any, x: Any) -> Any:
 
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "memory", "value", "level"})
+
+# Attributes that tensors of other libraries have, and what to write here.
+_INSTEAD = {
+    "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
+    "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
+    "detach": "write cr.stop_gradient(x)",
+    "grad": "write cr.grad(f)(x), which returns the gradient",
+    "numpy": "write cr.value(x), where no derivative is wanted",
+    "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
+}
 
 
 class TracedNumber(Traced):
@@ -198,7 +208,7 @@ class TracedNumber(Traced):
     __float__ = lost("float(x), buffer[i] = x, or a function of the math module", KEEP)
     __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
     __complex__ = lost("complex(x)", "keep the traced value, or x + 0j")
-    __index__ = lost("an index or a size", "pass integers beside the differentiated arguments")
+    __index__ = lost("an index or a size", SIZES)
 
     # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
     __iter__: Any = None
@@ -252,7 +262,8 @@ class TracedNumber(Traced):
         if name in _UNSET:
             raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
         if name.startswith("_") or not hasattr(value(self), name):
-            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}")
+            instead = f".\n  {_INSTEAD[name]}" if name in _INSTEAD else ""
+            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}{instead}")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
             f"  write cr.value(x).{name}, where no derivative is wanted"

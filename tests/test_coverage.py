@@ -93,7 +93,7 @@ def test_what_is_refused_loses_nothing(name):
         try:
             y = transform(lambda x: CALLS[name](f, x))(X)
         except (TypeError, ValueError, cr.ChainRulesError) as error:
-            said = "".join([str(error), *getattr(error, "__notes__", ())])
+            said = str(error)
             assert "chainrules.numpy" in said or "cr." in said or "np." in said
         else:
             h = 1e-6

@@ -37,6 +37,17 @@ def test_demo():
     assert 9 == sum(line.endswith("  ok") for line in demo.stdout.splitlines())
 
 
+def test_help_says_what_the_demo_does_and_does_not_run_it():
+    shown = run("-m", "chainrules", "--help")
+    assert (0, "") == (shown.returncode, shown.stderr)
+    assert "usage: python -m chainrules" in shown.stdout
+    assert "beside finite differences" in " ".join(shown.stdout.split())
+    wrong = run("-m", "chainrules", "--nothing")
+    assert 2 == wrong.returncode
+    assert "--nothing" in wrong.stderr
+    assert "" == wrong.stdout
+
+
 @pytest.mark.parametrize("module", ["scipy", "sklearn", "tqdm"])
 def test_demo_names_the_missing_extra(module):
     demo = run("-c", WITHOUT.format(module=module))

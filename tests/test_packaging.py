@@ -119,4 +119,6 @@ def test_wheel_works_without_the_checkout(wheel, tmp_path):
     _, files = import_all(PYTHONPATH=str(tmp_path))
     ours = {name: path for name, path in files.items() if name.partition(".")[0] == "chainrules"}
     assert ours
+    # Under chainrules.numpy are NumPy's own modules, and those that are made of them.
+    ours = {name: path for name, path in ours.items() if not name.startswith("chainrules.numpy.")}
     assert {} == {name: path for name, path in ours.items() if not path.startswith(str(tmp_path))}

@@ -160,7 +160,8 @@ def is_functor(f: Any) -> bool:
 
 def has_only_rrule(config: Any, f: Any, x: Any) -> bool:
     """Say whether the derivative somebody gave ``f`` is an rrule, which must not be passed by."""
-    return frule.find(config, f, (x,)) is None and rrule.find(config, f, (x,)) is not None
+    pushed = frule.find(config, f, (x,)) is not None and not frule.is_derived(f)
+    return not pushed and rrule.find(config, f, (x,)) is not None
 
 
 def weigh(slope: Any, ybar: Any, kept: int = 0) -> Any:

@@ -121,8 +121,7 @@ def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial
     return cumsum_transpose(ybar, space, axis)
 
 
-if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
-    linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers)
+linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers)
 
 
 @composed(np.add.accumulate)
@@ -163,6 +162,7 @@ def cumprod_rrule(cumprod, x, *, axis=None, dtype=None):
     return y, cumprod_pullback
 
 
+@composed(np.cumulative_prod)
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     axis = one_axis(axis)
     y = np.cumprod(x, axis, dtype)
@@ -170,10 +170,6 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
         return y
     first = np.ones_like(np.take(y, [0], axis))
     return np.concatenate([first, y], axis)
-
-
-if hasattr(np, "cumulative_prod"):  # since NumPy 2.1
-    composed(np.cumulative_prod)(cumulative_prod)
 
 
 @composed(np.multiply.accumulate)

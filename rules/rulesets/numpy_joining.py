@@ -228,9 +228,6 @@ def dsplit(ary, indices_or_sections):
     return np.split(ary, indices_or_sections, 2)
 
 
+@composed(np.unstack)
 def unstack(x, /, *, axis=0):
     return tuple(np.moveaxis(x, axis, 0))
-
-
-if hasattr(np, "unstack"):  # NumPy 2.1
-    composed(np.unstack)(unstack)

@@ -10,9 +10,10 @@ import numpy as np
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ..calls import array_of, astype
 from ..definitions import composed
+from ..keys import instances
 from ..levels import value
 from ..project import dtype_of
-from ..registry import frule, instances, rrule
+from ..registry import frule, rrule
 from ..tangents import NoTangent
 from .higher_order import map
 from .numpys_own import laid_out_like

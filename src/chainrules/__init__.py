@@ -3,7 +3,10 @@
 ``import chainrules as cr``. The names below follow the order of the architecture.
 """
 
+import importlib as _importlib
 import os as _os
+import sys as _sys
+import typing as _typing
 
 __version__ = "0.1.0"
 
@@ -32,6 +35,7 @@ from .config import (
     RuleConfig,
     RuleError,
     RuleNeverAskedWarning,
+    RuleReplacedWarning,
     TangentError,
     frule_via_ad,
     rrule_via_ad,
@@ -57,6 +61,7 @@ from .rules import (
     opt_out,
     primitive,
     rrule,
+    reduction_rule,
     scalar_rule,
     stop_gradient,
     thunk,
@@ -87,4 +92,84 @@ from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, sc
 from .rules.rulesets.matrix_functions import matrix_function
 from .rules.rulesets.stacking import unstack
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [
+    "AllOf",
+    "AsksForBlocks",
+    "ChainRulesError",
+    "EscapedTraceError",
+    "ForwardConfig",
+    "HasForwardsMode",
+    "HasReverseMode",
+    "InplaceableThunk",
+    "LostDerivativeError",
+    "MissingDerivativeError",
+    "MissingRuleError",
+    "MutationError",
+    "NoForwardsMode",
+    "NoReverseMode",
+    "NoTangent",
+    "ProjectTo",
+    "ReverseConfig",
+    "RuleConfig",
+    "RuleError",
+    "RuleNeverAskedWarning",
+    "RuleReplacedWarning",
+    "Tangent",
+    "TangentError",
+    "ZeroTangent",
+    "accumulate",
+    "array",
+    "bilinear_rule",
+    "checkpoint",
+    "composed",
+    "derivatives_given_output",
+    "flatten",
+    "frule",
+    "frule_via_ad",
+    "grad",
+    "hessian",
+    "hvp",
+    "ignore_derivatives",
+    "instances",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jvp",
+    "linear_rule",
+    "linearize",
+    "map",
+    "matrix_function",
+    "non_differentiable",
+    "not_implemented",
+    "opt_out",
+    "primitive",
+    "reduce",
+    "reduction_rule",
+    "rrule",
+    "rrule_via_ad",
+    "scalar_rule",
+    "scan",
+    "sparsity",
+    "stop_gradient",
+    "thunk",
+    "unstack",
+    "unthunk",
+    "value",
+    "value_and_grad",
+    "vjp",
+    "which",
+    "wirtinger",
+    "zero_tangent",
+]
+
+if not _typing.TYPE_CHECKING:  # which would take it that every name exists
+    from ._other_names import INSTEAD as _INSTEAD
+
+    def __getattr__(name):
+        """Load ``cr.numpy`` and ``cr.testing``; of names of other libraries say what to write."""
+        if name in ("numpy", "testing"):
+            return _importlib.import_module(f".{name}", __name__)
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if name in _INSTEAD:
+            message += f".\n  {_INSTEAD[name]}"
+        raise AttributeError(message, name=name, obj=_sys.modules[__name__])

@@ -4,9 +4,10 @@ First three derivatives beside finite differences, then one rule under two engin
 of real data beside scikit-learn's. It exits with 1 where a number is off.
 """
 
+import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -191,8 +192,11 @@ def show_fit() -> bool:
     return all(held)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Run every part; 0 if every comparison held."""
+    parser = argparse.ArgumentParser("python -m chainrules", description=__doc__)
+    parser.add_argument("--version", action="version", version=cr.__version__)
+    parser.parse_args(arguments)
     print(f"chainrules {cr.__version__}: derivatives of plain NumPy code")
     held = [show_derivatives(), show_map()]
     try:
@@ -208,4 +212,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

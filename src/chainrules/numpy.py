@@ -14,6 +14,8 @@ array([1., 1.])
 """
 
 import functools
+import importlib
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -122,13 +124,21 @@ def _followed(module: ModuleType) -> ModuleType:
             part = _followed(part)
         if not name.startswith("__"):
             setattr(copy, name, series.FUNCTIONS.get(name, series.CLASSES.get(name, part)))
+    sys.modules[copy.__name__] = copy
     return copy
 
 
 polynomial = _followed(_numpy.polynomial)
 
+# For `from chainrules.numpy.linalg import solve`: NumPy's own modules. If this module passed for a
+# package, by NumPy's __path__, Python would load their files again, into functions without rules.
+for _name in ("exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "random"):
+    sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
+
 
 def __getattr__(name: str) -> Any:
+    if name == "__path__":
+        raise AttributeError(name)
     return getattr(_numpy, name)
 
 

@@ -125,3 +125,33 @@ def test_a_buffer_that_outlives_its_transform():
     cr.grad(f)(3.0)
     with pytest.raises(cr.EscapedTraceError):
         kept[0] + 1.0
+
+
+# ---- buffers that an object keeps -------------------------------------------------------------
+
+
+class Simulation:
+    def __init__(self, n):
+        self.position = np.zeros(n)
+
+    def run(self, k):
+        self.position[:] = k
+        self.position += k * k
+        return np.sum(self.position)
+
+
+class Adding(Simulation):
+    def run(self, k):
+        self.position += k
+        return np.sum(self.position)
+
+
+@pytest.mark.parametrize("run", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (1.0,))])
+def test_an_object_whose_buffers_are_written_to_is_made_inside_the_function(run):
+    for kept, plain in ((Simulation(3), 18.0), (Adding(3), 6.0)):
+        with pytest.raises(cr.ChainRulesError, match=r"(?s)ma[kd]e .*inside the"):
+            run(lambda k, kept=kept: kept.run(k))(2.0)
+        assert plain == kept.run(2.0)
+    assert 15.0 == cr.grad(lambda k: Simulation(3).run(k))(2.0)
+    assert 6.0 == cr.hessian(lambda k: Simulation(3).run(k))(2.0)
+    assert 3.0 == cr.grad(lambda k: Adding(3).run(k))(2.0)

@@ -695,3 +695,95 @@ class TestArraysWithoutProtocols:
 
     def test_where_it_is_not_differentiated_it_is_nobodys_business(self):
         assert 2.0 == cr.grad(lambda z, x: z * x.shape[0])(1.0, ForeignArray([1.0, 2.0]))
+
+
+# ---- fields that are constant ---------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Simulation:
+    w: float = 1.5
+    steps: int = 3
+    shape: tuple = (2, 2)
+    seed: int = 0
+    gain: float = 2  # annotated as a float, and so a number like others
+    corners: tuple[float, float] = (0, 1)
+    table: np.ndarray = dataclasses.field(
+        default_factory=lambda: np.arange(4.0), metadata={"static": True}
+    )
+
+
+class Counted:
+    def __init__(self, w, k):
+        self.w, self.k, self.many = w, np.int64(k), [1, 2]
+
+
+def simulated(m):
+    noise = np.random.default_rng(m.seed).normal()
+    total = sum(m.w * m.gain for _ in range(m.steps)) + m.w**2 * noise
+    return total + m.table[m.steps] * m.w + np.sum(np.zeros(m.shape) + m.corners[1] * m.w)
+
+
+def test_integers_in_fields_are_constants_and_usable_as_sizes():
+    noise = np.random.default_rng(0).normal()
+    expected = {"w": 3 * 2 + 2 * 1.5 * noise + 3 + 4, "gain": 4.5, "corners": (0.0, 6.0)}
+    point = Simulation()
+    gradients = [
+        cr.grad(simulated)(point),
+        cr.jacfwd(simulated)(point),
+        cr.jacrev(simulated)(point),
+        cr.vjp(simulated, point)[1](1.0)[0],
+    ]
+    for gradient in gradients:
+        for name, slope in expected.items():
+            np.testing.assert_allclose(gradient[name], slope)
+        for name in ("steps", "shape", "seed", "table"):
+            assert gradient[name] is cr.NoTangent()
+    slope = cr.jvp(simulated, (point,), (cr.Tangent(Simulation, w=1.0),))[1]
+    np.testing.assert_allclose(slope, expected["w"])
+    np.testing.assert_allclose(
+        cr.linearize(simulated, point)[1](gradients[0]), expected["w"] ** 2 + 4.5**2 + 36
+    )
+    np.testing.assert_allclose(cr.hessian(simulated)(point).w.w, 2 * noise)
+    assert cr.hessian(simulated)(point).w.steps is cr.NoTangent()
+
+
+def test_constant_fields_stay_in_flatten_and_in_updates():
+    point = Simulation()
+    vector, unflatten = cr.flatten(point)
+    np.testing.assert_array_equal(vector, [1.5, 2.0, 0.0, 1.0])
+    moved = [unflatten(2 * vector), point - 0.1 * cr.grad(simulated)(point)]
+    for m in moved:
+        assert (3, (2, 2), 0) == (m.steps, m.shape, m.seed)
+        assert all(type(n) is int for n in (m.steps, *m.shape, m.seed))
+        assert m.table is point.table
+        assert m.w != point.w
+
+
+def test_integers_in_fields_of_other_objects_and_in_lists():
+    def f(m):
+        return sum(m.w * n for n in m.many) * [1.0, 2.0, 4.0][m.k]
+
+    gradient = cr.grad(f)(Counted(2.0, 2))
+    assert (12.0, cr.NoTangent(), [8.0, 8.0]) == (gradient.w, gradient.k, gradient.many)
+    moved = Counted(2.0, 2) + gradient
+    assert (14.0, 2, [9.0, 10.0]) == (moved.w, moved.k, moved.many)
+    assert {"w": 3.0, "n": 2.0} == cr.grad(lambda d: d["w"] * d["n"])({"w": 2.0, "n": 3})
+    assert 6.0 == cr.grad(lambda n: n * n)(3)
+    with pytest.raises(cr.LostDerivativeError, match="as fields of an object: there"):
+        cr.grad(lambda d: sum(d["w"] for _ in range(d["n"])))({"w": 2.0, "n": 3})
+
+
+@dataclasses.dataclass
+class Counts:
+    n: int = 3
+
+
+@pytest.mark.parametrize("given", [{"steps": 1.0}, {"shape": (0.0, 1.0)}, {"table": np.ones(4)}])
+def test_a_tangent_of_a_constant_field_is_refused(given):
+    (name,) = given
+    message = f"at {name!r} is not zero, and the field is constant"
+    with pytest.raises(cr.TangentError, match=message):
+        cr.jvp(simulated, (Simulation(),), (cr.Tangent(Simulation, **given),))
+    with pytest.raises(TypeError, match="integers in its fields are constants, floats are not"):
+        cr.grad(lambda m: m.n * 2.0)(Counts())

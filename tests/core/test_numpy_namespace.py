@@ -1,5 +1,8 @@
 """chainrules.numpy: NumPy's own names, with creation functions that see traced values."""
 
+import subprocess
+import sys
+
 import numpy
 import pytest
 
@@ -52,6 +55,36 @@ def test_everything_else_is_numpys_own():
     numpy.testing.assert_array_equal(np.arange(2, 9, 3), numpy.arange(2, 9, 3))
     assert np.vectorize(lambda x: x + 1)(X).shape == (3,)
     assert np.fromiter([1, 2, 3], int, 2).tolist() == [1, 2]
+
+
+IMPORTS = """
+from chainrules import numpy as np
+from chainrules.numpy.linalg import solve
+import chainrules.numpy.fft
+import chainrules.numpy.lib.stride_tricks
+import chainrules.numpy.polynomial.chebyshev as chebyshev
+import chainrules.numpy.random as random
+from chainrules.numpy.polynomial import Polynomial
+import numpy
+import chainrules as cr
+assert (solve, np.fft, random) == (numpy.linalg.solve, numpy.fft, numpy.random)
+assert (np.linalg, cr.numpy.fft, np.lib) == (numpy.linalg, numpy.fft, numpy.lib)
+assert chebyshev is np.polynomial.chebyshev is not numpy.polynomial.chebyshev
+assert Polynomial is np.polynomial.Polynomial
+assert numpy.linalg.__name__ == numpy.linalg.__spec__.name == "numpy.linalg"
+numpy.testing.assert_allclose(cr.grad(np.linalg.det)(2 * numpy.eye(2)), 2 * numpy.eye(2))
+assert cr.grad(lambda x: solve(x * numpy.eye(1), numpy.ones(1))[0])(2.0) == -0.25
+try:
+    import chainrules.numpy.nothing
+except ModuleNotFoundError:
+    print("done")
+"""
+
+
+def test_modules_within_are_imported_by_name_and_break_nothing():
+    # In a process of its own: what such an import leaves behind is left in sys.modules.
+    run = subprocess.run([sys.executable, "-P", "-c", IMPORTS], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("done\n", "")
 
 
 def test_arrays_are_copied_as_numpy_does():

@@ -55,6 +55,45 @@ def test_results_belong_to_the_caller():
     assert np.all(seed == 1)
 
 
+READS = {
+    "a slice": lambda y: np.sum(y[1:3]),
+    "entries": lambda y: y[0] * y[-1],
+    "a list of indices": lambda y: np.sum(y[[0, 0, 2]]),
+    "a mask": lambda y: np.sum(y[y > 1.0]),
+    "two reads": lambda y: np.sum(y[1:3]) + np.sum(y[2:4]),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS.keys())
+@pytest.mark.parametrize("size", [5, N])
+def test_adding_in_place_onto_a_cotangent_that_somebody_else_holds(size, read):
+    kept, point = np.full(size, 3.0), np.linspace(0.1, 2.0, size)
+
+    @cr.primitive
+    def tripled(x):
+        return 3.0 * x
+
+    @cr.rrule.register(tripled)
+    def tripled_rrule(tripled, x):
+        return tripled(x), lambda ybar: (cr.NoTangent(), kept)
+
+    def read_before(x):
+        y = 2.0 * x
+        part = read(y)  # recorded first, so what it gives back arrives when kept is there
+        return part + np.sum(tripled(y))
+
+    gradient = cr.grad(read_before)(point)
+    alone = cr.grad(lambda x: read(2.0 * x))(point)
+    np.testing.assert_allclose(gradient, 6.0 + alone, rtol=1e-12)
+    np.testing.assert_array_equal(kept, np.full(size, 3.0))
+    # The seed of the caller, which arrives at y as it is, and at z as well.
+    seed = np.ones(size)
+    _, pullback = cr.vjp(lambda y: (read(y), y, y + 0.0), point)
+    (first,) = pullback((1.0, seed, seed))
+    np.testing.assert_array_equal(seed, np.ones(size))
+    np.testing.assert_array_equal(first, pullback((1.0, seed, seed))[0])
+
+
 def test_what_a_rule_returns_and_keeps_is_not_written():
     kept = np.full(N, 3.0)
 

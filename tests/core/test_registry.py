@@ -1,10 +1,13 @@
 """The tables of rules: asking, registering, opting out, and the tools that define rules."""
 
+import dataclasses
 import functools
 import gc
 import inspect
 import math
 import re
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -574,7 +577,7 @@ def plain(x):
     [
         (plain, "plain itself is", "decorate plain with @cr.primitive, and register the rule for"),
         (math.gamma, "gamma itself is", "put the call into a function with @cr.primitive, and"),
-        (Scale, "Scale itself is", "put the call into a function with @cr.primitive, and"),
+        (Scale, "Scale itself is", "decorate Scale with @cr.primitive, and register the rule for"),
         (
             cr.instances(Scale),
             "an instance of Scale is itself",
@@ -632,6 +635,172 @@ def test_a_wrapper_of_a_primitive_runs_where_it_is_called_by_a_rule(f):
 
     cr.scalar_rule(f, 5.0)
     assert 10.0 == cr.grad(cr.checkpoint(twice))(1.0)
+
+
+def registered_by(module, program, **names):
+    """Run a program that registers rules, as if ``module`` did."""
+    exec(program, {"cr": cr, "NO": NO, "__name__": module, **names})
+
+
+SCALAR = "cr.scalar_rule(f, 2.0)"
+BY_HAND = "@cr.rrule.register(f)\ndef f_rrule(f, x): return f(x), lambda ybar: (NO, ybar)"
+LINEAR = "cr.linear_rule(f, lambda ybar, space: ybar)"
+CONSTANT = "cr.non_differentiable(f)"
+TYPED = "@cr.rrule.register(f)\ndef f_rrule(f, x: str): return f(x), lambda ybar: (NO, NO)"
+
+
+@pytest.mark.parametrize("first", [SCALAR, BY_HAND, LINEAR, CONSTANT])
+@pytest.mark.parametrize("second", [SCALAR, BY_HAND, LINEAR, CONSTANT])
+def test_replacing_the_rule_of_another_module_warns(f, first, second, recwarn):
+    registered_by("theirs.rules", first, f=f)
+    registered_by("theirs", first, f=f)  # again, as when it is loaded again
+    assert [] == recwarn.list
+    message = r"a rule of f that theirs registered is replaced, for everybody"
+    with pytest.warns(cr.RuleReplacedWarning, match=message):
+        registered_by("ours", second, f=f)
+    recwarn.clear()
+    registered_by("ours", second, f=f)
+    assert [] == recwarn.list
+
+
+def test_replacing_a_rule_of_ours_warns_once_and_at_the_line(recwarn):
+    former = [table.methods.pop(np.cbrt) for table in (cr.frule, cr.rrule)]
+    kinds = [table.kinds.pop(np.cbrt) for table in (cr.frule, cr.rrule)]
+    try:
+        for table, methods in zip((cr.frule, cr.rrule), former, strict=True):
+            table.methods[np.cbrt] = methods
+        for _ in range(2):  # a cell of a notebook that is run again
+            cr.scalar_rule(np.cbrt, lambda y, x: 0 * x)
+        assert {__file__} == {warning.filename for warning in recwarn.list}
+        assert {cr.RuleReplacedWarning} == {warning.category for warning in recwarn.list}
+        assert "a rule of numpy.cbrt that chainrules registered" in str(recwarn.list[0].message)
+        assert 1 == len(recwarn.list)
+    finally:
+        for table, methods, kind in zip((cr.frule, cr.rrule), former, kinds, strict=True):
+            table.methods[np.cbrt], table.kinds[np.cbrt] = methods, kind
+            table.scalars[np.cbrt] = kind
+
+
+def test_a_rule_for_other_types_replaces_nothing(f, recwarn):
+    registered_by("theirs", SCALAR, f=f)
+    registered_by("ours", TYPED, f=f)
+    assert [] == recwarn.list
+    with pytest.warns(cr.RuleReplacedWarning, match="that ours registered"):
+        registered_by("others", TYPED, f=f)
+
+
+def test_a_rule_of_the_users_stays_when_rules_of_its_library_are_loaded_late():
+    # The first other function of scipy.special that was differentiated put ours in its place.
+    program = """
+import warnings, scipy.special, chainrules as cr
+warnings.simplefilter("ignore")
+cr.scalar_rule(scipy.special.erf, lambda y, x: 7.0)
+cr.grad(scipy.special.gammaln)(1.5)
+print(cr.grad(scipy.special.erf)(1.5))
+"""
+    run = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
+    assert ("7.0\n", "") == (run.stdout, run.stderr)
+
+
+def test_primitive_on_a_class_keeps_a_class():
+    class Base:
+        def doubled(self):
+            return type(self)(2 * self.a)
+
+    @cr.primitive
+    class Wave(Base):
+        """A wave."""
+
+        def __init__(self, a, phase=0.0):
+            super().__init__()
+            self.a, self.phase = a, phase
+
+        def at(self, x):
+            return self.a * np.sin(x + self.phase)
+
+    asked = []
+    assert isinstance(Wave, type)
+    assert isinstance(Wave(1.0), Wave)
+    assert isinstance(Wave(1.0), Base)
+    assert ("Wave", "A wave.") == (Wave.__name__, Wave.__doc__)
+    assert ["a", "phase"] == list(inspect.signature(Wave).parameters)
+    # Without a rule its constructor runs, on traced values too.
+    assert np.sin(3.0) == cr.grad(lambda a: Wave(a).at(3.0))(2.0)
+
+    @cr.frule.register(Wave)
+    def wave_frule(tangents, Wave, a, phase=0.0):  # noqa: N803
+        asked.append("frule")
+        return Wave(a, phase), cr.Tangent(Wave, a=10 * tangents[1])
+
+    @cr.rrule.register(Wave)
+    def wave_rrule(Wave, a, phase=0.0):  # noqa: N803
+        asked.append("rrule")
+        return Wave(a, phase), lambda ybar: (NO, 10 * ybar.a, cr.ZeroTangent())
+
+    def program(a):
+        wave = Wave(a)
+        assert isinstance(wave, Wave)
+        return wave.at(3.0)
+
+    assert 10 * np.sin(3.0) == cr.grad(program)(2.0)
+    assert (2 * np.sin(3.0), 10 * np.sin(3.0)) == cr.jvp(program, (2.0,), (1.0,))
+    assert 20 * np.sin(3.0) == cr.grad(lambda a: Wave(a, phase=0.0).doubled().at(3.0))(2.0) / 10
+    assert 0.0 == cr.hessian(program)(2.0)
+    assert {"frule", "rrule"} == set(asked)
+    assert "wave_rrule" in cr.which(cr.rrule, Wave, 2.0)
+    assert "not asked" not in cr.which(cr.rrule, Wave, 2.0)
+
+    class Louder(Wave):
+        def __init__(self, a):
+            super().__init__(100 * a)
+
+    assert 100 * np.sin(3.0) == cr.grad(lambda a: Louder(a).at(3.0))(2.0)
+
+
+def test_primitive_on_dataclasses_and_on_classes_with_slots():
+    @cr.primitive
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Point:
+        x: float
+        y: float = 2.0
+
+    @dataclasses.dataclass
+    @cr.primitive
+    class Below:
+        x: float
+        y: float = 2.0
+
+    for cls in (Point, Below):
+        assert [f.name for f in dataclasses.fields(cls)] == ["x", "y"]
+        assert cls(1.0) == cls(1.0, 2.0)
+        assert cr.grad(lambda p: p.x * p.y)(cls(1.0)).x == 2.0
+        assert cr.grad(lambda x, cls=cls: cls(x).x * cls(x).y)(1.0) == 2.0
+    assert not hasattr(Point(1.0), "__dict__")
+    assert cr.primitive(float) is not float  # C's classes are wrapped, as functions are
+
+
+def test_a_pullback_that_gives_none_is_an_error(f):
+    def gives_none(f, *args):
+        return f(*args), lambda ybar: (NO, *[None for _ in args])
+
+    cr.rrule.register(f)(gives_none)
+    message = r"pullback of f gave None for argument 0 \(test_registry\.py:\d+\)(?s:.*)ZeroTangent"
+    for run in (cr.grad(f), cr.grad(lambda x: f(2 * x)), lambda x: cr.vjp(f, x)[1](1.0)):
+        with pytest.raises(cr.RuleError, match=message):
+            run(1.0)
+
+    @cr.primitive
+    def product(pair):
+        return pair[0] * pair[1]
+
+    @cr.rrule.register(product)
+    def product_rrule(product, pair):
+        return product(pair), lambda ybar: (NO, (ybar * pair[1], None))
+
+    with pytest.raises(cr.TangentError, match=r"pullback of product, argument 0: None is no tan"):
+        cr.grad(product)((2.0, 3.0))
+    with pytest.raises(cr.RuleError, match=r"pullback of product gave None for argument 0"):
+        cr.grad(lambda b: product((2.0, b)))(3.0)
 
 
 # ---- rules that compute with object arrays --------------------------------------------------

@@ -322,14 +322,19 @@ def test_a_function_of_which_nothing_is_known_is_refused_where_it_is_large():
         cr.sparsity(blurred, np.ones(20_000))
 
 
-def test_without_scipy_the_error_names_it(monkeypatch):
+def test_without_scipy_the_error_says_which_extra_to_install(monkeypatch):
     original = builtins.__import__
 
     def without(name, *args, **kwargs):
         if name.startswith("scipy"):
-            raise ImportError("No module named 'scipy'")
+            raise ModuleNotFoundError("No module named 'scipy'", name=name)
         return original(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match="scipy"):
-        cr.sparsity(np.sin, X)
+    for run in (
+        lambda x: cr.sparsity(np.sin, x),
+        cr.hessian(lambda x: np.sum(x**3), sparse=True),
+        *(make(np.sin, sparse=True) for make in (cr.jacfwd, cr.jacrev, cr.jacobian)),
+    ):
+        with pytest.raises(ModuleNotFoundError, match=r"need SciPy(?s:.*)chainrules\[scipy\]"):
+            run(X)

@@ -203,6 +203,39 @@ def test_jacobian_shapes():
     assert cr.jacobian(lambda x: x)(np.zeros(0)).shape == (0, 0)
 
 
+def test_jacobian_picks_the_cheaper_mode():
+    """Counted are the calls of a linear function and of its transpose: one for each direction."""
+    calls = []
+
+    @cr.primitive
+    def repeated(x, n=1):
+        calls.append("forward")
+        return np.resize(x, n)
+
+    @cr.linear_rule(repeated)
+    def repeated_transpose(ybar, space, n=1):
+        calls.append("reverse")
+        return repeated(np.sum(np.reshape(ybar, (-1, space.shape[0])), axis=0), n=space.shape[0])
+
+    def count(transform, x, n):
+        calls.clear()
+        y = transform(lambda x: repeated(np.sin(x), n=n))(x)
+        assert (n, len(x)) == y.shape
+        return len(calls)
+
+    few, many = np.ones(2), np.ones(40)
+    assert count(cr.jacrev, few, 80) > 80 > 10 > count(cr.jacfwd, few, 80)
+    assert 10 > count(cr.jacobian, few, 80)
+    # Many inputs and few outputs: the sum of many, so that the transpose spreads few.
+    calls.clear()
+    total = cr.jacobian(lambda x: np.sum(repeated(x, n=80)))(many)
+    assert total.shape == (40,)
+    assert len(calls) < 10
+    calls.clear()
+    cr.jacfwd(lambda x: np.sum(repeated(x, n=80)))(many)
+    assert len(calls) > 40
+
+
 def test_jacobian_of_containers():
     jac = cr.jacobian(lambda t: {"y": t["a"] * t["b"]})({"a": X, "b": 2.0})
     np.testing.assert_array_equal(jac["y"]["a"], 2.0 * np.eye(3))

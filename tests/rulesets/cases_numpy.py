@@ -271,12 +271,10 @@ CASES: dict = {
     **REDUCTIONS, **EXTREMES, **OF_NANS, **QUANTILES, **ACCUMULATIONS, **CONSTANT, **LIKE,
     **MAKERS, **SHAPES, **JOINS, **CHOICES, **PRODUCTS, **DIFFERENCES, **POLYNOMIALS, **WRITES,
 }  # fmt: skip
-for _name in ("cumulative_sum", "cumulative_prod", "unstack"):  # since NumPy 2.1
-    if hasattr(np, _name):
-        CASES[getattr(np, _name)] = [case(X), case(F32[0]), case(A, axis=1)]
-if hasattr(np, "cumulative_sum"):
-    CASES[np.cumulative_sum] += [case(X, include_initial=True), case(A, axis=(-1,))]
-    CASES[np.cumulative_prod] += [case(X, include_initial=True), case(A, axis=(-1,))]
+for _f in (np.cumulative_sum, np.cumulative_prod, np.unstack):
+    CASES[_f] = [case(X), case(F32[0]), case(A, axis=1)]
+CASES[np.cumulative_sum] += [case(X, include_initial=True), case(A, axis=(-1,))]
+CASES[np.cumulative_prod] += [case(X, include_initial=True), case(A, axis=(-1,))]
 if hasattr(np, "row_stack"):  # deprecated
     CASES[np.row_stack] = [case([A, B])]
 WRITERS = set(WRITES)

@@ -453,3 +453,78 @@ def test_jacobians_where_the_function_captures_what_is_differentiated(f):
     second = cr.jacfwd(cr.jacfwd(f))(a)
     for transform in (cr.jacfwd, cr.jacrev):
         np.testing.assert_allclose(second, transform(cr.jacrev(f))(a), rtol=1e-11, atol=1e-12)
+
+
+# ---- functions that capture traced values, given to a primitive whose arguments are plain -------
+
+
+@cr.primitive
+def euler(rhs, z, steps):
+    """A solver that is no NumPy: it keeps plain numbers."""
+    path = np.zeros((steps + 1, len(z)))
+    path[0] = z
+    for i in range(steps):
+        path[i + 1] = path[i] + 0.1 * rhs(path[i])
+    return path[-1]
+
+
+@cr.frule.register(euler)
+def euler_frule(tangents, euler, rhs, z, steps):
+    _, _, zdot, _ = tangents
+    zdot = np.zeros(len(z)) if isinstance(zdot, cr.ZeroTangent) else zdot
+
+    def augmented(both):
+        return np.concatenate([rhs(both[: len(z)]), -zdot * both[0]])
+
+    both = euler(augmented, np.concatenate([z, np.ones(len(z))]), steps)
+    return both[: len(z)], both[len(z) :]
+
+
+def captured_by_the_program(k):
+    return np.sum(euler(lambda z: -k * z, np.ones(2), 3))
+
+
+def captured_by_the_rule(k):
+    return np.sum(euler(lambda z: -z, k * np.ones(2), 3))
+
+
+def in_jacfwd(f):
+    return cr.jacfwd(lambda k: f(k[0] * k[1]))(np.array([2.0, 1.0]))
+
+
+def in_linearize(f):
+    return cr.linearize(f, 2.0)
+
+
+def in_hessian(f):
+    return cr.hessian(lambda k: f(k[0]))(np.ones(2))
+
+
+MESSAGE = (
+    r"(?s)^euler was called with a function that captures a traced value, in test_h.* pass the"
+)
+
+
+@pytest.mark.parametrize("run", [in_jacfwd, in_linearize])
+def test_a_rule_that_captures_a_traced_tangent_is_to_pass_it_as_an_argument(run):
+    """In jvp the tangent is a plain number; elsewhere it is traced."""
+    slope = cr.jvp(captured_by_the_rule, (2.0,), (0.5,))
+    np.testing.assert_allclose(slope[0], 4 * 0.9**3)
+    with pytest.raises(cr.LostDerivativeError, match=MESSAGE):
+        run(captured_by_the_rule)
+
+
+@pytest.mark.parametrize("run", [in_jacfwd, in_linearize, in_hessian, lambda f: cr.grad(f)(2.0)])
+def test_a_function_that_captures_a_traced_value_is_to_get_it_as_an_argument(run):
+    with pytest.raises(cr.LostDerivativeError, match=MESSAGE):
+        run(captured_by_the_program)
+
+
+def test_an_error_of_a_function_without_traced_values_stays_as_it_is():
+    def rhs(z):
+        raise ValueError("no such rate")
+
+    with pytest.raises(ValueError, match="no such rate"):
+        cr.grad(lambda k: k * euler(rhs, np.ones(2), 3)[0])(2.0)
+    with pytest.raises(ValueError, match="no such rate"):
+        cr.grad(lambda k: euler(lambda z: rhs(k), [1.0], 1)[0])(2.0)

@@ -26,10 +26,6 @@ SINGLE = np.float32
 
 # ---- through the signatures -------------------------------------------------------------------
 
-# Since NumPy 2.1.
-CUMULATIVE = [getattr(np, name, name) for name in ("cumulative_sum", "cumulative_prod")]
-UNSTACK = getattr(np, "unstack", None)
-
 # The arguments of functions that need more than one matrix.
 ARGUMENTS: dict = {  # annotated, as a type checker would compare all their overloads
     np.append: (V, W), np.array_split: (X, 2), np.astype: (X, SINGLE), np.block: ([X, Y],),
@@ -51,7 +47,7 @@ ARGUMENTS: dict = {  # annotated, as a type checker would compare all their over
     np.tensordot: (X, Y.T), np.tile: (X, 2), np.union1d: (V, W), np.vander: (V,), np.vdot: (V, W),
     np.vsplit: (X, 3), np.hsplit: (X, 2), np.where: (M, X, Y), np.matmul: (X, Y.T),
     np.vecdot: (X, Y), np.arccosh: (X + 1,), np.ediff1d: (V,), np.ldexp: (X, 2),
-    np.permute_dims: (X,), CUMULATIVE[0]: (V,), CUMULATIVE[1]: (V,),
+    np.permute_dims: (X,), np.cumulative_sum: (V,), np.cumulative_prod: (V,),
     np.trim_zeros: (V,), np.stack: ([X, Y],), np.concatenate: ([X, Y],),
     np.vstack: ([X, Y],), np.hstack: ([X, Y],), np.dstack: ([X, Y],), np.column_stack: ([X, Y],),
     np.apply_over_axes: (np.sum, X, 0), np.histogramdd: (X,),
@@ -93,7 +89,7 @@ SPECIAL: dict = {
     (np.polyint, "k"): [0.5], (np.trapezoid, "axis"): 0, (np.unwrap, "axis"): 0,
     (np.unwrap, "period"): 6.0, (np.tensordot, "axes"): 1, (np.linalg.tensordot, "axes"): 1,
     (np.average, "axis"): 0, (np.rot90, "axes"): (1, 0), (np.flip, "axis"): (0, 1),
-    (np.squeeze, "axis"): (), (UNSTACK, "axis"): 1, (np.linalg.qr, "mode"): "r",
+    (np.squeeze, "axis"): (), (np.unstack, "axis"): 1, (np.linalg.qr, "mode"): "r",
     (np.linalg.tensorsolve, "axes"): (0,), (np.pad, "mode"): "mean", (np.trim_zeros, "axis"): 0,
     (np.fft.fftshift, "axes"): 1, (np.fft.ifftshift, "axes"): 1, (np.linalg.cross, "axis"): 1,
     (np.cross, "axis"): 1, (np.cross, "axisa"): 1, (np.cross, "axisb"): 1, (np.vecdot, "axis"): 0,
@@ -110,7 +106,7 @@ SPECIAL: dict = {
     (np.cov, "y"): Y, (np.corrcoef, "y"): Y, (np.take, "mode"): "clip",
     (np.nan_to_num, "copy"): True, (np.stack, "axis"): 1, (np.interp, "period"): 2.0,
     (np.cumsum, "axis"): 1, (np.diagonal, "axis1"): 0, (np.diagonal, "axis2"): -1,
-    (CUMULATIVE[0], "axis"): 0, (CUMULATIVE[1], "axis"): 0,
+    (np.cumulative_sum, "axis"): 0, (np.cumulative_prod, "axis"): 0,
     (np.trace, "axis1"): 0, (np.trace, "axis2"): -1, (np.split, "axis"): 0,
     (np.full_like, "order"): "C", (np.full_like, "subok"): False,
 }  # fmt: skip
@@ -514,7 +510,7 @@ PADDINGS = [
 @pytest.mark.parametrize("width", [0, 2, (1, 3), ((1, 2), (0, 7)), {1: (3, 1)}], ids=str)
 @pytest.mark.parametrize(("mode", "options"), PADDINGS, ids=str)
 def test_pad(mode, options, width):
-    if type(width) is dict and np.__version__ < "2.2":
+    if type(width) is dict and np.lib.NumpyVersion(np.__version__) < "2.2.0":
         pytest.skip("NumPy 2.2 takes a dict")
     for x in (X, F, X[:, :1]):
         check_method(lambda x: np.pad(x, width, mode, **options), x)
@@ -598,7 +594,10 @@ def test_astype_without_a_copy_is_the_array_itself():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.skipif(np.__version__ >= "2.5", reason="vectors in the plane are no longer taken")
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) >= "2.5.0",
+    reason="vectors in the plane are no longer taken",
+)
 def test_cross_in_the_plane():
     a, b, c = X[:, :2], Y[:, :2], Y[:, :3]
     for left, right in ((a, b), (a, c), (c, a), (a, b[0])):

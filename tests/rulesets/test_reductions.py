@@ -305,7 +305,6 @@ def test_accumulations_pass_over_nan(f):
     both(lambda x: f(np.where(MASK, x, np.nan), axis=1), X[0])
 
 
-@pytest.mark.skipif(not hasattr(np, "cumulative_sum"), reason="NumPy 2.0 does not have it")
 @pytest.mark.parametrize("options", [{}, {"include_initial": True}], ids=text)
 def test_cumulative(options):
     for f in (np.cumulative_sum, np.cumulative_prod):

@@ -121,7 +121,7 @@ ALWAYS = {
     "vsplit": matrix(lambda x: np.vsplit(x, [1])[0]),
     "hsplit": matrix(lambda x: np.hsplit(x, [1])[0]),
     "dsplit": lambda x: np.dsplit(x, [1])[0] if x.ndim == 3 else None,
-    "unstack": matrix(lambda x: np.unstack(x)[0] if len(x) and hasattr(np, "unstack") else None),
+    "unstack": matrix(lambda x: np.unstack(x)[0] if len(x) else None),
     "real": np.real,
     "real_if_close of a real array": lambda x: np.real_if_close(x) if is_real(x) else None,
     "sliding_window_view": vector(

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -15,11 +15,17 @@ from .leaves import leaves, tangent_leaves, with_leaves
 from .linearize import linear_program
 from .sparse import sparse_matrix
 
+P = ParamSpec("P")
+
 
 @takes_argnums
 def jacfwd(
-    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
-) -> Callable:
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: RuleConfig | None = None,
+) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f``, column by column in forward mode.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 from ..config import RuleConfig
 from ..rules import ProjectTo, describe
@@ -12,11 +12,17 @@ from ..rules.signatures import name_of
 from ..rules.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
+P = ParamSpec("P")
+
 
 @takes_argnums
 def value_and_grad(
-    f: Callable, argnums: Argnums = 0, has_aux: bool = False, *, config: RuleConfig = REVERSE
-) -> Callable:
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    config: RuleConfig = REVERSE,
+) -> Callable[P, Any]:
     """Return a function giving the value of ``f`` and its gradient.
 
     Parameters
@@ -86,8 +92,12 @@ def _value_and_grad(
 
 @takes_argnums
 def grad(
-    f: Callable, argnums: Argnums = 0, has_aux: bool = False, *, config: RuleConfig = REVERSE
-) -> Callable:
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    config: RuleConfig = REVERSE,
+) -> Callable[P, Any]:
     """Return a function giving the gradient of ``f``, in reverse mode.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 from ..config import AsksForBlocks, RuleConfig
 from ..forward.jacfwd import sparse_forward_jacobian
@@ -14,6 +14,9 @@ from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.zeros import zero_tangent
 from .transposed import transposed
 from .vjp import ReverseConfig, pulling
+
+P = ParamSpec("P")
+
 
 # To record the sweep costs about as much as it costs to run it for so many cotangents.
 WORTH_RECORDING = 5
@@ -30,8 +33,12 @@ REVERSE_BLOCKS = ReverseBlocks()
 
 @takes_argnums
 def jacrev(
-    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
-) -> Callable:
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: RuleConfig | None = None,
+) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f``, row by row in reverse mode.
 
     Parameters
@@ -79,8 +86,12 @@ def jacrev(
 
 @takes_argnums
 def jacobian(
-    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
-) -> Callable:
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: RuleConfig | None = None,
+) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the mode with fewer passes.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 from ..config import RuleConfig
 from ..forward import jvp, linearize
@@ -11,11 +11,17 @@ from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from .grad import grad
 from .vjp import REVERSE
 
+P = ParamSpec("P")
+
 
 @takes_argnums
 def hessian(
-    f: Callable, argnums: Argnums = 0, *, sparse: bool = False, config: RuleConfig | None = None
-) -> Callable:
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: RuleConfig | None = None,
+) -> Callable[P, Any]:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 
     Parameters

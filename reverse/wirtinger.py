@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -13,9 +13,16 @@ from ..forward.jvp import FORWARD
 from ..rules.arguments import Arguments, takes_argnums, titled
 from ..rules.project import ProjectTo, shape_of
 
+P = ParamSpec("P")
+
 
 @takes_argnums
-def wirtinger(f: Callable, argnums: int = 0, *, config: RuleConfig = FORWARD) -> Callable:
+def wirtinger(
+    f: Callable[P, Any],
+    argnums: int = 0,
+    *,
+    config: RuleConfig = FORWARD,
+) -> Callable[P, Any]:
     """Return a function giving both Wirtinger derivatives of ``f``.
 
     With z = x + iy: ``df/dz = (df/dx - i df/dy) / 2`` and ``df/dzbar = (df/dx + i df/dy) / 2``.

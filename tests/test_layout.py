@@ -1,6 +1,8 @@
 """The given top-level folders are one package, ``chainrules``, and nothing else."""
 
 import ast
+import importlib
+import inspect
 import subprocess
 import sys
 import tomllib
@@ -96,3 +98,15 @@ assert not found, found
 assert {str(TOP)!r} not in sys.path
 """
     subprocess.run([sys.executable, "-I", "-c", script], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("name", ["chainrules", "chainrules.rules"])
+def test_the_names_listed_by_hand_are_all_there_are(name):
+    module = importlib.import_module(name)
+    rooms = {"config", "forward", "reverse", "rules", "numpy", "testing", "coverage"}
+    there = {
+        word
+        for word, x in vars(module).items()
+        if not word.startswith("_") and not inspect.ismodule(x) and word not in rooms
+    }
+    assert sorted(there) == sorted(module.__all__)

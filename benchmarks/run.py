@@ -49,21 +49,41 @@ def main() -> int:
     if options.threads == "both":
         return both(options)
     set_threads(int(options.threads))
-    wrong = False
-    rows = []
-    print(f"{machine(options.threads)}\n\n{heading()}", flush=True)
-    for row in measure(options):
-        rows.append(row)
-        print(row, flush=True)
-        wrong = wrong or bool(row.wrong) or OURS in row.failed
-    missed = [row.name.strip() for row in rows if row.missed()]
-    print(f"\ntargets missed by {len(missed)} of {len(rows)} rows: {', '.join(missed) or 'none'}\n")
+    print(f"{machine(options.threads)}\n", flush=True)
+    rows = report(options)
+    wrong = any(row.wrong or OURS in row.failed for row in rows)
+    calls = report_calls(options) if options.threads == "1" else []
+    wrong = wrong or any(row.wrong for row in calls)
     if options.json:
         day = datetime.date.today().isoformat()
-        found = [dataclasses.asdict(row) for row in rows]
+        found, of_calls = [[dataclasses.asdict(row) for row in part] for part in (rows, calls)]
         figures = {"machine": machine(options.threads), "day": day, "rows": found}
+        figures["calls"] = of_calls
         Path(options.json).write_text(json.dumps([figures], indent=1), encoding="utf-8")
     return 1 if wrong else 0
+
+
+def report(options: argparse.Namespace) -> list[Row]:
+    """Measure and print the table of the workloads."""
+    rows = []
+    for row in measure(options):
+        if not rows:
+            print(heading())
+        rows.append(row)
+        print(row, flush=True)
+    if rows:
+        missed = [row.name.strip() for row in rows if row.missed()]
+        names = ", ".join(missed) or "none"
+        print(f"\ntargets missed by {len(missed)} of {len(rows)} rows: {names}\n")
+    return rows
+
+
+def report_calls(options: argparse.Namespace) -> list[Any]:
+    """Measure and print what single calls cost."""
+    import calls
+    import timing
+
+    return calls.report(options.only, timing.QUICK if options.quick else timing.FULL)
 
 
 def parse() -> argparse.Namespace:
@@ -103,12 +123,16 @@ def both(options: argparse.Namespace) -> int:
 
 def markdown(figures: list[dict]) -> str:
     """Return the tables of a run in Markdown."""
+    import calls
+
     parts = ["Our time divided by theirs: below 1 we are faster. Memory is beside by hand.\n"]
     for run in figures:
         rows = [Row(**row).markdown() for row in run["rows"]]
         parts.append(
             "\n".join([f"{run['machine']}, {run['day']}\n", markdown_heading(), *rows, ""])
         )
+        if run["calls"]:
+            parts.append(calls.markdown(run["calls"]))
     return "\n".join(parts)
 
 

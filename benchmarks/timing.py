@@ -6,6 +6,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,10 @@ QUICK = Effort(rounds=5, seconds=0.002, budget=0.1, fewest_rounds=1, patience=4.
 FULL = Effort(rounds=41, seconds=0.01, budget=0.6, fewest_rounds=2, patience=300.0)
 
 
-def interleaved(programs: dict[str, Callable], effort: Effort) -> dict[str, list[float]]:
-    """Return, for each program, its seconds per call in each round.
+def interleaved(
+    programs: dict[Any, Callable], effort: Effort, clock: Callable[[], float] = time.perf_counter
+) -> dict[Any, list[float]]:
+    """Return, for each program, its seconds per call in each round, by ``clock``.
 
     A round runs every program once. The next round begins with another program, so that none
     always finds the caches as the same neighbour left them. A slow program takes part in the
@@ -39,15 +42,15 @@ def interleaved(programs: dict[str, Callable], effort: Effort) -> dict[str, list
     """
     calls, rounds = {}, {}
     for name, program in programs.items():
-        calls[name], taken = _calls_in(program, effort.seconds)
+        calls[name], taken = _calls_in(program, effort.seconds, clock)
         rounds[name] = effort.rounds_of(taken)
     names = list(programs)
-    times: dict[str, list[float]] = {name: [] for name in names}
+    times: dict[Any, list[float]] = {name: [] for name in names}
     for turn in range(max(rounds.values())):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             if turn < rounds[name]:
-                times[name].append(_time(programs[name], calls[name]) / calls[name])
+                times[name].append(_time(programs[name], calls[name], clock) / calls[name])
     return times
 
 
@@ -78,18 +81,18 @@ def peak_memory(program: Callable) -> int:
     return peak - before
 
 
-def _calls_in(program: Callable, seconds: float) -> tuple[int, float]:
+def _calls_in(program: Callable, seconds: float, clock: Callable[[], float]) -> tuple[int, float]:
     """Return how many calls fill the given time, and the time that they take."""
     calls = 1
-    while (taken := _time(program, calls)) < seconds / 4:
+    while (taken := _time(program, calls, clock)) < seconds / 4:
         calls *= 2
     turn = max(1, round(calls * seconds / taken))
     return turn, taken * turn / calls
 
 
-def _time(program: Callable, calls: int) -> float:
+def _time(program: Callable, calls: int, clock: Callable[[], float]) -> float:
     # The collector stays on, as in a user's program: what it costs is part of the price.
-    begin = time.perf_counter()
+    begin = clock()
     for _ in range(calls):
         program()
-    return time.perf_counter() - begin
+    return clock() - begin

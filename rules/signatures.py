@@ -130,6 +130,7 @@ class RuleSignature:
         "config_type",
         "function",
         "keywords",
+        "names",
         "positional",
         "required",
         "types",
@@ -165,11 +166,14 @@ class RuleSignature:
         named = {p.name for p in rest if p.kind is p.KEYWORD_ONLY}
         named |= {p.name for p in places if p.kind is p.POSITIONAL_OR_KEYWORD}
         self.keywords = None if any(p.kind is p.VAR_KEYWORD for p in rest) else named
+        self.names: list[str] | None = None  # of the parameters of ``f``, once they are asked for
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call of ``f`` to the rule: surplus positional arguments become options."""
         if self.varargs is None and len(args) > self.positional:
-            args, kwargs = options_by_name(f, args, kwargs, self.positional, positional_names(f))
+            if self.names is None:
+                self.names = positional_names(f)
+            args, kwargs = options_by_name(f, args, kwargs, self.positional, self.names)
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs

@@ -1,4 +1,4 @@
-"""Sums over axes of plain arrays, fast where what lies together in memory is short.
+"""Sums over axes of plain arrays, and their transposes, fast where arrays are small.
 
 The sum over the columns of a matrix of ten columns, or over its rows, takes
 ``np.add.reduce`` up to ten times as long as the product with a vector of ones does. Long lanes
@@ -27,3 +27,15 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
                 summed = ones @ np.reshape(x, (-1, n, inner))
             return np.reshape(summed, shape[:first] + shape[end:])
     return np.add.reduce(x, axis=axis)
+
+
+COPIED = 1 << 10  # entries, up to which a copy is made sooner than a view of one number
+
+
+def spread(ybar: Any, shape: tuple[int, ...]) -> Any:
+    """Broadcast ``ybar`` to ``shape``; np.broadcast_to takes ten times as long as a small copy."""
+    if (type(ybar) is np.float64 or type(ybar) is np.ndarray) and math.prod(shape) <= COPIED:
+        y = np.empty(shape, ybar.dtype)
+        y[...] = ybar
+        return y
+    return np.broadcast_to(ybar, shape)

@@ -19,7 +19,7 @@ from ..registry import frule, rrule
 from ..tangents import AbstractZero, NoTangent, sum_tangents, thunk
 from .numpy_indexing import scatter
 from .numpy_products import conj
-from .subscripts import Subscripts, einsum_pattern, read_call
+from .subscripts import einsum_pattern, plan, read_call
 
 non_differentiable(np.einsum_path)
 
@@ -62,15 +62,13 @@ def einsum_pull(k, ybar, subscripts, operands, optimize):
     """Pull ``ybar`` to operand ``k``: contract it with the other operands."""
     project_x = ProjectTo(operands[k])
     letters = subscripts.inputs[k]
-    others = [*subscripts.inputs[:k], *subscripts.inputs[k + 1 :]]
     factors = [conj(x) for x in [*operands[:k], *operands[k + 1 :]]]
-    own = "".join(dict.fromkeys(letters))
-    found = "".join(x for x in own if x in subscripts.output or any(x in term for term in others))
-    call = Subscripts([subscripts.output, *others], found)
-    xbar = np.einsum(str(call), ybar, *factors, optimize=optimize)
+    call, own, found = plan(subscripts, k)
+    xbar = np.einsum(call, ybar, *factors, optimize=optimize)
     sizes = dict(zip(letters, np.shape(operands[k])))
     # A letter that occurs nowhere else was summed over: its axis is broadcast.
-    xbar = np.expand_dims(xbar, tuple(axis for axis, x in enumerate(own) if x not in found))
+    if own != found:
+        xbar = np.expand_dims(xbar, tuple(axis for axis, x in enumerate(own) if x not in found))
     xbar = fit_axes(xbar, tuple(sizes[x] for x in own))
     if own != letters:
         # A letter that occurs twice reads a diagonal.
@@ -104,6 +102,8 @@ pattern_rule(np.einsum)(einsum_pattern)
 def fit_axes(xbar, shape):
     """Sum or broadcast axes, as many as ``shape`` has, to its lengths."""
     given = np.shape(xbar)
+    if given == shape:
+        return xbar
     axes = tuple(k for k, (n, m) in enumerate(zip(given, shape)) if m == 1 and n != 1)
     xbar = np.sum(xbar, axes, keepdims=True) if axes else xbar
     return np.broadcast_to(xbar, shape) if np.shape(xbar) != shape else xbar

@@ -158,6 +158,8 @@ scalar_rule(np.float_power, power_in_any_base, power_in_exponent)
 
 def share(exp, y, a, b):
     """``exp(a - y)``: the share of ``a`` in ``y``, even between equal infinities."""
+    if type(y) is np.ndarray and not np.isinf(y).any():
+        return exp(a - y)
     infinite = np.isinf(y) & (a == y)
     portion = exp(np.where(infinite, 0, a) - np.where(infinite, 0, y))
     return np.where(infinite & (b == y), 0.5, portion)

@@ -37,7 +37,10 @@ def cut(ybar, space, axis, seen_as=None):
     shapes = [space.shape[1:]] * space.shape[0] if parts is None else [x.shape for x in parts]
     lengths = [(seen_as(shape) if seen_as else shape)[axis] for shape in shapes]
     slices = slices_along(axis % np.ndim(ybar), itertools.accumulate(lengths))
-    xbars = [np.reshape(getitem(ybar, index), shape) for index, shape in zip(slices, shapes)]
+    if type(ybar) is np.ndarray:
+        xbars = [ybar[index].reshape(shape) for index, shape in zip(slices, shapes)]
+    else:
+        xbars = [np.reshape(getitem(ybar, index), shape) for index, shape in zip(slices, shapes)]
     return xbars if parts is not None else np.stack(xbars)
 
 
@@ -86,6 +89,8 @@ linear_rule(np.concatenate, concatenate_transpose, adapt=refuse_integers, **JOIN
 
 
 def stack_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
+    if axis == 0 and type(ybar) is np.ndarray and hasattr(space, "parts"):
+        return list(ybar)
     xbars = np.moveaxis(ybar, axis, 0)
     return [getitem(xbars, i) for i in range(len(xbars))] if hasattr(space, "parts") else xbars
 

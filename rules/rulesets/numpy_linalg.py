@@ -103,8 +103,8 @@ def solve_rrule(solve, a, b):
     project_a, project_b = ProjectTo(a), ProjectTo(b)
 
     def solve_pullback(ybar):
-        columns = np.expand_dims(y, -1) if vector else y
-        ybar_columns = np.expand_dims(ybar, -1) if vector else ybar
+        columns = y[..., None] if vector else y
+        ybar_columns = ybar[..., None] if vector else ybar
         moved = adjoint(a)
         solved = solve_by_blocks if are_plain(moved, ybar_columns) else np.linalg.solve
         bbar = solved(moved, ybar_columns)
@@ -218,13 +218,19 @@ def det_rrule(det, a):
     project_a = ProjectTo(a)
 
     def det_pullback(ybar):
-        return NoTangent(), project_a(over_matrices(ybar) * adjoint(adjugate(a, y)))
+        factor = ybar if project_a.ndim == 2 else over_matrices(ybar)
+        return NoTangent(), project_a(factor * adjoint(adjugate(a, y)))
 
     return y, det_pullback
 
 
 def adjugate(a, y):
     """Return ``y * inv(a)``, where ``y`` is the determinant; also where there is no inverse."""
+    if type(a) is np.ndarray and a.ndim == 2 and y != 0:
+        inverse = np.linalg.inv(a)
+        if abs(a).sum() * abs(inverse).sum() > 1e8:  # over stacks all this takes far longer
+            return adjugate_by_svd(a)
+        return y * inverse
     if np.all(value(y) != 0):
         inverse = np.linalg.inv(a)
         condition = entry_sum(a) * entry_sum(inverse)

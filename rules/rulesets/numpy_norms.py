@@ -21,6 +21,8 @@ from .quotients import quotient
 def euclidean(x, axis=None, keepdims=False):
     """Root of the sum of squares over all axes, one or several."""
     if type(axis) is not tuple or len(axis) <= 2:
+        if axis is None and not keepdims:
+            return np.linalg.norm(x)  # which is quicker than with options that say nothing
         return np.linalg.norm(x, axis=axis, keepdims=keepdims)
     return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
 

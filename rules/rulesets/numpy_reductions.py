@@ -17,6 +17,7 @@ from ..patterns import Pattern, matrix
 from ..project import ProjectTo, dtype_of
 from ..reduction_kind import refuse_integers, restore, select
 from ..registry import frule, rrule
+from ..sums import spread
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior
 from .numpy_elementwise import as_array, or_one
@@ -27,7 +28,7 @@ from .ties import has_branch, in_order, motion, shared, shared_again
 
 
 def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0, where=True):
-    ybar = np.broadcast_to(restore(ybar, axis, keepdims, space.ndim), space.shape)
+    ybar = spread(restore(ybar, axis, keepdims, space.ndim), space.shape)
     return select(where, ybar)
 
 
@@ -89,6 +90,11 @@ def fit_weights(weights, shape, axis):
 
 
 def product_of_others(x, axis):
+    if type(x) is np.ndarray and x.dtype.kind in "fc" and x.size and (axis is None or x.ndim == 1):
+        others, flat = np.ones(x.size, x.dtype), x.reshape(-1)
+        np.multiply.accumulate(flat[:-1], out=others[1:])
+        others[:-1] *= np.multiply.accumulate(flat[:0:-1])[::-1]
+        return others.reshape(x.shape)
     lanes = in_lanes(x, axis)
     before = prior(np.cumprod(lanes, -1), 1)
     after = np.flip(prior(np.cumprod(np.flip(lanes, -1), -1), 1), -1)

@@ -16,6 +16,8 @@ def quotient(a, b):
     their eigenvectors. The derivatives of this function are those of ``a / b`` everywhere,
     infinite or NaN where ``b`` is 0: there is no second derivative, and none is made up.
     """
+    if type(b) is np.float64 and 0 < abs(b) < math.inf and type(a) is np.ndarray:
+        return a / b  # most norms are no zero
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(a, np.where((np.equal(a, 0)) & (np.equal(b, 0)), 1, b))
 

@@ -1,5 +1,6 @@
 """Subscripts of Einstein sums: read, spelt out, and the sparsity pattern that follows from them."""
 
+import functools
 import math
 import string
 from typing import NamedTuple
@@ -17,7 +18,7 @@ PRODUCTS = 10**7
 class Subscripts(NamedTuple):
     """One letter per axis: a string for every operand, and one for the result."""
 
-    inputs: list[str]
+    inputs: tuple[str, ...]
     output: str
 
     def __str__(self):
@@ -28,7 +29,7 @@ def read_call(args):
     """Return the subscripts of a call of einsum, in either form, and where its operands are."""
     if isinstance(args[0], str):
         positions = range(1, len(args))
-        return parse(args[0], [np.ndim(args[i]) for i in positions]), positions
+        return parse(args[0], tuple([np.ndim(args[i]) for i in positions])), positions
     positions = range(0, len(args) - len(args) % 2, 2)
     lists = [args[i + 1] for i in positions]
     numbers = sorted({k for axes in lists for k in axes if k is not ...})
@@ -37,9 +38,10 @@ def read_call(args):
     subscripts = ",".join("".join(letter_of[k] for k in axes) for axes in lists)
     if len(args) % 2:
         subscripts += "->" + "".join(letter_of[k] for k in args[-1])
-    return parse(subscripts, [np.ndim(args[i]) for i in positions]), positions
+    return parse(subscripts, tuple([np.ndim(args[i]) for i in positions])), positions
 
 
+@functools.lru_cache(maxsize=1024)
 def parse(subscripts, ranks):
     """Spell subscripts out: letters for an ellipsis, and the result where it is implied."""
     left, arrow, output = subscripts.replace(" ", "").partition("->")
@@ -54,7 +56,17 @@ def parse(subscripts, ranks):
     if not arrow:
         letters = left.replace("...", "").replace(",", "")
         output = "..." + "".join(x for x in sorted(letters) if letters.count(x) == 1)
-    return Subscripts(inputs, output.replace("...", shared))
+    return Subscripts(tuple(inputs), output.replace("...", shared))
+
+
+@functools.lru_cache(maxsize=1024)
+def plan(subscripts, k):
+    """Return the einsum that pulls to operand ``k``, its letters, and those that are found."""
+    letters = subscripts.inputs[k]
+    others = [*subscripts.inputs[:k], *subscripts.inputs[k + 1 :]]
+    own = "".join(dict.fromkeys(letters))
+    found = "".join(x for x in own if x in subscripts.output or any(x in term for term in others))
+    return str(Subscripts((subscripts.output, *others), found)), own, found
 
 
 def einsum_pattern(*args, **options):

@@ -58,9 +58,7 @@ class KindNode:
         self.template: Template | None = None
         self.y, self.args = kind.kept(active, y, args)
         self.sensitive = kind.multiplies or (
-            kind.adds
-            and entries is not None
-            and any(active.is_sensitive(entries) for _, active in active)
+            kind.adds and entries is not None and are_sensitive(active, entries)
         )
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
@@ -92,6 +90,14 @@ class KindNode:
                     flags = np.ones(shape_of(ybar))
                 counts = kind.counts(i, flags, self.args, self.kwargs, real_space(active.space))
             active.receive(tape, xbar, cotangents, kind.f, i, counts)
+
+
+def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
+    """Say whether structural zeros matter to one of the arguments of a call."""
+    for _, argument in active:  # noqa: SIM110 - a generator takes longer
+        if argument.is_sensitive(entries):
+            return True
+    return False
 
 
 def real_space(space: Any) -> Any:
@@ -146,9 +152,7 @@ class RuleNode:
     def __init__(
         self, pullback: Pullback, f: Any, active: list[tuple[int, Active]], entries: Any
     ) -> None:
-        self.sensitive = is_entry_by_entry(f) and any(
-            active.is_sensitive(entries) for _, active in active
-        )
+        self.sensitive = is_entry_by_entry(f) and are_sensitive(active, entries)
         pullback.plain = False
         self.pullback = pullback
         self.f = f

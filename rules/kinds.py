@@ -100,13 +100,13 @@ class Kind:
 
     # ---- what is asked of a kind ----
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, traced: bool) -> Any:
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
         """Answer a call of ``f`` in which traced values of ``level`` take part.
 
-        ``traced`` says whether some may be among the ``kwargs``.
+        ``followed`` says whether some may be among the ``kwargs``.
         """
         args, options = self.bind(f, args, kwargs)
-        if options and (traced or options is not kwargs) and innermost(options.values()) is level:
+        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
             return level.call_with_traced_option(f, args, options)
         values = tuple([strip(x, level) for x in args])
         y = self.evaluate(f, values, options)

@@ -17,7 +17,7 @@ from .objects import refuse_objects
 from .project import dtype_of, shape_of
 from .signatures import parameters
 from .tangents import AbstractZero, Tangent
-from .views import is_draft, tie_views, views_of_draft
+from .views import is_draft, register_view, shares_memory, tie_views, views_of_draft
 from .zeros import as_structured
 
 
@@ -70,9 +70,9 @@ class LinearRule(Kind):
     def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
         return None, (None,)
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, traced: bool) -> Any:
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
         args, options = self.bind(f, args, kwargs)
-        if options and (traced or options is not kwargs) and innermost(options.values()) is level:
+        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
             return level.call_with_traced_option(f, args, options)
         (x,) = args
         if self.views and is_draft(x):
@@ -84,9 +84,13 @@ class LinearRule(Kind):
         refuse_objects(f, y)
         if y is value:
             return x  # NumPy gave the very same array back
-        y = level.apply_kind(self, f, args, options, (value,), y)
-        tie_views(y, x, f, options)
-        return y
+        traced = level.apply_kind(self, f, args, options, (value,), y)
+        if type(y) is np.ndarray and type(value) is np.ndarray:
+            if y.base is not None and shares_memory(y, value):
+                register_view(traced, x, f, options)
+        elif type(y) is not np.float64:
+            tie_views(traced, x, f, options)
+        return traced
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)

@@ -21,7 +21,7 @@ class NonDifferentiable(Kind):
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         return args, kwargs
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, traced: bool) -> Any:
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
         return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
 
     def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
@@ -38,8 +38,8 @@ class FreshArray(NonDifferentiable):
     __slots__ = ()
     label = "fresh array"
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, traced: bool) -> Any:
-        y = NonDifferentiable.answer(self, level, f, args, kwargs, traced)
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+        y = NonDifferentiable.answer(self, level, f, args, kwargs, followed)
         return level.constant(y) if is_fresh(y) else y
 
 
@@ -58,7 +58,7 @@ class Composed(Kind):
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, traced: bool) -> Any:
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
         args, kwargs = self.bind(f, args, kwargs)
         return self.body(*args, **kwargs)
 

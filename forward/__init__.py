@@ -3,6 +3,6 @@
 from .jacfwd import jacfwd
 from .jvp import ForwardConfig, jvp
 from .linearize import linearize
-from .sparse import sparsity
+from .sparsity import sparsity
 
 __all__ = ["ForwardConfig", "jacfwd", "jvp", "linearize", "sparsity"]

@@ -28,7 +28,8 @@ from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT
 from ..rules.operands import is_array, is_basic
-from ..rules.project import dtype_of, shape_of, structural
+from ..rules.project import structural
+from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.surface import is_perturbable_input
 from ..rules.tangents import ZERO, child_tangents

@@ -9,8 +9,8 @@ import numpy as np
 from ..config import RuleConfig
 from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.blocks import Block
-from .jacobians import FORWARD_BLOCKS, Directions, arrange, run_program
-from .jvp import FORWARD, jvp
+from .jacobians import Directions, arrange, run_program
+from .jvp import FORWARD, FORWARD_BLOCKS, jvp
 from .leaves import leaves, tangent_leaves, with_leaves
 from .linearize import linear_program
 from .sparse import sparse_matrix

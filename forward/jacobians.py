@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..config import AsksForBlocks
 from ..rules import AbstractZero, array_of, astype, is_traced
 from ..rules.blocks import Block
-from ..rules.project import ProjectTo, dtype_of, shape_of
-from .jvp import ForwardConfig
+from ..rules.project import ProjectTo
+from ..rules.shapes import dtype_of, shape_of
 from .leaves import leaves, with_leaves
 from .program import LinearProgram
 
@@ -17,15 +16,6 @@ from .program import LinearProgram
 # cache. And as many as the largest may hold, for the memory.
 CACHED = 2**17
 LARGEST = 2**21
-
-
-class ForwardBlocks(ForwardConfig, AsksForBlocks):
-    """The configuration of forward mode with blocks of directions."""
-
-    __slots__ = ()
-
-
-FORWARD_BLOCKS = ForwardBlocks()
 
 
 def is_complex(x: Any) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..config import HasForwardsMode, NoReverseMode, RuleConfig
+from ..config import AsksForBlocks, HasForwardsMode, NoReverseMode, RuleConfig
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -38,6 +38,15 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode):
 
 
 FORWARD = ForwardConfig()
+
+
+class ForwardBlocks(ForwardConfig, AsksForBlocks):
+    """The configuration of forward mode with blocks of directions."""
+
+    __slots__ = ()
+
+
+FORWARD_BLOCKS = ForwardBlocks()
 
 
 def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:

@@ -8,7 +8,8 @@ import numpy as np
 from ..config import RuleConfig, TangentError
 from ..rules import AbstractZero, NoTangent, as_structured
 from ..rules.blocks import Block
-from ..rules.project import ProjectTo, shape_of
+from ..rules.project import ProjectTo
+from ..rules.shapes import shape_of
 from ..rules.surface import check_primals, check_tangent, taken
 from ..rules.views import snapshot
 from ..rules.zeros import zero_tangent

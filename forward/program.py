@@ -31,7 +31,8 @@ from ..rules.containers import LEAVES, Within, fold, iterate_leaves, map_leaves,
 from ..rules.kinds import Kind
 from ..rules.operands import is_array, is_operand
 from ..rules.patterns import run_on_pattern
-from ..rules.project import dtype_of, shape_of, structural
+from ..rules.project import structural
+from ..rules.shapes import dtype_of, shape_of
 from ..rules.surface import is_perturbable_input
 from ..rules.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..rules.watch import Watch

@@ -1,6 +1,5 @@
 """Sparse Jacobians: their pattern, found from a linear program, and their values, compressed."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,48 +7,12 @@ import numpy as np
 from ..rules import is_traced
 from ..rules.blocks import Block
 from ..rules.patterns import Pattern, matrix
-from ..rules.project import ProjectTo, shape_of
+from ..rules.project import ProjectTo
+from ..rules.shapes import shape_of
 from .coloring import color_columns, color_symmetric
-from .jacobians import FORWARD_BLOCKS, is_complex, run_program, size_of
-from .leaves import leaves
-from .linearize import linear_program
+from .jacobians import is_complex, run_program, size_of
 from .program import LinearProgram
 from .structure import structure_of
-
-
-def sparsity(f: Callable, *args: Any) -> Any:
-    """Return which outputs of ``f`` depend on which inputs, as the calls at this point show.
-
-    Parameters
-    ----------
-    f : callable
-        Returns a number, an array, or a container of these.
-    *args : Any
-        The point. The inputs are the entries of all numbers and arrays in it, in order.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Flags, of shape (entries of the output, entries of the inputs). It may hold an entry
-        that is zero, but it lacks none that is not. Of a gradient, ``cr.sparsity(cr.grad(f), x)``,
-        it is the pattern of the Hessian.
-
-    Raises
-    ------
-    ImportError
-        Where SciPy is not installed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import chainrules as cr
-    >>> cr.sparsity(np.diff, np.zeros(4)).toarray().astype(int)
-    array([[1, 1, 0, 0],
-           [0, 1, 1, 0],
-           [0, 0, 1, 1]])
-    """
-    y, program = linear_program(FORWARD_BLOCKS, f, args)
-    return pattern_of(program, leaves(args), leaves(y))
 
 
 def scipy_sparse() -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ..rules import AbstractZero, value
 from ..rules.containers import iterate_leaves
 from ..rules.patterns import INTEGERS, NOTHING, NUMBERS, what_is_read
-from ..rules.project import shape_of
+from ..rules.shapes import shape_of
 from .program import LinearProgram, Slot
 
 # What is equal where it is the same, beside numbers, arrays and what holds these.

@@ -23,14 +23,8 @@ from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.kinds import Kind
 from ..rules.masked import Masked, is_entry_by_entry, is_told_of_masks, unmask
 from ..rules.operands import is_basic
-from ..rules.project import (
-    FLOAT64,
-    ProjectArray,
-    ProjectNumber,
-    dtype_of,
-    shape_of,
-    structural,
-)
+from ..rules.project import ProjectArray, ProjectNumber, structural
+from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from .active import Active, is_sensitive
 from .cotangents import Cotangents
 from .entries import append

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules.project import FLOAT64
+from ..rules.shapes import FLOAT64
 
 LARGE = 1 << 13  # entries; of fewer, a new array costs less than the question
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..rules import ZeroTangent, add, array_of
 from ..rules.masked import Masked, unmask
-from ..rules.project import shape_of
+from ..rules.shapes import shape_of
 
 _INTEGERS = (int, np.integer)
 # A piece is large that is at least this fraction of its array.

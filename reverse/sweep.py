@@ -25,7 +25,8 @@ import numpy as np
 from ..rules import AbstractZero, unthunk
 from ..rules.kinds import unbroadcast
 from ..rules.masked import unmask
-from ..rules.project import FLOAT64, cast, dtype_of, shape_of
+from ..rules.project import cast
+from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from .cotangents import Cotangents
 from .entries import Entry
 from .nodes import pull_item

@@ -20,7 +20,7 @@ from ..rules.kinds import Kind, ScalarRule
 from ..rules.missing import captures_inner, run_body
 from ..rules.objects import OBJECT
 from ..rules.operands import is_array, is_basic
-from ..rules.project import shape_of
+from ..rules.shapes import shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.views import (
     Memory,

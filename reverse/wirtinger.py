@@ -11,7 +11,8 @@ from ..forward import linearize
 from ..forward.jacobians import is_complex
 from ..forward.jvp import FORWARD
 from ..rules.arguments import Arguments, takes_argnums, titled
-from ..rules.project import ProjectTo, shape_of
+from ..rules.project import ProjectTo
+from ..rules.shapes import shape_of
 
 P = ParamSpec("P")
 

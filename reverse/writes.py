@@ -8,7 +8,7 @@ from ..rules import AbstractZero, ProjectTo, Traced, ZeroTangent, getitem, rrule
 from ..rules.buffers import settled
 from ..rules.kinds import unbroadcast
 from ..rules.masked import Masked, unmask
-from ..rules.project import shape_of
+from ..rules.shapes import shape_of
 from ..rules.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.writing import begin_write, check_swap, check_write, raised
 from .active import Active, find_active, is_sensitive

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..config import RuleError, TangentError, defined_at
 from .masked import unmask
-from .project import ProjectTo, shape_of
+from .project import ProjectTo
+from .shapes import shape_of
 from .signatures import name_of
 from .tangents import (
     AbstractZero,

@@ -17,8 +17,8 @@ from .calls import array_of
 from .containers import LEAVES, children, iterate_leaves, map_leaves
 from .hard_zeros import AbstractZero
 from .operands import is_array
-from .project import shape_of
 from .registry import frule
+from .shapes import shape_of
 
 
 class Block:

@@ -7,7 +7,8 @@ import numpy as np
 
 from .calls import array_of
 from .containers import iterate_leaves, map_leaves
-from .project import ProjectTo, dtype_of, shape_of
+from .project import ProjectTo
+from .shapes import dtype_of, shape_of
 from .surface import is_perturbable_input, taken
 
 

@@ -18,7 +18,8 @@ from .answers import fit_tangent
 from .levels import Traced, innermost, strip
 from .masked import Masked, zeroed
 from .objects import refuse_objects
-from .project import ProjectTo, dtype_of, shape_of
+from .project import ProjectTo
+from .shapes import dtype_of, shape_of
 from .signatures import (
     POSITIONAL,
     name_of,

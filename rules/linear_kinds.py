@@ -14,7 +14,7 @@ from .calls import array_of
 from .kinds import Kind, options_of, unbroadcast
 from .levels import innermost, strip
 from .objects import refuse_objects
-from .project import dtype_of, shape_of
+from .shapes import dtype_of, shape_of
 from .signatures import parameters
 from .tangents import AbstractZero, Tangent
 from .views import is_draft, register_view, shares_memory, tie_views, views_of_draft

@@ -8,7 +8,7 @@ from ..config import MutationError, user_line
 from .exits import describe
 from .levels import Traced, is_traced, value
 from .objects import is_object_array
-from .project import dtype_of
+from .shapes import dtype_of
 
 
 def call_where(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:

@@ -18,8 +18,8 @@ from .blocks import Block, blocks_in, is_elementwise, run_on_block
 from .containers import LEAVES, iterate_leaves, map_leaves
 from .hard_zeros import AbstractZero
 from .levels import value
-from .project import shape_of
 from .registry import frule
+from .shapes import shape_of
 from .signatures import name_of
 
 # A pattern of more entries than this is none.

@@ -14,6 +14,7 @@ import numpy as np
 from ..config import TangentError
 from .containers import LEAVES, Children, Within, children, fold
 from .objects import healed
+from .shapes import _BY_TYPE, FLOAT64, dtype_of, shape_of, tangent_dtype
 from .tangents import (
     NO_TANGENT,
     AbstractZero,
@@ -24,43 +25,8 @@ from .tangents import (
     unthunk,
 )
 
-FLOAT64 = np.dtype(np.float64)
-COMPLEX128 = np.dtype(np.complex128)
 _array = np.ndarray
 _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
-_BY_TYPE: dict[type, np.dtype] = {
-    float: FLOAT64,
-    int: FLOAT64,
-    complex: COMPLEX128,
-    np.float64: FLOAT64,
-}
-
-
-def dtype_of(x: Any) -> np.dtype | None:
-    """Return the dtype of a number or an array (of any library), None for anything else."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
-        dtype = _BY_TYPE.get(x.__class__)  # a traced float's is float
-        if dtype is None and isinstance(x, bool):
-            dtype = np.dtype(bool)
-    return dtype if isinstance(dtype, np.dtype) else None
-
-
-def shape_of(x: Any) -> tuple[int, ...]:
-    """Return the shape of a number or an array, without a call that a tracer would see."""
-    if x.__class__ in _BY_TYPE:
-        return ()
-    try:
-        return x.shape
-    except AttributeError:
-        return np.shape(x)
-
-
-def tangent_dtype(dtype: np.dtype) -> np.dtype | None:
-    """Return the dtype of tangents: integers count as float64; None where there are none."""
-    if dtype.kind in "fc":
-        return dtype
-    return FLOAT64 if dtype.kind in "iu" else None
 
 
 class Projector:

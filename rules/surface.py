@@ -21,7 +21,8 @@ from .exits import describe
 from .levels import Traced
 from .objects import healed
 from .operands import is_array
-from .project import FLOAT64, ProjectRegistered, ProjectTo, dtype_of, shape_of, tangent_dtype
+from .project import ProjectRegistered, ProjectTo
+from .shapes import FLOAT64, dtype_of, shape_of, tangent_dtype
 from .tangents import (
     ZERO,
     AbstractZero,

@@ -11,7 +11,7 @@ import numpy as np
 from ..config import MissingRuleError
 from .calls import array_of, astype
 from .levels import type_under, value
-from .project import dtype_of
+from .shapes import dtype_of
 from .signatures import name_of
 
 LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subok", "where"})

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import byte_bounds
 from ..config import MutationError, user_line
 from .containers import LEAVES, iterate_leaves
 from .levels import Traced
-from .project import dtype_of
+from .shapes import dtype_of
 from .views import Path, bare, follow, laid_out, memory_of, root_of
 
 

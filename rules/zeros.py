@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .containers import Within, children, fold
-from .project import ProjectTo, dtype_of, shape_of, structural, tangent_dtype
+from .project import ProjectTo, structural
+from .shapes import dtype_of, shape_of, tangent_dtype
 from .tangents import (
     NO_TANGENT,
     AbstractZero,

@@ -14,8 +14,9 @@ from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
 from ..masked import entry_by_entry
 from ..patterns import pattern_rule
-from ..project import ProjectTo, dtype_of
+from ..project import ProjectTo
 from ..registry import frule, rrule
+from ..shapes import dtype_of
 from ..tangents import NoTangent, ZeroTangent
 from .numpy_indexing import scatter
 from .numpys_own import composed_for_derivatives

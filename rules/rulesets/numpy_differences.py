@@ -7,7 +7,7 @@ from ..calls import astype, primitive
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
 from ..patterns import Pattern
-from ..project import dtype_of
+from ..shapes import dtype_of
 from .numpy_elementwise import as_array, or_one
 from .numpys_own import composed_for_derivatives
 

@@ -14,8 +14,9 @@ from ..blocks import Block, block_rule
 from ..definitions import composed, non_differentiable
 from ..hard_zeros import linear_in
 from ..patterns import pattern_rule
-from ..project import ProjectTo, shape_of
+from ..project import ProjectTo
 from ..registry import frule, rrule
+from ..shapes import shape_of
 from ..tangents import AbstractZero, NoTangent, sum_tangents, thunk
 from .numpy_indexing import scatter
 from .numpy_products import conj

@@ -15,8 +15,9 @@ import numpy as np
 from ..definitions import composed
 from ..levels import is_traced, value
 from ..masked import Masked, told_of_masks, unmask
-from ..project import ProjectTo, dtype_of
+from ..project import ProjectTo
 from ..registry import frule, rrule
+from ..shapes import dtype_of
 from ..tangents import AbstractZero, NoTangent, Tangent
 from .numpy_linalg import diagonal_matrix, diagonal_of, entry_sum, over_matrices
 from .numpy_products import adjoint

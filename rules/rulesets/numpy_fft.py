@@ -14,7 +14,7 @@ from ...config import MissingRuleError
 from ..calls import getitem
 from ..definitions import linear_rule
 from ..patterns import refuse_too_many
-from ..project import dtype_of
+from ..shapes import dtype_of
 from .numpy_reductions import sum_pattern
 from .numpy_shapes import pad_zeros
 

@@ -12,8 +12,8 @@ from ..blocks import Block, shifted, spread
 from ..calls import astype, getitem
 from ..definitions import composed, linear_rule
 from ..levels import value
-from ..project import dtype_of, shape_of
 from ..reduction_kind import refuse_integers
+from ..shapes import dtype_of, shape_of
 from .numpy_building import indices_of, number_or_array
 from .numpys_own import composed_for_derivatives
 

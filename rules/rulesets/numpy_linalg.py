@@ -13,8 +13,9 @@ from ..calls import primitive
 from ..definitions import composed, non_differentiable
 from ..kinds import unbroadcast
 from ..levels import value
-from ..project import ProjectTo, shape_of
+from ..project import ProjectTo
 from ..registry import frule, rrule
+from ..shapes import shape_of
 from ..tangents import NoTangent, Tangent, ZeroTangent
 from .numpy_products import adjoint
 from .numpys_own import composed_for_derivatives

@@ -9,7 +9,7 @@ import numpy as np
 from ...config import MissingRuleError
 from ..calls import array_of, astype
 from ..levels import is_traced, value
-from ..project import dtype_of
+from ..shapes import dtype_of
 from .numpy_building import indices_of, number_or_array
 from .numpy_shapes import pad_widths, pad_zeros
 from .numpys_own import composed_for_derivatives

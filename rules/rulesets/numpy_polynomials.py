@@ -13,8 +13,9 @@ import numpy as np
 from ..calls import array_of, astype, primitive
 from ..definitions import composed
 from ..levels import value
-from ..project import ProjectTo, dtype_of
+from ..project import ProjectTo
 from ..registry import frule, rrule
+from ..shapes import dtype_of
 from ..tangents import NoTangent
 from .numpy_factorizations import dense
 from .numpy_products import adjoint

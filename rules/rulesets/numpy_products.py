@@ -13,7 +13,7 @@ from ..blocks import Block, aligned, run_on_block, shifted
 from ..definitions import bilinear_rule, composed
 from ..levels import value
 from ..patterns import Pattern, entry_by_entry
-from ..project import dtype_of, shape_of
+from ..shapes import dtype_of, shape_of
 from .numpy_shapes import pad_zeros
 from .subscripts import einsum_pattern
 

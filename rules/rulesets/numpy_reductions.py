@@ -14,9 +14,10 @@ from ..definitions import composed, composed_where_traced, linear_rule, reductio
 from ..levels import value
 from ..masked import Masked
 from ..patterns import Pattern, matrix
-from ..project import ProjectTo, dtype_of
+from ..project import ProjectTo
 from ..reduction_kind import refuse_integers, restore, select
 from ..registry import frule, rrule
+from ..shapes import dtype_of
 from ..sums import spread
 from ..tangents import NoTangent
 from .numpy_accumulations import from_lanes, in_lanes, prior

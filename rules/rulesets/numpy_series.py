@@ -15,8 +15,9 @@ from numpy import polynomial
 from ..calls import array_of, primitive
 from ..levels import Traced, value
 from ..objects import as_object_array, healed
-from ..project import ProjectTo, dtype_of
+from ..project import ProjectTo
 from ..registry import frule, rrule
+from ..shapes import dtype_of
 from ..tangents import NoTangent
 from .numpy_factorizations import dense
 from .numpy_products import adjoint

@@ -14,8 +14,8 @@ from ..calls import primitive
 from ..definitions import linear_rule
 from ..kinds import unbroadcast
 from ..levels import value
-from ..project import shape_of
 from ..reduction_kind import refuse_integers
+from ..shapes import shape_of
 from .numpy_indexing import scatter
 
 # ---- reshaping ------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ import numpy as np
 from ..calls import array_of, astype
 from ..definitions import composed, linear_rule, non_differentiable, reduction_rule
 from ..levels import value
-from ..project import dtype_of
 from ..reduction_kind import refuse_integers, select
 from ..registry import rrule
+from ..shapes import dtype_of
 from . import numpy_trigonometry  # noqa: F401 - the rules of its ufuncs come first
 from .numpy_accumulations import in_lanes
 from .numpy_constant import COMPARISONS, LOGIC

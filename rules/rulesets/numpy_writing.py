@@ -12,7 +12,7 @@ from ..definitions import composed, fresh_array
 from ..levels import Traced, value
 from ..operands import is_basic
 from ..patterns import number, pattern_rule
-from ..project import shape_of
+from ..shapes import shape_of
 from ..views import follow, laid_out
 from ..writing import raised, written
 from .numpy_indexing import along_axis_index

@@ -13,7 +13,7 @@ from scipy import special
 from ..calls import astype
 from ..definitions import scalar_rule
 from ..levels import value
-from ..project import dtype_of
+from ..shapes import dtype_of
 from .scipy_special_tools import above, numerical, or_one
 
 rd = special.elliprd

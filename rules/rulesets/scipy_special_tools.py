@@ -6,7 +6,7 @@ from scipy import special
 from ..calls import astype
 from ..levels import value
 from ..not_implemented import not_implemented
-from ..project import dtype_of
+from ..shapes import dtype_of
 
 # Central differences of eighth order: weights of f(x + k h) - f(x - k h), for k from 1 to 4.
 OFFSETS = np.array([1, 2, 3, 4, -1, -2, -3, -4])

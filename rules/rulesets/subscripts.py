@@ -9,7 +9,7 @@ import numpy as np
 
 from ..levels import value
 from ..patterns import Pattern, matrix
-from ..project import shape_of
+from ..shapes import shape_of
 
 # An einsum that adds up so many products is not looked into.
 PRODUCTS = 10**7

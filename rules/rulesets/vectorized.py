@@ -12,8 +12,8 @@ from ..calls import array_of, astype
 from ..definitions import composed
 from ..keys import instances
 from ..levels import value
-from ..project import dtype_of
 from ..registry import frule, rrule
+from ..shapes import dtype_of
 from ..tangents import NoTangent
 from .higher_order import map
 from .numpys_own import laid_out_like

@@ -16,7 +16,7 @@ from ..rules import (
     NotImplementedTangent,
     children,
 )
-from ..rules.project import dtype_of
+from ..rules.shapes import dtype_of
 from ..rules.tangents import child_tangents
 from .plan import Branch, Fixed, Leaf, Node, join, label
 

@@ -15,7 +15,7 @@ from ..rules import (
     children,
     unthunk,
 )
-from ..rules.project import dtype_of
+from ..rules.shapes import dtype_of
 from ..rules.tangents import child_tangents
 from .describe import short
 from .plan import is_sparse, label

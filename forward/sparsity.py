@@ -1,0 +1,44 @@
+"""sparsity: which outputs of a function depend on which inputs, from one run in forward mode."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .jvp import FORWARD_BLOCKS
+from .leaves import leaves
+from .linearize import linear_program
+from .sparse import pattern_of
+
+
+def sparsity(f: Callable, *args: Any) -> Any:
+    """Return which outputs of ``f`` depend on which inputs, as the calls at this point show.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a number, an array, or a container of these.
+    *args : Any
+        The point. The inputs are the entries of all numbers and arrays in it, in order.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Flags, of shape (entries of the output, entries of the inputs). It may hold an entry
+        that is zero, but it lacks none that is not. Of a gradient, ``cr.sparsity(cr.grad(f), x)``,
+        it is the pattern of the Hessian.
+
+    Raises
+    ------
+    ImportError
+        Where SciPy is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.sparsity(np.diff, np.zeros(4)).toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    y, program = linear_program(FORWARD_BLOCKS, f, args)
+    return pattern_of(program, leaves(args), leaves(y))

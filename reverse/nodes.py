@@ -21,7 +21,7 @@ from ..rules import (
 from ..rules.answers import Pullback
 from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.kinds import Kind
-from ..rules.masked import Masked, is_entry_by_entry, is_told_of_masks, unmask
+from ..rules.masked import Masked, do_zeros_pass, is_told_of_masks, unmask
 from ..rules.operands import is_basic
 from ..rules.project import ProjectArray, ProjectNumber, structural
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
@@ -146,7 +146,7 @@ class RuleNode:
     def __init__(
         self, pullback: Pullback, f: Any, active: list[tuple[int, Active]], entries: Any
     ) -> None:
-        self.sensitive = is_entry_by_entry(f) and are_sensitive(active, entries)
+        self.sensitive = do_zeros_pass(f) and are_sensitive(active, entries)
         pullback.plain = False
         self.pullback = pullback
         self.f = f

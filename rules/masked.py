@@ -68,12 +68,12 @@ def is_told_of_masks(f: Any) -> bool:
 
 # Functions with rules by hand of which each entry of a result depends on that entry of the first
 # argument alone: structural zeros stay where they are.
-entry_by_entry: set[Any] = set()
+zeros_pass: set[Any] = set()
 
 
-def is_entry_by_entry(f: Any) -> bool:
+def do_zeros_pass(f: Any) -> bool:
     """Say whether structural zeros pass the pullback of ``f`` as they are."""
-    return type(f).__hash__ is not None and f in entry_by_entry
+    return type(f).__hash__ is not None and f in zeros_pass
 
 
 def masked(value: Any, alive: Any) -> Any:

@@ -12,7 +12,7 @@ from ..blocks import block_rule
 from ..calls import array_of, as_dtype, astype
 from ..definitions import composed, linear_rule
 from ..levels import is_traced, value
-from ..masked import entry_by_entry
+from ..masked import zeros_pass
 from ..patterns import pattern_rule
 from ..project import ProjectTo
 from ..registry import frule, rrule
@@ -45,7 +45,7 @@ def astype_rrule(astype, x, *, dtype, **options):
     return astype(x, dtype, **options), astype_pullback
 
 
-entry_by_entry.add(astype)
+zeros_pass.add(astype)
 
 
 @block_rule(astype)

@@ -12,7 +12,7 @@ import numpy as np
 from ..calls import primitive
 from ..definitions import composed
 from ..levels import Traced, value
-from ..masked import entry_by_entry
+from ..masked import zeros_pass
 from ..objects import holds_traced
 from ..project import ProjectTo
 from ..registry import frule, rrule
@@ -40,7 +40,7 @@ def with_value_rrule(with_value, y, own):
     return with_value(y, own), with_value_pullback
 
 
-entry_by_entry.add(with_value)
+zeros_pass.add(with_value)
 
 
 def with_values(y, own):

@@ -29,7 +29,15 @@ LEAVES = [
     "np.array([[0.5, 1.2]], np.float64)",
     "2.5",
 ]
-OTHERS = ["None", "'name'", "True", "[]", "()", "{}", "3", "np.arange(2)"]
+OTHERS = [
+    "None",
+    "'name'",
+    "True",
+    "[]",
+    "()",
+    "{}",
+    "np.arange(2)",
+]  # whole numbers are constants in fields
 KINDS = """
 {{"u": {u}, "v": {v}}}|[{u}, {v}]|({u}, {v})|Pair({u}, {v})|Point({u}, {v})|Plain({u}, {v})
 [{{"a": {u}}}, ({v},)]

@@ -21,19 +21,19 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.answers import fit_tangent
 from ..rules.containers import LEAVES, Within, fold
-from ..rules.engine import Engine
-from ..rules.kinds import Kind, ScalarRule
-from ..rules.missing import captures_inner, run_body
-from ..rules.objects import OBJECT
-from ..rules.operands import is_array, is_basic
-from ..rules.project import structural
+from ..rules.engines.engine import Engine
+from ..rules.engines.inputs import is_perturbable_input
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
-from ..rules.surface import is_perturbable_input
-from ..rules.tangents import ZERO, child_tangents
-from ..rules.views import (
+from ..rules.table.kinds import Kind, ScalarRule
+from ..rules.table.pullback import fit_tangent
+from ..rules.tangents.project import structural
+from ..rules.tangents.structural import ZERO, child_tangents
+from ..rules.tracing.no_rule import captures_inner, run_body
+from ..rules.tracing.object_arrays import OBJECT
+from ..rules.tracing.operands import is_array, is_basic
+from ..rules.tracing.views import (
     Memory,
     Path,
     axes_of,

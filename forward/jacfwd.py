@@ -7,13 +7,13 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
-from ..rules.blocks import Block
-from .jacobians import Directions, arrange, run_program
+from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.linear.blocks import Block
+from ..rules.linear.compression import sparse_matrix
+from ..rules.linear.directions import Directions, arrange, run_program
+from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
 from .jvp import FORWARD, FORWARD_BLOCKS, jvp
-from .leaves import leaves, tangent_leaves, with_leaves
 from .linearize import linear_program
-from .sparse import sparse_matrix
 
 P = ParamSpec("P")
 

@@ -15,14 +15,14 @@ from ..rules import (
     strip,
     unthunk,
 )
-from ..rules.buffers import all_settled
 from ..rules.containers import Within, copied_containers, fold
-from ..rules.objects import explain, result
-from ..rules.project import gathered
-from ..rules.running import running
-from ..rules.surface import check_primals, check_tangent, is_perturbable_input, taken
-from ..rules.tangents import child_tangents
-from ..rules.views import snapshot
+from ..rules.engines.buffers import all_settled
+from ..rules.engines.inputs import check_primals, check_tangent, is_perturbable_input, taken
+from ..rules.tangents.project import gathered
+from ..rules.tangents.structural import child_tangents
+from ..rules.tracing.object_arrays import explain, result
+from ..rules.tracing.running import running
+from ..rules.tracing.views import snapshot
 from .dual import ForwardLevel
 
 

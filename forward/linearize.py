@@ -7,16 +7,16 @@ import numpy as np
 
 from ..config import RuleConfig, TangentError
 from ..rules import AbstractZero, NoTangent, as_structured
-from ..rules.blocks import Block
-from ..rules.project import ProjectTo
+from ..rules.engines.inputs import check_primals, check_tangent, taken
+from ..rules.linear.blocks import Block
+from ..rules.linear.directions import block_values
+from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
+from ..rules.linear.program import LinearProgram
 from ..rules.shapes import shape_of
-from ..rules.surface import check_primals, check_tangent, taken
-from ..rules.views import snapshot
-from ..rules.zeros import zero_tangent
-from .jacobians import block_values
+from ..rules.tangents.filled import zero_tangent
+from ..rules.tangents.project import ProjectTo
+from ..rules.tracing.views import snapshot
 from .jvp import FORWARD
-from .leaves import leaves, tangent_leaves, with_leaves
-from .program import LinearProgram
 
 
 def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from ..rules.linear.compression import pattern_of
+from ..rules.linear.leaves import leaves
 from .jvp import FORWARD_BLOCKS
-from .leaves import leaves
 from .linearize import linear_program
-from .sparse import pattern_of
 
 
 def sparsity(f: Callable, *args: Any) -> Any:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from ..rules import strip
-from ..rules.buffers import settled
-from ..rules.tangents import AbstractZero
-from ..rules.views import axes_of, bare, copied, follow, laid_out, put_draft, root_of
-from ..rules.writing import begin_write, check_swap, check_write, raised
+from ..rules.engines.buffers import settled
+from ..rules.tangents.structural import AbstractZero
+from ..rules.tracing.views import axes_of, bare, copied, follow, laid_out, put_draft, root_of
+from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 
 
 def write(level: Any, x: Any, index: Any, v: Any) -> None:

@@ -4,18 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import (
-    AbstractZero,
-    InplaceableThunk,
-    ProjectTo,
-    Traced,
-    children,
-    unthunk,
-)
-from ..rules.answers import check_shape
+from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children, unthunk
 from ..rules.containers import LEAVES, Within, fold
-from ..rules.masked import Masked, masked
-from ..rules.tangents import child_tangents
+from ..rules.table.pullback import check_shape
+from ..rules.table.structural_zeros import Masked, masked
+from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
-from ..rules.masked import Masked, unmask
+from ..rules.table.structural_zeros import Masked, unmask
 from .owned import add_into
 from .pieces import Pieces
 

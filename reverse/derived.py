@@ -10,14 +10,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..forward.leaves import leaves, tangent_leaves, with_leaves
-from ..forward.program import LinearProgram
 from ..rules import NoTangent, ProjectTo, frule, rrule
-from ..rules.answers import check_shape
-from ..rules.calls import is_primitive
-from ..rules.missing import runs_in_python
-from ..rules.registry import derivers
+from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
+from ..rules.linear.program import LinearProgram
 from ..rules.signatures import RuleSignature, name_of
+from ..rules.table.pullback import check_shape
+from ..rules.table.tables import derivers
+from ..rules.tracing.funnel import is_primitive
+from ..rules.tracing.no_rule import runs_in_python
 from .transposed import transposed
 
 

@@ -6,10 +6,10 @@ from typing import Any, ParamSpec
 
 from ..config import RuleConfig
 from ..rules import ProjectTo, describe
-from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
-from ..rules.stop import value
+from ..rules.tracing.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
 P = ParamSpec("P")

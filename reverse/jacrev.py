@@ -6,12 +6,12 @@ from typing import Any, ParamSpec
 
 from ..config import AsksForBlocks, RuleConfig
 from ..forward.jacfwd import sparse_forward_jacobian
-from ..forward.jacobians import Directions, arrange, run_each, run_program, size_of
-from ..forward.leaves import leaves, tangent_leaves, with_leaves
-from ..forward.program import LinearProgram
-from ..forward.sparse import prefers_rows, sparse_matrix
-from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
-from ..rules.zeros import zero_tangent
+from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.linear.compression import prefers_rows, sparse_matrix
+from ..rules.linear.directions import Directions, arrange, run_each, run_program, size_of
+from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
+from ..rules.linear.program import LinearProgram
+from ..rules.tangents.filled import zero_tangent
 from .transposed import transposed
 from .vjp import ReverseConfig, pulling
 

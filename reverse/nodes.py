@@ -18,13 +18,13 @@ from ..rules import (
     rrule,
     type_under,
 )
-from ..rules.answers import Pullback
 from ..rules.containers import Within, fold, iterate_leaves
-from ..rules.kinds import Kind
-from ..rules.masked import Masked, do_zeros_pass, is_told_of_masks, unmask
-from ..rules.operands import is_basic
-from ..rules.project import ProjectArray, ProjectNumber, structural
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.table.kinds import Kind
+from ..rules.table.pullback import Pullback
+from ..rules.table.structural_zeros import Masked, do_zeros_pass, is_told_of_masks, unmask
+from ..rules.tangents.project import ProjectArray, ProjectNumber, structural
+from ..rules.tracing.operands import is_basic
 from .active import Active, is_sensitive
 from .cotangents import Cotangents
 from .entries import append

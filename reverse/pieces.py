@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..rules import ZeroTangent, add, array_of
-from ..rules.masked import Masked, unmask
 from ..rules.shapes import shape_of
+from ..rules.table.structural_zeros import Masked, unmask
 
 _INTEGERS = (int, np.integer)
 # A piece is large that is at least this fraction of its array.

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec
 from ..config import RuleConfig
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
-from ..rules.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from .grad import grad
 from .vjp import REVERSE
 

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, unthunk
-from ..rules.kinds import unbroadcast
-from ..rules.masked import unmask
-from ..rules.project import cast
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.table.kinds import unbroadcast
+from ..rules.table.structural_zeros import unmask
+from ..rules.tangents.project import cast
 from .cotangents import Cotangents
 from .entries import Entry
 from .nodes import pull_item

@@ -6,23 +6,16 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import (
-    ProjectTo,
-    Traced,
-    TracedArray,
-    TracedNumber,
-    getitem,
-    rrule,
-    strip,
-)
-from ..rules.engine import Engine
-from ..rules.kinds import Kind, ScalarRule
-from ..rules.missing import captures_inner, run_body
-from ..rules.objects import OBJECT
-from ..rules.operands import is_array, is_basic
+from ..rules import ProjectTo, Traced, TracedArray, TracedNumber, getitem, rrule, strip
+from ..rules.engines.engine import Engine
 from ..rules.shapes import shape_of
 from ..rules.signatures import RuleSignature
-from ..rules.views import (
+from ..rules.table.kinds import Kind, ScalarRule
+from ..rules.tracing.captured import Watch
+from ..rules.tracing.no_rule import captures_inner, run_body
+from ..rules.tracing.object_arrays import OBJECT
+from ..rules.tracing.operands import is_array, is_basic
+from ..rules.tracing.views import (
     Memory,
     Path,
     copied,
@@ -32,7 +25,6 @@ from ..rules.views import (
     register_view,
     views_of_draft,
 )
-from ..rules.watch import Watch
 from .active import Active, find_all_active
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .nodes import KindNode, RuleNode, wrap_output

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from ..forward.program import LinearProgram
-from ..rules.zeros import zero_tangent
+from ..rules.linear.program import LinearProgram
+from ..rules.tangents.filled import zero_tangent
 from .vjp import ReverseConfig, pulling
 
 

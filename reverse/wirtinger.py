@@ -8,11 +8,11 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..forward import linearize
-from ..forward.jacobians import is_complex
 from ..forward.jvp import FORWARD
-from ..rules.arguments import Arguments, takes_argnums, titled
-from ..rules.project import ProjectTo
+from ..rules.engines.arguments import Arguments, takes_argnums, titled
+from ..rules.linear.directions import is_complex
 from ..rules.shapes import shape_of
+from ..rules.tangents.project import ProjectTo
 
 P = ParamSpec("P")
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, ProjectTo, Traced, ZeroTangent, getitem, rrule, strip
-from ..rules.buffers import settled
-from ..rules.kinds import unbroadcast
-from ..rules.masked import Masked, unmask
+from ..rules.engines.buffers import settled
 from ..rules.shapes import shape_of
-from ..rules.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
-from ..rules.writing import begin_write, check_swap, check_write, raised
+from ..rules.table.kinds import unbroadcast
+from ..rules.table.structural_zeros import Masked, unmask
+from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
+from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .active import Active, find_active, is_sensitive
 from .cotangents import Cotangents
 from .entries import append

@@ -1,10 +1,18 @@
-"""The rule author's kit: everything that a rule needs is imported from here."""
+"""The kit of rule authors and of engine authors: rules import from here, and from each other."""
 
-from .calls import array_of, as_dtype, astype, body, call, getitem, primitive
-from .containers import children, iterate_leaves, map_leaves
-from .definitions import (
+from .containers import Within, children, fold, iterate_leaves, map_leaves, unless_same
+from .engines.buffers import writers
+from .engines.engine import Engine
+from .engines.flatten import flatten
+from .engines.inputs import is_perturbable_input
+from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
+from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
+from .shapes import dtype_of, shape_of
+from .signatures import name_of, positional_names
+from .table.define import (
     bilinear_rule,
     composed,
+    composed_where_traced,
     derivatives_given_output,
     fresh_array,
     linear_rule,
@@ -15,15 +23,16 @@ from .definitions import (
     selection_rule,
     which,
 )
-from .engine import Engine
-from .exits import describe
-from .flatten import flatten
-from .keys import instances
-from .levels import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
-from .project import ProjectTo
-from .registry import frule, rrule
-from .stop import ignore_derivatives, stop_gradient
-from .tangents import (
+from .table.keys import instances
+from .table.kinds import Shares, unbroadcast
+from .table.reduction_kind import refuse_integers, restore, select
+from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
+from .table.sums import spread_to
+from .table.tables import frule, late_rulesets, rrule
+from .tangents.filled import as_structured, dense, zero_tangent
+from .tangents.project import ProjectContainer, Projector, ProjectTo, structural
+from .tangents.structural import (
+    ZERO,
     AbstractZero,
     InplaceableThunk,
     NoTangent,
@@ -32,68 +41,128 @@ from .tangents import (
     Thunk,
     ZeroTangent,
     add,
+    child_tangents,
     not_implemented,
     sum_tangents,
     thunk,
     unthunk,
 )
-from .traced import TracedNumber
-from .traced_array import TracedArray
-from .zeros import as_structured, zero_tangent
+from .tangents.zeros import linear_in
+from .tracing.array import TracedArray
+from .tracing.funnel import array_of, as_dtype, astype, body, call, getitem, primitive
+from .tracing.level import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
+from .tracing.number import TracedNumber
+from .tracing.object_arrays import as_object_array, healed, holds_traced
+from .tracing.operands import is_array, is_basic
+from .tracing.out_and_where import write_out
+from .tracing.refusals import describe
+from .tracing.stop import ignore_derivatives, stop_gradient
+from .tracing.views import follow, laid_out
+from .tracing.writing import raised, written
 
 __all__ = [
     "AbstractZero",
+    "Block",
     "Engine",
     "InplaceableThunk",
     "Level",
+    "Masked",
     "NoTangent",
     "NotImplementedTangent",
+    "Pattern",
+    "ProjectContainer",
     "ProjectTo",
+    "Projector",
+    "Shares",
     "Tangent",
     "Thunk",
     "Traced",
     "TracedArray",
     "TracedNumber",
+    "Within",
+    "ZERO",
     "ZeroTangent",
     "add",
+    "aligned",
     "array_of",
     "as_dtype",
+    "as_object_array",
     "as_structured",
     "astype",
     "bilinear_rule",
+    "block_rule",
     "body",
     "call",
+    "child_tangents",
     "children",
     "composed",
+    "composed_where_traced",
+    "dense",
     "derivatives_given_output",
     "describe",
+    "dtype_of",
     "flatten",
+    "fold",
+    "follow",
     "fresh_array",
     "frule",
     "getitem",
+    "healed",
+    "holds_traced",
     "ignore_derivatives",
     "innermost",
     "instances",
+    "is_array",
+    "is_basic",
+    "is_perturbable_input",
     "is_traced",
     "iterate_leaves",
+    "laid_out",
+    "late_rulesets",
+    "linear_in",
     "linear_rule",
     "map_leaves",
+    "matrix",
+    "name_of",
     "next_level",
     "non_differentiable",
     "not_implemented",
+    "number",
     "opt_out",
+    "pattern_rule",
+    "positional_names",
     "primitive",
+    "raised",
     "reduction_rule",
+    "refuse_integers",
+    "refuse_too_many",
+    "restore",
     "rrule",
+    "run_on_block",
+    "run_on_pattern",
     "scalar_rule",
+    "select",
     "selection_rule",
+    "shape_of",
+    "shifted",
+    "spread",
+    "spread_to",
     "stop_gradient",
     "strip",
+    "structural",
     "sum_tangents",
     "thunk",
+    "told_of_masks",
     "type_under",
+    "unbroadcast",
+    "unless_same",
+    "unmask",
     "unthunk",
     "value",
     "which",
+    "write_out",
+    "writers",
+    "written",
     "zero_tangent",
+    "zeros_pass",
 ]

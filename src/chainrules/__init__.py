@@ -70,7 +70,7 @@ from .rules import (
     zero_tangent,
 )
 from .rules import array_of as array
-from .rules.stop import value
+from .rules.tracing.stop import value
 
 # Derivatives, forward and reverse.
 from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
@@ -88,9 +88,12 @@ from .reverse import (
 
 # The rules themselves, and the functions that come with rules of their own.
 from .rules import rulesets as _rulesets
-from .rules.rulesets.higher_order import accumulate, checkpoint, map, reduce, scan
-from .rules.rulesets.matrix_functions import matrix_function
-from .rules.rulesets.stacking import unstack
+from .rules.rulesets.functions.checkpoint import checkpoint
+from .rules.rulesets.functions.folds import accumulate, reduce
+from .rules.rulesets.functions.map import map
+from .rules.rulesets.functions.scan import scan
+from .rules.rulesets.functions.sequences import unstack
+from .rules.rulesets.linalg.matrix_functions import matrix_function
 
 __all__ = [
     "AllOf",

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import frule, rrule
 from .coverage_of_methods import method_rows
-from .rules.not_implemented import NotImplementedTangent
+from .rules.tangents.missing import NotImplementedTangent
 
 IN_PYTHON = "composed of other functions: plain Python"
 SERIES = f"{IN_PYTHON}; roots and fit refused: {{}}; write chainrules.numpy.polynomial.{{}}"

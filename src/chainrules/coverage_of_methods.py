@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .rules import frule
-from .rules.traced import TracedNumber
-from .rules.traced_array import TracedArray
+from .rules.tracing.array import TracedArray
+from .rules.tracing.number import TracedNumber
 
 # What is written out in Python, and is not one call of a NumPy function.
 IN_PYTHON = {

@@ -24,8 +24,8 @@ import numpy as _numpy
 
 from . import _rulesets
 from .rules import array_of, as_dtype, innermost, is_traced, value
-from .rules.buffers import buffer
-from .rules.objects import healed
+from .rules.engines.buffers import buffer
+from .rules.tracing.object_arrays import healed
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
@@ -118,7 +118,7 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
 def _followed(module: ModuleType) -> ModuleType:
     """Return a copy of a module of ``numpy.polynomial`` with the names that see traced values."""
     copy = ModuleType(module.__name__.replace("numpy", __name__, 1), module.__doc__)
-    series = _rulesets.numpy_series
+    series = _rulesets.arrays.series
     for name, part in vars(module).items():
         if isinstance(part, ModuleType) and part.__name__.startswith("numpy.polynomial."):
             part = _followed(part)

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrules.rules import astype, frule, getitem
-from chainrules.rules.rulesets.numpy_counts import weighted_counts
-from chainrules.rules.rulesets.numpy_differences import differences
-from chainrules.rules.rulesets.numpy_indexing import scatter
-from chainrules.rules.rulesets.numpy_shapes import pad_zeros
+from chainrules.rules.rulesets.arrays.counts import weighted_counts
+from chainrules.rules.rulesets.arrays.differences import differences
+from chainrules.rules.rulesets.arrays.indexing import scatter
+from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 
 SHAPES = [(), (1,), (3,), (0,), (2, 3), (3, 1), (2, 0), (2, 3, 4), (2, 3, 2), (2, 1, 3, 2)]
 REFUSED = (ValueError, TypeError, IndexError, np.linalg.LinAlgError)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.forward import jacobians
 from chainrules.rules import astype, getitem
-from chainrules.rules import blocks as block_rules
-from chainrules.rules.blocks import Block, run_on_block
-from chainrules.rules.rulesets.numpy_indexing import scatter
-from chainrules.rules.rulesets.numpy_shapes import pad_zeros
-from chainrules.rules.rulesets.ties import steady
-from chainrules.rules.writing import written
+from chainrules.rules.linear import blocks as block_rules
+from chainrules.rules.linear import directions as jacobians
+from chainrules.rules.linear.blocks import Block, run_on_block
+from chainrules.rules.rulesets.arrays.indexing import scatter
+from chainrules.rules.rulesets.arrays.shapes import pad_zeros
+from chainrules.rules.rulesets.arrays.ties import steady
+from chainrules.rules.tracing.writing import written
 
 RNG = np.random.default_rng(3)
 DIRECTIONS = 5

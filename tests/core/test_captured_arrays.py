@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.rules import watch
+from chainrules.rules.tracing import captured as watch
 
 SMALL, LARGE = 10, 5000
 

@@ -13,7 +13,7 @@ import pytest
 import chainrules as cr
 from chainrules.rules import children, innermost, iterate_leaves, map_leaves, strip
 from chainrules.rules.containers import DEEP, Within, fold
-from chainrules.rules.surface import taken
+from chainrules.rules.engines.inputs import taken
 
 from .test_errors import raises
 

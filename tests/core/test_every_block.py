@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chainrules.rules import blocks, frule
-from chainrules.rules.blocks import Block, run_on_block
+from chainrules.rules import frule
 from chainrules.rules.containers import map_leaves
-from chainrules.rules.writing import written
+from chainrules.rules.linear import blocks
+from chainrules.rules.linear.blocks import Block, run_on_block
+from chainrules.rules.tracing.writing import written
 
 path = Path(__file__).parent / "linear_calls.py"
 spec = importlib.util.spec_from_file_location("linear_calls", path)

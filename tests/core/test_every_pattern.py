@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chainrules.rules import frule, patterns
-from chainrules.rules.patterns import Pattern, matrix, run_on_pattern
-from chainrules.rules.writing import written
+from chainrules.rules import frule
+from chainrules.rules.linear import patterns
+from chainrules.rules.linear.patterns import Pattern, matrix, run_on_pattern
+from chainrules.rules.tracing.writing import written
 
 path = Path(__file__).parent / "test_every_block.py"
 spec = importlib.util.spec_from_file_location("test_every_block", path)

@@ -5,8 +5,8 @@ import pytest
 
 import chainrules as cr
 from chainrules.reverse.owned import LARGE
-from chainrules.rules.kinds import unbroadcast
-from chainrules.rules.sums import sum_over
+from chainrules.rules.table.kinds import unbroadcast
+from chainrules.rules.table.sums import sum_over
 from chainrules.testing import check_grad
 
 N = 2 * LARGE

@@ -7,7 +7,7 @@ import pytest
 
 import chainrules as cr
 from chainrules.reverse.pieces import positions
-from chainrules.rules.rulesets import numpy_indexing
+from chainrules.rules.rulesets.arrays import indexing as numpy_indexing
 
 X = np.array([0.5, -1.5, 2.0, 0.25, 1.0])
 M = np.arange(1.0, 13.0).reshape(3, 4) / 7

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 import chainrules as cr
-from chainrules.forward import sparse as sparse_derivatives
-from chainrules.forward.coloring import color_columns, color_symmetric
-from chainrules.rules import patterns
+from chainrules.rules.linear import compression as sparse_derivatives
+from chainrules.rules.linear import patterns
+from chainrules.rules.linear.coloring import color_columns, color_symmetric
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=12)

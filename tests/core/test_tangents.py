@@ -13,7 +13,7 @@ import pytest
 
 import chainrules as cr
 from chainrules.rules import add, children, iterate_leaves, map_leaves, sum_tangents
-from chainrules.rules.tangents import child_tangents
+from chainrules.rules.tangents.structural import child_tangents
 
 NO, ZERO = cr.NoTangent(), cr.ZeroTangent()
 

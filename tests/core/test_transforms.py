@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.forward.program import LinearProgram
+from chainrules.rules.linear.program import LinearProgram
 
 X = np.array([0.5, -1.5, 2.0])
 

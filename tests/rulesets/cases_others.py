@@ -9,24 +9,20 @@ from numpy.lib import scimath
 from numpy.lib.stride_tricks import sliding_window_view
 
 import chainrules as cr
-from chainrules.rules import calls
-from chainrules.rules.rulesets import (
-    checkpoint,
-    higher_order,
-    matrix_functions,
-    numpy_counts,
-    numpy_differences,
-    numpy_elementwise,
-    numpy_indexing,
-    numpy_linalg,
-    numpy_norms,
-    numpy_polynomials,
-    numpy_shapes,
-    numpys_own,
-    quotients,
-    ties,
-)
-from chainrules.rules.rulesets.numpy_series import FUNCTIONS
+from chainrules.rules.rulesets.arrays import counts as numpy_counts
+from chainrules.rules.rulesets.arrays import differences as numpy_differences
+from chainrules.rules.rulesets.arrays import elementwise as numpy_elementwise
+from chainrules.rules.rulesets.arrays import indexing as numpy_indexing
+from chainrules.rules.rulesets.arrays import numpys_own, quotients, ties
+from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
+from chainrules.rules.rulesets.arrays import shapes as numpy_shapes
+from chainrules.rules.rulesets.arrays.series import FUNCTIONS
+from chainrules.rules.rulesets.functions import checkpoint
+from chainrules.rules.rulesets.functions import map as higher_order
+from chainrules.rules.rulesets.linalg import matrix_functions
+from chainrules.rules.rulesets.linalg import norms as numpy_norms
+from chainrules.rules.rulesets.linalg import systems as numpy_linalg
+from chainrules.rules.tracing import funnel as calls
 
 
 def case(*args, **kwargs):
@@ -118,7 +114,7 @@ except ImportError:
     special = None
 
 if special is not None:
-    from chainrules.rules.rulesets import scipy_special_gamma
+    from chainrules.rules.rulesets.special import gamma as scipy_special_gamma
 
     UP = np.array([0.6, 1.7, 2.9])
     for _name in dir(_ufuncs):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import polynomial
 
-from chainrules.rules.rulesets.numpy_series import CLASSES, FUNCTIONS, MODULES
+from chainrules.rules.rulesets.arrays.series import CLASSES, FUNCTIONS, MODULES
 
 
 def case(*args, **kwargs):

@@ -15,7 +15,7 @@ import pytest
 
 import chainrules as cr
 from chainrules import coverage
-from chainrules.rules.levels import value
+from chainrules.rules.tracing.level import value
 
 
 def load(name):

@@ -366,12 +366,10 @@ def test_both_modes_push_where_the_items_are_real_numbers(expected, f, xs):
 
 def test_which():
     forward = cr.which(cr.rrule, cr.ReverseConfig(), cr.map, bend, XS)
-    assert forward.startswith(
-        "rrule of map for (function, ndarray): map_numbers_rrule (higher_order.py:"
-    )
+    assert forward.startswith("rrule of map for (function, ndarray): map_numbers_rrule (map.py:")
     assert "AllOf[HasForwardsMode, HasReverseMode]" in forward
     reverse = cr.which(cr.rrule, OnlyReverseConfig(), cr.map, bend, XS)
-    assert reverse.startswith("rrule of map for (function, ndarray): map_rrule (higher_order.py:")
+    assert reverse.startswith("rrule of map for (function, ndarray): map_rrule (map.py:")
     assert reverse.endswith("OnlyReverseConfig() has HasReverseMode")
     none = cr.which(cr.rrule, cr.map, bend, XS)
     assert "none; those registered ask for" in none

@@ -9,7 +9,7 @@ import pytest
 import chainrules as cr
 from chainrules.config import frule_via_ad, rrule_via_ad
 from chainrules.rules import InplaceableThunk, getitem
-from chainrules.rules.rulesets.numpy_indexing import getitem_transpose, scatter
+from chainrules.rules.rulesets.arrays.indexing import getitem_transpose, scatter
 from chainrules.testing import test_frule, test_rrule
 
 RNG = np.random.default_rng(0)

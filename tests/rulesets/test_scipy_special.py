@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 import chainrules as cr
-import chainrules.rules.rulesets.scipy_special
+import chainrules.rules.rulesets.special.ufuncs
 from chainrules.testing import test_frule, test_rrule
 
 PROLATE = special.pro_cv

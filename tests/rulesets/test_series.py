@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.rules.rulesets.numpy_series import FUNCTIONS, MODULES
+from chainrules.rules.rulesets.arrays.series import FUNCTIONS, MODULES
 from chainrules.testing import test_frule, test_rrule
 
 RNG = np.random.default_rng(21)

@@ -5,7 +5,7 @@ import pytest
 
 import chainrules as cr
 from chainrules.config import frule_via_ad, rrule_via_ad
-from chainrules.rules.calls import astype
+from chainrules.rules.tracing.funnel import astype
 from chainrules.testing import primal_with_tangent, test_frule, test_rrule
 
 RNG = np.random.default_rng(0)

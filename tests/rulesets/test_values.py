@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.rules.levels import value
+from chainrules.rules.tracing.level import value
 from chainrules.testing import check_grad
 
 X = np.arange(6.0).reshape(2, 3) + 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.rules.levels import value
+from chainrules.rules.tracing.level import value
 
 # ---- the arrays ---------------------------------------------------------------------------------
 

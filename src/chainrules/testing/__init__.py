@@ -19,13 +19,7 @@ from .errors import (
     WrongStructureError,
     WrongValueError,
 )
-from .finite_differences import (
-    Estimate,
-    FiniteDifference,
-    backward_fdm,
-    central_fdm,
-    forward_fdm,
-)
+from .finite_differences import Estimate, FiniteDifference, backward_fdm, central_fdm, forward_fdm
 from .random_tangents import rand_tangent
 from .rule_tests import test_frule, test_rrule
 from .scalar_tests import test_scalar

@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import (
-    AbstractZero,
-    NotImplementedTangent,
-    Tangent,
-    ZeroTangent,
-    children,
-    unthunk,
-)
+from ..rules import AbstractZero, NotImplementedTangent, Tangent, ZeroTangent, children, unthunk
 from .errors import WrongDerivativeError, WrongStructureError
 from .plan import is_sparse, label
 

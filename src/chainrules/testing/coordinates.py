@@ -11,13 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import (
-    AbstractZero,
-    NotImplementedTangent,
-    children,
-)
+from ..rules import AbstractZero, NotImplementedTangent, children
 from ..rules.shapes import dtype_of
-from ..rules.tangents import child_tangents
+from ..rules.tangents.structural import child_tangents
 from .plan import Branch, Fixed, Leaf, Node, join, label
 
 __all__ = ["Coordinates", "to_vec"]

@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import (
-    AbstractZero,
-    NoTangent,
-    NotImplementedTangent,
-    Tangent,
-    unthunk,
-)
+from ..rules import AbstractZero, NoTangent, NotImplementedTangent, Tangent, unthunk
 from ..rules.containers import Children
-from ..rules.project import structural
-from ..rules.tangents import child_tangents
+from ..rules.tangents.project import structural
+from ..rules.tangents.structural import child_tangents
 
 __all__ = ["Branch", "Fixed", "Leaf", "Node", "is_sparse", "join", "label"]
 

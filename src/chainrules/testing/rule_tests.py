@@ -20,7 +20,7 @@ from ..config import (
 from ..forward import ForwardConfig
 from ..reverse import ReverseConfig
 from ..rules import frule, rrule
-from ..rules.keys import why_never_asked
+from ..rules.table.keys import why_never_asked
 from .adjoint import check_adjoint
 from .case import Case, Report
 from .describe import short_name

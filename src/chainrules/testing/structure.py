@@ -16,7 +16,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.shapes import dtype_of
-from ..rules.tangents import child_tangents
+from ..rules.tangents.structural import child_tangents
 from .describe import short
 from .plan import is_sparse, label
 

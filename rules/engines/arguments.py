@@ -1,0 +1,117 @@
+"""Which arguments of a function a transform differentiates."""
+
+import difflib
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..containers import constants, iterate_leaves
+from ..signatures import name_of, positional, positional_names
+from .inputs import check_primals, is_perturbable_input, taken
+
+F = TypeVar("F", bound=Callable)
+Argnums = int | str | tuple[int | str, ...]
+
+
+class Arguments:
+    """A call of ``f``, and the arguments of it that ``argnums`` chooses.
+
+    Raises
+    ------
+    TypeError
+        If ``argnums`` is no position of an argument, or an argument cannot be differentiated.
+    """
+
+    __slots__ = ("args", "f", "kwargs", "positions", "primals", "several")
+
+    def __init__(self, name: str, f: Any, argnums: Any, args: tuple, kwargs: dict) -> None:
+        self.f = f
+        self.several = isinstance(argnums, tuple | list)
+        named = tuple(argnums) if self.several else (argnums,)
+        chosen = tuple([_position(name, f, argnum) for argnum in named])
+        if kwargs and max(chosen, default=0) >= len(args):
+            args, kwargs = positional(f, args, kwargs)
+        for argnum in chosen:
+            if not -len(args) <= argnum < len(args):
+                raise TypeError(
+                    f"{name}({name_of(f)}, argnums={argnums!r}) was called with {len(args)} "
+                    f"positional argument{'s' if len(args) != 1 else ''}, so there is no "
+                    f"argument {argnum}."
+                )
+        self.positions = tuple([argnum % len(args) for argnum in chosen])
+        if len(set(self.positions)) != len(self.positions):
+            raise TypeError(f"argnums={argnums!r} names an argument twice.")
+        self.kwargs = kwargs
+        self.primals = tuple([taken(args[i]) for i in self.positions])
+        check_primals(self.primals)
+        given = list(args)
+        for i, x in zip(self.positions, self.primals, strict=True):
+            given[i] = x
+        self.args = tuple(given)
+        for i, x in zip(self.positions, self.primals, strict=True):
+            if not is_perturbable_input(x) and not any(
+                map(is_perturbable_input, iterate_leaves(x))
+            ):
+                fixed = bool(constants(x))
+                raise TypeError(
+                    f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
+                    f"number that {name} could differentiate.\n"
+                    "  choose another argument with argnums"
+                    + ("; the integers in its fields are constants, floats are not" * fixed)
+                )
+
+    def function(self) -> Callable:
+        """Return ``f`` as a function of the chosen arguments alone."""
+        if not self.kwargs and self.positions == tuple(range(len(self.args))):
+            return self.f
+
+        def chosen(*primals: Any) -> Any:
+            args = list(self.args)
+            for i, x in zip(self.positions, primals, strict=True):
+                args[i] = x
+            return self.f(*args, **self.kwargs)
+
+        return chosen
+
+
+def _position(name: str, f: Any, argnum: Any) -> int:
+    if type(argnum) is int:
+        return argnum
+    if isinstance(argnum, str):
+        names = positional_names(f)
+        if argnum in names:
+            return names.index(argnum)
+        known = ", ".join(names) or "unknown"
+        near = difflib.get_close_matches(argnum, names, 1)
+        raise TypeError(
+            f"{name_of(f)} has no argument {argnum!r} that {name} could differentiate"
+            + (f"; did you mean {near[0]!r}?" if near else ".")
+            + f"\n  its positional arguments: {known}"
+        )
+    raise TypeError(
+        f"argnums of {name} is an int, a name, or a tuple of these, not {argnum!r}.\n"
+        f"  write {name}({name_of(f)}, argnums=0)"
+    )
+
+
+def takes_argnums(transform: F) -> F:
+    """Decorator: say ``argnums`` where somebody writes ``argnum``, as in HIPS autograd."""
+
+    @functools.wraps(transform)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if "argnum" in kwargs:
+            name = transform.__name__
+            raise TypeError(
+                f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
+                f"  write {name}(f, argnums={kwargs['argnum']!r})"
+            )
+        return transform(*args, **kwargs)
+
+    return asked  # type: ignore[return-value]
+
+
+def titled(function: Callable, name: str, f: Any) -> Callable:
+    """Name a transform's result after what it is: ``grad(loss)``."""
+    function.__name__ = function.__qualname__ = f"{name}({name_of(f)})"
+    function.__doc__ = f"{name} of {name_of(f)}.\n\n{getattr(f, '__doc__', None) or ''}"
+    return function

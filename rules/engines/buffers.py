@@ -1,0 +1,153 @@
+"""Buffers: arrays that are plain until something traced is written into them.
+
+NumPy gives a tracer no say in ``buffer[i] = x`` where the buffer is an array of its own. So
+``chainrules.numpy`` makes buffers of this kind while a transform runs. They stand at a level of
+their own, inside all others, which hands every call on with what they hold: a plain array at
+first, and from the first traced value that is written an array of that value's level.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...config import MutationError, user_line
+from ..containers import iterate_leaves, map_leaves
+from ..tracing.array import TracedArray
+from ..tracing.funnel import astype
+from ..tracing.level import Level, Traced, innermost
+from ..tracing.running import is_running
+from ..tracing.views import follow, living_views, memory_of, register_view, root_of, shares_memory
+from ..tracing.writing import hand_out, is_fresh
+
+# Functions that write into their first argument.
+writers: set[Any] = set()
+
+
+class BufferArray(TracedArray):
+    """An array to be written to. Views of it keep the path from the array that they belong to."""
+
+    __slots__ = ()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        content = self.value
+        if isinstance(content, Traced):
+            return content.__array__(dtype, copy)  # type: ignore[attr-defined]
+        if copy or (dtype is not None and np.dtype(dtype) != content.dtype):
+            return np.array(content, dtype, copy=copy)
+        # Through a memoryview, so that whoever looks into this array keeps it, and not its memory.
+        array = np.asarray(memoryview(content))
+        hand_out(root_of(self)[0], array)
+        return array
+
+
+class BufferLevel(Level):
+    """The level of all buffers; it keeps nothing."""
+
+    __slots__ = ()
+    number = math.inf
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        return operation(x.value)
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        return operation(settled(a), settled(b))
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        if args and type(args[0]) is BufferArray and is_writer(f):
+            rest = all_settled((args[1:], kwargs))
+            self._receive(args[0], innermost(rest))
+            return f(args[0].value, *rest[0], **rest[1])
+        y = f(*all_settled(args), **all_settled(kwargs))
+        if f is np.copy or f is astype:
+            return buffer(y)
+        for x in iterate_leaves((args, kwargs)):
+            if type(x) is BufferArray and not isinstance(x.value, Traced):
+                y = self._tied(y, x, f, args, kwargs)
+        return y
+
+    def _tied(self, y: Any, x: Any, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Return ``y = f(*args)`` as a view of the buffer ``x`` among ``args``, if it is one."""
+        if y is x.value:
+            return x
+        if type(y) is np.ndarray and shares_memory(y, x.value) and args[0] is x:
+            view = _wrapped(y)
+            register_view(view, x, _at, {"f": f, "rest": args[1:], "options": kwargs})
+            return view
+        if any(shares_memory(part, x.value) for part in iterate_leaves(y)):
+            hand_out(root_of(x)[0], x.value)  # for good: nobody knows who holds it
+        return y
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        y = x.value[index]
+        if type(y) is not np.ndarray or y.base is None:
+            return y
+        view = _wrapped(y)
+        register_view(view, x, _getitem, {"index": index})
+        return view
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        v = settled(v)
+        self._receive(x, innermost((v,)))
+        root, path = root_of(x)
+        follow(path, root.value)[index] = v
+
+    def constant(self, x: Any) -> Any:
+        return buffer(x)
+
+    def _receive(self, x: Any, level: Any) -> None:
+        """Make the array that owns the memory of ``x`` one that values of ``level`` fit into."""
+        root, _ = root_of(x)
+        if level is None or (
+            isinstance(root.value, Traced) and root.value.level.number >= level.number
+        ):
+            return
+        views = living_views(root)
+        if memory_of(root).is_seen():
+            raise MutationError(
+                f"a traced value would be written into a plain array that others may see, in "
+                f"{user_line()}.\n  make it anew before it is written to, or make it a traced one: "
+                "np.zeros(n, like=x)"
+            )
+        root.value = level.constant(root.value)
+        for view in views:
+            view.value = follow(root_of(view)[1], root.value)
+
+
+BUFFERS = BufferLevel()
+
+
+def settled(x: Any) -> Any:
+    """Return what a buffer holds; anything else as it is."""
+    return x.value if type(x) is BufferArray else x
+
+
+def all_settled(x: Any) -> Any:
+    """Settle all that is in a container."""
+    return x if innermost((x,)) is not BUFFERS else map_leaves(settled, x)
+
+
+def is_writer(f: Any) -> bool:
+    """Say whether ``f`` writes into its first argument."""
+    return getattr(f, "__name__", "") == "at" or (type(f).__hash__ is not None and f in writers)
+
+
+def buffer(y: Any) -> Any:
+    """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
+    return _wrapped(y) if is_fresh(y) and is_running() else y
+
+
+def _wrapped(y: np.ndarray) -> Any:
+    traced: Any = BufferArray()
+    traced.value = y
+    traced.level = BUFFERS
+    return traced
+
+
+def _getitem(x: Any, index: Any) -> Any:
+    return x[index]
+
+
+def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+    return f(x, *rest, **options)

@@ -1,0 +1,173 @@
+"""What every engine does with a call, whatever it keeps of it: find the rule, and bind it."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ...config import LostDerivativeError, MutationError, RuleConfig, user_line
+from ..signatures import RuleSignature, name_of, positional
+from ..table.kinds import Kind
+from ..table.methods import OPTED_OUT
+from ..table.tables import RuleTable, traced_options
+from ..tracing.funnel import array_of, body, getitem
+from ..tracing.level import Level, Traced, innermost, next_level, strip, value
+from ..tracing.no_rule import missing_rule, runs_in_python
+from ..tracing.object_arrays import as_numbers, healed, healed_call, is_object_array, refuse_objects
+from ..tracing.operands import is_operand
+from ..tracing.writing import mark_views
+
+
+class Engine(Level):
+    """One run of a transform that finds rules in a table: base class of the engines.
+
+    An engine says by ``apply_kind`` and ``apply_rule`` what it does with a rule, and all calls of
+    its traced values go there: operators, ufuncs, indexing, functions of NumPy, primitives. What
+    it answers besides, for speed or for writes into arrays, it overrides.
+
+    Parameters
+    ----------
+    config : RuleConfig
+        What rules are handed.
+
+    Examples
+    --------
+    Values and tangents, for functions of floats that have a rule in partials:
+
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> from chainrules.rules import Engine, TracedNumber, frule
+    >>> class Pair(TracedNumber):
+    ...     __slots__ = ("tangent",)
+    >>> class Pairs(Engine):
+    ...     table = frule
+    ...     def apply_kind(self, kind, f, args, kwargs, values, y):
+    ...         tangents = [getattr(x, "tangent", cr.ZeroTangent()) for x in args]
+    ...         return self.pair(y, kind.push_all(tangents, y, values, kwargs))
+    ...     def pair(self, x, xdot):
+    ...         traced = Pair()
+    ...         traced.value, traced.level, traced.tangent = x, self, xdot
+    ...         return traced
+    >>> x = Pairs(cr.ForwardConfig()).pair(2.0, 1.0)
+    >>> y = x * np.exp(x) + 3
+    >>> [round(float(part), 6) for part in (y.value, y.tangent)]
+    [17.778112, 22.167168]
+    """
+
+    __slots__ = ("config", "given", "number")
+    table: ClassVar[RuleTable]
+
+    def __init__(self, config: RuleConfig) -> None:
+        self.number = next_level()
+        self.config = config
+        # What the function was called with, and what it got for it; until something is written.
+        self.given: tuple[tuple, list] | None = None
+
+    def check_live(self) -> None:
+        """Raise ``EscapedTraceError`` where the run has ended."""
+
+    def apply_kind(
+        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
+    ) -> Any:
+        """Return ``y = f(*values, **kwargs)`` traced, by the kind that is the rule of ``f``."""
+        raise NotImplementedError
+
+    def apply_rule(
+        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
+    ) -> Any:
+        """Answer a call of ``f`` by a hand-written rule."""
+        raise NotImplementedError
+
+    def constant(self, x: Any) -> Any:
+        return x
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        raise MutationError(
+            f"{type(self).__name__} cannot follow writes into arrays, in {user_line()}.\n"
+            "  make a new array: np.where(mask, new, x), np.stack, np.concatenate"
+        )
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        return self.call(ufunc, (x,), {})
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        if self.table.scalars.get(ufunc) is None:
+            return self.call_operator(ufunc, operation, a, b)
+        for x in (a, b):
+            answer = None if self.carries(x) else self.meet(ufunc, operation, a, b, x)
+            if answer is not None:
+                return answer
+        return self.call(ufunc, (a, b), {})
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
+
+    def carries(self, x: Any) -> bool:
+        """Say whether ``x`` is a traced value of this run."""
+        return isinstance(x, Traced) and x.level is self
+
+    def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+        """Answer ``operation(a, b)`` where it is not for this level to do; None where it is.
+
+        ``other`` is the one of the two that this level does not follow: a traced value of a level
+        further in, which answers first, or what has to become a number or an array before.
+        """
+        if isinstance(other, Traced):
+            if other.level.number > self.number:
+                return other.level.binary(ufunc, operation, a, b)
+        elif not is_operand(other):
+            return NotImplemented
+        elif is_object_array(other):
+            return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
+        elif isinstance(other, list | tuple):
+            return self.binary(ufunc, operation, *map(array_of, (a, b)))
+        return None
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        self.check_live()
+        given = args, kwargs
+        args, kwargs = healed_call(args, kwargs)
+        if args is not given[0]:
+            # What was healed may belong to a level inside this one, which answers first.
+            level = innermost((*args, *kwargs.values()))
+            if level is not self:
+                return level.call(f, args, kwargs)
+        traced = bool(kwargs) and innermost(kwargs.values()) is not None
+        if traced:
+            args, kwargs = positional(f, args, kwargs)
+        rule = self.table.find(self.config, f, args)
+        if isinstance(rule, Kind):
+            return rule.answer(self, f, args, kwargs, traced)
+        if rule is None or rule is OPTED_OUT:
+            if runs_in_python(f):
+                return healed(body(f)(*args, **kwargs))
+            raise missing_rule(self.table.name, f, args, kwargs, self)
+        args, kwargs = rule.bind(f, args, kwargs)
+        if kwargs and innermost(kwargs.values()) is self:
+            return self.call_with_traced_option(f, args, kwargs)
+        values = tuple([strip(x, self) for x in args])
+        y = self.apply_rule(rule, f, args, kwargs, values)
+        refuse_objects(f, y)
+        mark_views(y, args)
+        return y
+
+    def call_operator(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
+        if not (is_operand(a) and is_operand(b)):
+            return NotImplemented
+        kind = self.table.kinds.get(ufunc)
+        if kind is not None and kind.constant:
+            return operation(value(a), value(b))
+        level = innermost((a, b))
+        return level.call(ufunc, (a, b), {})
+
+    def call_with_traced_option(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Answer a call with options that depend on an input: by another function, or not."""
+        names = [name for name, x in kwargs.items() if innermost((x,)) is self]
+        hashable = type(f).__hash__ is not None
+        instead = traced_options.get((f, names[0])) if hashable else None
+        if instead is not None and len(names) == 1:
+            return instead(*args, **kwargs)
+        raise LostDerivativeError(
+            f"{name_of(f)} has no derivative in its option {names[-1]!r}, which depends on a "
+            f"differentiated input in {user_line()}.\n"
+            f"  write {names[-1]}=cr.value(...), where no derivative is wanted"
+        )

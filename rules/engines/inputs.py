@@ -1,0 +1,218 @@
+"""What users hand to the transforms, checked before anything runs."""
+
+import numbers
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...config import LostDerivativeError, TangentError
+from ..containers import (
+    LEAVES,
+    Within,
+    children,
+    constants,
+    copied_containers,
+    fold,
+    iterate_leaves,
+)
+from ..shapes import FLOAT64, dtype_of, shape_of, tangent_dtype
+from ..tangents.project import ProjectRegistered, ProjectTo
+from ..tangents.structural import (
+    ZERO,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    child_tangents,
+    derivative_like,
+    unthunk,
+)
+from ..tracing.level import Traced
+from ..tracing.object_arrays import healed
+from ..tracing.operands import is_array
+from ..tracing.refusals import describe
+
+_SHOWN = 12  # how many of the keys on the way to a place an error names
+_NUMBERS = (float, int, complex, np.number, Traced)
+
+
+def is_perturbable_input(x: Any) -> bool:
+    """Say whether a leaf is a number or an array that can be perturbed; integers can."""
+    dtype = dtype_of(x)
+    if dtype is FLOAT64:
+        return isinstance(x, _NUMBERS) or is_array(x)
+    if dtype is None or tangent_dtype(dtype) is None:
+        return False
+    return isinstance(x, _NUMBERS) or is_array(x)
+
+
+def is_foreign_array(x: Any) -> bool:
+    """Say whether ``x`` is an array that speaks neither of NumPy's protocols.
+
+    What is computed with it is computed by its own library, unseen.
+    """
+    cls = type(x)
+    if cls in LEAVES or isinstance(x, np.ndarray | type):
+        return False
+    if not (hasattr(cls, "__array__") or hasattr(cls, "__dlpack__")):
+        return False
+    protocols = "__array_ufunc__", "__array_function__"
+    return (
+        all(getattr(cls, name, None) is None for name in protocols)
+        and hasattr(x, "shape")
+        and hasattr(x, "dtype")
+    )
+
+
+def taken(x: Any) -> Any:
+    """Return ``x`` as it is now: the same numbers and arrays, in containers of our own.
+
+    The function, or the caller, may add to a list or a dict; a derivative belongs to what
+    these held when it was asked for. An object without numbers stays the same one.
+    """
+    if type(x) in LEAVES:  # before anything else, since most are
+        return healed(x)
+    return fold(_taken, x)
+
+
+def _taken(x: Any) -> Any:
+    parts = children(x)
+    if parts is None:
+        return healed(x)  # an object array of traced numbers is a traced array
+    holds = any(map(is_perturbable_input, parts.values))
+    return Within(zip(parts.values), parts.rebuild if holds else copied_containers(x, parts))
+
+
+def check_primals(primals: Any) -> None:
+    """Refuse arrays that cannot be followed, in containers too.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    for primal in primals:
+        if type(primal) in LEAVES:
+            continue
+        for x in iterate_leaves(primal):
+            if is_foreign_array(x):
+                cls = type(x)
+                raise LostDerivativeError(
+                    f"an array of type {cls.__module__}.{cls.__name__} cannot be differentiated: "
+                    "it has neither __array_ufunc__ nor __array_function__, so that nobody sees "
+                    "what is computed with it.\n"
+                    "  give NumPy's array instead: np.asarray(x)"
+                )
+
+
+def check_tangent(x: Any, t: Any, what: str) -> Any:
+    """Fit the tangent or cotangent ``t`` that a user gives for ``x``, or refuse it by name.
+
+    Raises
+    ------
+    TangentError
+        If the structure, the shape, or the real or complex kind is not that of ``x``; or if it
+        is not zero, and ``x`` cannot be perturbed.
+    """
+    return fold(_checked, x, t, what)
+
+
+def _checked(x: Any, t: Any, place: Any) -> Any:
+    t = unthunk(t)
+    if isinstance(t, AbstractZero):
+        return t
+    if is_foreign_array(t):
+        t = np.asarray(t)
+    parts = children(x)
+    if parts is None:
+        return _check_leaf(x, t, place)
+    named = t.backing if isinstance(t, Tangent) else t
+    for name in constants(x) if isinstance(named, dict) else ():
+        if _is_direction(named.get(name, ZERO)):
+            raise TangentError(
+                f"{_name((place, name))} is not zero, and the field is constant: it is static, or "
+                "holds integers.\n  let it hold a float, or give NoTangent() for it"
+            )
+    try:
+        given = child_tangents(x, t)
+    except TangentError as error:
+        raise TangentError(f"{_name(place)} does not fit: {error}") from None
+    nodes = [
+        (part, partdot, (place, key))
+        for key, part, partdot in zip(parts.keys, parts.values, given, strict=True)
+    ]
+    return Within(nodes, partial(derivative_like, x))
+
+
+def _check_leaf(x: Any, t: Any, place: Any) -> Any:
+    space = ProjectTo(x)
+    if space.holds(t):
+        return t
+    t = healed(t)
+    if isinstance(t, NotImplementedTangent):
+        raise t.error()
+    if not is_perturbable_input(x):
+        if type(space) is not ProjectRegistered and _is_direction(t):
+            raise TangentError(
+                f"{_name(place)} is not zero, and the value it belongs to, {describe(x)}, cannot "
+                "be perturbed.\n"
+                f"  {_remedy(x)}, or give ZeroTangent() for it"
+            )
+        return t
+    if isinstance(t, Tangent | dict | str | bytes) or t is None:
+        raise TangentError(f"{_name(place)} must be a {_kind(x)}, not a {type(t).__name__}.")
+    if not isinstance(t, Traced) and dtype_of(t) is None:
+        t = np.asarray(t)
+    given_dtype, dtype = dtype_of(t), dtype_of(x)
+    if shape_of(t) != shape_of(x):
+        raise TangentError(
+            f"{_name(place)} has shape {shape_of(t)}, and the value it belongs to is "
+            f"{describe(x)}.\n"
+            f"  give one of shape {shape_of(x)}"
+        )
+    if given_dtype is not None and dtype is not None and given_dtype.kind not in "fciu":
+        raise TangentError(f"{_name(place)} must be of numbers, not of dtype {given_dtype}.")
+    if dtype is not None and dtype.kind != "c" and given_dtype and given_dtype.kind == "c":
+        raise TangentError(
+            f"{_name(place)} is complex, and the value it belongs to is real ({describe(x)})."
+        )
+    return space(t)
+
+
+def _is_direction(t: Any) -> bool:
+    """Say whether ``t`` says that something moves: True, None, a text or a zero does not."""
+    if isinstance(t, Traced):
+        return True
+    if isinstance(t, Tangent | dict):
+        return len(t) > 0
+    if isinstance(t, Collection) and not isinstance(t, str | bytes):
+        return any(map(_is_direction, t.values() if isinstance(t, Mapping) else t))
+    dtype = dtype_of(t)
+    if dtype is None:
+        return isinstance(t, numbers.Number) and bool(t)
+    if dtype.kind == "O":
+        return any(map(_is_direction, np.asarray(t).reshape(-1).tolist()))
+    return dtype.kind in "fciu" and bool(np.any(np.not_equal(t, 0)))
+
+
+def _remedy(x: Any) -> str:
+    dtype = dtype_of(x)
+    if dtype is not None and dtype.kind in "Ob":
+        number = isinstance(x, bool | np.generic)
+        return "differentiate at float(x)" if number else "differentiate at x.astype(float)"
+    return "differentiate at a number or an array of floats"
+
+
+def _name(place: Any) -> str:
+    """Return ``the tangent of argument 0, at 'a', at 1`` for a place deep in containers."""
+    keys: list[str] = []
+    while type(place) is tuple:
+        place, key = place
+        keys.append(f", at {key!r}")
+    if len(keys) > _SHOWN:
+        keys[_SHOWN:] = [", ..."]
+    return place + "".join(reversed(keys))
+
+
+def _kind(x: Any) -> str:
+    return f"{describe(x)} array" if is_array(x) else "number"

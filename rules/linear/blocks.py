@@ -1,0 +1,209 @@
+"""Blocks: several values of one quantity at once, one for each of several directions.
+
+A linear program that is to be run for many directions runs once, on arrays that have the
+directions as their first axis. Elementwise functions take that axis by themselves, others
+say with their rule what becomes of it; any other function is called for one direction after
+another.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..containers import LEAVES, children, iterate_leaves, map_leaves
+from ..shapes import shape_of
+from ..table.tables import frule
+from ..tangents.zeros import AbstractZero
+from ..tracing.funnel import array_of
+from ..tracing.operands import is_array
+
+
+class Block:
+    """An array of values, of shape ``(directions, *shape)``."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    @property
+    def count(self) -> int:
+        """How many directions there are."""
+        return shape_of(self.values)[0]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of each value."""
+        return shape_of(self.values)[1:]
+
+    @property
+    def rank(self) -> int:
+        """How many axes each value has."""
+        return len(shape_of(self.values)) - 1
+
+    @property
+    def flat(self) -> Any:
+        """The values as vectors: an array of shape ``(directions, size)``."""
+        return np.reshape(self.values, (self.count, math.prod(self.shape)))
+
+    def axes(self, axis: Any) -> Any:
+        """Return where an axis of a value, or each of several, is in ``values``; None is all.
+
+        Where NumPy takes axis 0 of a number, that stands for all of its axes, too.
+        """
+        if axis is None or self.rank == 0:
+            return tuple(range(1, self.rank + 1))
+        return shifted(axis, self.rank)
+
+
+def shifted(axis: Any, rank: int) -> Any:
+    """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
+    if isinstance(axis, tuple | list | range):
+        return tuple([shifted(k, rank) for k in axis])
+    return axis % rank + 1
+
+
+LEAVES.add(Block)
+_rules: dict[Any, Callable] = {}
+_operators = {
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.neg,
+    operator.pos,
+}
+
+
+def block_rule(*functions: Any) -> Callable[[Callable], Callable]:
+    """Register how functions run on a block that are linear and have no ``linear_rule``.
+
+    The decorated function has the signature of the call. Of the arguments in which the
+    function is linear some are a ``Block``, and so may be the parts of a list. It returns an
+    array with the directions as its first axis, or NotImplemented.
+    """
+
+    def register(rule: Callable) -> Callable:
+        for f in functions:
+            _rules[f] = rule
+        return rule
+
+    return register
+
+
+def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Call ``f`` for every direction of the blocks among its arguments.
+
+    Returns
+    -------
+    Any
+        A ``Block``, or a container of blocks; what it would be where there is no block.
+    """
+    blocks, in_options = blocks_in(args), blocks_in(kwargs.values())
+    if not (blocks or in_options):
+        return f(*args, **kwargs)
+    if not in_options:
+        if is_elementwise(f):
+            y = _entry_by_entry(f, args, kwargs)
+            return y if isinstance(y, AbstractZero) else Block(y)
+        kind = frule.kind_of(f)
+        if kind is not None and kind.linear:
+            args, kwargs = kind.bind(f, args, kwargs)
+            y = _by_declaration(kind, f, args, kwargs)
+        else:
+            y = _rules[f](*args, **kwargs) if f in _rules else NotImplemented
+        if y is not NotImplemented:
+            return Block(y)
+    return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
+
+
+def blocks_in(x: Iterable) -> list[Block]:
+    """Return the blocks among some values and in their parts."""
+    found = []
+    for part in x:
+        cls = type(part)
+        if cls is Block:
+            found.append(part)
+        elif cls is tuple or cls is list:
+            found += blocks_in(part)
+        elif cls not in LEAVES:
+            found += [leaf for leaf in iterate_leaves(part) if type(leaf) is Block]
+    return found
+
+
+def is_elementwise(f: Any) -> bool:
+    """Say whether ``f`` is elementwise in every argument."""
+    if isinstance(f, np.ufunc):
+        return f.signature is None and f.nout == 1
+    kind = frule.kind_of(f)
+    return f in _operators or (kind is not None and kind.elementwise)
+
+
+def _by_declaration(kind: Any, f: Any, args: tuple, options: dict) -> Any:
+    """Run a linear function on a block as its rule says; NotImplemented where it does not."""
+    if kind.block is not None:
+        return kind.block(*args, **options)
+    if not kind.axes or type(args[0]) is not Block:
+        return NotImplemented
+    (x,) = args
+    shifts = {name: options.get(name, default) for name, default in kind.axes.items()}
+    return f(x.values, **options | {name: x.axes(axis) for name, axis in shifts.items()})
+
+
+def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:
+    others = options.values() if options else ()  # a mask broadcasts as an argument does
+    rank = max([rank_of(x) for x in (*args, *others)])
+    return f(*[aligned(x, rank) for x in args], **options)
+
+
+def rank_of(x: Any) -> int:
+    """Return how many axes a value has; of a block, each of its values."""
+    if type(x) is Block:
+        return x.rank
+    return 0 if isinstance(x, AbstractZero) else len(shape_of(x))
+
+
+def aligned(x: Any, rank: int) -> Any:
+    """Return the values of a block with ``rank`` axes for each value; others as they are."""
+    if type(x) is not Block:
+        return x
+    missing = rank - x.rank
+    if missing <= 0:
+        return x.values
+    return np.reshape(x.values, (x.count, *(1,) * missing, *x.shape))
+
+
+def spread(x: Any, count: int) -> Any:
+    """Return the values of a block; of anything else the same value for every direction."""
+    return x.values if type(x) is Block else np.broadcast_to(x, (count, *shape_of(x)))
+
+
+def _one_by_one(f: Any, args: tuple, kwargs: dict, count: int) -> Any:
+    def direction(x: Any, k: int) -> Any:
+        return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
+
+    if count == 0:
+        # What comes out is seen from one direction, which is then left out.
+        args, kwargs = map_leaves(_one_direction, args), map_leaves(_one_direction, kwargs)
+        y = _one_by_one(f, args, kwargs, 1)
+        return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
+    results = [f(*direction(args, k), **direction(kwargs, k)) for k in range(count)]
+    return _gathered(results)
+
+
+def _one_direction(leaf: Any) -> Any:
+    if type(leaf) is not Block:
+        return leaf
+    return Block(np.zeros_like(leaf.values, shape=(1, *leaf.shape)))
+
+
+def _gathered(results: list) -> Any:
+    parts = children(results[0])
+    if parts is None:
+        numbers = any(not is_array(y) for y in results)
+        return Block(array_of(results) if numbers else np.stack(results))
+    rows = [children(y).values for y in results]  # type: ignore[union-attr]
+    return parts.rebuild([_gathered(list(column)) for column in zip(*rows, strict=True)])

@@ -1,0 +1,44 @@
+"""The numbers and arrays in a container that can be perturbed, and derivatives built of theirs."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from .. import AbstractZero, NoTangent, ZeroTangent, children, iterate_leaves, unthunk
+from ..containers import Within, fold
+from ..engines.inputs import is_perturbable_input
+from ..tangents.structural import child_tangents, derivative_like
+
+
+def leaves(x: Any) -> list:
+    """Return the numbers and arrays in ``x`` that can be perturbed."""
+    return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
+
+
+def tangent_leaves(x: Any, t: Any) -> list:
+    """Return the parts of the tangent ``t`` that belong to ``leaves(x)``."""
+    found: list[Any] = []
+
+    def look(x: Any, t: Any) -> Any:
+        t = unthunk(t)
+        parts = children(x)
+        if parts is not None:
+            return Within(zip(parts.values, child_tangents(x, t)), list)
+        if is_perturbable_input(x):
+            found.append(ZeroTangent() if isinstance(t, AbstractZero) else t)
+        return None
+
+    fold(look, x, t)
+    return found
+
+
+def with_leaves(x: Any, values: Iterator) -> Any:
+    """Return a derivative with the structure of ``x`` and the next ``values`` as its leaves."""
+
+    def look(x: Any) -> Any:
+        parts = children(x)
+        if parts is None:
+            return next(values) if is_perturbable_input(x) else NoTangent()
+        return Within(zip(parts.values), partial(derivative_like, x))
+
+    return fold(look, x)

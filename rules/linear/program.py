@@ -1,0 +1,389 @@
+"""Linear programs: what a linear map does with its argument, recorded as a list of steps.
+
+The map runs once on samples that are followed. What is done with them is a straight line of
+calls, each linear in what is followed; it runs again for other arguments, or for a whole
+block of them at once.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import (
+    AbstractZero,
+    Level,
+    NoTangent,
+    Traced,
+    TracedArray,
+    TracedNumber,
+    children,
+    frule,
+    getitem,
+    is_traced,
+    next_level,
+    strip,
+)
+from ..containers import LEAVES, Within, fold, iterate_leaves, map_leaves, unless_same
+from ..engines.inputs import is_perturbable_input
+from ..shapes import dtype_of, shape_of
+from ..table.kinds import Kind
+from ..tangents.filled import zero_tangent
+from ..tangents.project import structural
+from ..tracing.captured import Watch
+from ..tracing.operands import is_array, is_operand
+from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views
+from ..tracing.writing import written
+from .blocks import run_on_block
+from .patterns import run_on_pattern
+
+_array = np.ndarray
+_float64 = np.float64
+_scalars = frule.scalars
+_SINES = 2 + np.sin(np.arange(1.0, 1025.0))  # of whole numbers, which are independent
+_ROOT = math.sqrt(2)
+
+
+class LinearNumber(TracedNumber):
+    """A tangent or cotangent in the making: the number that step ``index`` gives."""
+
+    __slots__ = ("index",)
+    index: int
+
+
+class LinearArray(TracedArray):
+    """A tangent or cotangent in the making: the array that step ``index`` gives."""
+
+    __slots__ = ("index",)
+    index: int
+
+
+class Slot:
+    """Stands in a step for the result of step ``index``."""
+
+    __slots__ = ("index",)
+    __array_ufunc__ = None
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+LEAVES.add(Slot)
+
+
+class LinearProgram(Level):
+    """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
+
+    ``largest`` is the size of the largest result of a step, ``total`` of all arrays together;
+    ``rows`` is how many rows of numbers the samples of the inputs have used up.
+    """
+
+    __slots__ = (
+        "inputs", "largest", "number", "outputs", "plan", "rows", "steps", "total", "watch",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.number = next_level()
+        self.inputs: list[int] = []
+        self.watch = Watch()
+        self.steps: list[tuple | None] = []
+        self.outputs: list[Any] = []
+        self.plan: list[tuple] = []
+        self.largest = 1
+        self.total = 0
+        self.rows = 0
+
+    # ---- recording --------------------------------------------------------------------------
+
+    def wrap(self, xdot: Any, step: tuple | None) -> Any:
+        """Append ``step`` and return its result, followed."""
+        if is_array(xdot):
+            traced: Any = LinearArray()
+            size = 1
+            for n in shape_of(xdot):
+                size *= n
+            self.total += size
+            if size > self.largest:
+                self.largest = size
+        else:
+            traced = LinearNumber()
+        traced.value = xdot
+        traced.level = self
+        traced.index = len(self.steps)
+        self.steps.append(step)
+        return traced
+
+    def input(self, x: Any) -> Any:
+        """Return a tangent of ``x`` that is still to be given, with a sample of its values."""
+        return fold(self._input, x)
+
+    def _input(self, x: Any) -> Any:
+        parts = children(x)
+        if parts is not None:
+            return Within(zip(parts.values), partial(structural, type(x), parts.keys))
+        if not is_perturbable_input(x):
+            return NoTangent()
+        sample = self._sample(x)
+        self.inputs.append(len(self.steps))
+        return self.wrap(sample, None)
+
+    def _sample(self, x: Any) -> Any:
+        """Return a tangent of ``x`` to record with, along which different tangents differ.
+
+        Where numbers are equal, rules look at it for the one that grows faster: see ``ties``.
+        """
+        zero = zero_tangent(x)
+        sample = zero if type(zero) is _array else np.zeros(shape_of(x), dtype_of(zero))
+        flat = sample.ravel("K")  # a view
+        for part in (flat.real, flat.imag) if flat.dtype.kind == "c" else (flat,):
+            self.rows += _fill_with_independent(part, self.rows)
+        if sample is zero:
+            return sample
+        return zero + (sample if is_array(x) else sample.item())
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        if ufunc in _scalars:
+            return self.wrap(operation(x.value), (operation, (Slot(x.index),), {}))
+        return self.call(ufunc, (x,), {})
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        x, z = a, b
+        a_followed, b_followed = self.follows(a), self.follows(b)
+        if not (a_followed and b_followed):
+            other = b if a_followed else a
+            if isinstance(other, Traced):
+                if other.level.number > self.number:
+                    return other.level.binary(ufunc, operation, a, b)
+                if other.level.sweeps:
+                    return self.binary(ufunc, operation, *map(_as_read, (a, b)))
+            elif not is_operand(other) or isinstance(other, AbstractZero):
+                return NotImplemented
+            elif isinstance(other, (list, tuple)):
+                return self.call(ufunc, (a, b), {})
+        if ufunc not in _scalars:
+            return self.call(ufunc, (a, b), {})
+        if a_followed:
+            x, a = a.value, Slot(a.index)
+        else:
+            a = self.watch.hold(a)
+        if b_followed:
+            z, b = b.value, Slot(b.index)
+        else:
+            b = self.watch.hold(b)
+        return self.wrap(operation(x, z), (operation, (a, b), {}))
+
+    def follows(self, x: Any) -> bool:
+        """Say whether ``x`` is a result of a step of this program."""
+        # By its type: to ask isinstance of other traced values is slow.
+        kind = type(x)
+        return (kind is LinearArray or kind is LinearNumber) and x.level is self
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Run ``f`` on the samples, and remember that it was called."""
+        if any(map(_may_be_swept, args)) or kwargs:
+            args, kwargs = _as_read(args), _as_read(kwargs)
+        rule = frule.find(None, f, args)
+        if isinstance(rule, Kind) and rule.constant:
+            return rule.answer(self, f, args, kwargs, True)
+        y = f(*(strip(x, self) for x in args), **{k: strip(x, self) for k, x in kwargs.items()})
+        followed = (
+            tuple([self.watch.hold(x) for x in _slots(args, self)]),
+            self.watch.hold_all(_slots(kwargs, self)) if kwargs else kwargs,
+        )
+        traced = fold(self._result, y, (f, *followed))
+        if isinstance(traced, Traced) and args and self.follows(args[0]):
+            tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
+        return traced
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
+
+    def _result(self, y: Any, step: tuple) -> Any:
+        parts = children(y)
+        if parts is None:
+            return self.wrap(y, step) if is_perturbable_input(y) else y
+        whole = Slot(self.wrap(0.0, step).index)
+        nodes: list[tuple] = [
+            (part, (_part, (whole, k), {})) for k, part in enumerate(parts.values)
+        ]
+        return Within(nodes, parts.rebuild)
+
+    def constant(self, x: Any) -> Any:
+        """Return ``x`` as an array of tangents that depends on none of the inputs yet."""
+        return self.wrap(x, (np.array, (x,), {}))
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Remember ``x[index] = v`` as a step that makes a new array."""
+        root, path = root_of(x)
+        axes = axes_of(bare(root))
+        step: tuple = (written, self.watch.hold(_slots((root, path, index, v, axes), self)), {})
+        again = self.wrap(written(root.value, path, index, strip(v, self), axes), step)
+        root.value, root.index = again.value, again.index
+        forget(root)
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
+        same = LinearArray()
+        same.level, same.value, same.index = self, root.value, root.index
+        y = follow(path, same)
+        view.value, view.index = y.value, y.index
+
+    # ---- running ----------------------------------------------------------------------------
+
+    def finish(self, outputs: list) -> None:
+        """End the recording: keep the steps that ``outputs`` depend on, and when each is done.
+
+        ``outputs`` are traced values of this program, or anything that does not depend on it.
+        """
+        self.outputs = [_slots(y, self) if isinstance(y, Traced) else y for y in outputs]
+        needed = {y.index for y in self.outputs if type(y) is Slot}
+        seen = set(needed)
+        plan = []
+        for index in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[index]
+            if step is None or index not in needed:
+                continue
+            f, args, kwargs = step
+            found = _indices(args, kwargs)
+            reads = set(found)
+            needed |= reads
+            places = _places(args, len(found))
+            plan.append((index, f, args, kwargs, places, tuple(reads - seen)))
+            seen |= reads
+        self.plan = plan[::-1]
+        self.steps = [None] * len(self.steps)
+
+    def run(self, values: list) -> list:
+        """Return the outputs, given one value for each input."""
+        return self._run(values, _call)
+
+    def run_block(self, values: list) -> list:
+        """Return the outputs for a block of directions.
+
+        Each of ``values`` is a ``Block``, or the value of an input for every direction; so are
+        the outputs.
+        """
+        return self._run(values, _call_on_block)
+
+    def run_pattern(self, values: list) -> list:
+        """Return the pattern of each output, given one for each input."""
+        return self._run(values, _call_on_pattern)
+
+    def _run(self, values: list, call: Callable) -> list:
+        self.watch.check()
+        results: list[Any] = self.steps.copy()
+        for index, x in zip(self.inputs, values, strict=True):
+            results[index] = x
+        for index, f, args, kwargs, places, last_reads in self.plan:
+            if places is None:
+                filled, options = _fill(args, results), _fill(kwargs, results)
+            else:
+                filled, options = list(args), kwargs
+                for position, read in places:
+                    filled[position] = results[read]
+            results[index] = call(f, filled, options)
+            for read in last_reads:
+                results[read] = None
+        return [results[y.index] if type(y) is Slot else y for y in self.outputs]
+
+
+def _fill_with_independent(flat: Any, row: int) -> int:
+    """Fill with numbers from 1 to 9 of which no sum of multiples by fractions is 0.
+
+    They are the products of few numbers with few, which takes less time than many sines: so
+    they are laid in rows. Returns how many rows it took.
+    """
+    size, n = len(_SINES), len(flat)
+    if n <= size:
+        np.multiply(_SINES[:n], 2 + math.sin(_ROOT * (row + 1)), out=flat)
+        return 1
+    whole = n // size
+    factors = 2 + np.sin(_ROOT * np.arange(row + 1, row + whole + 2))
+    np.multiply(factors[:-1, None], _SINES, out=flat[: whole * size].reshape(whole, size))
+    rest = flat[whole * size :]
+    np.multiply(factors[-1], _SINES[: len(rest)], out=rest)
+    return whole + 1
+
+
+def _call(f: Any, args: Any, kwargs: dict) -> Any:
+    return f(*args, **kwargs)
+
+
+def _call_on_block(f: Any, args: Any, kwargs: dict) -> Any:
+    return _part(*args) if f is _part else run_on_block(f, tuple(args), kwargs)
+
+
+def _call_on_pattern(f: Any, args: Any, kwargs: dict) -> Any:
+    return _part(*args) if f is _part else run_on_pattern(f, tuple(args), kwargs)
+
+
+def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+    return f(x, *rest, **options)
+
+
+def _part(y: Any, position: int) -> Any:
+    parts = children(y)
+    assert parts is not None
+    return parts.values[position]
+
+
+def _may_be_swept(x: Any) -> bool:
+    """Say whether ``x`` may hold values of a tape that is being swept."""
+    if isinstance(x, Traced):
+        return x.level.sweeps > 0
+    if type(x) is tuple or type(x) is list:
+        return any(map(_may_be_swept, x))
+    return type(x) not in LEAVES
+
+
+def _as_read(x: Any) -> Any:
+    """Replace traced values of tapes that are being swept by what the sweep reads: their numbers.
+
+    The program runs when the sweep is over, and the tape is closed.
+    """
+    while isinstance(x, Traced) and x.level.sweeps:
+        x = x.value
+    if isinstance(x, Traced) or type(x) in LEAVES or not is_traced(x):
+        return x
+    return map_leaves(_as_read, x)
+
+
+def _slots(x: Any, program: LinearProgram) -> Any:
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return Slot(x.index) if x.level is program else x  # type: ignore[attr-defined]
+        parts = None if type(x) in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
+
+
+def _places(args: tuple, count: int) -> tuple[tuple[int, int], ...] | None:
+    """Return where the ``count`` slots stand; None where one is not directly among ``args``."""
+    places = tuple([(i, x.index) for i, x in enumerate(args) if type(x) is Slot])
+    return places if len(places) == count else None
+
+
+def _fill(x: Any, results: list) -> Any:
+    def look(x: Any) -> Any:
+        kind = type(x)
+        if kind is Slot:
+            return results[x.index]
+        parts = None if kind in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
+
+
+def _indices(args: tuple, kwargs: dict) -> list[int]:
+    """Return the indices of all slots in the arguments of a step."""
+    found = []
+    for x in (*args, *kwargs.values()):
+        kind = type(x)
+        if kind is Slot:
+            found.append(x.index)
+        elif kind not in LEAVES:
+            found += [leaf.index for leaf in iterate_leaves(x) if type(leaf) is Slot]
+    return found

@@ -1,0 +1,249 @@
+"""Arrays built from others: in another dtype, padded, repeated to a shape, on a grid.
+
+Most are composed. A map of indices says which entry of the inputs each entry of the result is.
+"""
+
+import math
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ... import (
+    NoTangent,
+    ProjectTo,
+    ZeroTangent,
+    array_of,
+    as_dtype,
+    astype,
+    block_rule,
+    composed,
+    dtype_of,
+    frule,
+    is_traced,
+    linear_rule,
+    pattern_rule,
+    rrule,
+    value,
+    zeros_pass,
+)
+from .indexing import scatter
+from .numpys_own import composed_for_derivatives
+
+# ---- dtypes ---------------------------------------------------------------------------------
+
+
+def is_continuous(dtype):
+    """Say whether a conversion to ``dtype`` is smooth: to integers it is piecewise constant."""
+    return np.dtype(dtype).kind in "fcO"
+
+
+@frule.register(astype)
+def astype_frule(tangents, astype, x, *, dtype, **options):
+    y = astype(x, dtype, **options)
+    return y, ProjectTo(y)(tangents[1]) if is_continuous(dtype) else ZeroTangent()
+
+
+@rrule.register(astype)
+def astype_rrule(astype, x, *, dtype, **options):
+    project_x = ProjectTo(x)
+
+    def astype_pullback(ybar):
+        return NoTangent(), project_x(ybar) if is_continuous(dtype) else ZeroTangent()
+
+    return astype(x, dtype, **options), astype_pullback
+
+
+zeros_pass.add(astype)
+
+
+@block_rule(astype)
+def astype_block(x, dtype, **options):
+    return astype(x.values, dtype, **options)
+
+
+@pattern_rule(astype)
+def astype_pattern(x, dtype, **options):
+    return x
+
+
+@composed(np.astype)
+def astype_of(x, dtype, /, *, copy=True, device=None):
+    return x.astype(dtype, copy=copy)
+
+
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+    y = laid_out(array_of(object, dtype), object, order, copy)
+    return np.reshape(y, (1,) * (ndmin - np.ndim(y)) + np.shape(y))
+
+
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    return laid_out(array_of(a, dtype), a, order, copy)
+
+
+def laid_out(y, given, order, copy):
+    """Return ``y``, made of what was ``given``, in the memory layout ``order``."""
+    flags = getattr(value(y), "flags", None)
+    if flags is not None and order in ("C", "F"):
+        fits = flags.c_contiguous if order == "C" else flags.f_contiguous
+        if not fits:
+            if copy is False:
+                raise ValueError("Unable to avoid copy while creating an array as requested.")
+            return np.copy(y, order=order)
+    return np.copy(y, order=order or "K") if copy and y is given else y
+
+
+composed(np.array)(array)
+composed(np.asarray)(asarray)
+composed(np.asanyarray)(asarray)
+
+
+@composed(np.ascontiguousarray)
+def ascontiguousarray(a, dtype=None, *, like=None):
+    return np.atleast_1d(array_of(a, dtype))
+
+
+@composed_for_derivatives(np.full_like)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    shape = np.shape(a) if shape is None else shape
+    if is_traced(fill_value):
+        return as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
+    y = np.zeros_like(a, dtype, shape=shape)
+    y[...] = fill_value
+    return y
+
+
+def number_or_array(x):
+    return array_of(x) if isinstance(x, list | tuple) else x
+
+
+# ---- axes in front, and common shapes -------------------------------------------------------
+
+
+def for_each(f):
+    """Compose a function of any number of arrays: one result for one, a tuple for several."""
+
+    def of_each(*arrays):
+        ys = tuple(f(number_or_array(x)) for x in arrays)
+        return ys[0] if len(ys) == 1 else ys
+
+    return of_each
+
+
+def as_1d(x):
+    return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
+
+
+def as_2d(x):
+    return x if np.ndim(x) >= 2 else np.reshape(x, (1, -1))
+
+
+def as_3d(x):
+    if np.ndim(x) >= 3:
+        return x
+    return np.expand_dims(x, ((0, 1, 2), (0, 2), 2)[np.ndim(x)])
+
+
+composed(np.atleast_1d)(for_each(as_1d))
+composed(np.atleast_2d)(for_each(as_2d))
+composed(np.atleast_3d)(for_each(as_3d))
+
+
+@composed(np.broadcast_arrays)
+def broadcast_arrays(*args, subok=False):
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
+    return tuple(x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in args)
+
+
+@composed(np.meshgrid)
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    rank = len(xi)
+    axes = list(range(rank))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    shapes = [tuple(-1 if k == axis else 1 for k in range(rank)) for axis in axes]
+    grids = [np.reshape(x, shape) for x, shape in zip(xi, shapes)]
+    grids = tuple(grids) if sparse else np.broadcast_arrays(*grids)
+    return tuple(np.copy(grid, order="C") for grid in grids) if copy else grids
+
+
+# ---- by a map of indices --------------------------------------------------------------------
+
+
+def indices_of(x, start=0):
+    """Return the number of each entry of ``x``, in the shape of ``x``, counted from ``start``."""
+    return np.reshape(np.arange(start, start + np.size(x)), np.shape(x))
+
+
+@composed(np.resize)
+def resize(a, new_shape):
+    if np.size(a) == 0:
+        return np.zeros_like(a, shape=new_shape)
+    return np.take(a, np.resize(indices_of(a), new_shape))
+
+
+@linear_rule(sliding_window_view, moves=True, drops=True, axes="axis")
+def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=False):
+    """Windows overlap, so that ``writeable=True`` is not supported: which write is the last?"""
+    size = math.prod(space.shape)
+    places = np.reshape(np.arange(size), space.shape)
+    xbar = scatter(ybar, (size,), space.dtype, sliding_window_view(places, window_shape, axis))
+    return np.reshape(xbar, space.shape)
+
+
+# ---- grids of numbers -----------------------------------------------------------------------
+
+
+def steps_of(start, stop, num, endpoint):
+    """Return the numbers of the steps in front of the axes of ``start`` and ``stop``."""
+    dtype = dtype_of(value(stop - start))
+    dtype = dtype if is_continuous(dtype) else None
+    steps = np.arange(num, dtype=dtype or float)
+    return np.reshape(steps, (-1,) + (1,) * np.ndim(stop - start)), num - 1 if endpoint else num
+
+
+@composed_for_derivatives(np.linspace)
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    start, stop = number_or_array(start), number_or_array(stop)
+    steps, count = steps_of(start, stop, num, endpoint)
+    step = (stop - start) / count if count > 0 else np.nan
+    if count > 0 and np.any(value(step) == 0):  # by NumPy's other way, made for denormal numbers
+        y = start + steps / count * (stop - start)
+    else:
+        y = start + steps * (step if count > 0 else stop - start)
+    if endpoint and num > 1:
+        y = np.where(steps == count, stop, y)  # exactly, as NumPy does
+    y = np.moveaxis(y, 0, axis)
+    if dtype is not None:
+        y = as_dtype(y if is_continuous(dtype) else np.floor(y), dtype)
+    return (y, step) if retstep else y
+
+
+@composed_for_derivatives(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    base = np.expand_dims(base, axis) if np.ndim(base) > 0 else base
+    y = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
+    return y if dtype is None else as_dtype(y, dtype)
+
+
+@composed_for_derivatives(np.geomspace)
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    start, stop = number_or_array(start), number_or_array(stop)
+    steps, count = steps_of(start, stop, num, endpoint)
+    y = start * np.power(stop / start, steps / max(count, 1))
+    if endpoint and num > 1:
+        y = np.where(steps == count, stop, y)
+    # NumPy never returns less than double precision here (2.4).
+    dtype = np.result_type(value(y), np.float64) if dtype is None else dtype
+    return as_dtype(np.moveaxis(y, 0, axis), dtype)
+
+
+@composed_for_derivatives(np.vander)
+def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
+    count = np.size(x) if N is None else N
+    x = astype(x, np.result_type(value(x), np.dtype(int)))
+    powers = [np.ones_like(x)]
+    while len(powers) < count:
+        powers.append(powers[-1] * x)
+    y = np.stack(powers[:count], axis=-1) if count else np.zeros_like(x, shape=(np.size(x), 0))
+    return y if increasing else np.flip(y, axis=-1)

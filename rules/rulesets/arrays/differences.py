@@ -1,0 +1,141 @@
+"""Differences, slopes and areas of sampled functions, and interpolation between samples."""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ... import Pattern, astype, composed, dtype_of, is_traced, linear_rule, primitive, value
+from .elementwise import as_array, or_one
+from .numpys_own import composed_for_derivatives
+
+# ---- differences ----
+
+
+@primitive
+def differences(x, n, axis):
+    return np.diff(x, n, axis)
+
+
+def differences_pattern(x, n, axis):
+    for _ in range(n):
+        ids = np.moveaxis(x.ids, axis, -1)
+        ids, previous = (np.moveaxis(part, -1, axis) for part in (ids[..., 1:], ids[..., :-1]))
+        x = Pattern(ids.shape, x.taken(ids).rows + x.taken(previous).rows)
+    return x
+
+
+@linear_rule(differences, pattern=differences_pattern)
+def differences_transpose(ybar, space, n, axis):
+    ybar = np.moveaxis(ybar, axis, -1)
+    for _ in range(n):
+        nothing = np.zeros_like(ybar, shape=(*np.shape(ybar)[:-1], 1))
+        ybar = -differences(np.concatenate([nothing, ybar, nothing], axis=-1), 1, -1)
+    return np.moveaxis(ybar, -1, axis)
+
+
+@composed(np.diff)
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    ends = [
+        end if end is None or np.ndim(end) else np.broadcast_to(end, end_shape(a, axis))
+        for end in (prepend, append)
+    ]
+    if any(end is not None for end in ends):
+        a = np.concatenate([part for part in (ends[0], a, ends[1]) if part is not None], axis)
+    return differences(a, n, axis) if n else a
+
+
+def end_shape(a, axis):
+    shape = list(np.shape(a))
+    shape[axis] = 1
+    return tuple(shape)
+
+
+@composed(np.ediff1d)
+def ediff1d(ary, to_end=None, to_begin=None):
+    y = differences(np.ravel(ary), 1, -1)
+    # Ends are cast to the dtype of the differences, as NumPy does.
+    ends = [None if end is None else astype(np.ravel(end), y.dtype) for end in (to_begin, to_end)]
+    return np.concatenate([part for part in (ends[0], y, ends[1]) if part is not None])
+
+
+# ---- slopes and areas ----
+
+
+@composed_for_derivatives(np.gradient)
+def gradient(f, *varargs, axis=None, edge_order=1):
+    axes = normalize_axis_tuple(range(np.ndim(f)) if axis is None else axis, np.ndim(f))
+    spacings = varargs or (1.0,)
+    if len(spacings) == 1 and np.ndim(spacings[0]) == 0:
+        spacings = spacings * len(axes)
+    if len(spacings) != len(axes):
+        raise TypeError("invalid number of arguments")
+    slopes = tuple(
+        np.moveaxis(slope(np.moveaxis(f, k, -1), h, edge_order), -1, k)
+        for k, h in zip(axes, spacings)
+    )
+    return slopes[0] if len(axes) == 1 else slopes
+
+
+def slope(f, h, edge_order):
+    """The derivative along the last axis, sampled ``h`` apart, or at the places ``h``."""
+    count = np.shape(f)[-1]
+    if count < edge_order + 1:
+        raise ValueError(f"gradient needs {edge_order + 1} samples along the axis, not {count}.")
+    if np.ndim(h) == 1:
+        h = differences(as_array(h) * 1.0, 1, -1)
+        if not is_traced(h) and np.all(h == h[0]):
+            h = h[0]
+    if np.ndim(h) == 0:
+        inner = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
+    else:
+        a, b = h[:-1], h[1:]
+        inner = (
+            -b / (a * (a + b)) * f[..., :-2]
+            + (b - a) / (a * b) * f[..., 1:-1]
+            + a / (b * (a + b)) * f[..., 2:]
+        )
+    first = edge_terms(f[..., :3], h[:2] if np.ndim(h) else h, edge_order)
+    last = edge_terms(f[..., ::-1][..., :3], h[::-1][:2] if np.ndim(h) else h, edge_order)
+    # In the order in which NumPy adds them up.
+    return np.concatenate([sum(first), inner, -sum(reversed(last))], axis=-1)
+
+
+def edge_terms(f, h, edge_order):
+    """The terms of the slope at the first sample, from those that follow it."""
+    f, g, k = f[..., :1], f[..., 1:2], f[..., 2:3]
+    if edge_order == 1:
+        return [(g - f) / (h[0] if np.ndim(h) else h)]
+    if np.ndim(h) == 0:
+        return [-1.5 / h * f, 2.0 / h * g, -0.5 / h * k]
+    a, b = h[0], h[1]
+    return [-(2.0 * a + b) / (a * (a + b)) * f, (a + b) / (a * b) * g, -a / (b * (a + b)) * k]
+
+
+@composed(np.trapezoid)
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    y = np.moveaxis(y, axis, -1)
+    if x is not None:
+        dx = differences(x if np.ndim(x) == 1 else np.moveaxis(x, axis, -1), 1, -1)
+    return np.sum(dx * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
+
+
+# ---- interpolation ----
+
+
+@composed_for_derivatives(np.interp)
+def interp(x, xp, fp, left=None, right=None, period=None):
+    x, xp, fp = map(as_array, (x, xp, fp))
+    if period is not None:
+        left = right = None
+        period = abs(period)
+        x, xp = x % period, xp % period
+        order = np.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = np.concatenate([fp[-1:], fp, fp[:1]])
+    last = np.shape(xp)[0] - 1
+    k = np.clip(np.searchsorted(value(xp), value(x), side="right") - 1, 0, last)
+    after = np.minimum(k + 1, last)
+    y = (fp[after] - fp[k]) / or_one(xp[after] - xp[k]) * (x - xp[k]) + fp[k]
+    y = np.where(x < xp[0], fp[0] if left is None else left, y)
+    y = np.where(x > xp[-1], fp[-1] if right is None else right, y)
+    return astype(y, np.result_type(dtype_of(value(y)), float))  # NumPy computes in float64

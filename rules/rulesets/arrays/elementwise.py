@@ -1,0 +1,348 @@
+"""Elementwise functions of NumPy: arithmetic, powers, exponentials, parts of complex numbers.
+
+Where a function has a kink, equal arguments share the derivative evenly, and ``abs``, ``hypot``
+and ``sign`` have the derivative 0 at 0. Differentiated again, ``maximum`` and ``minimum`` are one
+of their branches (see ``ties``); ``abs`` and ``hypot`` have no second derivative, and it is NaN. At
+a jump, as of ``np.remainder``, the derivative is that of the branch which the value belongs to.
+"""
+
+import math
+
+import numpy as np
+
+from ... import (
+    NoTangent,
+    ProjectTo,
+    ZeroTangent,
+    array_of,
+    composed,
+    frule,
+    is_traced,
+    linear_rule,
+    non_differentiable,
+    primitive,
+    rrule,
+    scalar_rule,
+    value,
+)
+from .quotients import quotient
+from .ties import choice_by, shares_of
+
+LOG_2 = math.log(2)
+LOG_10 = math.log(10)
+
+
+def or_one(x):
+    """``x``, but 1 where it is 0: what to divide by where the result is 0 anyway."""
+    return x + (x == 0)
+
+
+def over_length(a, y):
+    """``a / y``, and 0 where both are; there it has no derivative."""
+    return quotient(a, y) if is_traced(y) else a / or_one(y)
+
+
+@primitive
+def slope_of_abs(x):
+    """``sign(x)``, with a derivative that is NaN at 0: ``abs`` has no second one there."""
+    return np.sign(x)
+
+
+def as_array(x):
+    """An array for a list or a tuple of numbers, traced ones included; anything else as it is."""
+    return array_of(x) if isinstance(x, list | tuple) else x
+
+
+# fmt: off
+scalar_rule(np.add,        1, 1)
+scalar_rule(np.subtract,   1, -1)
+scalar_rule(np.multiply,   lambda _, _a, b: b, lambda _, a, _b: a)
+scalar_rule(np.divide,     lambda _, _a, b: 1 / b, lambda y, _a, b: -y / b)
+scalar_rule(np.negative,   -1)
+scalar_rule(np.positive,   1)
+scalar_rule(np.reciprocal, lambda y, _x: -y * y)
+scalar_rule(np.square,     lambda _, x: 2 * x)
+scalar_rule(np.sqrt,       lambda y, _x: 0.5 / y)
+scalar_rule(np.cbrt,       lambda y, _x: 1 / (3 * y * y))
+
+scalar_rule(np.exp,        lambda y, _x: y)
+scalar_rule(np.exp2,       lambda y, _x: LOG_2 * y)
+scalar_rule(np.expm1,      lambda _, x: np.exp(x))
+scalar_rule(np.log,        lambda _, x: 1 / x)
+scalar_rule(np.log2,       lambda _, x: 1 / (LOG_2 * x))
+scalar_rule(np.log10,      lambda _, x: 1 / (LOG_10 * x))
+scalar_rule(np.log1p,      lambda _, x: 1 / (1 + x))
+
+scalar_rule(np.hypot,      lambda y, a, _b: over_length(a, y), lambda y, _a, b: over_length(b, y))
+scalar_rule(np.fabs,       lambda _, x: slope_of_abs(x) if is_traced(x) else np.sign(x))
+scalar_rule(np.copysign,   lambda _, a, b: np.sign(a) * np.copysign(1.0, b), 0)
+scalar_rule(np.heaviside,  0, lambda _, x, _middle: x == 0)
+scalar_rule(np.nextafter,  1, 0)
+scalar_rule(np.ldexp,      lambda _, x, n: np.ldexp(np.ones_like(x), n), 0)
+
+# fmod(a, b) is a minus a whole multiple of b, and rint finds the multiple exactly.
+scalar_rule(np.remainder,  1, lambda _, a, b: -np.floor_divide(a, b))
+scalar_rule(np.fmod,       1, lambda y, a, b: np.rint((y - a) / b))
+scalar_rule(np.divmod,     (0, 0), (1, lambda y, _a, _b: -y[0]))
+scalar_rule(np.modf,       (1,), (0,))
+scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
+# fmt: on
+
+
+# ---- the larger and the smaller ----
+
+
+def larger(a, b):
+    """The share of ``a`` in the larger of the two."""
+    return (a > b) + 0.5 * (a == b)
+
+
+def smaller(a, b):
+    return (a < b) + 0.5 * (a == b)
+
+
+def known(a, b):
+    """Where ``a`` is what fmax and fmin take as ``b`` is NaN."""
+    return (a == a) & (b != b)
+
+
+def larger_known(a, b):
+    return larger(a, b) + known(a, b)
+
+
+def smaller_known(a, b):
+    return smaller(a, b) + known(a, b)
+
+
+# fmt: off
+scalar_rule(np.maximum, lambda _, a, b: shares_of(larger, a, b),
+            lambda _, a, b: shares_of(larger, a, b, 1), branch=choice_by(larger))
+scalar_rule(np.minimum, lambda _, a, b: shares_of(smaller, a, b),
+            lambda _, a, b: shares_of(smaller, a, b, 1), branch=choice_by(smaller))
+scalar_rule(np.fmax, lambda _, a, b: shares_of(larger_known, a, b),
+            lambda _, a, b: shares_of(larger_known, a, b, 1), branch=choice_by(larger_known))
+scalar_rule(np.fmin, lambda _, a, b: shares_of(smaller_known, a, b),
+            lambda _, a, b: shares_of(smaller_known, a, b, 1), branch=choice_by(smaller_known))
+# fmt: on
+
+
+# ---- powers ----
+
+
+# The partials in the base do not mention ``y``, so that no tape keeps it.
+
+
+def power_in_base(_, x, p):
+    if type(p) in (float, int) and p != 0:
+        return p * x if p == 2 else p * x ** (p - 1)  # most powers are squares
+    return slope_of_power(x, p)
+
+
+def power_in_any_base(_, x, p):
+    return slope_of_power(x, p)
+
+
+def slope_of_power(x, p):
+    """``p * x ** (p - 1)``, where an integer base becomes a float, and 0 * 0 ** -1 is 0."""
+    return p * np.power(x * 1.0, p - 1 + ((p == 0) & (x == 0)))
+
+
+def power_in_exponent(y, x, p):
+    """``y * log(x)``: 0 where ``0 ** p`` stays 0, NaN where it jumps (``p <= 0``).
+
+    Below 0 a real power exists for whole exponents only, and the real part of the logarithm
+    is what joins them.
+    """
+    base = x + 0j if np.iscomplexobj(y) else np.abs(x)
+    log = np.log(np.where(x == 0, 1, base))
+    return y * np.where((x == 0) & (np.real(p) <= 0), np.nan, log)
+
+
+scalar_rule(np.power, power_in_base, power_in_exponent)
+scalar_rule(np.float_power, power_in_any_base, power_in_exponent)
+
+
+# ---- sums of exponentials ----
+
+
+def share(exp, y, a, b):
+    """``exp(a - y)``: the share of ``a`` in ``y``, even between equal infinities."""
+    if type(y) is np.ndarray and not np.isinf(y).any():
+        return exp(a - y)
+    infinite = np.isinf(y) & (a == y)
+    portion = exp(np.where(infinite, 0, a) - np.where(infinite, 0, y))
+    return np.where(infinite & (b == y), 0.5, portion)
+
+
+for _add, _exp in (np.logaddexp, np.exp), (np.logaddexp2, np.exp2):
+    scalar_rule(
+        _add,
+        lambda y, a, b, exp=_exp: share(exp, y, a, b),
+        lambda y, a, b, exp=_exp: share(exp, y, b, a),
+    )
+
+
+# ---- complex numbers ----
+
+
+def conj_of_sign(_, x):
+    sign = slope_of_abs(x) if is_traced(x) else np.sign(x)
+    return np.conj(sign) if np.iscomplexobj(sign) else sign
+
+
+scalar_rule(np.absolute, conj_of_sign)
+
+
+@primitive
+def undefined(t, at_kink):
+    """0 along ``t``; but NaN at a kink, unless nothing moves there."""
+    return np.where(at_kink & (t != 0), math.nan, 0.0).astype(np.result_type(t))[()]
+
+
+scalar_rule(undefined, lambda _, _t, at_kink: np.where(at_kink, math.nan, 0.0), 0)
+
+
+@frule.register(slope_of_abs)
+def slope_of_abs_frule(tangents, slope_of_abs, x):
+    _, xdot = tangents
+    y, at_kink = slope_of_abs(x), value(x) == 0
+    if np.iscomplexobj(x):
+        return y, turn(xdot, y, x) + undefined(xdot, at_kink)
+    return y, undefined(xdot, at_kink) if np.any(at_kink) else ZeroTangent()
+
+
+@rrule.register(slope_of_abs)
+def slope_of_abs_rrule(slope_of_abs, x):
+    y, at_kink = slope_of_abs(x), value(x) == 0
+    project_x = ProjectTo(x)
+
+    def slope_of_abs_pullback(ybar):
+        # Distances of points from themselves meet the kink with a cotangent of 0, and are smooth.
+        if np.iscomplexobj(x):
+            return NoTangent(), project_x(turn(ybar, y, x) + undefined(ybar, at_kink))
+        xbar = undefined(ybar, at_kink) if np.any(at_kink) else ZeroTangent()
+        return NoTangent(), project_x(xbar)
+
+    return y, slope_of_abs_pullback
+
+
+@linear_rule(np.conjugate, elementwise=True)
+def conjugate_transpose(ybar, space):
+    return np.conj(ybar)
+
+
+@linear_rule(np.real, elementwise=True, views=True)
+def real_transpose(ybar, space):
+    return ybar
+
+
+@linear_rule(np.imag, elementwise=True, views=True)
+def imag_transpose(ybar, space):
+    return 1j * ybar if space.dtype.kind == "c" else ZeroTangent()
+
+
+def turn(t, y, x):
+    """``t`` without its part along ``y = sign(x)``, over ``|x|``; it is its own transpose."""
+    return 1j * y * (np.imag(np.conj(y) * t) / or_one(np.abs(x)))
+
+
+non_differentiable(np.sign, float)
+non_differentiable(np.sign, np.floating)
+
+
+@frule.register(np.sign)
+def sign_frule(tangents, sign, x):
+    """Constant on either side of 0; a complex sign ``x / |x|`` turns with ``x``."""
+    _, xdot = tangents
+    y = sign(x)
+    return y, turn(xdot, y, x) if np.iscomplexobj(x) else ZeroTangent()
+
+
+@rrule.register(np.sign)
+def sign_rrule(sign, x):
+    y = sign(x)
+
+    def sign_pullback(ybar):
+        return NoTangent(), turn(ybar, y, x) if np.iscomplexobj(x) else ZeroTangent()
+
+    return y, sign_pullback
+
+
+def angle_partial(x, deg):
+    """d(angle) is the imaginary part of ``dx / x``; 0 at 0."""
+    unit = 180 / math.pi if deg else 1.0
+    return np.where(x == 0, 0, -1j * unit / or_one(x))
+
+
+@frule.register(np.angle)
+def angle_frule(tangents, angle, x, *, deg=False):
+    _, xdot = tangents
+    return angle(x, deg), np.real(angle_partial(x, deg) * xdot)
+
+
+@rrule.register(np.angle)
+def angle_rrule(angle, x, *, deg=False):
+    project_x = ProjectTo(x)
+
+    def angle_pullback(ybar):
+        return NoTangent(), project_x(np.conj(angle_partial(x, deg)) * ybar)
+
+    return angle(x, deg), angle_pullback
+
+
+@composed(np.real_if_close)
+def real_if_close(a, tol=100):
+    return a if np.iscomplexobj(np.real_if_close(value(a), tol)) else np.real(a)
+
+
+@composed(np.nan_to_num)
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    y = without_nan(x, nan, posinf, neginf)
+    if copy or np.ndim(x) == 0:
+        return y
+    x[...] = y
+    return x
+
+
+def without_nan(x, nan, posinf, neginf):
+    if np.iscomplexobj(x):
+        parts = (without_nan(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x)))
+        return sum(part * unit for part, unit in zip(parts, (1, 1j)))
+    replaced = np.nan_to_num(value(x), nan=nan, posinf=posinf, neginf=neginf)
+    return np.where(np.isfinite(x), x, replaced)
+
+
+# ---- functions that leave the real line where they have to (np.emath) ----
+
+
+def leaves_the_line(emath, f, beyond):
+    @composed(emath)
+    def as_composed(x):
+        return f(x + 0j) if np.any(beyond(value(x))) else f(x)
+
+    return as_composed
+
+
+def is_negative(x):
+    return np.isreal(x) & (np.real(x) < 0)
+
+
+def exceeds_one(x):
+    return np.isreal(x) & (np.abs(x) > 1)
+
+
+for _name in ("sqrt", "log", "log2", "log10"):
+    leaves_the_line(getattr(np.emath, _name), getattr(np, _name), is_negative)
+for _name in ("arccos", "arcsin", "arctanh"):
+    leaves_the_line(getattr(np.emath, _name), getattr(np, _name), exceeds_one)
+
+
+@composed(np.emath.logn)
+def logn(n, x):
+    return np.emath.log(x) / np.emath.log(n)
+
+
+@composed(np.emath.power)
+def emath_power(x, p):
+    x = x + 0j if np.any(is_negative(value(x))) else x
+    return np.power(x, p * 1.0 if np.any(is_negative(value(p))) else p)

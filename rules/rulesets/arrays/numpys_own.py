@@ -1,0 +1,78 @@
+"""Composed rules whose value is NumPy's own.
+
+A function that is composed of others gives the derivative of what NumPy computes, but not always
+its last bit, its order of memory, or a number where NumPy gives a number. On these depends what
+is a view of it, so here NumPy is called as well, and its result is what the user sees.
+"""
+
+import functools
+
+import numpy as np
+
+from ... import (
+    NoTangent,
+    ProjectTo,
+    Traced,
+    composed,
+    frule,
+    holds_traced,
+    primitive,
+    rrule,
+    value,
+    zeros_pass,
+)
+
+
+@primitive
+def with_value(y, own):
+    """``own``, with the derivative of ``y``."""
+    return own
+
+
+@frule.register(with_value)
+def with_value_frule(tangents, with_value, y, own):
+    return with_value(y, own), ProjectTo(own)(tangents[1])
+
+
+@rrule.register(with_value)
+def with_value_rrule(with_value, y, own):
+    project_y = ProjectTo(y)
+
+    def with_value_pullback(ybar):
+        return NoTangent(), project_y(ybar), NoTangent()
+
+    return with_value(y, own), with_value_pullback
+
+
+zeros_pass.add(with_value)
+
+
+def with_values(y, own):
+    """``with_value`` of an array, or of each in a tuple or a list of arrays."""
+    if isinstance(y, tuple | list):
+        parts = map(with_values, y, own)
+        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+    if not isinstance(y, Traced):
+        return y if holds_traced(y) else own  # an object array of traced numbers has no other value
+    return with_value(y, own)
+
+
+def composed_for_derivatives(f):
+    """Decorator: as ``composed``, but the value is what ``f`` itself returns."""
+
+    def define(body):
+        @composed(f)
+        @functools.wraps(body)
+        def with_own_value(*args, **kwargs):
+            return with_values(body(*args, **kwargs), f(*value(args), **value(kwargs)))
+
+        return body
+
+    return define
+
+
+def laid_out_like(y, x):
+    """``y``, in the order of memory that NumPy gives a new array which is to be like ``x``."""
+    own = np.empty_like(value(x), value(y).dtype)
+    own[...] = value(y)
+    return with_values(y, own)

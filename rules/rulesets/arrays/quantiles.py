@@ -1,0 +1,202 @@
+"""Medians and quantiles; equal numbers share the derivative evenly.
+
+``overwrite_input`` allows a function to destroy its argument, and none of these makes use of it.
+"""
+
+import numpy as np
+
+from ....config import MissingRuleError
+from ... import NoTangent, ProjectTo, astype, composed, frule, restore, rrule, value, write_out
+from .accumulations import in_lanes
+from .elementwise import as_array, or_one
+from .numpys_own import with_value
+from .reductions import fit_weights
+from .ties import has_branch, in_order, motion, through, weighed
+
+# ---- median ----
+
+QUANTILE = {np.median: np.quantile, np.nanmedian: np.nanquantile}
+
+
+def middle(median, a, axis):
+    """The weight of each number in the median: half for each of the two numbers in the middle.
+
+    And whether some of them are equal.
+    """
+    weights, several = 0.0, False
+    for method in ("lower", "higher"):
+        y = QUANTILE[median](value(a), 0.5, axis=axis, method=method, keepdims=True)
+        attained = a == y
+        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
+        weights = weights + np.where(attained, 0.5 / or_one(number), 0)
+        several = several or has_branch(number, a)
+    return weights, several
+
+
+def in_the_middle(median, a, axis, keepdims):
+    """The median, the weights, and those where it is differentiated again at a tie, or None."""
+    if np.iscomplexobj(a):
+        raise MissingRuleError(
+            f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
+            "rule.\n  take it of the real and of the imaginary part"
+        )
+    y = median(a, axis=axis, keepdims=keepdims)
+    even, several = middle(median, a, axis)
+    if not several:
+        return y, even, None
+    (ordered,) = in_order(a)
+    places = np.unique(ordered, return_inverse=True)[1]
+    places = np.where(np.isnan(ordered), np.nan, np.reshape(places, np.shape(a)))
+    chosen = middle(median, places, axis)[0].astype(even.dtype)
+    ydot = np.sum(weighed(chosen, motion(as_array(a))), axis=axis, keepdims=keepdims)
+    return with_value(ydot, value(y)), even, chosen
+
+
+@frule.register(np.median)
+@frule.register(np.nanmedian)
+def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepdims=False):
+    _, adot = tangents
+    y, even, chosen = in_the_middle(median, a, axis, keepdims)
+    ydot = weighed(even if chosen is None else chosen, adot)
+    return y, np.sum(ydot, axis=axis, keepdims=keepdims)
+
+
+@rrule.register(np.median)
+@rrule.register(np.nanmedian)
+def median_rrule(median, a, *, axis=None, overwrite_input=False, keepdims=False):
+    project_a = ProjectTo(a)
+    y, even, chosen = in_the_middle(median, a, axis, keepdims)
+
+    def median_pullback(ybar):
+        ybar = restore(ybar, axis, keepdims, project_a.ndim)
+        abar = weighed(even, ybar)
+        if chosen is not None:
+            abar = through(weighed(chosen, ybar), abar, a)
+        return NoTangent(), project_a(abar)
+
+    return y, median_pullback
+
+
+# ---- quantiles ----
+
+# Hyndman and Fan (1996), sample quantiles in statistical packages: alpha and beta.
+CONTINUOUS = {
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (1 / 2, 1 / 2),
+    "weibull": (0, 0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+STEPWISE = {
+    "lower": np.floor,
+    "higher": np.ceil,
+    "nearest": np.round,
+    "midpoint": lambda place: 0.5 * (np.floor(place) + np.ceil(place)),
+}
+
+
+# These take one number of the sample: the index is the next whole one, and where there is no
+# fraction the one given or, of two that are equally near, the even one counting from 1.
+DISCRETE = {
+    "inverted_cdf": (0, lambda below: True),
+    "closest_observation": (0.5, lambda below: below % 2 == 1),
+}
+
+
+def place_of(q, n, method):
+    """Where quantile ``q`` lies among ``n`` sorted numbers, as a fractional index."""
+    if method in CONTINUOUS:
+        alpha, beta = CONTINUOUS[method]
+        return n * q + (alpha + q * (1 - alpha - beta)) - 1
+    if method in STEPWISE:
+        return STEPWISE[method]((n - 1) * value(q))
+    if method == "averaged_inverted_cdf":
+        return n * value(q) - 1
+    if method != "linear":
+        known = ", ".join(["linear", *STEPWISE, *CONTINUOUS, *DISCRETE, "averaged_inverted_cdf"])
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {known}")
+    return (n - 1) * q
+
+
+def between(lanes, q, n, method, dtype):
+    """Interpolate in sorted lanes, of which the first ``n`` numbers count; as NumPy 2 does."""
+    place = place_of(q, n, method)
+    index = np.floor(value(place)).astype(int)
+    place = np.broadcast_to(place, (*np.shape(lanes)[:-1], np.shape(place)[-1]))
+    below = np.clip(index, 0, np.maximum(n - 1, 0))
+    above = np.where(index < 0, 0, np.clip(index + 1, 0, np.maximum(n - 1, 0)))
+    a, b = at_places(lanes, below), at_places(lanes, above)
+    t = place - below
+    if method == "averaged_inverted_cdf":
+        t = np.where(t == 0, 0.5, 1)
+    t, rest = astype(t, dtype), astype(1 - t, dtype)
+    return np.where(t >= 0.5, b - (b - a) * rest, a + (b - a) * t)
+
+
+def at_places(lanes, index):
+    shape = (*np.shape(lanes)[:-1], np.shape(index)[-1])
+    return np.take_along_axis(lanes, np.broadcast_to(index, shape), axis=-1)
+
+
+def discrete(lanes, q, n, method):
+    """Take the number of the sorted lanes that a method of steps points at."""
+    shift, stays = DISCRETE[method]
+    place = n * value(q) - 1 - shift
+    below = np.floor(place)
+    index = np.where((place == below) & stays(below), below, below + 1).astype(int)
+    return at_places(lanes, np.clip(index, 0, np.maximum(n - 1, 0)))
+
+
+def weighted(a, lanes, q, n, weights):
+    """Take the first number of the sorted lanes up to which the weights sum to ``q`` of all.
+
+    The result does not change with the weights, but for jumps.
+    """
+    order = np.argsort(value(a), axis=-1)
+    weights = np.where(np.arange(order.shape[-1]) < n, np.take_along_axis(weights, order, -1), 0)
+    cdf = np.cumsum(weights, axis=-1, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # of a lane of NaN alone
+        cdf = (cdf / cdf[..., -1:]).astype(q.dtype)
+    if np.any(cdf[..., 0] == 0):
+        cdf[cdf == 0] = -1  # so that the quantile 0 is the first number with a weight
+    index = np.sum(cdf[..., None, :] < q[:, None], axis=-1)
+    return at_places(lanes, np.clip(index, 0, np.maximum(n - 1, 0)))
+
+
+def quantiles_of(a, q, axis, method, keepdims, skip_nan, weights):
+    unsorted = in_lanes(a, axis)
+    lanes = np.sort(unsorted, axis=-1)
+    missing = np.isnan(lanes)
+    n = np.sum(~missing, axis=-1, keepdims=True) if skip_nan else np.shape(lanes)[-1]
+    flat = np.reshape(q, -1)
+    if weights is not None:
+        weights = np.broadcast_to(fit_weights(weights, np.shape(a), axis), np.shape(a))
+        y = weighted(unsorted, lanes, value(flat), n, in_lanes(weights, axis))
+    elif method in DISCRETE:
+        y = discrete(lanes, flat, n, method)
+    else:
+        y = between(lanes, flat, n, method, np.result_type(value(a), value(q), 0.5))
+    if not skip_nan and np.any(missing):
+        y = np.where(missing[..., -1:], np.nan, y)
+    y = np.moveaxis(y, -1, 0)
+    kept = np.shape(np.max(value(a), axis=axis, keepdims=True)) if keepdims else np.shape(y)[1:]
+    return np.reshape(y, np.shape(q) + kept)[()]
+
+
+def add_quantile(quantile, skip_nan, unit):
+    @composed(quantile)
+    def as_composed(a, q, axis=None, out=None, overwrite_input=False, method="linear",
+                    keepdims=False, *, weights=None):  # fmt: skip
+        a, q = as_array(a), as_array(q) / unit
+        if weights is not None:
+            weights = value(weights)
+            quantile(value(a), 0.5 * unit, axis, method=method, weights=weights)  # may refuse
+        y = quantiles_of(a, q, axis, method, keepdims, skip_nan, weights)
+        return write_out(quantile, y, out)
+
+
+add_quantile(np.quantile, False, 1)
+add_quantile(np.nanquantile, True, 1)
+add_quantile(np.percentile, False, 100)
+add_quantile(np.nanpercentile, True, 100)

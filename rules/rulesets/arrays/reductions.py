@@ -1,0 +1,336 @@
+"""Sums, means, products, spreads and extremes of arrays.
+
+``max`` and ``min`` share the derivative evenly among equal winners. The derivative of ``std`` of
+equal numbers is 0, the shortest of its subgradients. Products are differentiated without division.
+"""
+
+import math
+
+import numpy as np
+
+from ....config import MissingRuleError
+from ... import (
+    Masked,
+    NoTangent,
+    Pattern,
+    ProjectTo,
+    astype,
+    composed,
+    composed_where_traced,
+    dtype_of,
+    frule,
+    linear_rule,
+    matrix,
+    reduction_rule,
+    refuse_integers,
+    restore,
+    rrule,
+    select,
+    spread_to,
+    value,
+)
+from .accumulations import from_lanes, in_lanes, prior
+from .elementwise import as_array, or_one
+from .numpys_own import with_value
+from .ties import has_branch, in_order, motion, shared, shared_again
+
+# ---- sums and means ----
+
+
+def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0, where=True):
+    ybar = spread_to(restore(ybar, axis, keepdims, space.ndim), space.shape)
+    return select(where, ybar)
+
+
+def sum_pattern(x, axis=None, dtype=None, out=None, keepdims=False, **options):
+    entries = np.ones(x.shape)
+    reduced = np.sum(entries, axis=axis, keepdims=True)
+    places = np.broadcast_to(np.arange(reduced.size).reshape(reduced.shape), x.shape)
+    groups = matrix(places, np.arange(x.size), (reduced.size, x.size))
+    return Pattern(np.sum(entries, axis=axis, keepdims=keepdims).shape, groups @ x.rows)
+
+
+linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",), adds=True,
+            axes="axis", pattern=sum_pattern)  # fmt: skip
+
+
+def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
+    ybar = restore(ybar, axis, keepdims, space.ndim)
+    number = count(space.shape, axis, where)
+    ybar = ybar / number if np.all(number) else ybar / or_one(number) * np.where(number, 1, np.nan)
+    return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
+
+
+linear_rule(np.mean, mean_transpose, adapt=refuse_integers, adds=True, axes="axis",
+            pattern=sum_pattern)  # fmt: skip
+
+
+def count(shape, axis, where):
+    """How many numbers go into each result; one number, where that is all there is to say."""
+    if where is not True:
+        return np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True)
+    axes = range(len(shape)) if axis is None else axis if type(axis) is tuple else (axis,)
+    return math.prod(shape[k] for k in axes) if shape else 1
+
+
+@composed(np.average)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if weights is None:
+        y = np.mean(a, axis=axis, keepdims=keepdims)
+        total = np.ones_like(y) * count(np.shape(a), axis, True)
+    else:
+        weights = fit_weights(weights, np.shape(a), axis)
+        total = np.sum(weights, axis=axis, keepdims=keepdims)
+        if np.any(total == 0):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        y = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
+    return (y, np.broadcast_to(total, np.shape(y))) if returned else y
+
+
+def fit_weights(weights, shape, axis):
+    """Lay weights that are given for the averaged axes only along these axes."""
+    if np.shape(weights) == shape:
+        return weights
+    axes = [k % len(shape) for k in (axis if type(axis) is tuple else (axis,))]
+    weights = np.transpose(weights, np.argsort(axes))
+    return np.reshape(weights, [n if k in axes else 1 for k, n in enumerate(shape)])
+
+
+# ---- products ----
+
+
+def product_of_others(x, axis):
+    if type(x) is np.ndarray and x.dtype.kind in "fc" and x.size and (axis is None or x.ndim == 1):
+        others, flat = np.ones(x.size, x.dtype), x.reshape(-1)
+        np.multiply.accumulate(flat[:-1], out=others[1:])
+        others[:-1] *= np.multiply.accumulate(flat[:0:-1])[::-1]
+        return others.reshape(x.shape)
+    lanes = in_lanes(x, axis)
+    before = prior(np.cumprod(lanes, -1), 1)
+    after = np.flip(prior(np.cumprod(np.flip(lanes, -1), -1), 1), -1)
+    return from_lanes(before * after, np.shape(x), axis)
+
+
+@reduction_rule(np.prod)
+def prod_weights(prod, x, y, axis, where=True, initial=None):
+    return times(initial, product_of_others(select(where, x, 1), axis))
+
+
+def given(initial):
+    return {} if initial is None else {"initial": initial}
+
+
+def times(initial, x):
+    return x if initial is None else initial * x
+
+
+# ---- spreads ----
+
+
+def deviation(var, x, axis, ddof, where, mean):
+    """What counts, its distance from the mean, and the number that the squares are divided by."""
+    if var is np.nanvar:
+        where = where & ~np.isnan(x)
+    if mean is None:
+        mean = np.mean(x, axis=axis, keepdims=True, where=where)
+    c = select(where, x - mean)
+    n = count(np.shape(x), axis, where) - ddof
+    return where, c, np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
+
+
+def refuse_real(x, dtype=None, **options):
+    """Refuse a real ``dtype`` for complex numbers: NumPy drops only the mean's imaginary part."""
+    if dtype is not None and np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
+        raise MissingRuleError(
+            f"a variance of complex numbers with dtype={np.dtype(dtype)} has no rule.\n"
+            "  leave out dtype, or take that of the real part"
+        )
+    return refuse_integers(x, dtype, **options)
+
+
+@reduction_rule(np.var, np.nanvar, adapt=refuse_real)
+def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None):
+    """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
+
+    The derivative of the mean is constant, and ``c`` sums to 0, so that it plays no part. A
+    given ``mean`` is a constant itself.
+    """
+    _, c, n = deviation(var, x, axis, ddof if correction is None else correction, where, mean)
+    return np.conj(c) * (2 / n)
+
+
+VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}
+
+
+@frule.register(np.std)
+@frule.register(np.nanstd)
+def std_frule(tangents, std, x, **options):
+    """The root of the variance, and 0 where all is equal."""
+    variance, variance_dot = frule(tangents, VARIANCE[std], x, **options)
+    y = np.sqrt(variance)
+    return y, variance_dot / (2 * or_one(y))
+
+
+@rrule.register(np.std)
+@rrule.register(np.nanstd)
+def std_rrule(std, x, **options):
+    variance, var_pullback = rrule(VARIANCE[std], x, **options)
+    y = np.sqrt(variance)
+
+    def std_pullback(ybar):
+        return var_pullback(ybar / (2 * or_one(y)))
+
+    return y, std_pullback
+
+
+# ---- extremes ----
+
+
+def winners(x, y, axis, where, initial):
+    """Where ``x`` attains ``y``, and how many share in each result."""
+    attained = x == y if where is True else (x == y) & where
+    if axis is None:
+        number = int(np.count_nonzero(attained))  # which leaves float32 as it is
+    elif has_one_each(attained, y, where, initial):
+        return attained, 1
+    else:
+        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
+    if initial is not None:
+        number = number + (y == initial)
+    return attained, or_one(number)
+
+
+def has_one_each(attained, y, where, initial):
+    """Whether each result has one winner: by their number, as each has one at least."""
+    if where is not True or initial is not None or np.count_nonzero(attained) != np.size(y):
+        return False
+    return not np.any(np.isnan(y))
+
+
+def extreme_of(extreme, x, axis, keepdims, initial, where):
+    """The extreme, the winners, and those where it is differentiated again at a tie, or None."""
+    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
+    attained, number = winners(x, restore(y, axis, keepdims, np.ndim(x)), axis, where, initial)
+    if not has_branch(number, x):
+        return y, (attained, number), None
+    *first, ordered = in_order(*given(initial).values(), as_array(x))
+    first = first[0][()] if first else None
+    best = extreme(ordered, axis=axis, keepdims=True, where=where, **given(first))
+    chosen, several = winners(ordered, best, axis, where, first)
+    chosen = chosen, several if type(several) is int else np.real(several).astype(y.dtype)
+    ydot = np.sum(shared(motion(as_array(x)), *chosen), axis=axis, keepdims=keepdims)
+    return with_value(ydot, value(y)), (attained, number), chosen
+
+
+def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
+    _, xdot = tangents
+    y, (attained, number), chosen = extreme_of(extreme, x, axis, keepdims, initial, where)
+    if type(xdot) is np.ndarray and xdot.ndim and type(axis) is int and type(number) is int:
+        # Taking the one winner of each lane is twice as fast as adding up zeros.
+        places = np.argmax(attained, axis=axis, keepdims=True)
+        ydot = np.take_along_axis(xdot, places, axis)
+        return y, ydot if keepdims else np.reshape(ydot, np.shape(y))
+    shares = shared(xdot, *((attained, number) if chosen is None else chosen))
+    return y, np.sum(shares, axis=axis, keepdims=keepdims)
+
+
+def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
+    project_x = ProjectTo(x)
+    y, even, chosen = extreme_of(extreme, x, axis, keepdims, initial, where)
+
+    def extreme_pullback(ybar):
+        ybar = restore(ybar, axis, keepdims, project_x.ndim)
+        # What did not win is structurally zero, even where it has an infinite derivative.
+        return NoTangent(), Masked(project_x(shared_again(ybar, even, chosen, x)), even[0])
+
+    return y, extreme_pullback
+
+
+for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
+    frule.register(_extreme)(extreme_frule)
+    rrule.register(_extreme)(extreme_rrule)
+
+
+@composed(np.ptp)
+def ptp(a, axis=None, keepdims=False):
+    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+
+
+# ---- options that are differentiated themselves ----
+
+
+def var_about(var):
+    @composed_where_traced(var, "mean")
+    def about(x, *, mean, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
+              correction=None):  # fmt: skip
+        refuse_integers(x, dtype)
+        ddof = ddof if correction is None else correction
+        x = x if dtype is None else astype(x, dtype)
+        where, c, n = deviation(var, x, axis, ddof, where, mean)
+        squares = np.square(np.real(c))
+        if np.iscomplexobj(c):
+            squares = squares + np.square(np.imag(c))
+        y = np.sum(squares, axis=axis, keepdims=keepdims)
+        return y / (n if np.ndim(n) == 0 or keepdims else np.reshape(n, np.shape(y)))
+
+
+def std_about(std):
+    @composed_where_traced(std, "mean")
+    def about(x, *, mean, **options):
+        y = VARIANCE[std](x, mean=mean, **options)
+        return np.sqrt(or_one(y)) * (y != 0)
+
+
+for _std, _var in VARIANCE.items():
+    var_about(_var)
+    std_about(_std)
+
+
+def starts_from(reduce, ufunc):
+    @composed_where_traced(reduce, "initial")
+    def from_initial(x, *, initial, axis=None, keepdims=False, **options):
+        y = reduce(x, axis=axis, keepdims=keepdims, **options)
+        return ufunc(initial, y)
+
+
+starts_from(np.sum, np.add)
+starts_from(np.prod, np.multiply)
+
+
+def extreme_from(extreme):
+    @composed_where_traced(extreme, "initial")
+    def from_initial(x, *, initial, axis=None, keepdims=False, where=True):
+        """One more number among the others, so that ties are shared among all of them."""
+        shape = np.shape(x)
+        lanes = in_lanes(x, axis)
+        first = np.broadcast_to(initial, (*np.shape(lanes)[:-1], 1))
+        counts = in_lanes(np.broadcast_to(where, shape), axis)
+        counts = np.concatenate([np.ones(np.shape(first), bool), counts], axis=-1)
+        lanes = np.concatenate([astype(first, dtype_of(value(x))), lanes], axis=-1)
+        y = extreme(np.where(counts, lanes, first), axis=-1)
+        kept = np.shape(np.sum(np.empty(shape, bool), axis=axis, keepdims=keepdims))
+        return np.reshape(y, kept)
+
+
+for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
+    extreme_from(_extreme)
+
+
+# ---- reductions that pass over NaN ----
+
+
+@composed(np.nansum)
+def nansum(a, axis=None, dtype=None, keepdims=False, **options):
+    return np.sum(np.where(np.isnan(a), 0, a), axis, dtype, keepdims=keepdims, **options)
+
+
+@composed(np.nanprod)
+def nanprod(a, axis=None, dtype=None, keepdims=False, **options):
+    return np.prod(np.where(np.isnan(a), 1, a), axis, dtype, keepdims=keepdims, **options)
+
+
+@composed(np.nanmean)
+def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=True):
+    missing = np.isnan(a)
+    total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, where=where)
+    return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, where=where)

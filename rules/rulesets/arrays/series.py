@@ -1,0 +1,120 @@
+"""Roots and fits of the six series of ``np.polynomial``, for traced values.
+
+``np.polynomial`` is plain Python that NumPy's protocols do not see. Traced values run through
+most of it, but not through its eigenvalues and least squares. ``FUNCTIONS`` has, by name
+(``chebroots``, ``legfit`` ...), functions that take their place, and ``CLASSES`` the series
+that use these. ``chainrules.numpy.polynomial`` offers both.
+"""
+
+import functools
+import warnings
+
+import numpy as np
+from numpy import polynomial
+
+from ... import (
+    NoTangent,
+    ProjectTo,
+    Traced,
+    array_of,
+    as_object_array,
+    dense,
+    dtype_of,
+    frule,
+    healed,
+    primitive,
+    rrule,
+    value,
+)
+from .products import adjoint
+
+MODULES = {
+    "poly": polynomial.polynomial, "cheb": polynomial.chebyshev, "leg": polynomial.legendre,
+    "herm": polynomial.hermite, "herme": polynomial.hermite_e, "lag": polynomial.laguerre,
+}  # fmt: skip
+FUNCTIONS = {}
+CLASSES = {}
+
+
+def entries(x):
+    """Return a traced array as an object array, on which NumPy's series compute entry by entry."""
+    return as_object_array(x) if isinstance(x, Traced) else x
+
+
+def define_roots(prefix, module):
+    """Define the roots of a series, and differentiate them where they are simple.
+
+    From ``val(y, c) = 0``: ``val(y, cdot) + slope * ydot = 0``.
+    """
+    val, der, vander = (getattr(module, prefix + name) for name in ("val", "der", "vander"))
+    plain_roots = getattr(module, f"{prefix}roots")
+
+    def value_at(x, c):
+        return healed(val(entries(x), entries(c)))
+
+    @primitive
+    @functools.wraps(plain_roots)
+    def roots(c):
+        coefficients = healed(c)
+        return plain_roots(c) if coefficients is c else roots(array_of(coefficients))
+
+    @frule.register(roots)
+    def roots_frule(tangents, roots, c):
+        _, cdot = tangents
+        y = roots(c)
+        return y, ProjectTo(y)(-value_at(y, dense(cdot, c)) / value_at(y, healed(der(entries(c)))))
+
+    @rrule.register(roots)
+    def roots_rrule(roots, c):
+        project_c = ProjectTo(c)
+        y = roots(c)
+
+        def roots_pullback(ybar):
+            columns = healed(vander(entries(y), project_c.shape[0] - 1))
+            slope = value_at(y, healed(der(entries(c))))
+            return NoTangent(), project_c(-adjoint(columns) @ (ybar / np.conj(slope)))
+
+        return y, roots_pullback
+
+    return roots
+
+
+def define_fit(prefix, module):
+    vander = getattr(module, f"{prefix}vander")
+
+    def fit(x, y, deg, rcond=None, full=False, w=None):
+        """Least squares in the powers ``deg``: all up to a number, or those of a list."""
+        x, y = array_of(healed(x)) + 0.0, array_of(healed(y)) + 0.0
+        powers = np.arange(deg + 1) if np.ndim(deg) == 0 else np.sort(deg)
+        columns = healed(vander(x, int(powers[-1])))[:, powers]
+        if w is not None:
+            w = array_of(healed(w)) + 0.0
+            columns, y = columns * w[:, None], y * (w[:, None] if np.ndim(y) == 2 else w)
+        rcond = len(x) * np.finfo(dtype_of(value(x))).eps if rcond is None else rcond
+        scale = np.sqrt(np.sum(np.real(np.conj(columns) * columns), axis=0))
+        found, squares, rank, s = np.linalg.lstsq(columns / scale, y, rcond)
+        if rank != len(powers) and not full:
+            warnings.warn("The fit may be poorly conditioned", np.exceptions.RankWarning, 2)
+        places = np.equal.outer(np.arange(powers[-1] + 1), powers).astype(found.dtype)
+        c = places @ (found.T / scale).T
+        return (c, [squares, rank, s, rcond]) if full else c
+
+    fit.__name__ = fit.__qualname__ = f"{prefix}fit"
+    return fit
+
+
+def roots_in_domain(self):
+    """The roots of the series, which may be complex, moved to its domain."""
+    offset, scale = polynomial.polyutils.mapparms(self.window, self.domain)
+    return offset + scale * self._roots(self.coef)
+
+
+for _prefix, _module in MODULES.items():
+    FUNCTIONS[f"{_prefix}roots"] = define_roots(_prefix, _module)
+    FUNCTIONS[f"{_prefix}fit"] = define_fit(_prefix, _module)
+    _types = [x for x in vars(_module).values() if isinstance(x, type)]
+    _series = next(x for x in _types if x.__module__ == _module.__name__)
+    _names = ("roots", "fit")
+    _methods: dict = {f"_{name}": staticmethod(FUNCTIONS[_prefix + name]) for name in _names}
+    _methods |= {"roots": roots_in_domain, "__module__": __name__}
+    CLASSES[_series.__name__] = type(_series.__name__, (_series,), _methods)

@@ -1,0 +1,170 @@
+"""Equal numbers: they share a derivative evenly, and what is differentiated again takes one branch.
+
+A smooth function that is written with ``max`` or ``sort`` equals, beside a tie, the same function
+of one choice among the equal numbers. Where all its calls choose as at one point, all its higher
+derivatives are those of the choice. Levels of forward mode further out show the way to such a
+point: there the numbers have tangents, and of equal ones the larger is the one that grows faster
+(Nesterov, lexicographic differentiation of nonsmooth functions, 2005). Those that grow alike share
+evenly: a derivative is linear in what they differ by, and so the mean over both choices.
+
+A level of reverse mode has no direction. What is still equal is then in the stable ascending order:
+``max`` takes the last of equal numbers, ``min`` the first, and so do ``maximum(a, b)`` and
+``minimum(a, b)``. It is wrong where calls put numbers in two orders, as in
+``maximum(a, b) * minimum(b, a)``.
+
+Tangents that are differentiated again are the choice's, for they meet second derivatives later
+on. Cotangents have met these already: they stay even, and only their derivatives are the choice's.
+"""
+
+import math
+
+import numpy as np
+
+from ... import Shares, Traced, innermost, is_traced, linear_rule, value
+from .numpys_own import with_value
+
+
+def steady(t, number):
+    """``t``, which does not change at the levels up to ``number``.
+
+    At levels further in it is linear in ``t``: a tangent that is still to be given is kept.
+    """
+    level = innermost((t,))
+    if level is None:
+        return t
+    return value(t) if level.number <= number else level.call(steady, (t,), {"number": number})
+
+
+@linear_rule(steady, elementwise=True)
+def steady_transpose(ybar, space, number):
+    return steady(ybar, number)
+
+
+def motion(x):
+    """0 with the derivative of ``x``, so that sums of shares are finite where ``x`` is not."""
+    return with_value(x, np.zeros_like(value(x)))
+
+
+# ---- the order among equal numbers ----
+
+
+def in_order(*xs):
+    """Numbers that compare as ``xs`` do, and equal ones as they do beside the point, or stably.
+
+    They are complex: NumPy compares real parts first, and imaginary parts where these are equal.
+    """
+    found = [derivatives(x) for x in xs]
+    parts = [part for part, directed in found]
+    keys = sorted({key for part in parts for key in part}, key=lambda key: (len(key), key))
+    values = [part[()] for part in parts]
+    shapes, dtype = list(map(np.shape, values)), np.result_type(*values)
+
+    def in_a_row(key):
+        rows = [np.asarray(part.get(key, 0), dtype) for part in parts]
+        return np.concatenate([np.ravel(np.broadcast_to(x, n)) for x, n in zip(rows, shapes)])
+
+    columns = list(map(in_a_row, keys))
+    if not all(directed for part, directed in found):
+        columns.append(np.arange(len(columns[0])))
+    y, ways = columns[0], [np.where(np.isnan(way), 0, way) for way in columns[1:]]
+    if len(ways) > 1 or np.iscomplexobj(y):
+        ways = [ranks(ways)]
+    if np.iscomplexobj(y):
+        y = np.where(np.isnan(y), np.nan, ranks([y]))
+    pairs = np.empty(len(y), np.result_type(y, np.complex128))
+    pairs.real, (pairs.imag,) = y, ways
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    return [np.reshape(part, shape) for part, shape in zip(np.split(pairs, ends), shapes)]
+
+
+def derivatives(x):
+    """The number in ``x`` and its derivatives along levels of forward mode, by their numbers.
+
+    And whether all of its levels are such. Single ones weigh more than mixed ones, and outer
+    levels more than inner ones: the point moves along the next by far less.
+    """
+    found, directed = {}, True
+    left = [((), x)]
+    while left:
+        key, x = left.pop()
+        while isinstance(x, Traced):
+            inner = x.value
+            if hasattr(type(x), "tangent"):  # a dual number, whose class lies further up
+                left.append(((*key, x.level.number), x.tangent))
+            elif not key:
+                directed = False
+            x = inner
+        found[tuple(sorted(key))] = x
+    return found, directed
+
+
+def ranks(columns):
+    """One number for the many in each row, which compares as they do, one after the other."""
+    order = np.lexsort(columns[::-1])
+    in_turn = [column[order] for column in columns]
+    steps = np.any([column[1:] != column[:-1] for column in in_turn], axis=0)
+    y = np.zeros(len(order))
+    y[order[1:]] = np.cumsum(steps)
+    return y
+
+
+# ---- shares ----
+
+
+def through(branch, even, *xs):
+    """The numbers of ``even``, with the derivative of ``branch`` where ``xs`` are traced."""
+    number = innermost(xs).number
+    return steady(even, number) + (branch - steady(branch, number))
+
+
+def shares_in_order(share, a, b):
+    """``share(a, b)`` and ``share(b, a)`` of the two in their order."""
+    a, b = in_order(a, b)
+    with np.errstate(invalid="ignore"):  # NumPy warns of complex NaN where it does not of real
+        return share(a, b), share(b, a)
+
+
+def shares_of(share, a, b, i=0):
+    """``share(a, b)``, or ``share(b, a)`` for 1; differentiated again at a tie, the choice's."""
+    even = share(b, a) if i else share(a, b)
+    if not is_traced((a, b)) or not np.any(a == b):
+        return even
+    branch = shares_in_order(share, a, b)[i]
+
+    def pull(ybar):
+        return through(branch * ybar, even * ybar, a, b)
+
+    return Shares(branch, pull)
+
+
+def choice_by(share):
+    """Return what is differentiated again at a tie: ``y``, with the derivative of the choice."""
+
+    def choice(y, a, b):
+        if not np.any(a == b):
+            return y
+        of_a, of_b = shares_in_order(share, a, b)
+        return with_value(weighed(of_a, motion(a)) + weighed(of_b, motion(b)), value(y))
+
+    return choice
+
+
+def weighed(weights, t):
+    return weights * np.where(weights, t, 0)
+
+
+def shared(t, place, number):
+    """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
+    share = np.where(place, t, 0)
+    return share if type(number) is int and number == 1 else share / number
+
+
+def shared_again(t, even, chosen, *xs):
+    """As ``shared``; differentiated again by the choice's place and number, if there is one."""
+    share = shared(t, *even)
+    return share if chosen is None else through(shared(t, *chosen), share, *xs)
+
+
+def has_branch(number, *xs):
+    """Say whether a derivative is differentiated again where a ``number`` of ``xs`` are equal."""
+    return is_traced(xs) and bool(np.any(np.greater(number, 1)))

@@ -1,0 +1,179 @@
+"""The methods of NumPy's ufuncs: ``reduce``, ``accumulate``, ``reduceat`` and ``outer``.
+
+Sums, products, extremes and sums of exponentials have rules of their own. Any other ufunc is
+called once for each entry along the axis, as NumPy does it, and each call has its rule.
+"""
+
+import numpy as np
+
+from ... import (
+    array_of,
+    astype,
+    composed,
+    dtype_of,
+    linear_rule,
+    non_differentiable,
+    reduction_rule,
+    refuse_integers,
+    rrule,
+    select,
+    value,
+)
+from . import trigonometry  # noqa: F401 - the rules of its ufuncs come first
+from .accumulations import in_lanes
+from .constant import COMPARISONS, LOGIC
+from .elementwise import or_one
+from .indexing import scatter
+from .numpys_own import composed_for_derivatives
+
+
+def reduces_as(reduce, function, casts=True):
+    @composed(reduce)
+    def as_function(array, axis=0, dtype=None, keepdims=False, **options):
+        array = array_of(array)
+        if dtype is not None and casts:
+            array = astype(array, dtype)
+        elif dtype is not None:
+            options["dtype"] = dtype
+        return function(array, axis=axis, keepdims=keepdims, **options)
+
+
+# A sum in another dtype is rounded otherwise than one of numbers that were converted before.
+reduces_as(np.add.reduce, np.sum, casts=False)
+reduces_as(np.multiply.reduce, np.prod, casts=False)
+reduces_as(np.maximum.reduce, np.max)
+reduces_as(np.minimum.reduce, np.min)
+reduces_as(np.fmax.reduce, np.nanmax)
+reduces_as(np.fmin.reduce, np.nanmin)
+
+# ---- sums of exponentials ----
+
+EXP = {np.logaddexp.reduce: np.exp, np.logaddexp2.reduce: np.exp2}
+
+
+def portions(exp, x, y, axis, where, initial):
+    """``exp(x - y)``, which sums to 1; even between equal infinities."""
+    infinite = np.isinf(y) & (x == y) & where
+    number = np.sum(infinite, axis=axis, keepdims=True, dtype=y.dtype)
+    if initial is not None:
+        number = number + (y == initial)
+    portion = exp(np.where(infinite, 0, x) - np.where(infinite, 0, y))
+    return select(where, np.where(infinite, 1 / or_one(number), portion))
+
+
+@reduction_rule(np.logaddexp.reduce, np.logaddexp2.reduce)
+def logaddexp_weights(reduce, x, y, axis=0, where=True, initial=None):
+    return portions(EXP[reduce], x, y, axis, where, initial)
+
+
+# ---- sums of segments ----
+
+
+def add_reduceat_transpose(ybar, space, indices, axis=0, dtype=None):
+    """Segment k sums from ``indices[k]`` up to the next index, or one entry where that is less."""
+    axis = axis % space.ndim
+    lengths = np.maximum(np.diff(indices, append=space.shape[axis]), 1)
+    ends = np.cumsum(lengths)
+    position = np.arange(ends[-1]) + np.repeat(np.array(indices) + lengths - ends, lengths)
+    index = (*(slice(None),) * axis, position)
+    return scatter(np.repeat(ybar, lengths, axis), space.shape, space.dtype, index)
+
+
+linear_rule(np.add.reduceat, add_reduceat_transpose, adapt=refuse_integers)
+
+
+# ---- any ufunc ----
+
+
+def in_loop(ufunc, array, dtype):
+    """Convert ``array`` to the dtype in which ``ufunc`` runs along it."""
+    array = array_of(array)
+    own = dtype_of(value(array))
+    asked = {} if dtype is None else {"signature": (None, None, np.dtype(dtype))}
+    loop = ufunc.resolve_dtypes((own, own, None), casting="unsafe", **asked)[-1]
+    return array if own == loop else astype(array, loop)
+
+
+def reduce_by(ufunc):
+    @composed(ufunc.reduce)
+    def reduce(array, axis=0, dtype=None, keepdims=False, where=True, **initial):
+        x = in_loop(ufunc, array, dtype)
+        # NumPy's own errors, and the shape; for the numbers see the loop.
+        plain = ufunc.reduce(value(x), axis, keepdims=keepdims, where=value(where),
+                             **value(initial))  # fmt: skip
+        lanes = np.moveaxis(in_lanes(x, axis), -1, 0)
+        masks = np.moveaxis(in_lanes(np.broadcast_to(where, np.shape(x)), axis), -1, 0)
+        y = initial.get("initial", ufunc.identity)
+        if y is None:
+            y, lanes, masks = lanes[0], lanes[1:], masks[1:]
+        else:
+            y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(value(x)))
+        for entry, mask in zip(lanes, masks):
+            y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
+        if not isinstance(plain, np.ndarray):
+            return np.reshape(y, ())[()]  # a number, where np.where gives an array without axes
+        return y if np.shape(y) == plain.shape else np.reshape(y, plain.shape)
+
+
+def accumulate_by(ufunc):
+    @composed_for_derivatives(ufunc.accumulate)
+    def accumulate(array, axis=0, dtype=None):
+        x = in_loop(ufunc, array, dtype)
+        if np.ndim(x) == 0:
+            raise TypeError("cannot accumulate on a scalar")
+        entries = np.moveaxis(x, axis, 0)
+        ys = list(entries[:1])
+        for entry in entries[1:]:
+            ys.append(ufunc(ys[-1], entry))
+        return np.moveaxis(np.stack(ys), 0, axis) if ys else x
+
+
+def reduceat_by(ufunc):
+    @composed(ufunc.reduceat)
+    def reduceat(array, indices, axis=0, dtype=None):
+        x = np.moveaxis(in_loop(ufunc, array, dtype), axis, 0)
+        indices = value(indices)
+        np.add.reduceat(np.zeros(len(x)), indices)  # refuses what is out of range
+        ends = [*indices[1:], len(x)]
+        parts = [
+            ufunc.reduce(x[start:end], axis=0) if start + 1 < end else x[start]
+            for start, end in zip(indices, ends)
+        ]
+        nothing = np.zeros_like(x, shape=(0, *np.shape(x)[1:]))
+        return np.moveaxis(np.stack(parts) if parts else nothing, 0, axis)
+
+
+def outer_by(ufunc):
+    @composed(ufunc.outer)
+    def outer(A, B, /, **options):  # noqa: N803 - NumPy's names
+        A, B = array_of(A), array_of(B)  # noqa: N806
+        # As NumPy does: a Python number becomes an array, whose dtype counts.
+        A = np.reshape(A, np.shape(A) + (1,) * np.ndim(B))  # noqa: N806
+        return ufunc(A, np.reshape(B, np.shape(B)), **options)
+
+
+# With AVX-512 NumPy itself reduces these two wrongly along contiguous axes (2.4): no rule.
+MISREDUCED = (np.arctan2, np.power)
+
+
+def is_binary(ufunc):
+    return isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.nout == 1
+
+
+for _ufunc in {f for f in vars(np).values() if is_binary(f)}:
+    if _ufunc in rrule.scalars:
+        for _by, _method in (
+            (reduce_by, _ufunc.reduce),
+            (accumulate_by, _ufunc.accumulate),
+            (reduceat_by, _ufunc.reduceat),
+            (outer_by, _ufunc.outer),
+        ):
+            misreduced = _ufunc in MISREDUCED and _by in (reduce_by, reduceat_by)
+            if rrule.methods_of(_method) is None and not misreduced:
+                _by(_ufunc)
+outer_by(np.divmod)
+
+# Of comparisons and logic the methods are as constant as the functions.
+for _ufunc in (*COMPARISONS, *LOGIC):
+    if isinstance(_ufunc, np.ufunc) and _ufunc.nin == 2:
+        non_differentiable(_ufunc.outer, _ufunc.reduce, _ufunc.accumulate, _ufunc.reduceat)

@@ -1,0 +1,160 @@
+"""Functions of NumPy that make arrays to be written to, and those that write into arrays."""
+
+import math
+
+import numpy as np
+
+from ....config import MutationError, user_line
+from ... import (
+    Block,
+    Traced,
+    aligned,
+    array_of,
+    block_rule,
+    composed,
+    follow,
+    fresh_array,
+    is_basic,
+    laid_out,
+    number,
+    pattern_rule,
+    raised,
+    shape_of,
+    spread,
+    value,
+    writers,
+    written,
+)
+from .indexing import along_axis_index
+
+fresh_array(np.empty_like, np.ones_like, np.zeros_like)
+
+
+# Of these only like=x makes arrays that can be written to.
+fresh_array(np.empty, np.ones, np.zeros, np.eye, np.identity)
+
+
+@composed(np.full)
+def full(shape, fill_value, dtype=None, order="C"):
+    y = np.copy(np.broadcast_to(array_of(fill_value), shape))
+    return y if dtype is None else y.astype(dtype)
+
+
+def traced_target(function, x):
+    """Return ``x``, which ``function`` writes into, and refuse one that cannot be followed."""
+    if not isinstance(x, Traced):
+        raise MutationError(
+            f"np.{function} would write a traced value into a plain array in {user_line()}.\n"
+            "  make the array a traced one: np.zeros_like(x), np.zeros(shape, like=x), x.copy()"
+        )
+    if not x.writable:
+        raise TypeError(f"np.{function} writes into an array, not into a number.")
+    return x
+
+
+@composed(np.copyto)
+def copyto(dst, src, casting="same_kind", where=True):
+    dst = traced_target("copyto", dst)
+    if where is True:
+        dst[...] = src
+    else:
+        where = np.broadcast_to(value(where), dst.shape)
+        dst[where] = np.broadcast_to(src, dst.shape)[where]
+
+
+@composed(np.put)
+def put(a, ind, v, mode="raise"):
+    if isinstance(a, Traced) and not a.writable:
+        return  # NumPy writes into a copy of a number
+    a = traced_target("put", a)
+    flat = np.arange(a.size).take(value(ind), mode=mode).ravel()
+    a = a[None] if a.ndim == 0 else a  # a number has no places
+    a[np.unravel_index(flat, a.shape)] = np.resize(array_of(v), flat.shape)
+
+
+@composed(np.place)
+def place(arr, mask, vals):
+    arr = traced_target("place", arr)
+    mask = np.reshape(value(mask), arr.shape).astype(bool)
+    arr[mask] = np.resize(array_of(vals), np.count_nonzero(mask))
+
+
+@composed(np.putmask)
+def putmask(a, mask, values):
+    a = traced_target("putmask", a)
+    mask = np.reshape(value(mask), a.shape).astype(bool)
+    a[mask] = np.resize(array_of(values), a.size)[np.ravel(mask)]
+
+
+@composed(np.put_along_axis)
+def put_along_axis(arr, indices, values, axis=-1):
+    arr = traced_target("put_along_axis", arr)
+    indices = value(indices)
+    if axis is None:
+        arr[np.unravel_index(indices, arr.shape)] = values
+    else:
+        arr[along_axis_index(arr.shape, indices, axis)[0]] = values
+
+
+@composed(np.fill_diagonal)
+def fill_diagonal(a, val, wrap=False):
+    a = traced_target("fill_diagonal", a)
+    marked = np.zeros(a.shape, bool)
+    np.fill_diagonal(marked, True, wrap)
+    a[marked] = np.resize(array_of(val), np.count_nonzero(marked))
+
+
+def at_rule(ufunc):
+    def at(a, indices, b):
+        a = traced_target(f"{ufunc.__name__}.at", a)
+        places = np.arange(a.size).reshape(a.shape)[indices]
+        parts = np.ravel(np.broadcast_to(b, np.shape(places)))
+        flat = np.ravel(places)
+        a = a[None] if a.ndim == 0 else a  # a number has no places
+        # An entry that is named several times takes its turns one after the other.
+        order = np.argsort(flat, kind="stable")
+        turns = np.empty(flat.size, int)
+        turns[order] = np.arange(flat.size) - np.searchsorted(flat[order], flat[order])
+        for turn in range(turns.max(initial=-1) + 1):
+            where = np.unravel_index(flat[turns == turn], a.shape)
+            a[where] = ufunc(a[where], parts[turns == turn])
+
+    return at
+
+
+for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.power):
+    composed(ufunc.at)(at_rule(ufunc))
+
+
+writers.update((np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal))
+
+# ---- writes in linear programs --------------------------------------------------------------
+
+
+def fitted(v, rank):
+    """The values of a block that is assigned to ``rank`` axes: NumPy drops leading ones of v."""
+    if type(v) is Block and v.rank > rank:
+        return np.reshape(v.values, (v.count, *v.shape[v.rank - rank :]))
+    return aligned(v, rank)
+
+
+@block_rule(written)
+def written_block(x, path, index, v, axes=None):
+    count = next(block.count for block in (x, v) if type(block) is Block)
+    values = raised(np.copy(spread(x, count)), v.values if type(v) is Block else v)
+    if not path and is_basic(index):
+        index = (slice(None), *(index if type(index) is tuple else (index,)))
+        values[index] = fitted(v, len(shape_of(values[index])) - 1)
+        return values
+    shape = shape_of(values)[1:]
+    numbered = laid_out(np.arange(math.prod(shape)).reshape(shape), axes)
+    places = follow(path, numbered)[index]
+    flat = np.reshape(values, (count, math.prod(shape)))
+    flat[:, places] = fitted(v, np.ndim(places))
+    return np.reshape(flat, (count, *shape))
+
+
+@pattern_rule(written)
+def written_pattern(x, path, index, v, axes=None):
+    (ids, written_ids), whole = number([x, v])
+    return whole.taken(written(ids, path, index, written_ids, axes))

@@ -1,0 +1,195 @@
+"""Trading time for memory: reverse mode evaluates a function twice and keeps nothing inside.
+
+The derivative is that of the second evaluation, so this one must be a repetition of the first.
+It is given the same arguments, and what it reads besides is compared, as is its value.
+"""
+
+import contextlib
+import functools
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ....config import (
+    HasForwardsMode,
+    HasReverseMode,
+    MutationError,
+    frule_via_ad,
+    rrule_via_ad,
+    user_line,
+)
+from ... import (
+    NoTangent,
+    Traced,
+    call,
+    children,
+    frule,
+    iterate_leaves,
+    name_of,
+    primitive,
+    rrule,
+    value,
+)
+from .sequences import copied
+
+
+def checkpoint(f: Callable) -> Callable:
+    """Return ``f`` as a function of which reverse mode keeps nothing but the arguments.
+
+    The pullback evaluates ``f`` again. A derivative then takes one more evaluation of ``f``, and
+    the memory for what happens inside is needed for one checkpoint at a time. (What ``f`` does
+    with traced values that it captures is recorded as without checkpoint: pass them as
+    arguments.)
+
+    Parameters
+    ----------
+    f : callable
+        Gives the same each time that it is called with the same arguments. Arrays are given to
+        it as copies, which it may write into.
+
+    Returns
+    -------
+    callable
+        With the signature of ``f``.
+
+    Raises
+    ------
+    MutationError
+        By the pullback: if the second evaluation gives another value, as with random numbers, or
+        if an array or a number that ``f`` captures has been changed since the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> layer = cr.checkpoint(lambda w, x: np.tanh(w * x))
+    >>> float(cr.grad(lambda w: layer(w, layer(w, 1.0)))(0.0))
+    0.0
+    """
+
+    @functools.wraps(f)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        return evaluate(f, args, kwargs)
+
+    return checkpointed
+
+
+@primitive
+def evaluate(f: Callable, args: tuple, kwargs: dict) -> Any:
+    args, kwargs = copied((args, kwargs))
+    return f(*args, **kwargs)
+
+
+@frule.register(evaluate)
+def evaluate_frule(config: HasForwardsMode, tangents, evaluate, f, args, kwargs):
+    return frule_via_ad(config, (NoTangent(), *tangents[1:]), call, f, args, kwargs)
+
+
+@rrule.register(evaluate)
+def evaluate_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
+    line = user_line()
+    variables, arrays = captured(f)
+    before = digest(variables), digest(arrays)
+    y = evaluate(f, args, kwargs)
+    expected = digest(value(y))
+
+    def evaluate_pullback(ybar):
+        if (digest(captured(f)[0]), digest(arrays)) != before:
+            raise MutationError(
+                f"an array or a number that {name_of(f)} captures has been changed since "
+                f"cr.checkpoint evaluated it in {line}.\n  {REMEDY}"
+            )
+        again, pullback = rrule_via_ad(config, call, f, *copied((args, kwargs)))
+        # A rule may round otherwise than NumPy does; without tracing it must be the same.
+        same = digest(value(again)) == expected
+        if not same and digest(value(evaluate(f, args, kwargs))) != expected:
+            raise MutationError(
+                f"{name_of(f)}, evaluated by cr.checkpoint in {line}, gave another value when it "
+                f"was evaluated again for its derivative.\n  {REMEDY}"
+            )
+        return pullback(ybar)
+
+    return y, evaluate_pullback
+
+
+REMEDY = (
+    "did it draw a random number, count its calls, or read what was written to meanwhile?\n"
+    "  draw before, and pass to it as an argument whatever may change"
+)
+
+
+def captured(f: Any) -> tuple[list, list]:
+    """Return the numbers and arrays in variables that ``f`` reads, and the arrays in objects there.
+
+    A number in an object or in a list may well count or log what is done, which is nothing to
+    ``f``, and what is added to a list is no change of what was in it.
+    """
+    variables: list = []
+    arrays: list = []
+    seen: set[int] = set()
+    waiting = [f]
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, functools.partial):
+            waiting += [x.func, x.args, x.keywords]
+        elif isinstance(x, types.MethodType):
+            waiting += [x.__func__, x.__self__]
+        elif isinstance(x, types.FunctionType):
+            for variable in variables_of(x):
+                is_number = isinstance(variable, NUMBERS)
+                (variables if is_number else waiting).append(variable)
+        elif isinstance(x, ARRAYS):
+            arrays.append(x)
+        else:
+            parts = children(x)
+            waiting += () if parts is None else parts.values
+    return variables, arrays
+
+
+ARRAYS = (np.ndarray, Traced)
+NUMBERS = (*ARRAYS, np.generic, float, int, complex)
+
+
+def variables_of(f: types.FunctionType) -> Iterator[Any]:
+    """Yield the values of the variables that ``f`` reads and that are not its own.
+
+    Functions of other modules are left out: those of libraries read nothing that changes.
+    """
+    for cell in f.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not bound yet
+            yield cell.cell_contents
+    yield from f.__defaults__ or ()
+    yield from (f.__kwdefaults__ or {}).values()
+    codes = [f.__code__]
+    for code in codes:
+        for name in code.co_names:
+            variable = f.__globals__.get(name)
+            if getattr(variable, "__globals__", f.__globals__) is f.__globals__:
+                yield variable
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+
+
+def digest(x: Any) -> list:
+    """Return what differs where the bits of the numbers in ``x`` differ, at any level."""
+    return [_digest(part) for part in iterate_leaves(x)]
+
+
+def _digest(x: Any) -> Any:
+    if isinstance(x, Traced):
+        # Where it stands in the record of its level, and its tangent, belong to its version.
+        names = [name for cls in type(x).__mro__ for name in getattr(cls, "__slots__", ())]
+        parts = [getattr(x, name, None) for name in dict.fromkeys(names)]
+        return [_digest(part) for part in parts if isinstance(part, Traced | np.ndarray | int)]
+    if not isinstance(x, np.ndarray | np.generic | float | int | complex):
+        return None
+    array = np.asarray(x)
+    if array.dtype.hasobject:
+        return None
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return array.dtype.str, array.shape, hashlib.blake2b(flat.data).digest()

@@ -1,0 +1,224 @@
+"""Loops that carry a value along, ``reduce`` and ``accumulate``: ours and Python's own."""
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ... import ZERO, NoTangent, add, frule, primitive, rrule
+from .sequences import (
+    Results,
+    Sequence,
+    copied,
+    form_of,
+    gather,
+    pull_item,
+    sum_of_fbars,
+    unstack,
+    unzip,
+)
+
+
+class _NoInitial:
+    """Stands for the initial value that is not given: None may be one."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<none>"
+
+
+NO_INITIAL: Any = _NoInitial()
+
+
+def at_first(initial: Any) -> tuple:
+    """Return what comes before the items: the initial value, if there is one."""
+    return () if initial is NO_INITIAL else (initial,)
+
+
+@primitive
+def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
+    """Carry a value through ``f(carry, x)`` along a sequence, and return the last one.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the carried value and an item, returns the next carried value.
+    xs : array_like
+        An array (its items are rows) or another iterable.
+    initial : Any, optional
+        The first carried value; without it, the first item.
+
+    Raises
+    ------
+    TypeError
+        If there is no item and no initial value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> horner = lambda x, c: cr.reduce(lambda carry, a: carry * x + a, c, 0.0)
+    >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
+    array([4., 2., 1.])
+    """
+    return copied(functools.reduce(f, [*at_first(initial), *xs]))
+
+
+@primitive
+def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
+    """Carry a value through ``f(carry, x)`` along a sequence, and return every one.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the carried value and an item, returns the next carried value.
+    xs : array_like
+        An array (its items are rows) or another iterable.
+    initial : Any, optional
+        The first carried value, which is then also the first result; without it, the first item.
+
+    Returns
+    -------
+    array, list or tuple
+        A stacked array for an array, a tuple for a tuple, else a list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.accumulate(lambda carry, x: 0.5 * carry + x, np.ones(3), 0.0)
+    array([0.  , 1.  , 1.5 , 1.75])
+    >>> cr.jacobian(lambda xs: cr.accumulate(np.multiply, xs))(np.array([2.0, 3.0]))
+    array([[1., 0.],
+           [3., 2.]])
+    """
+    carries = list(itertools.accumulate([*at_first(initial), *xs], f))
+    return gather(carries, form_of(xs), xs)
+
+
+def push_fold(config: Any, f: Any, fdot: Any, items: list, dots: list) -> tuple:
+    """Return the carried values, the first item being one, and their tangents."""
+    pushed = [*zip(items[:1], dots[:1])]
+    for x, xdot in zip(items[1:], dots[1:]):
+        carry, carrydot = pushed[-1]
+        pushed.append(frule_via_ad(config, (fdot, carrydot, xdot), f, carry, x))
+    return unzip(pushed, 2)
+
+
+def record_fold(config: Any, f: Any, items: list) -> tuple[list, Callable]:
+    """Return the carried values, and what pulls one cotangent for each back to ``f`` and items."""
+    carries, pullbacks = items[:1], []
+    for x in items[1:]:
+        carry, pullback = rrule_via_ad(config, f, carries[-1], x)
+        carries.append(carry)
+        pullbacks.append(pullback)
+
+    def pull_fold(carrybars: list) -> tuple[Any, list]:
+        fbars, itembars = [], []
+        carrybar: Any = ZERO
+        for pullback, bar in zip(reversed(pullbacks), reversed(carrybars)):
+            fbar, carrybar, itembar = pull_item(pullback, add(carrybar, bar), 3)
+            fbars.append(fbar)
+            itembars.append(itembar)
+        itembars += [add(carrybar, bar) for bar in carrybars[:1]]
+        return sum_of_fbars(f, fbars), itembars[::-1]
+
+    return carries, pull_fold
+
+
+def with_tangents(first: tuple, firstdot: list, xs: Any, xsdot: Any) -> tuple[list, list]:
+    """Return the items of a fold and their tangents; an initial value given by name has none."""
+    items = list(xs)
+    return [*first, *items], [*(firstdot or [ZERO] * len(first)), *unstack(xsdot, len(items))]
+
+
+def last_of(carries: Any) -> Any:
+    if not carries:
+        raise TypeError("reduce of an empty sequence needs an initial value.")
+    return copied(carries[-1])
+
+
+@frule.register(reduce)
+@frule.register(functools.reduce)
+def reduce_frule(config: HasForwardsMode, tangents, reduce, f, xs, *given, initial=NO_INITIAL):
+    _, fdot, xsdot, *givendot = tangents
+    items, dots = with_tangents(given or at_first(initial), givendot, xs, xsdot)
+    carries, carrydots = push_fold(config, f, fdot, items, dots)
+    return last_of(carries), carrydots[-1]
+
+
+@rrule.register(reduce)
+@rrule.register(functools.reduce)
+def reduce_rrule(config: HasReverseMode, reduce, f, xs, *given, initial=NO_INITIAL):
+    first, items = given or at_first(initial), list(xs)
+    sequence = Sequence(xs, len(items))
+    carries, pull_fold = record_fold(config, f, [*first, *items])
+    y, zeros = last_of(carries), [ZERO] * (len(carries) - 1)
+
+    def reduce_pullback(ybar):
+        fbar, bars = pull_fold([*zeros, ybar])
+        xsbar = sequence.collect(bars[len(first) :])
+        return NoTangent(), fbar, xsbar, *bars[: len(given)]
+
+    return y, reduce_pullback
+
+
+@frule.register(accumulate)
+def accumulate_frule(
+    config: HasForwardsMode, tangents, accumulate, f, xs, *given, initial=NO_INITIAL
+):
+    _, fdot, xsdot, *givendot = tangents
+    items, dots = with_tangents(given or at_first(initial), givendot, xs, xsdot)
+    carries, carrydots = push_fold(config, f, fdot, items, dots)
+    form = form_of(xs)
+    return gather(carries, form, xs), Results(carries, form).collect(carrydots)
+
+
+@rrule.register(accumulate)
+def accumulate_rrule(config: HasReverseMode, accumulate, f, xs, *given, initial=NO_INITIAL):
+    first, items = given or at_first(initial), list(xs)
+    sequence = Sequence(xs, len(items))
+    carries, pull_fold = record_fold(config, f, [*first, *items])
+    form = form_of(xs)
+    results = Results(carries, form)
+
+    def accumulate_pullback(ybar):
+        fbar, bars = pull_fold(results.split(ybar))
+        xsbar = sequence.collect(bars[len(first) :])
+        return NoTangent(), fbar, xsbar, *bars[: len(given)]
+
+    return gather(carries, form, xs), accumulate_pullback
+
+
+@frule.register(itertools.accumulate)
+def itertools_accumulate_frule(
+    config: HasForwardsMode, tangents, accumulate, iterable, *given, func=None, initial=None
+):
+    """Python's own: the items come first, it adds by default, and the results are listed."""
+    _, xsdot, *fdots = tangents
+    (f,), (fdot,) = given or (func or operator.add,), fdots or (NoTangent(),)
+    first = () if initial is None else (initial,)
+    items, dots = with_tangents(first, [], iterable, xsdot)
+    carries, carrydots = push_fold(config, f, fdot, items, dots)
+    return list(carries), Results(carries, list).collect(carrydots)
+
+
+@rrule.register(itertools.accumulate)
+def itertools_accumulate_rrule(
+    config: HasReverseMode, accumulate, iterable, *given, func=None, initial=None
+):
+    (f,) = given or (func or operator.add,)
+    first, items = () if initial is None else (initial,), list(iterable)
+    sequence = Sequence(iterable, len(items))
+    carries, pull_fold = record_fold(config, f, [*first, *items])
+    results = Results(carries, list)
+
+    def itertools_accumulate_pullback(ybar):
+        fbar, bars = pull_fold(results.split(ybar))
+        xsbar = sequence.collect(bars[len(first) :])
+        return NoTangent(), xsbar, *[fbar][: len(given)]
+
+    return carries, itertools_accumulate_pullback

@@ -1,0 +1,186 @@
+"""``map``, ours and Python's, and the other functions that take a function.
+
+Their rules call back through the config they are handed, so they serve every engine. Those of
+``reduce`` and ``accumulate`` are in ``folds``, that of ``scan`` in ``scan``.
+"""
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....config import (
+    AllOf,
+    HasForwardsMode,
+    HasReverseMode,
+    MissingRuleError,
+    frule_via_ad,
+    rrule_via_ad,
+)
+from ... import (
+    ZERO,
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    Tangent,
+    frule,
+    is_perturbable_input,
+    iterate_leaves,
+    primitive,
+    rrule,
+    sum_tangents,
+)
+from .checkpoint import checkpoint
+from .folds import accumulate, reduce
+from .scan import scan
+from .sequences import (
+    Results,
+    Sequence,
+    form_of,
+    gather,
+    pull_item,
+    stack,
+    sum_of_fbars,
+    unstack,
+    unzip,
+)
+
+__all__ = ["accumulate", "checkpoint", "map", "reduce", "scan"]
+
+
+@primitive
+def map(f: Callable, *xs: Any) -> Any:
+    """Apply ``f`` to the items of one or more sequences, side by side.
+
+    Parameters
+    ----------
+    f : callable
+        Takes one item of every sequence.
+    *xs : array_like
+        Arrays (their items are rows) or other iterables. The shortest ends it.
+
+    Returns
+    -------
+    array, list or tuple
+        A stacked array where the first sequence is an array (for results that are containers,
+        a container of stacked arrays), a tuple where it is a tuple, else a list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.map(lambda x: x * x, np.array([1.0, 2.0]))
+    array([1., 4.])
+    >>> cr.map(lambda x, y: x * y, [1.0, 2.0], (3.0, 4.0, 5.0))
+    [3.0, 8.0]
+    >>> cube_or_not = lambda x: x**3 if x > 0 else -x
+    >>> cr.grad(lambda xs: np.sum(cr.map(cube_or_not, xs)))(np.array([2.0, -1.0]))
+    array([12., -1.])
+    """
+    ys = list(builtins.map(f, *xs))
+    return gather(ys, form_of(xs[0]), xs[0])
+
+
+def form_of_map(function: Any, x: Any) -> Any:
+    """Return the form of the results over ``x``; those of Python's own ``map`` are listed."""
+    return list if function is builtins.map else form_of(x)
+
+
+@frule.register(map)
+@frule.register(builtins.map)
+def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
+    _, fdot, *xsdot = tangents
+    columns = [list(x) for x in xs]
+    dots = [unstack(xdot, len(items)) for xdot, items in zip(xsdot, columns)]
+    pushed = [
+        frule_via_ad(config, (fdot, *row_dot), f, *row)
+        for row, row_dot in zip(zip(*columns), zip(*dots))
+    ]
+    ys, ydots = unzip(pushed, 2)
+    form = form_of_map(map, xs[0])
+    return gather(ys, form, xs[0]), Results(ys, form).collect(ydots)
+
+
+@rrule.register(map)
+@rrule.register(builtins.map)
+def map_rrule(config: HasReverseMode, map, f, *xs):
+    columns = [list(x) for x in xs]
+    sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
+    ys, pullbacks = unzip([rrule_via_ad(config, f, *row) for row in zip(*columns)], 2)
+    form = form_of_map(map, xs[0])
+    results = Results(ys, form)
+    count = 1 + len(xs)
+
+    def map_pullback(ybar):
+        pairs = zip(pullbacks, results.split(ybar))
+        # Last first: f may have written what its next call read.
+        bars = [pull_item(pullback, bar, count) for pullback, bar in reversed([*pairs])]
+        fbars, *xsbars = unzip(reversed(bars), count)
+        return (
+            NoTangent(),
+            sum_of_fbars(f, fbars),
+            *(sequence.collect(xbars) for sequence, xbars in zip(sequences, xsbars)),
+        )
+
+    return gather(ys, form, xs[0]), map_pullback
+
+
+@rrule.register(map)
+@rrule.register(builtins.map)
+def map_numbers_rrule(config: AllOf[HasForwardsMode, HasReverseMode], map, f, xs: np.ndarray):
+    """Real numbers: push a unit tangent through each call, and keep the slope, not a tape."""
+    pushed = push_units(config, f, xs)
+    if pushed is None:
+        return map_rrule(config, map, f, xs)
+    ys, slopes = unzip(pushed, 2)
+    form = form_of_map(map, xs)
+    results = Results(ys, form)
+    sequence = Sequence(xs, len(ys))
+    slopes = results.collect(slopes) if form is stack else slopes
+
+    def map_numbers_pullback(ybar):
+        if form is stack:
+            return NoTangent(), NoTangent(), sequence.space(weigh(slopes, ybar, kept=1))
+        xbars = [weigh(slope, bar) for slope, bar in zip(slopes, results.split(ybar))]
+        return NoTangent(), NoTangent(), sequence.collect(xbars)
+
+    return gather(ys, form, xs), map_numbers_pullback
+
+
+def push_units(config: Any, f: Any, xs: Any) -> list | None:
+    """Push 1 through ``f`` at each of ``xs``; None where that is not for forward mode to do."""
+    real = np.ndim(xs) == 1 and xs.dtype.kind in "fiu"
+    if not real or is_functor(f) or (len(xs) and has_only_rrule(config, f, xs[0])):
+        return None
+    unit = ProjectTo(xs).dtype.type(1)
+    try:
+        return [frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs]
+    except MissingRuleError:
+        return None  # f calls something that only reverse mode has a rule for
+
+
+def is_functor(f: Any) -> bool:
+    """Say whether ``f`` has fields of its own that can be differentiated."""
+    return any(is_perturbable_input(leaf) for leaf in iterate_leaves(f))
+
+
+def has_only_rrule(config: Any, f: Any, x: Any) -> bool:
+    """Say whether the derivative somebody gave ``f`` is an rrule, which must not be passed by."""
+    pushed = frule.find(config, f, (x,)) is not None and not frule.is_derived(f)
+    return not pushed and rrule.find(config, f, (x,)) is not None
+
+
+def weigh(slope: Any, ybar: Any, kept: int = 0) -> Any:
+    """Pull ``ybar`` back to a real number whose unit tangent moves the output by ``slope``.
+
+    From ``ydot = slope * xdot``: ``xbar = Re <slope, ybar>``, summed over all axes of the output.
+    The first ``kept`` axes, where many numbers are stacked, are not summed over.
+    """
+    if isinstance(slope, AbstractZero) or isinstance(ybar, AbstractZero):
+        return ZERO
+    if isinstance(slope, Tangent):
+        keys = slope.keys()
+        return sum_tangents(weigh(slope[key], ybar[key], kept) for key in keys)
+    axes = tuple(range(kept, np.ndim(slope)))
+    return np.sum(np.real(np.conj(slope) * ybar), axis=axes)

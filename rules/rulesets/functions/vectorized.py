@@ -1,0 +1,114 @@
+"""NumPy's functions that apply a function of the user's: everywhere, along an axis, in pieces."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ... import NoTangent, array_of, astype, composed, dtype_of, frule, instances, rrule, value
+from ..arrays.numpys_own import laid_out_like
+from .map import map
+
+
+@composed(np.apply_along_axis)
+def apply_along_axis_composed(func1d, axis, arr, *args, **kwargs):
+    rows = np.moveaxis(array_of(arr), axis, -1)
+    *outer, length = np.shape(rows)
+    if 0 in outer:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    rows = np.reshape(rows, (math.prod(outer), length))
+    ys = map(lambda row: array_of(func1d(row, *args, **kwargs)), rows)
+    inner = np.shape(ys)[1:]
+    first = axis % np.ndim(arr)
+    y = np.reshape(ys, (*outer, *inner))
+    return np.moveaxis(y, (*range(-len(inner), 0),), (*range(first, first + len(inner)),))
+
+
+@composed(np.piecewise)
+def piecewise_composed(x, condlist, funclist, *args, **kw):
+    x = array_of(x)
+    entries = np.ravel(x)
+    # What the functions gave, one after the other; first a zero, for where no condition holds.
+    pieces = [np.zeros_like(entries, shape=1)]
+
+    def collector(f):
+        def collect(chosen):
+            piece = f(entries[chosen], *args, **kw) if callable(f) else f
+            first = sum(np.size(before) for before in pieces)
+            pieces.append(np.ravel(np.broadcast_to(piece, np.shape(chosen))))
+            return np.reshape(first + np.arange(np.size(chosen)), np.shape(chosen))
+
+        return collect
+
+    # NumPy itself finds out which function answers where: on the positions of the entries.
+    positions = np.reshape(np.arange(np.size(entries)), np.shape(x))
+    found = np.piecewise(positions, value(condlist), [collector(f) for f in funclist])
+    y = np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x))
+    y = astype(y, dtype_of(value(x)))
+    return laid_out_like(y, x)
+
+
+# ---- vectorize ------------------------------------------------------------------------------
+
+
+def core_ndims(signature: str | None, count: int) -> list[int]:
+    """Return how many axes each argument keeps for itself: ``"(m,n),(n)->(m)"`` gives 2, 1."""
+    if signature is None:
+        return [0] * count
+    cores = re.findall(r"\(([^()]*)\)", signature.partition("->")[0])
+    return [len([name for name in core.split(",") if name.strip()]) for core in cores]
+
+
+def at_items(vectorize: Any, args: tuple, kwargs: dict) -> tuple[Callable, list]:
+    """Return the function of what varies, and what varies: arguments that are not excluded."""
+    places = [i for i in range(len(args)) if i not in vectorize.excluded]
+    names = [name for name in kwargs if name not in vectorize.excluded]
+
+    def at_item(*items: Any) -> Any:
+        placed = dict(zip(places, items))
+        named = dict(zip(names, items[len(places) :]))
+        given = [placed.get(i, x) for i, x in enumerate(args)]
+        return vectorize.pyfunc(*given, **{**kwargs, **named})
+
+    return at_item, [*(args[i] for i in places), *(kwargs[name] for name in names)]
+
+
+def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
+    """Do what calling ``vectorize`` does, by functions that have rules."""
+    at_item, varying = at_items(vectorize, args, kwargs)
+    xs = [array_of(x) for x in varying]
+    ndims = core_ndims(vectorize.signature, len(xs))
+    # Of each argument's shape, the part to loop over and the part to hand on.
+    outers = [np.shape(x)[: np.ndim(x) - ndim] for x, ndim in zip(xs, ndims)]
+    cores = [np.shape(x)[np.ndim(x) - ndim :] for x, ndim in zip(xs, ndims)]
+    loop = np.broadcast_shapes(*outers)
+    if 0 in loop or not xs:
+        return vectorize(*value(args), **value(kwargs))
+    rows = [
+        np.reshape(np.broadcast_to(x, (*loop, *core)), (math.prod(loop), *core))
+        for x, core in zip(xs, cores)
+    ]
+    ys = map(at_item, *rows)
+    several = isinstance(ys, tuple)
+    shaped = [np.reshape(y, (*loop, *np.shape(y)[1:])) for y in (ys if several else (ys,))]
+    if vectorize.otypes:
+        shaped = [y.astype(otype) for y, otype in zip(shaped, vectorize.otypes)]
+    return tuple(shaped) if several else shaped[0]
+
+
+@frule.register(instances(np.vectorize))
+def vectorize_frule(config: HasForwardsMode, tangents, vectorize, *args, **kwargs):
+    return frule_via_ad(config, (NoTangent(), *tangents), vectorized, vectorize, *args, **kwargs)
+
+
+@rrule.register(instances(np.vectorize))
+def vectorize_rrule(config: HasReverseMode, vectorize, *args, **kwargs):
+    y, pullback = rrule_via_ad(config, vectorized, vectorize, *args, **kwargs)
+
+    def vectorize_pullback(ybar):
+        return pullback(ybar)[1:]
+
+    return y, vectorize_pullback

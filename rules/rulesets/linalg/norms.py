@@ -1,0 +1,126 @@
+"""Norms of vectors and matrices.
+
+At 0 a norm has the subgradient 0, the shortest there is, and no second derivative: that is NaN
+or infinite, never a wrong number, and so is that of ``norm(x)**2``. ``x @ x`` is smooth there.
+"""
+
+import math
+
+import numpy as np
+
+from ....config import MissingRuleError
+from ... import composed, primitive, reduction_rule, value
+from ..arrays.quotients import quotient
+
+# ---- the Euclidean norm ---------------------------------------------------------------------
+
+
+@primitive
+def euclidean(x, axis=None, keepdims=False):
+    """Root of the sum of squares over all axes, one or several."""
+    if type(axis) is not tuple or len(axis) <= 2:
+        if axis is None and not keepdims:
+            return np.linalg.norm(x)  # which is quicker than with options that say nothing
+        return np.linalg.norm(x, axis=axis, keepdims=keepdims)
+    return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
+
+
+@reduction_rule(euclidean)
+def euclidean_weights(euclidean, x, y, axis):
+    """From ``y**2 = sum(conj(x) * x)``: ``y * ydot = Re sum(conj(x) * xdot)``."""
+    return np.conj(quotient(x, y))
+
+
+# ---- other powers ---------------------------------------------------------------------------
+
+
+@primitive
+def power_norm(x, p, axis, keepdims=False):
+    """Root of order ``p`` of the sum of ``abs(x)**p`` over one axis."""
+    return np.linalg.norm(x, p, axis, keepdims)
+
+
+def power_norm_slope(x, y, p):
+    """Return ``x * abs(x)**(p - 2) / y**(p - 1)``, arranged so that an entry may be 0."""
+    size = np.abs(x)
+    along = x * size ** (p - 2) if p >= 2 else quotient(x, size) * size ** (p - 1)
+    return quotient(along, y ** (p - 1))
+
+
+@reduction_rule(power_norm)
+def power_norm_weights(power_norm, x, y, axis, p):
+    """``y**(p - 1) * ydot = Re sum(abs(x)**(p - 2) * conj(x) * xdot)``.
+
+    From ``y**p = sum(abs(x)**p)``, where ``abs(x)`` moves by ``Re(conj(x) * xdot) / abs(x)``.
+    """
+    return np.conj(power_norm_slope(x, y, p))
+
+
+# ---- norms by name --------------------------------------------------------------------------
+
+
+def vector_norm_along(x, ord, axis, keepdims):
+    if ord is None or ord == 2:
+        return euclidean(x, axis, keepdims)
+    if ord == math.inf:
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return np.min(np.abs(x), axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.linalg.norm(value(x), 0, axis, keepdims)  # a count
+    if ord == 1:
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    if type(ord) is str:
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if np.ndim(ord) > 0:
+        raise MissingRuleError(
+            "np.linalg.norm of several orders at once has no rule.\n"
+            "  write np.stack([np.linalg.norm(x, p) for p in orders])"
+        )
+    return power_norm(x, float(ord), axis, keepdims)
+
+
+def matrix_norm_along(x, ord, axis, keepdims):
+    row, column = axis
+    if ord in (None, "fro", "f"):
+        return euclidean(x, axis, keepdims)
+    if ord in ("nuc", 2, -2):
+        s = np.linalg.svd(np.moveaxis(x, axis, (-2, -1)), compute_uv=False)
+        y = (np.sum if ord == "nuc" else np.max if ord == 2 else np.min)(s, axis=-1)
+        return np.expand_dims(y, axis) if keepdims else y
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    first, second = (row, column) if abs(ord) == 1 else (column, row)
+    sums = np.sum(np.abs(x), axis=first)
+    y = (np.max if ord > 0 else np.min)(sums, axis=second - (second > first))
+    return np.expand_dims(y, axis) if keepdims else y
+
+
+@composed(np.linalg.norm)
+def norm(x, ord=None, axis=None, keepdims=False):
+    rank = np.ndim(x)
+    if axis is None and ord is None:
+        return euclidean(x, None, keepdims)
+    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
+    axes = tuple(k % rank for k in axes)
+    if len(axes) == 1:
+        return vector_norm_along(x, ord, axes[0], keepdims)
+    if len(axes) == 2:
+        return matrix_norm_along(x, ord, axes, keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+@composed(np.linalg.matrix_norm)
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    return np.linalg.norm(x, ord, (-2, -1), keepdims)
+
+
+@composed(np.linalg.vector_norm)
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    rank = np.ndim(x)
+    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
+    axes = tuple(k % rank for k in axes)
+    kept = [n for k, n in enumerate(np.shape(x)) if k not in axes]
+    moved = np.moveaxis(x, axes, range(len(kept), rank))
+    y = vector_norm_along(np.reshape(moved, (*kept, -1)), ord, len(kept), False)
+    return np.expand_dims(y, axes) if keepdims else y

@@ -1,0 +1,81 @@
+"""The QR factorization, for stacks of matrices."""
+
+import numpy as np
+
+from ....config import MissingRuleError
+from ... import NoTangent, ProjectTo, Tangent, ZeroTangent, dense, frule, rrule
+from ..arrays.products import adjoint
+from .factorizations import half_lower
+
+
+def over_factor(x, r):
+    """Return ``x @ inv(r)``."""
+    return adjoint(np.linalg.solve(adjoint(r), adjoint(x)))
+
+
+def factors(a, mode):
+    """Return q, r, and the columns of ``a`` that make them; the rest only meet ``q^H``."""
+    rows, columns = np.shape(a)[-2:]
+    if mode == "raw":
+        raise MissingRuleError("the rule of numpy.linalg.qr does not support mode='raw', which "
+                               "gives LAPACK's reflections.\n  use mode='reduced'")  # fmt: skip
+    if mode == "complete" and rows > columns:
+        raise MissingRuleError(
+            "the rule of numpy.linalg.qr does not support mode='complete' for a tall matrix: the "
+            "columns that complete q are known up to a rotation only.\n"
+            "  use mode='reduced'; the projector on the rest is np.eye(m) - q @ q.conj().T"
+        )
+    q, r = np.linalg.qr(a)
+    return q, r, a[..., : min(rows, columns)], a[..., rows:]
+
+
+@frule.register(np.linalg.qr)
+def qr_frule(tangents, qr, a, *, mode="reduced"):
+    _, adot = tangents
+    y = qr(a, mode)
+    q, r, _, a_rest = factors(a, mode)
+    k = np.shape(q)[-1]
+    moved = over_factor(adot[..., :k], r[..., :k])
+    inner = adjoint(q) @ moved
+    turned = half_lower(inner) - adjoint(half_lower(inner))
+    qdot = q @ (turned - inner) + moved
+    rdot = (inner - turned) @ r[..., :k]
+    if np.shape(a_rest)[-1]:
+        rest = adjoint(qdot) @ a_rest + adjoint(q) @ adot[..., k:]
+        rdot = np.concatenate([rdot, rest], axis=-1)
+    return y, rdot if mode == "r" else Tangent(type(y), qdot, rdot)
+
+
+@rrule.register(np.linalg.qr)
+def qr_rrule(qr, a, *, mode="reduced"):
+    """Orthonormal columns and a triangle, for each matrix in a stack.
+
+    With ``m = q^H @ adot @ inv(r)``, of a tall matrix: ``qdot = q @ (t - m) + adot @ inv(r)``
+    and ``rdot = (m - t) @ r``, where ``t = l - l^H`` and ``l`` is the lower triangle of ``m``
+    with half its diagonal. Of a wide one, so move the first columns, and the others of r are
+    ``q^H @ a``.
+
+    Shapes: ``a``: (..., m, n); ``q``: (..., m, k); ``r``: (..., k, n), where k is the smaller
+    of m and n.
+    Source: Walter and Lehmann (2012), algorithmic differentiation of linear algebra functions.
+    """
+    y = qr(a, mode)
+    q, r, _, a_rest = factors(a, mode)
+    k = np.shape(q)[-1]
+    project_a = ProjectTo(a)
+
+    def qr_pullback(ybar):
+        qbar, rbar = (ZeroTangent(), ybar) if mode == "r" else ybar
+        qbar, rbar = dense(qbar, q), dense(rbar, r)
+        square, square_bar, rest_bar = r[..., :k], rbar[..., :k], rbar[..., k:]
+        if np.shape(a_rest)[-1]:
+            qbar = qbar + a_rest @ adjoint(rest_bar)
+        pairing = square_bar @ adjoint(square)
+        turned = adjoint(q) @ qbar - pairing
+        inner = half_lower(turned - adjoint(turned)) - turned
+        abar = adjoint(np.linalg.solve(square, adjoint(q @ inner + qbar)))
+        if np.shape(a_rest)[-1]:
+            abar = np.concatenate([abar, q @ rest_bar], axis=-1)
+        return NoTangent(), project_a(abar)
+
+    return y, qr_pullback

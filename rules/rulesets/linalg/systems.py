@@ -1,0 +1,354 @@
+"""Inverses, linear systems and determinants, for stacks of matrices.
+
+Cotangents are conjugated by the convention that C is R^2. Source of the rules for ``inv``,
+``solve`` and ``det``: Giles (2008), matrix derivative results for forward and reverse mode.
+"""
+
+import math
+
+import numpy as np
+
+from ... import (
+    Block,
+    NoTangent,
+    ProjectTo,
+    Tangent,
+    ZeroTangent,
+    block_rule,
+    composed,
+    frule,
+    non_differentiable,
+    primitive,
+    rrule,
+    shape_of,
+    unbroadcast,
+    value,
+)
+from ..arrays.numpys_own import composed_for_derivatives
+from ..arrays.products import adjoint
+from .triangular import are_plain, solve_by_blocks
+
+non_differentiable(np.linalg.matrix_rank)
+
+
+def diagonal_of(a):
+    return np.diagonal(a, axis1=-2, axis2=-1)
+
+
+def diagonal_matrix(x):
+    """Return a matrix with ``x`` on its diagonal, for each vector in a stack."""
+    return np.where(np.eye(np.shape(x)[-1], dtype=bool), np.expand_dims(x, -1), 0)
+
+
+def over_matrices(x):
+    """Give a number for each matrix in a stack the axes of the matrices."""
+    return np.expand_dims(x, (-2, -1))
+
+
+# ---- inverses and systems -------------------------------------------------------------------
+
+
+@frule.register(np.linalg.inv)
+def inv_frule(tangents, inv, a):
+    _, adot = tangents
+    y = inv(a)
+    return y, -y @ adot @ y
+
+
+@rrule.register(np.linalg.inv)
+def inv_rrule(inv, a):
+    """Inverse of each matrix in a stack.
+
+    From ``a @ y = I``: ``ydot = -y @ adot @ y``.
+
+    Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
+    """
+    y = inv(a)
+    project_a = ProjectTo(a)
+
+    def inv_pullback(ybar):
+        return NoTangent(), project_a(-adjoint(y) @ ybar @ adjoint(y))
+
+    return y, inv_pullback
+
+
+def as_column(x):
+    return np.expand_dims(x, -1)
+
+
+@block_rule(np.linalg.solve)
+def solve_block(a, b):
+    if type(a) is Block or len(shape_of(a)) != 2 or b.rank > 2:
+        return NotImplemented
+    # One factorization for all directions.
+    columns = np.moveaxis(b.values, 0, -1)
+    y = np.linalg.solve(a, np.reshape(columns, (b.shape[0], math.prod(b.shape[1:]) * b.count)))
+    return np.moveaxis(np.reshape(y, shape_of(columns)), -1, 0)
+
+
+@frule.register(np.linalg.solve)
+def solve_frule(tangents, solve, a, b):
+    _, adot, bdot = tangents
+    y = solve(a, b)
+    if np.ndim(b) != 1:
+        return y, solve(a, bdot - adot @ y)
+    # A vector may meet a stack of matrices, so y is a stack of columns.
+    rest = np.expand_dims(bdot, -1) - adot @ np.expand_dims(y, -1)
+    return y, solve(a, rest)[..., 0]
+
+
+@rrule.register(np.linalg.solve)
+def solve_rrule(solve, a, b):
+    """Solution of ``a @ y = b``, where ``b`` is one vector, or matrices.
+
+    From ``adot @ y + a @ ydot = bdot``: ``ydot = solve(a, bdot - adot @ y)``.
+
+    Shapes: ``a``: (..., n, n); ``b``, ``y``, ``ybar``: (..., n, k), or ``b``: (n,) and the
+    others (..., n).
+    """
+    y = solve(a, b)
+    vector = np.ndim(b) == 1
+    project_a, project_b = ProjectTo(a), ProjectTo(b)
+
+    def solve_pullback(ybar):
+        columns = y[..., None] if vector else y
+        ybar_columns = ybar[..., None] if vector else ybar
+        moved = adjoint(a)
+        solved = solve_by_blocks if are_plain(moved, ybar_columns) else np.linalg.solve
+        bbar = solved(moved, ybar_columns)
+        # Entry by entry: a product of matrices with one column takes four times as long.
+        abar = -bbar * adjoint(columns) if vector else -bbar @ adjoint(columns)
+        abar = unbroadcast(abar, project_a.shape)
+        bbar = unbroadcast(bbar[..., 0] if vector else bbar, project_b.shape)
+        return NoTangent(), project_a(abar), project_b(bbar)
+
+    return y, solve_pullback
+
+
+@composed(np.linalg.tensorinv)
+def tensorinv(a, ind=2):
+    shape = np.shape(a)
+    matrix = np.reshape(a, (math.prod(shape[:ind]), -1))
+    return np.reshape(np.linalg.inv(matrix), shape[ind:] + shape[:ind])
+
+
+@composed(np.linalg.tensorsolve)
+def tensorsolve(a, b, axes=None):
+    if axes is not None:
+        a = np.moveaxis(a, axes, range(-len(axes), 0))
+    shape = np.shape(a)[-(np.ndim(a) - np.ndim(b)) :]  # all of it where the ranks are the same
+    matrix = np.reshape(a, (math.prod(shape), math.prod(shape)))
+    return np.reshape(np.linalg.solve(matrix, np.ravel(b)), shape)
+
+
+@composed(np.linalg.matrix_power)
+def matrix_power(a, n):
+    if n == 0:
+        return np.linalg.matrix_power(value(a), 0)
+    if n < 0:
+        return np.linalg.matrix_power(np.linalg.inv(a), -n)
+    if n == 1:
+        return a
+    half = np.linalg.matrix_power(a, n // 2)
+    return half @ half @ a if n % 2 else half @ half
+
+
+# ---- pseudo-inverses ------------------------------------------------------------------------
+
+
+@frule.register(np.linalg.pinv)
+def pinv_frule(tangents, pinv, a, *, rcond=None, rtol=np._NoValue):
+    _, adot = tangents
+    y = pinv(a, rcond, rtol=rtol)
+    moved = adjoint(adot)
+    inside = -y @ adot @ y
+    left = y @ adjoint(y) @ (moved - moved @ a @ y)
+    right = (moved - y @ a @ moved) @ adjoint(y) @ y
+    return y, inside + left + right
+
+
+@rrule.register(np.linalg.pinv)
+def pinv_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
+    """Pseudo-inverse of each matrix in a stack, where the rank does not change.
+
+    ``ydot = -y @ adot @ y + y @ y^H @ adot^H @ (I - a @ y) + (I - y @ a) @ adot^H @ y^H @ y``.
+
+    Shapes: ``a``: (..., m, n); ``y``, ``ybar``: (..., n, m).
+    Source: Golub and Pereyra (1973), the differentiation of pseudo-inverses.
+    """
+    y = pinv(a, rcond, rtol=rtol)
+    project_a = ProjectTo(a)
+
+    def pinv_pullback(ybar):
+        moved = adjoint(ybar)  # (..., m, n)
+        inside = -adjoint(y) @ ybar @ adjoint(y)
+        left = (moved - adjoint(y) @ adjoint(a) @ moved) @ y @ adjoint(y)
+        right = adjoint(y) @ y @ (moved - moved @ y @ a)
+        return NoTangent(), project_a(inside + left + right)
+
+    return y, pinv_pullback
+
+
+@composed_for_derivatives(np.linalg.lstsq)
+def lstsq(a, b, rcond=None):
+    rank, s = np.linalg.lstsq(value(a), value(b), rcond)[2], np.linalg.svdvals(a)
+    if rcond is None:
+        rcond = np.finfo(s.dtype).eps * max(np.shape(a))
+    x = np.linalg.pinv(a, max(rcond, 0)) @ b
+    errors = b - a @ x
+    rows, columns = np.shape(a)
+    overdetermined = rows > columns == rank
+    errors = np.atleast_1d(errors)
+    squares = np.real(np.conj(errors) * errors)  # smooth at 0 too
+    squares = np.sum(squares, axis=0, keepdims=np.ndim(b) == 1)
+    return x, squares if overdetermined else squares[:0], rank, s
+
+
+# ---- determinants ---------------------------------------------------------------------------
+
+
+@frule.register(np.linalg.det)
+def det_frule(tangents, det, a):
+    _, adot = tangents
+    y = det(a)
+    return y, np.sum(np.swapaxes(adjugate(a, y), -1, -2) * adot, axis=(-2, -1))
+
+
+@rrule.register(np.linalg.det)
+def det_rrule(det, a):
+    """Determinant of each matrix in a stack, singular ones included.
+
+    ``ydot = trace(adjugate(a) @ adot)``, Jacobi's formula.
+
+    Shapes: ``a``: (..., n, n); ``y``, ``ybar``: (...).
+    """
+    y = det(a)
+    project_a = ProjectTo(a)
+
+    def det_pullback(ybar):
+        factor = ybar if project_a.ndim == 2 else over_matrices(ybar)
+        return NoTangent(), project_a(factor * adjoint(adjugate(a, y)))
+
+    return y, det_pullback
+
+
+def adjugate(a, y):
+    """Return ``y * inv(a)``, where ``y`` is the determinant; also where there is no inverse."""
+    if type(a) is np.ndarray and a.ndim == 2 and y != 0:
+        inverse = np.linalg.inv(a)
+        if abs(a).sum() * abs(inverse).sum() > 1e8:  # over stacks all this takes far longer
+            return adjugate_by_svd(a)
+        return y * inverse
+    if np.all(value(y) != 0):
+        inverse = np.linalg.inv(a)
+        condition = entry_sum(a) * entry_sum(inverse)
+        if not np.any(condition > 1e8):
+            return over_matrices(y) * inverse
+    return adjugate_by_svd(a)
+
+
+def entry_sum(a):
+    return np.sum(np.abs(value(a)), axis=(-2, -1))
+
+
+@primitive
+def adjugate_by_svd(a):
+    """Transposed cofactors of each matrix in a stack, with no division.
+
+    From ``a = u @ diag(s) @ vh``: ``det(u) * det(vh) * vh^H @ diag(p) @ u^H``, where ``p`` are
+    the products of all singular values but one.
+    """
+    u, s, vh, unit = svd_and_unit(a)
+    products = products_without(s, np.eye(np.shape(s)[-1], dtype=bool))
+    return unit * (adjoint(vh) * np.expand_dims(products, -2)) @ adjoint(u)
+
+
+def svd_and_unit(a):
+    u, s, vh = np.linalg.svd(a)
+    return u, s, vh, over_matrices(np.linalg.det(u) * np.linalg.det(vh))
+
+
+def products_without(s, masks):
+    """Return the product of ``s`` over where each mask is False."""
+    s = np.reshape(s, (*np.shape(s)[:-1], *(1,) * (np.ndim(masks) - 1), np.shape(s)[-1]))
+    return np.prod(np.where(masks, 1, s), axis=-1)
+
+
+def adjugate_of_diagonal(x, s):
+    """Derivative of the adjugate of ``diag(s)`` along ``x``; it is its own transpose.
+
+    Off the diagonal it is ``-x[i, j]``, on it the sum of the other ``x[j, j]``, each times
+    the product of all of ``s`` but i and j.
+    """
+    eye = np.eye(np.shape(s)[-1], dtype=bool)
+    pairs = products_without(s, eye[:, None] | eye)
+    pairs = np.where(eye, 0, pairs)
+    return diagonal_matrix((pairs @ as_column(diagonal_of(x)))[..., 0]) - pairs * x
+
+
+@frule.register(adjugate_by_svd)
+def adjugate_frule(tangents, adjugate_by_svd, a):
+    _, adot = tangents
+    u, s, vh, unit = svd_and_unit(a)
+    inner = adjugate_of_diagonal(adjoint(u) @ adot @ adjoint(vh), s)
+    return adjugate_by_svd(a), unit * adjoint(vh) @ inner @ adjoint(u)
+
+
+@rrule.register(adjugate_by_svd)
+def adjugate_rrule(adjugate_by_svd, a):
+    u, s, vh, unit = svd_and_unit(a)
+    project_a = ProjectTo(a)
+
+    def adjugate_pullback(ybar):
+        inner = adjugate_of_diagonal(vh @ (np.conj(unit) * ybar) @ u, s)
+        return NoTangent(), project_a(u @ inner @ vh)
+
+    return adjugate_by_svd(a), adjugate_pullback
+
+
+def inverse_or_nan(a, sign):
+    """Return the inverse of each matrix in a stack, NaN for those whose determinant is 0."""
+    singular = over_matrices(sign == 0)
+    inverse = np.linalg.inv(np.where(singular, np.eye(np.shape(a)[-1], dtype=bool), a))
+    return np.where(singular, math.nan, inverse)
+
+
+@frule.register(np.linalg.slogdet)
+def slogdet_frule(tangents, slogdet, a):
+    _, adot = tangents
+    y = slogdet(a)
+    inverse = inverse_or_nan(a, y.sign)
+    z = np.sum(np.swapaxes(inverse, -1, -2) * adot, axis=(-2, -1))
+    turn = 1j * np.imag(z) * y.sign if np.iscomplexobj(y.sign) else ZeroTangent()
+    return y, Tangent(type(y), turn, np.real(z))
+
+
+@rrule.register(np.linalg.slogdet)
+def slogdet_rrule(slogdet, a):
+    """Sign (or phase) and logarithm of the determinant of each matrix in a stack.
+
+    With ``z = trace(inv(a) @ adot)``: the logarithm moves by ``Re z``, the phase by
+    ``1j * Im(z) * sign``.
+
+    Shapes: ``a``: (..., n, n); ``sign``, ``logabsdet``: (...).
+    """
+    y = slogdet(a)
+    inverse = inverse_or_nan(a, y.sign)
+    project_a = ProjectTo(a)
+
+    def slogdet_pullback(ybar):
+        zbar = ybar.logabsdet
+        if np.iscomplexobj(y.sign):
+            zbar = zbar + 1j * np.imag(ybar.sign * np.conj(y.sign))
+        return NoTangent(), project_a(over_matrices(zbar) * adjoint(inverse))
+
+    return y, slogdet_pullback
+
+
+@composed(np.linalg.cond)
+def cond(x, p=None):
+    if p in (None, 2, -2):
+        s = np.linalg.svd(x, compute_uv=False)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    inverse = np.linalg.inv(x)
+    return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(inverse, p, (-2, -1))

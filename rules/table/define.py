@@ -1,0 +1,384 @@
+"""The shortest ways to define rules: each writes into both tables at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
+from ..signatures import RuleSignature, dispatch_types, name_of
+from ..tracing.level import type_under
+from .keys import warn_if_never_asked, why_never_asked
+from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
+from .linear_kinds import BilinearRule, LinearRule
+from .methods import OPTED_OUT
+from .other_kinds import Composed, FreshArray, NonDifferentiable
+from .reduction_kind import ReductionRule, refuse_integers
+from .tables import RuleTable, frule, hashable, rrule, traced_options
+
+
+def scalar_rule(f: Any, /, *partials: Any, branch: Any = None) -> None:
+    """Give the derivative of an elementwise ``f`` by one partial per argument.
+
+    Parameters
+    ----------
+    f : callable
+        Takes and returns numbers or arrays that broadcast; usually a ufunc.
+    *partials : callable or number
+        ``partial(y, *args)`` is dy/dx_i at every element, or a number where it is constant.
+        For several outputs give one tuple of partials per output; ``y`` is then the tuple of
+        outputs. For a map from complex to real, p with ``ydot = Re(p * xdot)``. A parameter
+        that a partial does not look at has a name with an underscore in front, as in
+        ``lambda _, x: np.cos(x)``: then no tape keeps what it stands for.
+    branch : callable, optional
+        ``branch(y, *args)``: the choice at a tie.
+
+    Raises
+    ------
+    RuleError
+        If no partial is given, or the outputs have different numbers of partials.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def softplus(x):
+    ...     return np.logaddexp(0.0, x)
+    >>> cr.scalar_rule(softplus, lambda _, x: 1 / (1 + np.exp(-x)))
+    >>> float(cr.grad(softplus)(0.0))
+    0.5
+    """
+    if not partials:
+        raise RuleError(f"scalar_rule({name_of(f)}) needs one partial per argument.")
+    if not isinstance(partials[0], tuple):
+        _add_kind(f, ScalarRule(f, partials, caller_line(), branch))
+        return
+    if len({len(row) for row in partials}) != 1:
+        raise RuleError(f"every output of {name_of(f)} needs the same number of partials.")
+    _add_kind(f, OutputsRule(f, partials, caller_line()))
+
+
+def linear_rule(f: Any, transpose: Callable | None = None, /, **declared: Any) -> Any:
+    """Give the derivative of an ``f`` that is linear in its first argument by its transpose.
+
+    Parameters
+    ----------
+    f : callable
+        Linear in its first argument; the others are options.
+    transpose : callable, optional
+        ``transpose(ybar, space, **options)``, where ``space`` has the ``shape`` and ``dtype`` of
+        the argument, not its data. Without it, ``linear_rule(f)`` is a decorator. Options that
+        its signature omits are unsupported.
+    adapt : callable, optional
+        ``adapt(x, **options)`` returns the options to go by, for those that depend on how ``x``
+        is stored, and raises for options with which ``f`` is not linear.
+    constants : tuple of str, optional
+        Options that add something constant to the result, as ``initial`` of ``np.sum`` does.
+    moves, adds, elementwise : bool, optional
+        What each entry of the result is: one entry of the argument, or a constant, as for
+        ``np.flip``; a sum of entries, as for ``np.sum``; or made of the entry in its place, as for
+        ``np.real``. Structural zeros then pass: what was masked or overwritten sends nothing back.
+    drops : bool, optional
+        Whether ``f`` leaves entries out, as indexing does: these are structural zeros.
+    views : bool, optional
+        Whether the result may be a view of the argument; if not given, where ``f`` ``moves``.
+    axes : str or tuple of str, optional
+        The options that are axes, or tuples of axes. So ``f`` runs on many directions at once,
+        with the directions as the first axis and these shifted; ``None`` stands for all axes.
+    block, pattern : callable, optional
+        How ``f`` runs on a ``Block`` of directions, and on a sparsity ``Pattern``, where this
+        does not follow from the above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def total(x):
+    ...     return np.sum(x)
+    >>> @cr.linear_rule(total, adds=True)
+    ... def total_transpose(ybar, space):
+    ...     return np.broadcast_to(ybar, space.shape)
+    >>> cr.grad(lambda x: 2 * total(x))(np.ones(3))
+    array([2., 2., 2.])
+    """
+    if transpose is None:
+
+        def define(transpose: Callable) -> Callable:
+            linear_rule(f, transpose, **declared)
+            return transpose
+
+        return define
+    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), **declared))
+    return None
+
+
+def bilinear_rule(
+    f: Any,
+    left: Callable,
+    right: Callable,
+    /,
+    *,
+    block: Callable | None = None,
+    pattern: Callable | None = None,
+) -> None:
+    """Give the derivative of an ``f`` that is linear in each of its two arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Linear in ``a`` and in ``b``.
+    left, right : callable
+        ``left(ybar, a, b, **options)`` pulls to ``a``, ``right(ybar, a, b, **options)`` to ``b``.
+        Axes that were broadcast are summed by the tool.
+    block, pattern : callable, optional
+        As for ``linear_rule``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def times(a, b):
+    ...     return a * b
+    >>> cr.bilinear_rule(times, lambda ybar, a, b: ybar * b, lambda ybar, a, b: a * ybar)
+    >>> [float(bar) for bar in cr.grad(times, argnums=(0, 1))(2.0, 3.0)]
+    [3.0, 2.0]
+    """
+    _add_kind(f, BilinearRule(f, left, right, defined_at(left), block=block, pattern=pattern))
+
+
+def reduction_rule(*functions: Any, adapt: Callable = refuse_integers) -> Callable:
+    """Decorator: the function below weighs the entries that ``functions`` reduce.
+
+    Its signature is ``weights(f, x, y, axis, **options)``: for the entries of ``x``, the
+    derivatives of that entry of ``y`` which they go into. ``y`` keeps the axes that are reduced;
+    ``axis`` has a default where that of ``f`` is not None. ``keepdims``, ``dtype`` and ``where``
+    are seen to, and the options that the function names are passed on. ``adapt(x, **options)``
+    returns the options to go by, and refuses some; if it is not given, dtypes of integers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def energy(x, axis=None, keepdims=False):
+    ...     return np.sum(x * x, axis=axis, keepdims=keepdims)
+    >>> @cr.reduction_rule(energy)
+    ... def energy_weights(energy, x, y, axis):
+    ...     return 2 * x
+    >>> cr.grad(lambda x: np.max(energy(x, axis=1)))(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[0., 0.],
+           [6., 8.]])
+    """
+
+    def define(weights: Callable) -> Callable:
+        for f in functions:
+            _add_kind(f, ReductionRule(f, weights, defined_at(weights), adapt))
+        return weights
+
+    return define
+
+
+def selection_rule(f: Any, /) -> None:
+    """Declare that ``f(condition, a, b)`` takes each entry from ``a`` or ``b``, as where does."""
+    _add_kind(f, SelectionRule(f, caller_line()))
+
+
+def non_differentiable(f: Any, /, *types: Any) -> None:
+    """Declare that the result of ``f`` does not change when its arguments do.
+
+    Parameters
+    ----------
+    f : callable
+    *types : type
+        Restrict the declaration to arguments of these types. Or more functions, each then
+        declared for all arguments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def bucket(x):
+    ...     return np.floor(x)
+    >>> cr.non_differentiable(bucket)
+    >>> float(cr.grad(lambda x: x * bucket(x))(2.5))
+    2.0
+    """
+    if types and all(isinstance(t, type) for t in types):
+        warn_if_never_asked(f)
+        kind = NonDifferentiable(f, len(types), None, caller_line())
+        for table in (frule, rrule):
+            table.add_for_types(f, types, kind)
+        return
+    for function in (f, *types):
+        _add_kind(function, NonDifferentiable(function, 0, None, caller_line()))
+
+
+def fresh_array(*functions: Any) -> None:
+    """Declare that these make new arrays, which may then be written to."""
+    for f in functions:
+        _add_kind(f, FreshArray(f, 0, None, caller_line()))
+
+
+def composed(f: Any) -> Callable[[Callable], Callable]:
+    """Decorator: differentiate ``f`` through the function below, which does the same."""
+
+    def define(body: Callable) -> Callable:
+        _add_kind(f, Composed(f, body, defined_at(body)))
+        return body
+
+    return define
+
+
+def composed_where_traced(f: Any, *options: str) -> Callable[[Callable], Callable]:
+    """Decorator: where one of these options is traced, differentiate through the function below.
+
+    A rule differentiates positional arguments; to its options it is constant.
+    """
+
+    def define(body: Callable) -> Callable:
+        for option in options:
+            traced_options[f, option] = body
+        return body
+
+    return define
+
+
+def _add_kind(f: Any, kind: Kind) -> None:
+    warn_if_never_asked(f)
+    for table in (frule, rrule):
+        table.add_kind(f, kind)
+
+
+def opt_out(table: RuleTable, f: Any, /, *types: Any) -> None:
+    """Let the engine differentiate the body of ``f`` for arguments of ``types``.
+
+    Parameters
+    ----------
+    table : frule or rrule
+    f : callable
+    *types : type
+        One per positional argument; none means any arguments.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> def total(x): return sum(x)
+    >>> @cr.rrule.register(total)
+    ... def total_rrule(total, x):
+    ...     return total(x), lambda ybar: (cr.NoTangent(), [ybar] * len(x))
+    >>> cr.opt_out(cr.rrule, total, tuple)
+    >>> cr.rrule(total, (1.0, 2.0)) is None, cr.rrule(total, [1.0, 2.0]) is None
+    (True, False)
+    """
+    if not isinstance(table, RuleTable):
+        raise RuleError("opt_out takes the table first: opt_out(cr.rrule, f, *types).")
+    signature = tuple(dispatch_types(t) for t in types) if types else ([object],)
+    table.add_for_types(f, hashable(signature), OPTED_OUT)
+
+
+def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
+    """Say which rule would answer a call, and why.
+
+    Parameters
+    ----------
+    table : frule or rrule
+    *call
+        ``[config,] f, *args``: the call in question, without tangents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> print(cr.which(cr.rrule, np.floor, 1.5).partition(" (constant")[0])
+    rrule of numpy.floor for (float): non-differentiable
+    """
+    if not isinstance(table, RuleTable):
+        raise RuleError("which takes the table first: which(cr.rrule, f, *args).")
+    config = None
+    if call and isinstance(call[0], RuleConfig):
+        config, *rest = call
+        call = tuple(rest)
+    f, *args = call
+    rule = table.find(config, f, tuple(args))
+    given = ", ".join(_type_name(x) for x in args)
+    head = f"{table.name} of {name_of(f)} for ({given})"
+    if rule is None:
+        return f"{head}: none{_why_none(table, config, f)}"
+    if rule is OPTED_OUT:
+        return f"{head}: opted out, so the engine differentiates its body"
+    unseen = ", not asked by calls inside a program (needs @cr.primitive)"
+    caution = unseen if why_never_asked(f) else ""
+    if isinstance(rule, RuleSignature):
+        where, reason = defined_at(rule.function), _why(rule, config)
+        return f"{head}: {rule.function.__name__} ({where}){caution}, {reason}"
+    line = f" ({rule.line})" if rule.line else ""
+    return f"{head}: {rule.label}{caution}{line}"
+
+
+def _why(rule: RuleSignature, config: Any) -> str:
+    chosen = [t for t in rule.types if t is not object]
+    reasons = []
+    if chosen:
+        names = ", ".join(getattr(t, "__name__", str(t)) for t in chosen)
+        reasons.append(f"the most specific for its argument types ({names})")
+    if rule.config_type is not None:
+        reasons.append(f"{config!r} has {rule.config_type.__name__}")
+    return "because " + " and ".join(reasons) if reasons else "registered for any arguments"
+
+
+def _why_none(table: RuleTable, config: Any, f: Any) -> str:
+    methods = table.methods_of(f)
+    if methods is None:
+        return ", and none is registered for any types"
+    asked = {
+        config_type.__name__
+        for rules in methods.alternatives.values()
+        for config_type, _ in rules
+        if config_type is not None
+    }
+    if asked:
+        given = "no config was given" if config is None else f"{config!r} does not match"
+        return f"; those registered ask for {', '.join(sorted(asked))}, and {given}"
+    return "; those registered are for other argument types"
+
+
+def _type_name(x: Any) -> str:
+    return type_under(x).__name__
+
+
+def derivatives_given_output(y: Any, f: Any, /, *args: Any) -> tuple:
+    """Return the partials of a ``scalar_rule`` function, given its output.
+
+    Parameters
+    ----------
+    y
+        ``f(*args)``.
+    f : callable
+        A function defined by ``scalar_rule``.
+    *args
+        The point.
+
+    Returns
+    -------
+    tuple of tuples
+        ``[k][i]`` is the derivative of output k in argument i, elementwise.
+
+    Raises
+    ------
+    MissingRuleError
+        If ``f`` is not defined by ``scalar_rule``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.derivatives_given_output(6.0, np.multiply, 2.0, 3.0)
+    ((3.0, 2.0),)
+    """
+    kind = rrule.kind_of(f)
+    if kind is not None and kind.rows:
+        return tuple([tuple([p(y, *args) for p in row.partials]) for row in kind.rows])
+    raise MissingRuleError(f"{name_of(f)} is not defined by scalar_rule, so its partials are "
+                           "not known on their own.")  # fmt: skip

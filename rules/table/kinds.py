@@ -1,0 +1,367 @@
+"""Rule kinds: one definition that carries both directions.
+
+``scalar_rule(np.sin, lambda _, x: np.cos(x))`` makes a ``ScalarRule``, and both engines ask that
+one object. A kind answers for one argument at a time: ``push`` takes a tangent of argument ``i``
+to its share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument ``i``. What an engine
+does with a call, and the answers to ``frule`` and ``rrule``, are methods made of these two.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...config import RuleError
+from ..shapes import dtype_of, shape_of
+from ..signatures import (
+    POSITIONAL,
+    name_of,
+    options_by_name,
+    parameters,
+    positional_names,
+    without_defaults,
+)
+from ..tangents.project import ProjectTo
+from ..tangents.structural import (
+    NO_TANGENT,
+    ZERO,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    add,
+    child_tangents,
+    unthunk,
+)
+from ..tracing.level import Traced, innermost, strip
+from ..tracing.object_arrays import refuse_objects
+from .pullback import fit_tangent
+from .structural_zeros import Masked, zeroed
+from .sums import sum_over
+
+
+class Kind:
+    """Base class. ``count`` is how many leading arguments the kind differentiates."""
+
+    __slots__ = ("count", "f", "keywords", "line", "names")
+    label = "rule"
+    linear = False  # in each argument that it differentiates, so that it runs on tangents
+    constant = False  # no derivative at all
+    elementwise = False  # each entry of a result depends on that entry of the arguments alone
+    multiplies = False  # a cotangent by partials, which may be infinite
+    # Whether each entry of a result is a sum, with no negative weights, of entries of an argument:
+    # then structural zeros of ``ybar`` are some of ``xbar``. And whether it leaves entries out.
+    adds = False
+    drops = False
+    # Of linear kinds: see ``linear_rule``.
+    moves = False
+    axes: Mapping[str, Any] = MappingProxyType({})
+    block: Callable | None = None
+    pattern: Callable | None = None
+
+    def __init__(self, f: Any, count: int, keywords: set[str] | None, line: str) -> None:
+        self.f = f
+        self.count = count
+        self.keywords = keywords
+        self.line = line
+        self.names: list[str] | None = None
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Fit a call: positional arguments after the first ``count`` become options."""
+        if len(args) > self.count:
+            if self.names is None:
+                self.names = positional_names(f)
+            args, kwargs = options_by_name(f, args, kwargs, self.count, self.names)
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = without_defaults(f, kwargs, self.keywords)
+        return args, kwargs
+
+    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Return the value, with the derivative that it has at the levels further out."""
+        return f(*args, **kwargs)
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        """Return the share of ``ydot`` that comes from the tangent ``xdot`` of argument ``i``."""
+        raise NotImplementedError
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        """Return the cotangent of argument ``i``, whose tangents are in ``space``."""
+        raise NotImplementedError
+
+    def push_all(self, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        """Sum the shares of every argument whose tangent is not zero. ``fit_tangent`` it."""
+        ydot: Any = ZERO
+        for i, xdot in enumerate(tangents):
+            xdot = unthunk(xdot)
+            if not issubclass(type(xdot), AbstractZero):
+                share = self.push(i, xdot, y, args, kwargs)
+                ydot = share if ydot is ZERO else add(ydot, share)
+        return ydot
+
+    # ---- what is asked of a kind ----
+
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+        """Answer a call of ``f`` in which traced values of ``level`` take part.
+
+        ``followed`` says whether some may be among the ``kwargs``.
+        """
+        args, options = self.bind(f, args, kwargs)
+        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
+            return level.call_with_traced_option(f, args, options)
+        values = tuple([strip(x, level) for x in args])
+        y = self.evaluate(f, values, options)
+        refuse_objects(f, y)
+        return level.apply_kind(self, f, args, options, values, y)
+
+    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Answer an ``frule`` query."""
+        args, kwargs = self.bind(f, args, kwargs)
+        y = self.evaluate(f, args, kwargs)
+        return y, fit_tangent(self.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
+
+    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+        """Answer an ``rrule`` query; one cotangent per positional argument given.
+
+        Where it is said which arguments are ``wanted``, nothing is computed for others.
+        """
+        args, kwargs = self.bind(f, given, kwargs)
+        y = self.evaluate(f, args, kwargs)
+        spaces = [ProjectTo(x) for x in args]
+        options = (NO_TANGENT,) * (len(given) - len(spaces))
+
+        def kind_pullback(ybar: Any) -> tuple:
+            def pull(i: int, space: Any) -> Any:
+                if wanted is not None and i not in wanted:
+                    return ZERO
+                xbar = self.pull(i, ybar, y, args, kwargs, space)
+                return xbar if issubclass(type(xbar), NotImplementedTangent) else space(xbar)
+
+            xbars = [pull(i, space) for i, space in enumerate(spaces)]
+            return (NO_TANGENT, *xbars, *options)
+
+        return y, kind_pullback
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        """The scalar rules, one for each output, if that is what the rule is made of."""
+        return ()
+
+    # ---- what a tape keeps ----
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        """Say whether the pull to argument ``i`` looks at ``y``, and at each argument."""
+        return True, (True,) * self.count
+
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        """Return ``y`` and ``args`` with None for what no pull to the ``active`` looks at."""
+        reads_y, reads = self.reads(active[0][0])
+        for i, _ in active[1:]:
+            also_y, also = self.reads(i)
+            reads_y = reads_y or also_y
+            reads = tuple(map(operator.or_, reads, also))
+        return y if reads_y else None, tuple([x if read else None for x, read in zip(args, reads)])
+
+    def counts(self, i: int, flags: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        """Return how many of the ``flags`` set for the result come from each entry of ``x``."""
+        return unthunk(self.pull(i, flags, None, args, kwargs, space))
+
+    def __repr__(self) -> str:
+        return f"{self.label} of {name_of(self.f)}" + (f" ({self.line})" if self.line else "")
+
+
+class ScalarRule(Kind):
+    """Elementwise: ``partials[i](y, *args)`` is dy/dx_i, or a constant in ``constants[i]``.
+
+    A partial p of a map from C to R means ``ydot = Re(p * xdot)``; the projections on both
+    sides make that of the same two lines that serve a holomorphic map. What is differentiated
+    again at a tie is ``branch(y, *args)``, if there is one: see ``scalar_rule``. A parameter whose
+    name begins with an underscore is one that the partial does not look at, and no tape keeps it.
+    """
+
+    __slots__ = ("_reads", "branch", "constants", "partials")
+    label = "scalar rule"
+    elementwise = multiplies = True
+
+    def __init__(
+        self, f: Any, partials: Iterable[Any], line: str, branch: Callable | None = None
+    ) -> None:
+        partials = tuple(partials)
+        super().__init__(f, len(partials), set(), line)
+        self.branch = branch
+        self.constants = tuple(None if callable(p) else p for p in partials)
+        self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
+        self._reads: list[Any] = [None] * len(partials)
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        constant = self.constants[i]
+        if constant is None:
+            partial = self.partial(i, y, args)
+            return (partial.branch if type(partial) is Shares else partial) * xdot
+        return xdot if constant is ONE else constant * xdot
+
+    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        y = f(*args, **kwargs)
+        if self.branch is None or not isinstance(y, Traced):
+            return y
+        return self.branch(y, *args)
+
+    def partial(self, i: int, y: Any, args: tuple) -> Any:
+        try:
+            return self.partials[i](y, *args)
+        except ArithmeticError:
+            # Python's floats raise where NumPy's give an infinity.
+            numbers = [np.float64(x) if type(x) in (float, int) else x for x in (y, *args)]
+            return self.partials[i](*numbers)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        if type(ybar) is Masked:
+            product = self.pull(i, ybar.value, y, args, kwargs, ProjectTo(ybar.value))
+            alive = ybar.alive
+            product = zeroed(product, self.constants[i], alive)
+            return unbroadcast(Masked(product, alive), space.shape)
+        constant = self.constants[i]
+        if constant is None:
+            partial = self.partial(i, y, args)
+            dtype = dtype_of(partial)
+            if dtype is not None and dtype.kind == "c":
+                partial = np.conj(partial)
+            ybar = partial * ybar
+        elif constant is not ONE:
+            ybar = np.conj(constant) * ybar if isinstance(constant, complex) else constant * ybar
+        if type(ybar) is NotImplementedTangent:
+            return ybar
+        return unbroadcast(ybar, space.shape)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        if self.constants[i] is not None:
+            return False, (False,) * self.count
+        if self._reads[i] is None:
+            y, *args = _reads(self.partials[i], 1 + self.count)
+            self._reads[i] = y, tuple(args)
+        return self._reads[i]
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        return (self,)
+
+
+class OutputsRule(Kind):
+    """A scalar rule of several outputs: one ``ScalarRule`` for each, whose ``y`` is all of them."""
+
+    __slots__ = ("_rows",)
+    label = "scalar rule of several outputs"
+    multiplies = True
+
+    def __init__(self, f: Any, table: tuple, line: str) -> None:
+        super().__init__(f, len(table[0]), set(), line)
+        self._rows = [ScalarRule(f, row, line) for row in table]
+
+    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        y = f(*args, **kwargs)
+        given = len(y) if isinstance(y, tuple | list) else 1
+        if given != len(self._rows) or not isinstance(y, tuple | list):
+            raise RuleError(
+                f"the {self.label} of {name_of(f)} has partials of {len(self._rows)}, and it "
+                f"returned {given} ({type(y).__name__}).\n"
+                "  give one tuple of partials for each output of a tuple; no tuple for one output"
+            )
+        return y
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        return self._rows
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        return Tangent(type(y), *[row.push(i, xdot, y, args, kwargs) for row in self.rows])
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        xbar: Any = ZERO
+        for row, bar in zip(self.rows, child_tangents(y, ybar), strict=True):
+            if not issubclass(type(bar), AbstractZero):
+                share = row.pull(i, bar, y, args, kwargs, space)
+                xbar = share if xbar is ZERO else add(xbar, share)
+        return xbar
+
+
+class Shares:
+    """A partial at a tie that is differentiated again: of tangents ``branch``, else ``pull``."""
+
+    __slots__ = ("branch", "pull")
+    __array_ufunc__ = None  # so that arrays leave the product to it
+
+    def __init__(self, branch: Any, pull: Callable) -> None:
+        self.branch = branch
+        self.pull = pull
+
+    def __mul__(self, ybar: Any) -> Any:
+        return self.pull(ybar)
+
+
+ONE = 1  # the constant of rules such as addition, which pass a cotangent on as it is
+
+
+def _constant(number: Any) -> Callable:
+    def partial(_y: Any, *_args: Any) -> Any:
+        return number
+
+    return partial
+
+
+def _reads(partial: Callable, count: int) -> list[bool]:
+    """Say at which of the first ``count`` parameters a partial looks: not at those with ``_``."""
+    positions = [p for p in parameters(partial) or () if p.kind in POSITIONAL][:count]
+    if len(positions) < count:
+        return [True] * count
+    return [not p.name.startswith("_") for p in positions]
+
+
+class SelectionRule(Kind):
+    """``f(condition, a, b)`` takes each entry from ``a`` or from ``b``, as ``np.where`` does."""
+
+    __slots__ = ()
+    label = "selection rule"
+    adds = drops = elementwise = True
+
+    def __init__(self, f: Any, line: str) -> None:
+        super().__init__(f, 3, set(), line)
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        if i == 0:
+            return ZERO
+        return self.f(args[0], xdot, 0) if i == 1 else self.f(args[0], 0, xdot)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        if i == 0:
+            return ZERO
+        xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
+        return unbroadcast(xbar, space.shape)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (True, False, False)
+
+
+def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the axes along which its argument was broadcast."""
+    if type(xbar) is Masked:
+        # An entry is alive where one of those that it was broadcast to is.
+        counts = unbroadcast(np.asarray(xbar.alive, float), shape)
+        return Masked(unbroadcast(xbar.value, shape), np.asarray(counts) > 0)
+    given = shape_of(xbar)
+    if given == shape:
+        return xbar
+    extra = len(given) - len(shape)
+    if extra < 0:
+        return np.broadcast_to(xbar, shape)
+    axes = (*range(extra),)
+    axes += tuple([extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1])
+    total = sum_over if type(xbar) is np.ndarray else np.sum
+    summed = total(xbar, axis=axes)
+    return summed if shape_of(summed) == shape else np.reshape(summed, shape)
+
+
+def options_of(function: Callable, leading: int) -> set[str] | None:
+    known = parameters(function) or ()
+    if any(p.kind is p.VAR_KEYWORD for p in known):
+        return None
+    return {p.name for p in known[leading:]}

@@ -1,0 +1,166 @@
+"""Kinds of functions that are linear in one argument, or in each of two.
+
+``linear_rule(np.flip, flip_transpose, moves=True, axes="axis")`` says by the transpose how
+cotangents come back, and by the rest what becomes of structural zeros, of views, and of many
+directions at once: a ``LinearRule`` carries all that is declared of its function.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..shapes import dtype_of, shape_of
+from ..signatures import parameters
+from ..tangents.filled import as_structured
+from ..tangents.structural import AbstractZero, Tangent
+from ..tracing.funnel import array_of
+from ..tracing.level import innermost, strip
+from ..tracing.object_arrays import refuse_objects
+from ..tracing.views import is_draft, register_view, shares_memory, tie_views, views_of_draft
+from .kinds import Kind, options_of, unbroadcast
+
+
+class LinearRule(Kind):
+    """Linear in the first argument: ``transpose(ybar, space, **options)``.
+
+    What else is declared with it is said at ``linear_rule``.
+    """
+
+    __slots__ = (
+        "adapt", "adds", "axes", "block", "constants", "drops", "elementwise", "moves", "pattern",
+        "transpose", "views",
+    )  # fmt: skip
+    label = "linear rule"
+    linear = True
+
+    def __init__(
+        self,
+        f: Any,
+        transpose: Callable,
+        line: str,
+        *,
+        adapt: Callable | None = None,
+        constants: tuple[str, ...] = (),
+        elementwise: bool = False,
+        moves: bool = False,
+        adds: bool = False,
+        drops: bool = False,
+        views: bool | None = None,
+        axes: str | tuple[str, ...] = (),
+        block: Callable | None = None,
+        pattern: Callable | None = None,
+    ) -> None:
+        super().__init__(f, 1, options_of(transpose, 2), line)
+        self.transpose = transpose
+        self.adapt = adapt
+        self.constants = constants
+        self.elementwise = elementwise
+        self.moves = moves
+        self.adds = adds or moves or elementwise
+        self.drops = drops
+        self.views = moves if views is None else views
+        # The options that are axes, and what each is where it is not given.
+        names = (axes,) if isinstance(axes, str) else axes
+        defaults = {p.name: p.default for p in parameters(transpose) or ()}
+        self.axes = {name: defaults[name] for name in names}
+        self.block = block
+        self.pattern = pattern
+
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, (None,)
+
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+        args, options = self.bind(f, args, kwargs)
+        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
+            return level.call_with_traced_option(f, args, options)
+        (x,) = args
+        if self.views and is_draft(x):
+            y = views_of_draft(x, f, options)
+            if y is not NotImplemented:
+                return y
+        value = strip(x, level)
+        y = f(value, **options)
+        refuse_objects(f, y)
+        if y is value:
+            return x  # NumPy gave the very same array back
+        traced = level.apply_kind(self, f, args, options, (value,), y)
+        if type(y) is np.ndarray and type(value) is np.ndarray:
+            if y.base is not None and shares_memory(y, value):
+                register_view(traced, x, f, options)
+        elif type(y) is not np.float64:
+            tie_views(traced, x, f, options)
+        return traced
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        args, kwargs = Kind.bind(self, f, args, kwargs)
+        if kwargs and self.adapt is not None:
+            kwargs = self.adapt(args[0], **kwargs)
+        if args and type(args[0]) in (list, tuple):
+            # Among arrays to be joined, a list of numbers stands for an array as well.
+            parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]
+            args = (type(args[0])(parts), *args[1:])
+        return args, kwargs
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        if issubclass(type(xdot), Tangent):
+            xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
+            if type(xdot) in (list, tuple):
+                xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
+        if self.constants:
+            kwargs = {name: x for name, x in kwargs.items() if name not in self.constants}
+        return self.f(xdot, **kwargs)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        return self.transpose(ybar, space, **kwargs)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (False,)
+
+
+def _of_flags(x: Any, xdot: Any) -> Any:
+    # Flags have no tangents, but join arrays as zeros and ones; among tangents, as zeros.
+    flags = isinstance(xdot, AbstractZero) and dtype_of(x) is not None
+    return np.zeros(shape_of(x)) if flags else xdot
+
+
+class BilinearRule(Kind):
+    """Linear in each of two arguments: ``left(ybar, a, b)`` and ``right(ybar, a, b)``."""
+
+    __slots__ = ("block", "pattern", "pulls")
+    label = "bilinear rule"
+    linear = True
+
+    def __init__(
+        self,
+        f: Any,
+        left: Callable,
+        right: Callable,
+        line: str,
+        *,
+        block: Callable | None = None,
+        pattern: Callable | None = None,
+    ) -> None:
+        super().__init__(f, 2, options_of(left, 3), line)
+        self.pulls = (left, right)
+        self.block = block
+        self.pattern = pattern
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        args, kwargs = Kind.bind(self, f, args, kwargs)
+        if type(args[0]) in (list, tuple) or type(args[-1]) in (list, tuple):
+            args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
+        return args, kwargs
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        a, b = args
+        return self.f(xdot, b, **kwargs) if i == 0 else self.f(a, xdot, **kwargs)
+
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, args
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        return unbroadcast(self.pulls[i](ybar, *args, **kwargs), space.shape)
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (True, True)

@@ -1,0 +1,158 @@
+"""All rules of one function: which of them answers for given types and a given config."""
+
+import sys
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+from multipledispatch.conflict import AmbiguityWarning
+from multipledispatch.dispatcher import Dispatcher
+
+from ...config import RuleReplacedWarning
+from ..signatures import RuleSignature
+from .kinds import Kind
+
+
+class _OptedOut:
+    """Stands in the table where a signature asked to be differentiated by the engine."""
+
+    line = ""
+
+    def __repr__(self) -> str:
+        return "opted out"
+
+
+OPTED_OUT = _OptedOut()
+
+
+_REGISTRARS = tuple(f"{__package__}.{name}" for name in ("methods", "keys", "tables", "define"))
+
+
+def registrar() -> tuple[str, int]:
+    """Return the module that registers a rule, and the ``stacklevel`` of a warning for its line."""
+    depth = 1
+    while sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
+        depth += 1
+    return sys._getframe(depth).f_globals.get("__name__", ""), depth
+
+
+class Methods:
+    """All rules of one function in one direction."""
+
+    __slots__ = ("alternatives", "cache", "derived", "dispatcher", "homes", "kind", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        # Which package registered what: the rule for any arguments at None, others at their types.
+        self.homes: dict[Hashable, str] = {}
+        self.kind: Kind | None = None
+        self.derived = False  # from the rules of the other direction
+        self.dispatcher = Dispatcher(name)
+        # types -> [(config type or None, rule)], the most specific config first
+        self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}
+        self.cache: dict[tuple, Any] = {}
+
+    def claim(self, place: Hashable, former: "Methods | None" = None) -> None:
+        """Note who registers the rule at a place, and warn if it was somebody else's.
+
+        One's own is replaced where a module is loaded, or a cell of a notebook is run, again.
+        """
+        module, stacklevel = registrar()
+        home = module.partition(".")[0]
+        before = {self.homes.get(place, home)} if former is None else {*former.homes.values()}
+        self.homes[place] = home
+        for was in before - {home}:
+            warnings.warn(
+                f"a rule of {self.name} that {was} registered is replaced, for everybody.\n"
+                "  to have another derivative for yourself, make a function of your own with "
+                "@cr.primitive, and register the rule for that",
+                RuleReplacedWarning,
+                stacklevel=stacklevel,
+            )
+
+    def add(self, types: tuple, config_type: type | None, rule: Any) -> None:
+        rules = self.alternatives.get(types)
+        if rules is None:
+            rules = self.alternatives[types] = []
+            self.dispatcher.add(types, rules)
+        self.claim(None if set(types) <= {object} and config_type is None else (types, config_type))
+        rules[:] = [kept for kept in rules if kept[0] is not config_type]
+        before = [_supersedes(other, config_type) for other, _ in rules]
+        rules.insert(before.index(False) if False in before else len(rules), (config_type, rule))
+        self.cache.clear()
+
+    def find(self, config_type: type, types: tuple) -> Any:
+        key = (config_type, types)
+        if key not in self.cache:
+            self.cache[key] = self._search(config_type, types)
+        return self.cache[key]
+
+    def _search(self, config_type: type, types: tuple) -> Any:
+        for given in [types, *(types[:n] for n in range(len(types) - 1, 0, -1))]:
+            for rules in self._matches(given):
+                for asked, rule in rules:
+                    if asked is not None and not issubclass(config_type, asked):
+                        continue
+                    if given is not types and not _takes_options(rule):
+                        continue
+                    return rule
+        return self.kind
+
+    def _matches(self, given: tuple) -> list[list]:
+        """Return the rules for these types, most specific first.
+
+        Between ``f(x)`` and ``f(*xs)`` of the same types multipledispatch has no order of its
+        own: the one for a fixed number of arguments goes first, and an opt-out before both.
+        """
+        if not hasattr(self.dispatcher, "_ordering"):
+            self.dispatcher.reorder(on_ambiguity=_warn_of_ambiguity)
+        signature_of = {id(rules): types for types, rules in self.alternatives.items()}
+        found: list[list] = []
+        for rules in self.dispatcher.dispatch_iter(*given):
+            types = signature_of[id(rules)]
+            same = [
+                k
+                for k, other in enumerate(found)
+                if _spread(signature_of[id(other)], len(given)) == _spread(types, len(given))
+                and _rank(signature_of[id(other)], other) > _rank(types, rules)
+            ]
+            found.insert(same[0] if same else len(found), rules)
+        return found
+
+
+def _warn_of_ambiguity(dispatcher: Any, pairs: Any) -> None:
+    # multipledispatch has words for it, too, but fails over signatures of unequal lengths.
+    for pair in pairs:
+        given = " and ".join("(" + ", ".join(map(_shown, types)) + ")" for types in pair)
+        warnings.warn(
+            f"the rules of {dispatcher.name} for {given} can both answer one call, and neither is "
+            "more specific; add a rule for what they share.",
+            AmbiguityWarning,
+            stacklevel=2,
+        )
+
+
+def _shown(annotation: Any) -> str:
+    return getattr(annotation, "__name__", str(annotation))
+
+
+def _rank(types: tuple, rules: list) -> int:
+    if any(rule is OPTED_OUT for _, rule in rules):
+        return 0
+    return 2 if types and isinstance(types[-1], list) else 1
+
+
+def _spread(types: tuple, count: int) -> tuple:
+    """Return the types of a signature for ``count`` arguments."""
+    if not types or not isinstance(types[-1], list):
+        return types
+    return (*types[:-1], *(types[-1] * (count - len(types) + 1)))
+
+
+def _supersedes(a: type | None, b: type | None) -> bool:
+    return a is not None and (b is None or issubclass(a, b))
+
+
+def _takes_options(rule: Any) -> bool:
+    # A rule for fewer positional arguments answers where the rest are options of its own.
+    return isinstance(rule, RuleSignature) and (rule.keywords is None or bool(rule.keywords))

@@ -1,0 +1,75 @@
+"""Kinds without a derivative of their own: constant functions, new arrays, compositions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..signatures import without_defaults
+from ..tangents.structural import NO_TANGENT, ZERO
+from ..tracing.funnel import body
+from ..tracing.level import value
+from ..tracing.writing import is_fresh
+from .kinds import Kind, options_of
+
+
+class NonDifferentiable(Kind):
+    """Piecewise constant, or about things that cannot be perturbed: no derivative at all."""
+
+    __slots__ = ()
+    label = "non-differentiable"
+    constant = True
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        return args, kwargs
+
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+        return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+
+    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        return f(*args, **kwargs), ZERO
+
+    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+        zeros = (NO_TANGENT,) * (1 + len(given))
+        return f(*given, **kwargs), lambda ybar: zeros
+
+
+class FreshArray(NonDifferentiable):
+    """Makes a new array whose numbers depend on nothing; what is written into it is followed."""
+
+    __slots__ = ()
+    label = "fresh array"
+
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+        y = NonDifferentiable.answer(self, level, f, args, kwargs, followed)
+        return level.constant(y) if is_fresh(y) else y
+
+
+class Composed(Kind):
+    """No rule of its own: ``body`` does the same by functions that have rules."""
+
+    __slots__ = ("body",)
+    label = "composed of other functions"
+
+    def __init__(self, f: Any, body: Callable, line: str) -> None:
+        super().__init__(f, 0, options_of(body, 0), line)
+        self.body = body
+
+    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = without_defaults(f, kwargs, self.keywords)
+        return args, kwargs
+
+    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+        args, kwargs = self.bind(f, args, kwargs)
+        return self.body(*args, **kwargs)
+
+    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        if not hasattr(config, "frule_via_ad"):
+            return None
+        args, kwargs = self.bind(f, args, kwargs)
+        return config.frule_via_ad(tangents, self.body, *args, **kwargs)
+
+    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+        if not hasattr(config, "rrule_via_ad"):
+            return None
+        args, kwargs = self.bind(f, given, kwargs)
+        return config.rrule_via_ad(self.body, *args, **kwargs)

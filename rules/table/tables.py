@@ -1,0 +1,345 @@
+"""The two tables of rules, ``frule`` and ``rrule``: asking them, and registering into them.
+
+A rule is found by the identity of the function first, then by multipledispatch on the types
+of the values under the traces, then by the traits of the config.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...config import RuleConfig, RuleError, defined_at
+from ..signatures import RuleSignature, name_of
+from ..tangents.structural import NO_TANGENT
+from ..tangents.zeros import linear_in
+from ..tracing.level import type_under
+from ..tracing.object_arrays import healed
+from .keys import Carried, carried, carries_rules, instances, warn_if_never_asked
+from .kinds import Kind, ScalarRule
+from .methods import OPTED_OUT, Methods
+from .pullback import Pullback
+
+# Each takes a function that has no rule, and says whether it has just registered more rules.
+# Rules for optional libraries come this way, so that nobody imports a library for them.
+late_rulesets: list[Callable[[Any], bool]] = []
+
+# Each makes the rules of a function in one direction of those in the other, or says that it cannot.
+derivers: list[Callable[[Any], bool]] = []
+
+# By function and option: what to differentiate through where that option is traced.
+traced_options: dict[tuple[Any, str], Callable] = {}
+
+
+def load_rules_of(f: Any) -> bool:
+    """Register the rules of the library that ``f`` belongs to, if that has not been done."""
+    loaded = [load(f) for load in list(late_rulesets)]
+    return any(loaded)
+
+
+def _title(f: Any) -> str:
+    return repr(f) if isinstance(f, instances) else name_of(f)
+
+
+class RuleTable:
+    """One direction's rules: call it to ask, ``register`` to add."""
+
+    leading: int
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.methods: dict[Any, Methods] = {}
+        self.functors: dict[type, Methods] = {}
+        # What engines look at first: functions, of those that stay, whose only rule is a kind.
+        self.kinds: dict[Any, Kind] = {}
+        self.scalars: dict[Any, ScalarRule] = {}  # those of them that have a short way
+
+    def methods_of(self, f: Any) -> Methods | None:
+        """Return the rules registered for ``f`` itself, or for calling instances of its class."""
+        try:
+            found = self.methods.get(f)
+        except TypeError:
+            found = None
+        if found is None:
+            own = carried(f)
+            found = None if own is None else own.methods.get(self.name)
+        if found is None and self.functors:
+            for base in type(f).__mro__:
+                if base in self.functors:
+                    return self.functors[base]
+        return found
+
+    def kind_of(self, f: Any) -> Kind | None:
+        """Return the kind that is the only rule of ``f``, or None."""
+        try:
+            kind = self.kinds.get(f)
+        except TypeError:  # not hashable
+            return None
+        if kind is None:
+            own = carried(f)
+            methods = None if own is None else own.methods.get(self.name)
+            if methods is not None and not methods.alternatives:
+                return methods.kind
+        return kind
+
+    def find(self, config: Any, f: Any, args: tuple) -> Any:
+        """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
+        kind = self.kind_of(f)
+        if kind is not None:
+            return kind
+        methods = self.methods_of(f)
+        if methods is None:
+            found = load_rules_of(f) or any(derive(f) for derive in derivers)
+            return self.find(config, f, args) if found else None
+        return methods.find(type(config), tuple(map(type_under, args)))
+
+    def add_kind(self, f: Any, kind: Kind) -> None:
+        """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
+        former = self._entry(f)
+        self.unregister(f)
+        entry = self._entry(f)
+        entry.kind = kind
+        entry.claim(None, former)
+        if not carries_rules(f):
+            self.kinds[f] = kind
+            if isinstance(kind, ScalarRule):
+                self.scalars[f] = kind
+            if kind.linear:
+                linear_in[f] = kind.count
+
+    def add_for_types(self, f: Any, types: tuple, rule: Any) -> None:
+        """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
+        self._entry(f).add(types, None, rule)
+
+    def _entry(self, f: Any) -> Methods:
+        load_rules_of(f)  # which would replace this one otherwise, when they are loaded
+        table: dict = self.methods
+        key = f
+        if isinstance(f, instances):
+            table, key = self.functors, f.cls
+        elif carries_rules(f):
+            own = carried(f)
+            if own is None:
+                own = f.__chainrules__ = Carried(f)
+            table, key = own.methods, self.name
+        if key not in table:
+            table[key] = Methods(_title(f))
+        self._forget_kind(key)
+        return table[key]
+
+    def rules_by_hand(self, f: Any) -> list[RuleSignature]:
+        """Return the hand-written rules of ``f`` itself, each once."""
+        methods = self.methods_of(f)
+        found = {} if methods is None else methods.alternatives
+        rules = [rule for rows in found.values() for _, rule in rows]
+        return list({id(r): r for r in rules if isinstance(r, RuleSignature)}.values())
+
+    def mark_derived(self, f: Any) -> None:
+        """Say that the rules of ``f`` were made from those in the other table."""
+        self._entry(f).derived = True
+
+    def is_derived(self, f: Any) -> bool:
+        """Say whether the rules of ``f`` were made from those in the other table."""
+        methods = None if isinstance(f, instances) else self.methods_of(f)
+        return methods is not None and methods.derived
+
+    def _forget_kind(self, f: Any) -> None:
+        self.kinds.pop(f, None)
+        self.scalars.pop(f, None)
+
+    def register(self, f: Any, /) -> Callable[[Callable], Callable]:
+        """Decorator: the function below answers calls of ``f``.
+
+        Parameters
+        ----------
+        f : callable
+            The function; a class, for its constructor; or ``instances(cls)``.
+
+        Raises
+        ------
+        RuleError
+            If the decorated function's signature is not that of a rule.
+        """
+        if not callable(f) and not isinstance(f, instances):
+            raise RuleError(f"{self.name}.register needs the function itself, not {f!r}.")
+
+        def add(function: Callable) -> Callable:
+            self.add(f, function)
+            warn_if_never_asked(f)
+            return function
+
+        return add
+
+    def add(self, f: Any, function: Callable) -> None:
+        """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
+        for table in (frule, rrule):
+            if table.is_derived(f):
+                table.unregister(f)
+        functor = f.cls if isinstance(f, instances) else None
+        rule = RuleSignature(function, f, self.leading, functor)
+        methods = self._entry(f)
+        for count in range(rule.required, rule.positional + 1):
+            if rule.varargs is None or count == rule.positional:
+                types = rule.types[:count]
+                types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
+                methods.add(hashable(types), rule.config_type, rule)
+
+    def unregister(self, f: Any) -> None:
+        """Forget every rule of ``f`` in this direction."""
+        if isinstance(f, instances):
+            self.functors.pop(f.cls, None)
+            return
+        self.methods.pop(f, None)
+        self._forget_kind(f)
+        own = carried(f)
+        if own is not None:
+            own.methods.pop(self.name, None)
+
+    def __repr__(self) -> str:
+        count = len(self.methods) + len(self.functors)
+        return f"<{self.name}: rules for {count} functions, and for those that carry their own>"
+
+
+class _Variadic(list):
+    """A list that can stand in a dict's key: multipledispatch spells ``*args`` as a list."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
+
+
+def hashable(types: tuple) -> tuple:
+    return tuple(_Variadic(t) if isinstance(t, list) else t for t in types)
+
+
+class FRuleTable(RuleTable):
+    """``frule([config,] tangents, f, *args, **kwargs)`` gives ``(y, ydot)``, or None.
+
+    Parameters
+    ----------
+    config : RuleConfig, optional
+        What the asking engine can do. Without one, rules that ask for a trait are not found.
+    tangents : tuple
+        ``(fdot, *argdots)``; ``NoTangent()`` for a plain function.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, ydot = cr.frule((cr.NoTangent(), 1.0), np.sin, 0.0)
+    >>> float(y), float(ydot)
+    (0.0, 1.0)
+    >>> cr.frule((cr.NoTangent(), 1.0), lambda x: x, 0.0) is None
+    True
+    """
+
+    leading = 2
+
+    def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        config, call = _split_config(call)
+        if len(call) < 2 or not isinstance(call[0], tuple):
+            raise TypeError("frule takes ([config,] tangents, f, *args), and tangents is a tuple.")
+        tangents, f, *rest = call
+        args = tuple(rest)
+        if len(tangents) != 1 + len(args):
+            raise TypeError(
+                f"frule of {name_of(f)} got {len(args)} arguments and {len(tangents)} tangents.\n"
+                "  give one tangent for the function itself, then one per argument"
+            )
+        rule = self.find(config, f, args)
+        if rule is None or rule is OPTED_OUT:
+            return None
+        if isinstance(rule, Kind):
+            return rule.frule(config, tangents, f, args, kwargs)
+        args, kwargs = rule.bind(f, args, kwargs)
+        return self.run(rule, config, tangents[: 1 + len(args)], f, args, kwargs)
+
+    @staticmethod
+    def run(
+        rule: RuleSignature, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict
+    ) -> tuple:
+        """Call a hand-written rule with arguments bound to it, and check what it gives back."""
+        head = (tangents, f) if rule.config_type is None else (config, tangents, f)
+        pair = rule.function(*head, *args, **kwargs)
+        if type(pair) is not tuple or len(pair) != 2:
+            raise RuleError(
+                f"the frule of {name_of(f)} ({defined_at(rule.function)}) must return (y, ydot)."
+            )
+        return healed(pair)  # np.asarray in a rule makes object arrays of traced numbers
+
+
+class RRuleTable(RuleTable):
+    """``rrule([config,] f, *args, **kwargs)`` gives ``(y, pullback)``, or None.
+
+    ``pullback(ybar)`` gives ``(fbar, *argbars)``: one cotangent for the function itself
+    (``NoTangent()`` for a plain one), then one per positional argument.
+
+    Parameters
+    ----------
+    config : RuleConfig, optional
+        What the asking engine can do. Without one, rules that ask for a trait are not found.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> y, pullback = cr.rrule(np.multiply, 2.0, 3.0)
+    >>> [float(bar) for bar in pullback(1.0)[1:]]
+    [3.0, 2.0]
+    >>> cr.rrule(lambda x: x, 0.0) is None
+    True
+    """
+
+    leading = 1
+
+    def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        config, call = _split_config(call)
+        if not call:
+            raise TypeError("rrule takes ([config,] f, *args).")
+        f, *rest = call
+        args = tuple(rest)
+        rule = self.find(config, f, args)
+        if rule is None or rule is OPTED_OUT:
+            return None
+        if isinstance(rule, Kind):
+            answer = rule.rrule(config, f, args, kwargs)
+            return answer and (answer[0], Pullback(answer[1], f, len(args)))
+        bound, kwargs = rule.bind(f, args, kwargs)
+        y, pullback = self.run(rule, config, f, bound, kwargs)
+        if len(bound) < len(args):
+            pullback = _pad(pullback, len(args) - len(bound))
+        return y, pullback
+
+    @staticmethod
+    def run(
+        rule: RuleSignature, config: Any, f: Any, args: tuple, kwargs: dict
+    ) -> tuple[Any, Pullback]:
+        """Call a hand-written rule with arguments bound to it, and check what it gives back."""
+        head = (f,) if rule.config_type is None else (config, f)
+        pair = rule.function(*head, *args, **kwargs)
+        if type(pair) is not tuple or len(pair) != 2 or not callable(pair[1]):
+            raise RuleError(
+                f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
+                "(y, pullback)."
+            )
+        return healed(pair[0]), Pullback(pair[1], f, len(args), rule.positional)
+
+
+def _pad(pullback: Pullback, options: int) -> Pullback:
+    def padded_pullback(ybar: Any) -> tuple:
+        return (*pullback(ybar), *((NO_TANGENT,) * options))
+
+    return Pullback(padded_pullback, pullback.f, pullback.count + options)
+
+
+def _split_config(call: tuple) -> tuple[Any, tuple]:
+    if call and isinstance(call[0], RuleConfig):
+        return call[0], call[1:]
+    return None, call
+
+
+frule = FRuleTable("frule")
+rrule = RRuleTable("rrule")

@@ -1,0 +1,84 @@
+"""Zeros of every space, and the form in which users are given derivatives."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..containers import Within, children, fold
+from ..shapes import dtype_of, shape_of, tangent_dtype
+from .project import ProjectTo, structural
+from .structural import (
+    NO_TANGENT,
+    AbstractZero,
+    NotImplementedTangent,
+    child_tangents,
+    derivative_like,
+    unthunk,
+)
+
+
+def zero_tangent(x: Any) -> Any:
+    """Return the zero tangent of ``x``: real zeros for numbers and arrays.
+
+    Parameters
+    ----------
+    x : Any
+        A number, an array, or a container of these.
+
+    Returns
+    -------
+    Any
+        Of the shape of ``x``; float64 for integers; ``NoTangent()`` for what cannot be
+        perturbed; a ``Tangent`` for a container.
+
+    Examples
+    --------
+    >>> zero_tangent((1.0, 2, "a"))
+    Tangent(tuple, 0.0, 0.0, NoTangent())
+    """
+    return fold(_zero_tangent, x)
+
+
+def _zero_tangent(x: Any) -> Any:
+    parts = children(x)
+    if parts is not None:
+        return Within(zip(parts.values), partial(structural, type(x), parts.keys))
+    dtype = dtype_of(x)
+    if dtype is None:
+        return ProjectTo(x).zeros()
+    space = tangent_dtype(dtype)
+    if space is None:
+        return NO_TANGENT
+    if isinstance(x, float | int | complex) and not isinstance(x, np.generic):
+        return space.type(0).item()
+    if shape_of(x) == () and not isinstance(x, np.ndarray):
+        return space.type(0)
+    return np.zeros_like(x, dtype=space)
+
+
+def dense(xbar: Any, x: Any) -> Any:
+    """Return a derivative of the array ``x`` as an array, also where it is a zero."""
+    return np.zeros_like(x) if isinstance(xbar, AbstractZero) else xbar
+
+
+def as_structured(x: Any, t: Any, own: Callable[[Any], Any] | None = None) -> Any:
+    """Give the tangent ``t`` of ``x`` the structure of ``x``, with real zeros.
+
+    Tuples, lists, dicts and namedtuples come back as what they are; a dataclass or another
+    object as a ``Tangent`` of all its fields. Numbers and arrays are handed on through ``own``.
+    """
+
+    def look(x: Any, t: Any) -> Any:
+        t = unthunk(t)
+        if issubclass(type(t), NotImplementedTangent):
+            raise t.error()
+        parts = children(x)
+        if parts is not None:
+            return Within(zip(parts.values, child_tangents(x, t)), partial(derivative_like, x))
+        if issubclass(type(t), AbstractZero):
+            return zero_tangent(x)
+        return t if own is None else own(t)
+
+    return fold(look, x, t)

@@ -1,0 +1,64 @@
+"""Derivatives that exist and that nobody has written."""
+
+from typing import Any
+
+import numpy as np
+
+from ...config import MissingDerivativeError, user_line
+from .zeros import AbstractZero
+
+
+class NotImplementedTangent:
+    """A partial derivative that is missing; it spreads, and raises where it would be used."""
+
+    __slots__ = ("line", "message")
+    __array_priority__ = 900
+
+    def __init__(self, message: str, line: str = "") -> None:
+        self.message = message
+        self.line = line
+
+    def error(self) -> MissingDerivativeError:
+        return MissingDerivativeError(f"{self.message}\n  marked not_implemented in {self.line}")
+
+    def __repr__(self) -> str:
+        return f"not_implemented({self.message!r})"
+
+    def _spread(self, other: Any = None) -> "NotImplementedTangent":
+        return self
+
+    __add__ = __radd__ = __neg__ = __pos__ = conj = conjugate = _spread
+
+    def __mul__(self, other: Any) -> Any:
+        return other if isinstance(other, AbstractZero) else self
+
+    __rmul__ = __mul__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and ufunc in (np.add, np.multiply, np.negative, np.conjugate):
+            if ufunc is np.multiply:
+                zeros = [value for value in inputs if isinstance(value, AbstractZero)]
+                return zeros[0] if zeros else self
+            return self
+        raise self.error()
+
+    def _refuse(self, *args: Any) -> Any:
+        raise self.error()
+
+    __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = _refuse
+    __float__ = __complex__ = __iter__ = __array__ = _refuse
+
+
+def not_implemented(message: str) -> NotImplementedTangent:
+    """Mark a partial derivative that exists but is not written.
+
+    Use it as a partial of ``scalar_rule`` or as an entry of what a pullback returns. It is
+    harmless until it would reach a result; then the error carries ``message``.
+
+    Examples
+    --------
+    >>> t = not_implemented("the derivative in the order is missing")
+    >>> t * cr.ZeroTangent(), t + 1.0
+    (ZeroTangent(), not_implemented('the derivative in the order is missing'))
+    """
+    return NotImplementedTangent(message, user_line())

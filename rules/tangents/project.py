@@ -1,0 +1,382 @@
+"""ProjectTo: bring a cotangent into the tangent space of the primal it belongs to.
+
+A projector keeps shape and dtype, never the data, so that a pullback which needs only these
+does not keep an array alive. Where a rule takes one as a parameter it is called ``space``.
+"""
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...config import TangentError
+from ..containers import LEAVES, Children, Within, children, fold
+from ..shapes import _BY_TYPE, FLOAT64, dtype_of, shape_of, tangent_dtype
+from ..tracing.object_arrays import healed
+from .structural import (
+    NO_TANGENT,
+    AbstractZero,
+    NotImplementedTangent,
+    Tangent,
+    Thunk,
+    child_tangents,
+    unthunk,
+)
+
+_array = np.ndarray
+_NO_NUMBERS = (AbstractZero, NotImplementedTangent)
+
+
+class Projector:
+    """What ``ProjectTo(x)`` returns: call it with a cotangent."""
+
+    __slots__ = ()
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    ndim: int
+
+    def __init_subclass__(cls) -> None:
+        LEAVES.add(cls)  # it holds no values, only what they look like
+
+    def __call__(self, xbar: Any) -> Any:
+        # Not isinstance: of a traced value that would ask for the class of its number.
+        kind = type(xbar)
+        if issubclass(kind, _NO_NUMBERS):
+            return xbar
+        if issubclass(kind, Thunk):
+            return Thunk(lambda: self(unthunk(xbar)))
+        return self.project(xbar)
+
+    def project(self, xbar: Any) -> Any:
+        raise NotImplementedError
+
+    def holds(self, xbar: Any) -> bool:
+        """Say whether ``xbar`` is in the space as it is, traced or not. (May say no too often.)"""
+        return False
+
+    def zeros(self) -> Any:
+        """Return the zero of the space."""
+        return NO_TANGENT
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class ProjectTo:
+    """``ProjectTo(x)(xbar)`` is ``xbar`` as a tangent of ``x``: its shape, dtype and structure.
+
+    Complex is projected to real by its real part, float64 to float32 by rounding; integers
+    count as float64; what cannot be perturbed (str, None, bool) gives ``NoTangent()``. A
+    container gives a ``Tangent``. A ``scipy.sparse`` array keeps its pattern of stored entries.
+    Zeros pass through, and a thunk stays one.
+
+    Parameters
+    ----------
+    x : Any
+        The primal. Only its shape, dtype and structure are kept.
+
+    Attributes
+    ----------
+    shape, dtype, ndim
+        Of the tangent space, where ``x`` is a number or an array.
+
+    Raises
+    ------
+    TangentError
+        When called, if the cotangent's shape or structure is not that of ``x``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ProjectTo(np.float32(1))(2.5 + 1j)
+    np.float32(2.5)
+    >>> ProjectTo((1.0, "a"))((2, 3))
+    Tangent(tuple, np.float64(2.0), NoTangent())
+
+    A user's own type registers a function from the primal to its projector:
+
+    >>> class Unit: ...
+    >>> ProjectTo.register(Unit, lambda unit: lambda unitbar: unitbar)
+    >>> ProjectTo(Unit())(3.0)
+    3.0
+    """
+
+    registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
+
+    def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
+        if not cls.registered:  # at once, since most are numbers and arrays
+            kind = x.__class__
+            if kind is _array and x.dtype is FLOAT64:
+                return ProjectArray(x.shape, FLOAT64)
+            if kind in _SPACES:
+                return _SPACES[kind]
+        return fold(_project_to, x)
+
+    @classmethod
+    def register(cls, primal_type: type, make: Callable[[Any], Callable[[Any], Any]]) -> None:
+        """Use ``make(x)`` as the projector of every ``x`` of ``primal_type``.
+
+        Rules and engines both project, so its own results must pass through it unchanged.
+        """
+        cls.registered[primal_type] = make
+
+
+def _project_to(x: Any) -> Any:
+    registered = ProjectTo.registered
+    for base in type(x).__mro__ if registered else ():
+        if base in registered:
+            return ProjectRegistered(registered[base](x))
+    # A traced value has the space of the number or array that it carries.
+    kind = x.__class__
+    if kind is _array and x.dtype is FLOAT64:
+        return ProjectArray(x.shape, FLOAT64)
+    if kind in _SPACES:
+        return _SPACES[kind]
+    dtype = dtype_of(x)
+    if dtype is not None and not _is_sparse(x):
+        space = tangent_dtype(dtype)
+        if space is None:
+            return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
+        if isinstance(x, numbers.Number | np.generic):
+            return ProjectNumber(space)
+        return ProjectArray(shape_of(x), space)
+    if isinstance(x, bool | str | bytes) or x is None:
+        return ProjectNothing()
+    if isinstance(x, numbers.Number):
+        return ProjectObjects()
+    if _is_sparse(x):
+        return ProjectSparse(x)
+    parts = children(x)
+    if parts is not None:
+        return Within(zip(parts.values), lambda spaces: ProjectContainer(type(x), parts, spaces))
+    return ProjectNothing() if callable(x) or not hasattr(x, "__array__") else ProjectObjects()
+
+
+class ProjectNumber(Projector):
+    __slots__ = ("dtype",)
+    shape = ()
+    ndim = 0
+    size = 1
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.dtype = dtype
+
+    def project(self, xbar: Any) -> Any:
+        if shape_of(xbar) != ():
+            xbar = _drop_singletons(xbar, ())
+        if type(xbar) is np.ndarray:
+            xbar = xbar[()]
+        return cast(xbar, self.dtype)
+
+    def holds(self, xbar: Any) -> bool:
+        return xbar.__class__ is self.dtype.type
+
+    def zeros(self) -> Any:
+        return self.dtype.type(0)
+
+    def __repr__(self) -> str:
+        return f"ProjectTo({self.dtype})"
+
+
+class ProjectArray(Projector):
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:  # type: ignore[override]
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def project(self, xbar: Any) -> Any:
+        if shape_of(xbar) != self.shape:
+            xbar = _drop_singletons(xbar, self.shape)
+        elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
+            xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
+        return cast(xbar, self.dtype)
+
+    def holds(self, xbar: Any) -> bool:
+        return xbar.__class__ is _array and xbar.dtype is self.dtype and xbar.shape == self.shape
+
+    def zeros(self) -> Any:
+        return np.zeros(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"ProjectTo({self.dtype}{list(self.shape)})"
+
+
+# The spaces of numbers, which are all alike.
+_SPACES: dict[type, Projector] = {
+    float: ProjectNumber(FLOAT64),
+    int: ProjectNumber(FLOAT64),
+    np.float64: ProjectNumber(FLOAT64),
+}
+
+
+class ProjectNothing(Projector):
+    """What cannot be perturbed has no tangents."""
+
+    __slots__ = ()
+
+    def project(self, xbar: Any) -> Any:
+        return NO_TANGENT
+
+
+class ProjectObjects(Projector):
+    """Numbers that NumPy does not know (fractions, decimals) are left as they are."""
+
+    __slots__ = ()
+
+    def project(self, xbar: Any) -> Any:
+        return xbar
+
+
+class ProjectRegistered(Projector):
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def project(self, xbar: Any) -> Any:
+        return self.function(xbar)
+
+
+class ProjectContainer(Projector):
+    __slots__ = ("keys", "parts", "primal_type", "shell")
+
+    def __init__(self, primal_type: type, parts: Children, spaces: list) -> None:
+        self.primal_type = primal_type
+        self.keys = parts.keys
+        self.parts = spaces
+        # The structure with nothing in it, so that the projector does not keep the primal.
+        self.shell = parts.rebuild([None] * len(parts.keys))
+
+    def project(self, xbar: Any) -> Any:
+        return fold(_projected, self, xbar)
+
+
+def _projected(space: Any, xbar: Any) -> Any:
+    xbar = unthunk(xbar)
+    if type(space) is not ProjectContainer or issubclass(type(xbar), _NO_NUMBERS):
+        return space(xbar)
+    nodes = zip(space.parts, child_tangents(space.shell, xbar), strict=True)
+    return Within(nodes, gathered(space.primal_type, space.keys))
+
+
+class ProjectSparse(Projector):
+    """Entries that are not stored are structural zeros: only the stored ones have tangents."""
+
+    __slots__ = ("pattern",)
+
+    def __init__(self, x: Any) -> None:
+        self.pattern = x.copy()
+        if self.pattern.dtype.kind not in "fc":
+            self.pattern = self.pattern.astype(FLOAT64)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> np.dtype:  # type: ignore[override]
+        return self.pattern.dtype
+
+    def project(self, xbar: Any) -> Any:
+        if isinstance(xbar, Tangent):
+            return xbar
+        x = self.pattern
+        if xbar.shape != x.shape:
+            raise TangentError(f"a cotangent of shape {xbar.shape} does not fit "
+                               f"a sparse array of shape {x.shape}.")  # fmt: skip
+        if _is_sparse(xbar):
+            xbar = xbar.tocsr()
+        if x.format == "dia":
+            return self._project_diagonals(xbar)
+        stored = x.tocoo()
+        row, column = stored.coords
+        data = cast(np.asarray(xbar[row, column]).reshape(-1), x.dtype)
+        return type(stored)((data, (row, column)), shape=x.shape).asformat(x.format)
+
+    def _project_diagonals(self, xbar: Any) -> Any:
+        x = self.pattern
+        data = np.zeros_like(x.data)
+        rows, columns = x.shape
+        for k, offset in enumerate(x.offsets):
+            column = np.arange(max(offset, 0), min(rows + offset, columns, x.data.shape[1]))
+            entries = np.asarray(xbar[column - offset, column]).reshape(-1)
+            data[k, column] = cast(entries, x.dtype)
+        return type(x)((data, x.offsets), shape=x.shape)
+
+    def zeros(self) -> Any:
+        return self.pattern * 0
+
+
+def structural(primal_type: type, keys: tuple, parts: list | tuple) -> Tangent:
+    """Build the ``Tangent`` of a container from one part per key."""
+    if primal_type is Tangent:
+        primal_type = tuple if all(type(key) is int for key in keys) else dict
+    if issubclass(primal_type, dict):
+        return Tangent(primal_type, dict(zip(keys, parts, strict=True)))
+    if issubclass(primal_type, tuple | list):
+        return Tangent(primal_type, *parts)
+    return Tangent(primal_type, **dict(zip(keys, parts, strict=True)))
+
+
+def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
+    """Return what builds the ``Tangent`` of a container; NoTangent() where all its parts are."""
+
+    def build(parts: list) -> Any:
+        if parts and all(part is NO_TANGENT for part in parts):
+            return NO_TANGENT
+        return structural(primal_type, keys, parts)
+
+    return build
+
+
+def _is_sparse(x: Any) -> bool:
+    # Asked by name, so that SciPy is imported only by those who use it.
+    return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format")
+
+
+def _drop_singletons(xbar: Any, shape: tuple[int, ...]) -> Any:
+    """Fit axes of length 1 that were added at the end or lost, and refuse any other shape."""
+    given = shape_of(xbar)
+    if [n for n in given if n != 1] == [n for n in shape if n != 1] and _trailing(given, shape):
+        return np.reshape(xbar, shape)
+    raise TangentError(
+        f"a cotangent of shape {given} does not fit a value of shape {shape}.\n"
+        "  sum it over the axes that were broadcast, or reshape it"
+    )
+
+
+def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    n = min(len(a), len(b))
+    return a[:n] == b[:n]
+
+
+def cast(xbar: Any, dtype: np.dtype) -> Any:
+    given = dtype_of(xbar)
+    if given is dtype and type(xbar) is not int:
+        return xbar
+    if given is None:
+        if xbar is None:  # which NumPy takes for NaN
+            raise TangentError("None is no tangent; give NoTangent() or ZeroTangent() instead.")
+        return dtype.type(xbar)
+    if given.kind == "O":
+        return healed(xbar)  # a rule that calls np.asarray computes with traced numbers in it
+    if given.kind == "c" and dtype.kind != "c":
+        xbar = np.real(xbar)
+        given = dtype_of(xbar)
+    if given == dtype and type(xbar) is not int:
+        return xbar
+    if type(xbar) in _BY_TYPE or type(xbar) is bool:
+        return dtype.type(xbar)
+    return xbar.astype(dtype)

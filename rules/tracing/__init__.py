@@ -1,0 +1,1 @@
+"""What a traced value is, and what NumPy and Python may do with it."""

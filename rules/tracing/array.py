@@ -1,0 +1,263 @@
+"""A traced array: a sequence, and something that can be written to."""
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...config import MutationError, user_line
+from .funnel import array_of, call
+from .level import Traced, value
+from .number import TracedNumber
+from .out_and_where import check_cast
+from .refusals import describe
+from .views import (
+    Memory,
+    Path,
+    bare,
+    draft_of,
+    follow,
+    give_value,
+    living_views,
+    memory_of,
+    root_of,
+    shares_memory,
+)
+from .writing import hand_out
+
+# Slots that a write empties, and that are filled again when they are read.
+_LAZY = frozenset({"value", "index", "tangent"})
+
+
+class Flat:
+    """``x.flat``: the entries of a traced array one after the other, to read and to write.
+
+    Like NumPy's it is an iterator, at entry ``index``, and starts anew where it is indexed.
+    """
+
+    __slots__ = ("base", "index")
+
+    def __init__(self, x: Any) -> None:
+        self.base = x
+        self.index = 0
+
+    @property
+    def coords(self) -> tuple:
+        return np.unravel_index(self.index, self.base.shape)
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= self.base.size:
+            raise StopIteration
+        y = self.base[self.coords]
+        self.index += 1
+        return y
+
+    def copy(self) -> Any:
+        return np.copy(np.ravel(self.base))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.base[self._coords_of(index)]  # a copy, as NumPy's
+
+    def __setitem__(self, index: Any, v: Any) -> None:
+        self.base[self._coords_of(index)] = v
+
+    def _coords_of(self, index: Any) -> tuple:
+        self.index = 0
+        n = self.base.size
+        positions = range(n)[index] if type(index) is int else np.arange(n)[index]
+        return np.unravel_index(positions, self.base.shape)
+
+
+def _in_place(operation: Callable) -> Callable:
+    def operate(self: Any, other: Any) -> Any:
+        y = operation(self, other)
+        check_cast(y, self)
+        self[...] = y
+        return self
+
+    return operate
+
+
+def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
+    """Write into a view of the real or imaginary part of a complex array: all of it anew."""
+    whole, f = follow(path[:at], root), path[at][0]
+    parts = [np.real(whole), np.imag(whole)]
+    which = 0 if f is np.real else 1
+    parts[which] = np.copy(parts[which])
+    follow(path[at + 1 :], parts[which])[index] = v
+    whole[...] = parts[0] + 1j * parts[1]
+
+
+def _set_shape(x: Any, shape: Any) -> None:
+    kept = x.value  # from now on no draft, of which the views may not be known
+    y: Any = np.reshape(x, shape)
+    if y is x:
+        return
+    if any(view is not y for view in living_views(x)) or not shares_memory(y.value, kept):
+        raise MutationError(
+            f"the shape of a traced {describe(x)} that has views, or is not contiguous, cannot be "
+            f"set in {user_line()}.\n  write x = np.reshape(x, ...)"
+        )
+    x.value = y.value
+    for name in type(x).__slots__:
+        setattr(x, name, getattr(y, name))
+    if root_of(x)[1]:
+        x.base_and_path = y.base_and_path
+    memory_of(x).views = {}
+
+
+_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+
+
+def _read(name: str) -> Callable:
+    get = operator.attrgetter(name)
+
+    def read(self: Any) -> Any:
+        try:
+            return get(_value(self))
+        except AttributeError:
+            return get(self.peek())
+
+    return read
+
+
+def _refused(what: str, instead: str) -> Callable:
+    def refuse(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        raise MutationError(
+            f"{what} is not possible on a traced {describe(self)}, in {user_line()}.\n  {instead}"
+        )
+
+    return refuse
+
+
+class TracedArray(TracedNumber):
+    """A traced array: a traced number that is also a sequence, and that can be written to.
+
+    ``base_and_path`` is set on views, and ``memory`` on roots that have views or were written to;
+    see ``views.py``.
+    """
+
+    __slots__ = ("__weakref__", "base_and_path", "memory")
+    memory: Memory
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _LAZY and (root_of(self)[1] or draft_of(self) is not None):
+            give_value(self)
+            return getattr(self, name)
+        return TracedNumber.__getattr__(self, name)
+
+    writable = True
+
+    def peek(self) -> Any:
+        try:
+            return _value(self)
+        except AttributeError:
+            root, path = root_of(self)
+            draft = draft_of(root)
+            return self.value if draft is None else follow(path, draft[0])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        array = TracedNumber.__array__(self, dtype, copy)
+        if not copy:
+            # It stands for the array itself, and what is written into it would be lost.
+            array.flags.writeable = False
+            hand_out(root_of(self)[0], array)
+        return array
+
+    def __len__(self) -> int:
+        return len(bare(self))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.level.getitem(self, index)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, x: Any) -> bool:
+        return value(x) in value(self)
+
+    def copy(self, order: str = "C") -> Any:
+        return call(np.copy, (self,), {"order": order})
+
+    def __copy__(self) -> Any:
+        return call(np.copy, (self,), {})
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        return call(np.copy, (self,), {})
+
+    def tolist(self) -> Any:
+        if self.ndim == 0:
+            return self[()]
+        return [row.tolist() if self.ndim > 1 else row for row in self]
+
+    # ---- writing ----
+
+    def __setitem__(self, index: Any, v: Any) -> None:
+        v = array_of(v) if isinstance(v, list | tuple) else v
+        root, path = root_of(self)
+        for at, (f, _, _) in enumerate(path):
+            if f is np.real or f is np.imag:
+                _write_part(root, path, at, index, v)
+                return
+        self.level.write(self, index, v)
+
+    @property
+    def flat(self) -> "Flat":
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, v: Any) -> None:
+        self[...] = np.resize(array_of(v), self.shape)
+
+    @property
+    def real(self) -> Any:
+        return call(np.real, (self,), {})
+
+    @real.setter
+    def real(self, v: Any) -> None:
+        self.real[...] = v
+
+    @property
+    def imag(self) -> Any:
+        return call(np.imag, (self,), {})
+
+    @imag.setter
+    def imag(self, v: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = v
+
+    shape = property(_read("shape"), _set_shape)
+    dtype = property(_read("dtype"), _refused("x.dtype = ...", "write x = x.astype(...)"))
+    strides = property(_read("strides"), _refused("x.strides = ...", "index or transpose x"))
+    ndim, size, flags = property(_read("ndim")), property(_read("size")), property(_read("flags"))
+    itemsize, nbytes = property(_read("itemsize")), property(_read("nbytes"))
+
+    __iadd__, __isub__ = _in_place(operator.add), _in_place(operator.sub)
+    __imul__, __itruediv__ = _in_place(operator.mul), _in_place(operator.truediv)
+    __ipow__, __imatmul__ = _in_place(operator.pow), _in_place(operator.matmul)
+    __ifloordiv__, __imod__ = _in_place(operator.floordiv), _in_place(operator.mod)
+
+    def fill(self, v: Any) -> None:
+        self[...] = v
+
+    def sort(self, axis: int = -1, **options: Any) -> None:
+        self[...] = np.sort(self, axis=axis, **options)
+
+    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
+        self[...] = np.partition(self, kth, axis=axis, **options)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        call(np.put, (self, indices, values, mode), {})
+
+    resize = _refused("x.resize(...)", "write x = np.resize(x, ...) or np.reshape(x, ...)")
+    __delitem__ = _refused("del x[index]", "write x = np.delete(x, index)")

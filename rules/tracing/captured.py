@@ -1,0 +1,140 @@
+"""What a tape keeps of the user's arrays, which the user's code may still write into.
+
+``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
+array is kept as a copy, or, where ``c.flags.writeable`` is False all the way down to what owns
+the memory, as it is. An array above ``LARGE`` bytes is kept as it is, too, and compared before
+the derivative is computed: where a digest of all its entries is not what it was, that is an error.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...config import MutationError, user_line
+from ..containers import LEAVES, Within, children, fold, iterate_leaves
+from .array import TracedArray
+from .level import Traced
+from .refusals import describe
+from .views import copied, snapshot
+
+SMALL = 1 << 14  # bytes, up to which it is not worth to look whether there is a copy already
+LARGE = 1 << 20  # bytes, from which a digest is cheaper than a copy
+WORDS = 1021, 1019  # primes, so that rows or entries that changed places are noticed
+_NUMBERS = frozenset({int, float, slice, type(None)})  # what shapes, axes and indices hold
+
+
+class Watch:
+    """The plain arrays that one tape keeps: copies by what was copied, and large ones."""
+
+    __slots__ = ("arrays", "copies")
+
+    def __init__(self) -> None:
+        self.arrays: dict[int, tuple[np.ndarray, bytes, str]] = {}
+        self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def hold(self, x: Any) -> Any:
+        """Return what to keep for ``x``, which may be anything."""
+        cls = type(x)
+        if cls is np.ndarray:
+            return self._hold_array(x)
+        if cls in LEAVES:
+            return snapshot(x) if issubclass(cls, TracedArray) else x
+        if cls is tuple and _NUMBERS.issuperset(map(type, x)):
+            return x
+        return fold(self._hold, x)
+
+    def _hold(self, x: Any) -> Any:
+        cls = type(x)
+        if cls is list or cls is tuple:
+            return Within(zip(x), cls)
+        if cls is dict:
+            return Within(zip(x.values()), lambda values: dict(zip(x, values, strict=True)))
+        if cls in LEAVES:
+            return self.hold(x)
+        if isinstance(x, np.ndarray):
+            if x.nbytes <= LARGE:
+                return x.copy(order="K")
+            self._watch(x)
+        elif children(x) is not None:
+            # An object of the user's is kept as it is: a copy of it might not be its equal.
+            for part in iterate_leaves(x):
+                if isinstance(part, np.ndarray) and not isinstance(part, Traced):
+                    self._watch(part)
+        return x
+
+    def hold_beside(self, value: Any, x: Any) -> Any:
+        """Hold what is plain in ``x``; ``value`` is ``x`` without its traced values."""
+        return self.hold(x) if value is x else fold(self._hold_beside, value, x)
+
+    def _hold_beside(self, value: Any, x: Any) -> Any:
+        if value is x:
+            return self.hold(x)
+        if type(x) is list or type(x) is tuple:
+            return Within(zip(value, x, strict=True), type(x))
+        return value
+
+    def hold_all(self, options: dict) -> dict:
+        """Hold every array among keyword options."""
+        return {name: self.hold(x) for name, x in options.items()}
+
+    def check(self) -> None:
+        """Raise where an array is not what it was.
+
+        Raises
+        ------
+        MutationError
+        """
+        for x, before, line in self.arrays.values():
+            if digest(x) != before:
+                raise MutationError(
+                    f"a plain array, {describe(x)}, was used in {line} and has been changed since, "
+                    "so the derivative would be wrong.\n"
+                    "  use a copy there (c.copy()), or write the changes into another array"
+                )
+
+    def _hold_array(self, x: np.ndarray) -> np.ndarray:
+        if x.nbytes <= SMALL or x.dtype.kind == "O":
+            return copied(x)
+        if not may_change(x):
+            return x
+        if x.nbytes > LARGE:
+            self._watch(x)
+            return x
+        known = self.copies.get(id(x))
+        if known is None or not _same_bits(*known):
+            known = self.copies[id(x)] = x, copied(x)
+        return known[1]
+
+    def _watch(self, x: np.ndarray) -> None:
+        if id(x) not in self.arrays and x.dtype.kind != "O" and may_change(x):
+            self.arrays[id(x)] = x, digest(x), user_line()
+
+
+def may_change(x: Any) -> bool:
+    """Say whether somebody can write into the memory of ``x``, which may be a view."""
+    while isinstance(x, np.ndarray):
+        if x.flags.writeable:
+            return True
+        x = x.base
+    return not (x is None or type(x) is bytes)
+
+
+def _same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    return x.dtype == y.dtype and np.array_equal(_words(x), _words(y))
+
+
+def _words(x: np.ndarray) -> np.ndarray:
+    """Return the entries of an array, in the order in which they lie, as unsigned integers."""
+    data = x.ravel(order="K").view(np.uint8)
+    return data.view(np.uint64) if data.size % 8 == 0 else data
+
+
+def digest(x: np.ndarray) -> bytes:
+    """Return sums over the entries of ``x``, at several strides, that differ where ``x`` does."""
+    data = _words(np.asarray(x))
+    sums = []
+    for words in WORDS:
+        end = data.size - data.size % words
+        sums.append(np.add.reduce(data[:end].reshape(-1, words), axis=0, dtype=np.uint64))
+        sums.append(data[end:])
+    return b"".join(part.tobytes() for part in sums)

@@ -1,0 +1,217 @@
+"""The funnel: every call that may involve a traced value ends in ``call``."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from ...config import LostDerivativeError, MutationError, user_line
+from .level import Traced, innermost
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def call(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Evaluate ``f`` at the innermost level among its arguments, or plainly where there is none."""
+    level = innermost((f, *args, *kwargs.values()) if kwargs else (f, *args))
+    if level is None:
+        return body(f)(*args, **kwargs)
+    return level.call(f, args, kwargs)
+
+
+def body(f: Any) -> Any:
+    """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
+    if not is_primitive(f):
+        return f
+    return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
+
+
+def is_primitive(f: Any) -> bool:
+    """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
+    return getattr(f, "__primitive__", None) is f
+
+
+def is_seen(f: Any) -> bool:
+    """Say whether calls of ``f`` with traced values are seen: by NumPy's protocols, or by us."""
+    return is_primitive(f) or isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
+
+
+@overload
+def primitive(f: type[T]) -> type[T]: ...
+@overload
+def primitive(f: Callable[P, R]) -> Callable[P, R]: ...
+def primitive(f: Any) -> Any:
+    """Send calls of ``f`` with traced values to the rules of the result.
+
+    Needed for functions that NumPy's protocols do not see: functions of other libraries, of the
+    ``math`` module, or Python functions with a rule of their own. Where no rule answers, ``f``
+    itself is run on the traced values.
+
+    Parameters
+    ----------
+    f : callable
+        A function; or a class that is defined in Python, for its constructor.
+
+    Returns
+    -------
+    callable
+        With the signature of ``f``. Register rules on this one. Of a class it is a subclass, with
+        the name of the class, to be used in its place: a decorator makes it so.
+
+    Examples
+    --------
+    >>> import math
+    >>> import chainrules as cr
+    >>> sin = cr.primitive(math.sin)
+    >>> cr.scalar_rule(sin, lambda y, x: math.cos(x))
+    >>> cr.grad(sin)(0.0)
+    1.0
+    """
+    if isinstance(f, type) and f.__flags__ & _DEFINED_IN_PYTHON:
+        return _seen_class(f)
+
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        level = innermost((*args, *kwargs.values()) if kwargs else args)
+        if level is not None:
+            return level.call(wrapper, args, kwargs)
+        try:
+            return f(*args, **kwargs)
+        except Exception as error:
+            _explain_captured(wrapper, (*args, *kwargs.values()), error)
+            raise
+
+    wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]
+    return wrapper
+
+
+def _explain_captured(f: Any, args: tuple, error: Exception) -> None:
+    """Say that a function among ``args`` brought the traced value that the body cannot follow.
+
+    Raises
+    ------
+    LostDerivativeError
+        If that is why ``f``, whose arguments are plain, failed.
+    """
+    lost = LostDerivativeError, MutationError
+    if isinstance(error, lost) or isinstance(error.__cause__, lost):
+        if not any(map(_captures_traced, args)):
+            return
+        raise LostDerivativeError(
+            f"{f.__name__} was called with a function that captures a traced value, in "
+            f"{user_line()}; no argument is traced, so that no rule was asked.\n"
+            f"  pass the value to {f.__name__} as an argument, and from there to the function"
+        ) from error
+
+
+def _captures_traced(x: Any, depth: int = 3) -> bool:
+    """Say whether a function, or one that it captures, holds a traced value."""
+    if isinstance(x, functools.partial):
+        held = (x.func, *x.args, *x.keywords.values())
+    else:
+        x = getattr(x, "__func__", x)
+        cells = getattr(x, "__closure__", None) or ()
+        held = (*(getattr(x, "__defaults__", None) or ()), *map(_content, cells))
+    return innermost(held) is not None or (
+        depth > 0 and any(_captures_traced(part, depth - 1) for part in held)
+    )
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # of a variable that has no value yet
+        return None
+
+
+_DEFINED_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _seen_class(cls: type) -> type:
+    """Return a subclass of ``cls`` whose constructor sends traced values to its rules."""
+    metaclass: Any = type(cls)
+
+    class Seen(metaclass):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            # A subclass of the user's has a constructor of its own, without these rules.
+            level = innermost((*args, *kwargs.values())) if is_primitive(self) else None
+            if level is None:
+                return super().__call__(*args, **kwargs)
+            return level.call(self, args, kwargs)
+
+        def __made__(self, *args: Any, **kwargs: Any) -> Any:
+            return super().__call__(*args, **kwargs)
+
+        @property
+        def __signature__(self) -> inspect.Signature:
+            cls: Any = self
+            made = cls.__new__ if cls.__init__ is object.__init__ else cls.__init__
+            return inspect.signature(functools.partial(made, None))
+
+    same = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    # Without a dict where cls has none; and @dataclass above @primitive looks for its annotations.
+    same |= {"__slots__": (), "__annotations__": inspect.get_annotations(cls)}
+    seen = Seen(cls.__name__, (cls,), same)
+    seen.__primitive__ = seen
+    return seen
+
+
+@primitive
+def getitem(x: Any, index: Any) -> Any:
+    """Read ``x[index]``."""
+    return x[index]
+
+
+@primitive
+def astype(x: Any, dtype: Any, **options: Any) -> Any:
+    """Convert ``x`` to another dtype."""
+    return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
+
+
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """Convert a traced ``x``; of dtype object are arrays of traced numbers, as ``asarray`` gives.
+
+    Of plain objects NumPy would make, with no derivative, what the rules take for constants.
+    """
+    return np.asarray(x, dtype) if np.dtype(dtype) == object else astype(x, dtype)
+
+
+def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
+    """Build an array from nested sequences of numbers and arrays, traced ones included.
+
+    Parameters
+    ----------
+    x : array_like
+        As for ``np.array``; the entries may be traced.
+    dtype : dtype, optional
+    **options
+        Passed to ``np.array`` where nothing is traced.
+
+    Returns
+    -------
+    array
+        Of the shape that ``np.array`` gives.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> cr.jacobian(lambda x: cr.array([x, x * x]))(3.0)
+    array([1., 6.])
+    """
+    if isinstance(x, Traced):
+        return x if dtype is None else as_dtype(x, dtype)
+    if innermost((x,)) is None:
+        return np.array(x, dtype, **options)
+    stacked = _stack(x)
+    return stacked if dtype is None else as_dtype(stacked, dtype)
+
+
+def _stack(x: Any) -> Any:
+    if not isinstance(x, list | tuple):
+        return x
+    parts = [_stack(part) for part in x]
+    return np.stack(parts) if innermost(parts) is not None else np.array(parts)

@@ -1,0 +1,158 @@
+"""Levels: which derivative a traced value belongs to, and how to look under it.
+
+Every transform call takes the next number of one counter. Inner is higher, so the engine of
+the highest level among the arguments answers first. There is no stack: threads need no care,
+and an exception leaves nothing behind.
+"""
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from ..containers import DEEP, LEAVES, Within, children, fold, map_leaves, refuse_cycle, unless_same
+
+next_level = itertools.count(1).__next__
+
+
+class Level(ABC):
+    """What traced values ask: every call that they take part in, and every write into them.
+
+    ``ForwardLevel``, ``Tape`` and ``LinearProgram`` are one run of one transform each; buffers
+    have a level, too. Who writes an engine of her own begins with ``Engine``, which answers all
+    of this by two methods.
+    """
+
+    __slots__ = ()
+    number: float
+    sweeps = 0  # how many sweeps over the record of this run are going on
+    given: tuple[tuple, list] | None = None  # the inputs, until something is written
+
+    @abstractmethod
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Answer a call of ``f`` in which a traced value of this level takes part."""
+
+    @abstractmethod
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        """Answer ``operation(x)`` with one of Python's operators, whose rule is that of a ufunc."""
+
+    @abstractmethod
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        """Answer ``operation(a, b)`` with an operator; NotImplemented leaves it to the other."""
+
+    @abstractmethod
+    def getitem(self, x: Any, index: Any) -> Any:
+        """Answer ``x[index]``."""
+
+    @abstractmethod
+    def constant(self, x: Any) -> Any:
+        """Return the new array ``x`` as one of this level, which depends on nothing yet."""
+
+    @abstractmethod
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
+
+    def publish(self, root: Any, draft: tuple) -> None:
+        """Give ``root`` the value that is in its draft: see ``views``."""
+        raise NotImplementedError
+
+    def refresh(self, view: Any, root: Any, path: Any) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
+        raise NotImplementedError
+
+
+class Traced:
+    """A value that some transform follows. ``value`` may itself be traced, at a lower level."""
+
+    __slots__ = ("level", "value")
+
+    value: Any
+    level: Level
+
+    def __init_subclass__(cls) -> None:
+        LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
+
+    # Whether it may be written to, and its value must be looked at by ``peek``.
+    writable = False
+
+    def peek(self) -> Any:
+        """Return the value to look at it, and not to keep it: it may be written to."""
+        return self.value
+
+
+_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+
+
+def innermost(args: Any) -> Any:
+    """Return the highest level among ``args``, looking into containers, or None."""
+    # A walk of its own: every call asks, and what it asks for needs neither order nor answers.
+    top = None
+    outer: list = []
+    deep = DEEP
+    values = iter(args)
+    while True:
+        for x in values:
+            if isinstance(x, Traced):
+                level = x.level
+                if top is None or level.number > top.number:
+                    top = level
+                continue
+            kind = type(x)
+            if kind in LEAVES:
+                continue
+            if kind is not tuple and kind is not list:
+                parts = children(x)
+                if parts is None:
+                    continue
+                x = parts.values
+            outer.append(values)
+            if len(outer) == deep:
+                refuse_cycle(args)
+                deep = 0
+            values = iter(x)
+            break
+        else:
+            if not outer:
+                return top
+            values = outer.pop()
+
+
+def is_traced(x: Any) -> bool:
+    """Say whether ``x`` is, or holds, a traced value."""
+    return isinstance(x, Traced) or innermost((x,)) is not None
+
+
+def value(x: Any) -> Any:
+    """Return the number or array under a traced value, in containers too, to be read only.
+
+    Users have ``cr.value``, which gives a copy.
+    """
+    if isinstance(x, Traced):
+        while isinstance(x, Traced):
+            x = x.value
+        return x
+    return map_leaves(value, x) if is_traced(x) else x
+
+
+def type_under(x: Any) -> type:
+    """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
+    while isinstance(x, Traced):
+        try:
+            x = _value(x)
+        except AttributeError:
+            x = x.peek()  # it is being written to
+    return type(x)
+
+
+def strip(x: Any, level: Level) -> Any:
+    """Take the traced values of ``level`` off, in containers too; other levels stay."""
+
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            return x.value if x.level is level else x
+        parts = None if type(x) in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    if isinstance(x, Traced):
+        return x.value if x.level is level else x
+    return x if type(x) in LEAVES else fold(look, x)

@@ -1,0 +1,84 @@
+"""What an engine does with a function that no rule answers for: run it, or refuse it."""
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from ...config import LostDerivativeError, MissingRuleError, user_line
+from ..containers import children
+from ..signatures import name_of
+from .funnel import body
+from .level import Level, Traced, innermost
+from .object_arrays import healed
+from .refusals import describe
+
+_NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math")
+
+
+def runs_in_python(f: Any) -> bool:
+    """Say whether running ``f`` on traced values shows an engine every step that it takes."""
+    f = body(f)
+    if isinstance(f, functools.partial):
+        return runs_in_python(f.func)
+    if isinstance(f, types.MethodType):
+        return runs_in_python(f.__func__)
+    if isinstance(f, types.FunctionType):
+        return True
+    if isinstance(f, type):
+        return f.__module__.partition(".")[0] not in _NOT_PYTHON
+    return any(
+        isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(f).__mro__
+    )
+
+
+def captures_inner(y: Any, level: Level) -> bool:
+    """Say whether ``y``, which ``level`` computed, holds values of a transform inside it.
+
+    They were captured by a function among the arguments, where no level can see them. A value
+    of the inner level belongs around one of the outer, and a rule asked for by the outer level
+    puts it inside.
+    """
+    top = innermost((y,))
+    return top is not None and top.number > level.number
+
+
+def run_body(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Run ``f`` on traced values without its rule, because of ``captures_inner``."""
+    if runs_in_python(f):
+        return healed(body(f)(*args, **kwargs))
+    raise LostDerivativeError(
+        f"{name_of(f)} was called with a function that captures values of an inner transform, "
+        f"in {user_line()}.\n"
+        "  pass those values as arguments"
+    )
+
+
+def missing_rule(table: str, f: Any, args: tuple, kwargs: dict, level: Level) -> MissingRuleError:
+    """Build the error for a call of ``f`` that depends on ``level`` and has no rule."""
+    name = name_of(f)
+    active = [str(i) for i, x in enumerate(args) if innermost((x,)) is level]
+    active += [repr(k) for k, x in kwargs.items() if innermost((x,)) is level]
+    which = f"argument {', '.join(active)} depends" if active else "it depends"
+    shown = [_shown(x) for x in args] + [f"{k}={_shown(x)}" for k, x in kwargs.items()]
+    short = name.rpartition(".")[2]
+    code = name.replace("numpy", "np", 1) if name.startswith("numpy") else name
+    return MissingRuleError(
+        f"{name} has no {table}, and {which} on a differentiated input.\n"
+        f"  called as  {short}({', '.join(shown)})  in {user_line()}\n"
+        f"  add one with @cr.{table}.register({code}), or, if it is constant, "
+        f"cr.non_differentiable({code})"
+    )
+
+
+def _shown(x: Any) -> str:
+    if isinstance(x, Traced | np.ndarray | np.generic):
+        return describe(x)
+    parts = children(x)
+    if parts is not None:
+        shown = ", ".join(_shown(part) for part in parts.values[:4])
+        more = ", ..." if len(parts.values) > 4 else ""
+        return f"[{shown}{more}]" if isinstance(x, list | tuple) else type(x).__name__
+    text = repr(x)
+    return text if len(text) <= 30 else type(x).__name__

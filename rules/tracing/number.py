@@ -1,0 +1,383 @@
+"""What NumPy, Python's operators and ndarray's methods do with a traced value.
+
+``TracedNumber`` and ``TracedArray`` are the only classes that know these protocols. Each
+protocol ends in one of three calls of the value's level: ``unary``, ``binary``, or the funnel
+``call``. Engines subclass the two and add what they store.
+"""
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...config import user_line
+from ..signatures import positional_names
+from .funnel import astype, call
+from .level import Traced, innermost, type_under, value
+from .object_arrays import OBJECT, as_object_array, healed
+from .out_and_where import call_where, write_out
+from .refusals import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost
+from .ufunc_options import LOOP_OPTIONS, call_in_loop
+from .writing import is_fresh
+
+
+def _binary(ufunc: Any, operation: Callable) -> Callable:
+    def operate(self: Traced, other: Any) -> Any:
+        return self.level.binary(ufunc, operation, self, other)
+
+    return operate
+
+
+def _reflected(ufunc: Any, operation: Callable) -> Callable:
+    def operate(self: Traced, other: Any) -> Any:
+        return self.level.binary(ufunc, operation, other, self)
+
+    return operate
+
+
+def _unary(ufunc: Any, operation: Callable) -> Callable:
+    def operate(self: Traced) -> Any:
+        return self.level.unary(ufunc, operation, self)
+
+    return operate
+
+
+def _compare(operation: Callable) -> Callable:
+    # A comparison is piecewise constant: its answer is plain, and control flow is Python's own.
+    def compare(self: Traced, other: Any) -> Any:
+        return operation(value(self), value(other))
+
+    return compare
+
+
+def _method(f: Any) -> Callable:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            return f(self, *args, **kwargs)  # NumPy's protocols know what to do with it
+        return call(f, (self, *args), kwargs)
+
+    return method
+
+
+def _constant_method(name: str) -> Callable:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        return getattr(value(self), name)(*map(value, args), **kwargs)
+
+    return method
+
+
+def _constant_property(name: str) -> property:
+    return property(operator.attrgetter("value." + name))  # each level has this property
+
+
+@functools.lru_cache(maxsize=1024)
+def _place_of_out(f: Any) -> int:
+    """Return where among the arguments of a NumPy function ``out`` stands; 0 where it does not."""
+    names = positional_names(f)
+    return names.index("out") if "out" in names else 0
+
+
+def _one_axis(axis: Any, x: Any) -> Any:
+    """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
+    if type(axis) is tuple and len(axis) == 1:
+        return axis[0]
+    return 0 if axis is None and np.ndim(value(x)) == 1 else axis
+
+
+# Slots that are empty until something needs them.
+_UNSET = frozenset({"base_and_path", "memory", "value", "level"})
+
+# Attributes that tensors of other libraries have, and what to write here.
+_INSTEAD = {
+    "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
+    "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
+    "detach": "write cr.stop_gradient(x)",
+    "grad": "write cr.grad(f)(x), which returns the gradient",
+    "numpy": "write cr.value(x), where no derivative is wanted",
+    "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
+}
+
+
+class TracedNumber(Traced):
+    """A traced number: operators and NumPy's protocols, and nothing of a sequence.
+
+    (NumPy hides the message of an error raised while it converts anything with a length.)
+    """
+
+    __slots__ = ()
+
+    # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
+    __class__ = property(type_under)
+
+    # ---- NumPy's two protocols ----
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            if len(inputs) == 2:
+                return self.level.binary(ufunc, ufunc, *inputs)
+            if len(inputs) == 1:
+                return self.level.unary(ufunc, ufunc, self)
+        f = ufunc if method == "__call__" else getattr(ufunc, method)
+        if method == "reduceat" and len(inputs) > 1:
+            kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
+        if method in ("accumulate", "reduceat") and "axis" in kwargs:
+            kwargs["axis"] = _one_axis(kwargs["axis"], self)
+        if method == "__call__" and kwargs.get("where", True) is not True:
+            return call_where(ufunc, inputs, kwargs)
+        if kwargs.get("out") is not None:
+            out = kwargs.pop("out")
+            return write_out(ufunc, f(*inputs, **kwargs), out)
+        if method == "__call__" and not kwargs.keys().isdisjoint(LOOP_OPTIONS):
+            return call_in_loop(ufunc, inputs, kwargs)
+        return call(f, inputs, kwargs)
+
+    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+        if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
+            kwargs = {**kwargs, "out": args[at]}
+            rest = args[at + 1 :]
+            args = (*args[:at], None, *rest) if rest else args[:at]
+        if kwargs.get("out") is not None:
+            kwargs = dict(kwargs)
+            out = kwargs.pop("out")
+            return write_out(f, f(*args, **kwargs), out)
+        level = innermost((*args, *kwargs.values()))
+        if level is not None:
+            return level.call(f, args, kwargs)
+        given = args, kwargs
+        args, kwargs = healed(given)
+        if args is not given[0] or kwargs is not given[1]:
+            # It was found inside an object array, where the dispatch of f looked for it.
+            return f(*args, **kwargs)
+        # With like=x the array that decides is no argument of the function.
+        y = f(*args, **kwargs)
+        return self.level.constant(y) if is_fresh(y) else y
+
+    # ---- operators ----
+
+    __add__, __radd__ = _binary(np.add, operator.add), _reflected(np.add, operator.add)
+    __sub__, __rsub__ = _binary(np.subtract, operator.sub), _reflected(np.subtract, operator.sub)
+    __mul__, __rmul__ = _binary(np.multiply, operator.mul), _reflected(np.multiply, operator.mul)
+    __truediv__ = _binary(np.true_divide, operator.truediv)
+    __rtruediv__ = _reflected(np.true_divide, operator.truediv)
+    __floordiv__ = _binary(np.floor_divide, operator.floordiv)
+    __rfloordiv__ = _reflected(np.floor_divide, operator.floordiv)
+    __mod__ = _binary(np.remainder, operator.mod)
+    __rmod__ = _reflected(np.remainder, operator.mod)
+    __pow__, __rpow__ = _binary(np.power, operator.pow), _reflected(np.power, operator.pow)
+    __matmul__ = _binary(np.matmul, operator.matmul)
+    __rmatmul__ = _reflected(np.matmul, operator.matmul)
+    __and__ = _binary(np.bitwise_and, operator.and_)
+    __rand__ = _reflected(np.bitwise_and, operator.and_)
+    __or__ = _binary(np.bitwise_or, operator.or_)
+    __ror__ = _reflected(np.bitwise_or, operator.or_)
+    __xor__ = _binary(np.bitwise_xor, operator.xor)
+    __rxor__ = _reflected(np.bitwise_xor, operator.xor)
+    __lshift__ = _binary(np.left_shift, operator.lshift)
+    __rlshift__ = _reflected(np.left_shift, operator.lshift)
+    __rshift__ = _binary(np.right_shift, operator.rshift)
+    __rrshift__ = _reflected(np.right_shift, operator.rshift)
+    __neg__ = _unary(np.negative, operator.neg)
+    __pos__ = _unary(np.positive, operator.pos)
+    __abs__ = _unary(np.absolute, operator.abs)
+    __invert__ = _unary(np.invert, operator.invert)
+
+    def __divmod__(self, other: Any) -> tuple:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple:
+        return other // self, other % self
+
+    __eq__, __ne__ = _compare(operator.eq), _compare(operator.ne)
+    __lt__, __le__ = _compare(operator.lt), _compare(operator.le)
+    __gt__, __ge__ = _compare(operator.gt), _compare(operator.ge)
+
+    # It is equal to numbers seen before, of which a memo would give back plain results.
+    __hash__ = lost(
+        "a key of a dict or a set, or an argument of a function with a cache,",
+        "call the function under its cache (f.__wrapped__)",
+    )
+
+    def __bool__(self) -> bool:
+        return bool(value(self))
+
+    # ---- ways out of tracing ----
+
+    __float__ = lost("float(x), buffer[i] = x, or a function of the math module", KEEP)
+    __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
+    __complex__ = lost("complex(x)", "keep the traced value, or x + 0j")
+    __index__ = lost("an index or a size", SIZES)
+
+    # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
+    __iter__: Any = None
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is tuple and not index:
+            return self
+        parts = index if type(index) is tuple else (index,)
+        if all(part is None or part is ... for part in parts) and parts.count(...) < 2:
+            x = call(np.reshape, (self, (1,)), {})  # an array, which NumPy's numbers keep from ()
+            return call(np.reshape, (x, (1,) * parts.count(None)), {})
+        raise IndexError("invalid index to scalar variable.")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if dtype is not None and np.dtype(dtype) != OBJECT:
+            (lose_array if hasattr(self, "__len__") else lose_number)(self)
+        if np.iscomplexobj(value(self)):
+            lose_complex(self)
+        return as_object_array(self)
+
+    item = lost("x.item()", "x.reshape(()), or x[0] for the one element")
+    tobytes = lost("x.tobytes()", "keep the traced value")
+    tofile = lost("x.tofile(...)", "keep the traced value")
+    dump, dumps = lost("x.dump(...)", "keep the traced value"), lost("x.dumps()", "keep it")
+    view = lost("x.view(...)", "x.astype(dtype); x.real and x.imag for the parts of a complex x")
+
+    # Dask takes what says it is an ndarray for one, whose name it asks for first.
+    __dask_tokenize__ = lost(
+        "a Dask array beside a traced array, such as D @ x or D * x,",
+        "put the traced array first, x * D or x @ D.T, or write np.dot(D, x)",
+    )
+
+    __reduce_ex__ = lost("pickling", "pickle what the differentiated function returns")
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(value(self), digits) if digits is not None else round(value(self))
+
+    def __floor__(self) -> int:
+        return math.floor(value(self))
+
+    def __ceil__(self) -> int:
+        return math.ceil(value(self))
+
+    def __trunc__(self) -> int:
+        return math.trunc(value(self))
+
+    # ---- attributes ----
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for names that are not defined here or by an engine.
+        if name in _UNSET:
+            raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
+        if name.startswith("_") or not hasattr(value(self), name):
+            instead = f".\n  {_INSTEAD[name]}" if name in _INSTEAD else ""
+            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}{instead}")
+        raise AttributeError(
+            f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
+            f"  write cr.value(x).{name}, where no derivative is wanted"
+        )
+
+    dtype = _constant_property("dtype")
+    shape = _constant_property("shape")
+    ndim = _constant_property("ndim")
+    size = _constant_property("size")
+    itemsize = _constant_property("itemsize")
+    nbytes = _constant_property("nbytes")
+    strides = _constant_property("strides")
+    flags = _constant_property("flags")
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        return call(np.transpose, (self,), {})
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        return call(np.matrix_transpose, (self,), {})
+
+    @property
+    def real(self) -> Any:
+        return call(np.real, (self,), {})
+
+    @property
+    def imag(self) -> Any:
+        return call(np.imag, (self,), {})
+
+    # ---- methods ----
+
+    all, any = _constant_method("all"), _constant_method("any")
+    argmax, argmin = _constant_method("argmax"), _constant_method("argmin")
+    argsort, argpartition = _constant_method("argsort"), _constant_method("argpartition")
+    nonzero = _constant_method("nonzero")
+    searchsorted = _constant_method("searchsorted")
+    is_integer = _constant_method("is_integer")
+    clip = _method(np.clip)
+    cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
+    diagonal, trace = _method(np.diagonal), _method(np.trace)
+    dot = _method(np.dot)
+    max, min = _method(np.max), _method(np.min)
+    mean, std, var = _method(np.mean), _method(np.std), _method(np.var)
+    prod, sum = _method(np.prod), _method(np.sum)
+    ravel = _method(np.ravel)
+    repeat, take = _method(np.repeat), _method(np.take)
+    squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
+
+    def copy(self, order: str = "C") -> Any:
+        return self  # a number does not change
+
+    def conj(self) -> Any:
+        return call(np.conjugate, (self,), {}) if np.iscomplexobj(value(self)) else self
+
+    conjugate = conj
+
+    def tolist(self) -> Any:
+        return self
+
+    def round(self, decimals: int = 0) -> Any:
+        return call(np.round, (self, decimals), {})
+
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        return call(np.compress, (condition, self), {"axis": axis})
+
+    def choose(self, choices: Any, **kwargs: Any) -> Any:
+        return call(np.choose, (self, choices), kwargs)
+
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
+        if options.get("copy", True) is False and self.dtype == np.dtype(dtype):
+            return self
+        if np.dtype(dtype) == OBJECT:
+            return self.__array__(copy=True)  # of traced numbers, which keep the derivative
+        return call(astype, (self, dtype), options)
+
+    def flatten(self, order: str = "C") -> Any:
+        return call(np.copy, (call(np.ravel, (self, order), {}),), {})
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        return call(np.reshape, (self, shape[0] if len(shape) == 1 else shape), options)
+
+    def transpose(self, *axes: Any) -> Any:
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return call(np.transpose, (self,), {} if order is None else {"axes": order})
+
+    # ---- text ----
+
+    # The word keeps float(...) from reading the text as a number that has no derivative.
+
+    def __str__(self) -> str:
+        return f"traced({value(self)})"
+
+    __repr__ = __str__
+
+    def __format__(self, specification: str) -> str:
+        return f"traced({format(value(self), specification)})"
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        return self
+
+
+# NumPy computes on an object array by calling, on each entry, the method of the ufunc's name.
+for _ufunc in (
+    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
+    np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt,
+    np.cbrt, np.square, np.reciprocal, np.fabs, np.deg2rad, np.rad2deg, np.degrees, np.radians,
+    np.sign,
+):  # fmt: skip
+    if not hasattr(TracedNumber, _ufunc.__name__):
+        setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
+for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
+    setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))

@@ -1,0 +1,239 @@
+"""Object arrays of traced numbers: what ``np.array([x, y])`` makes, and how they heal.
+
+NumPy asks a value in a list only for ``__array__``. Without a dtype it is given an object array
+of traced numbers, on which NumPy computes entry by entry with Python's operators: slowly, and
+rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
+from ..containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
+from ..signatures import name_of
+from .funnel import array_of
+from .level import Traced, innermost, value
+
+OBJECT = np.dtype(object)
+
+
+def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Heal the arguments of a call."""
+    for x in args:
+        if (type(x) not in LEAVES or type(x) is np.ndarray) and _may_need_healing(x):
+            return healed((args, kwargs))
+    if kwargs and _may_need_healing(kwargs):
+        return healed((args, kwargs))
+    return args, kwargs
+
+
+def is_object_array(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype is OBJECT
+
+
+def holds_traced(x: Any) -> bool:
+    """Say whether ``x`` is an object array that holds traced numbers."""
+    return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
+
+
+def refuse_objects(f: Any, y: Any) -> None:
+    """Refuse what ``f`` made of a traced value and an array of objects."""
+    if type(y) is np.ndarray and y.dtype.kind == "O":
+        raise LostDerivativeError(
+            f"{name_of(f)} of a traced value and an array of dtype object gave objects, which have "
+            f"no derivative, in {user_line()}.\n  make it an array of numbers: a.astype(float)"
+        )
+
+
+def result(y: Any) -> Any:
+    """Return what a differentiated function returned, healed.
+
+    An object array of plain numbers only, or of none, counts as an array of these: it was one of
+    traced numbers before the others were selected or overwritten.
+
+    Raises
+    ------
+    LostDerivativeError
+        If traced values are in an array of a class of its own, such as a masked array.
+    """
+    if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
+        plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
+        if plain.dtype.kind in "fciu":
+            # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
+            return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
+        if type(y) is not np.ndarray and holds_traced(np.asarray(y)):
+            raise LostDerivativeError(
+                f"traced numbers in a {type(y).__name__} cannot be followed.\n"
+                "  compute with plain arrays, and np.where in place of a mask"
+            )
+    return healed(y)
+
+
+def healed(x: Any) -> Any:
+    """Turn object arrays of traced numbers into traced arrays, in containers too."""
+    return fold(_healed, x) if _may_need_healing(x) else x
+
+
+def _healed(x: Any) -> Any:
+    if type(x) is np.ndarray:
+        if x.dtype is not OBJECT:
+            return x
+        if x.size == 0:
+            return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
+        if not holds_traced(x):
+            return x
+        return array_of(x.tolist()) if x.ndim else x.item()[...]
+    parts = None if type(x) in LEAVES else children(x)
+    return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+
+def _may_need_healing(x: Any) -> bool:
+    # Every call asks, and nearly always it is no: so it is found without building anything.
+    outer: list = []
+    values = iter((x,))
+    while True:
+        for part in values:
+            cls = type(part)
+            if cls is np.ndarray:
+                if part.dtype is OBJECT:
+                    return True
+                continue
+            if cls in LEAVES:
+                continue
+            if cls is dict:
+                part = part.values()
+            elif cls is not tuple and cls is not list:
+                return True
+            outer.append(values)
+            if len(outer) == DEEP:
+                return True  # the walk that heals sees whether this one would end
+            values = iter(part)
+            break
+        else:
+            if not outer:
+                return False
+            values = outer.pop()
+
+
+def as_numbers(x: Any) -> Any:
+    """Return an operand that is an object array as numbers, traced where one of them is."""
+    if not is_object_array(x):
+        return x
+    y = healed(x)
+    if y is x:
+        y = np.array(x.reshape(-1).tolist() or np.zeros(0)).reshape(x.shape)
+        if y.dtype is OBJECT:
+            raise TypeError("an object array of other things than numbers met a traced value.")
+    return y
+
+
+def explain(error: Exception) -> None:
+    """Say more about an error that came out of a traced run; the caller raises it again.
+
+    Raises
+    ------
+    TypeError
+        If it is a recursion without end through a container that holds itself.
+    MutationError
+        If it is NumPy's refusal to write into what ``np.asarray`` made of a traced array.
+    LostDerivativeError
+        If C code hides this error of a function it called behind one of its own; or if other
+        code met a traced number, or an array of these, that it cannot compute with.
+    """
+    if isinstance(error, RecursionError):
+        _explain_cycle(error)
+    if isinstance(error, ChainRulesError):
+        return
+    if isinstance(error.__cause__, LostDerivativeError):
+        raise error.__cause__.with_traceback(error.__traceback__) from None
+    message = str(error).strip()
+    if "traced(" in message and ("convert string" in message or "invalid literal" in message):
+        raise LostDerivativeError(
+            f"text was read as a number, and the text was that of a traced value: {message}.\n"
+            "  keep the traced value itself; or write cr.value(x) into the text, where no "
+            "derivative is wanted"
+        ) from error
+    if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
+        raise MutationError(
+            f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
+            "the same, cannot be written to.\n"
+            "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
+            "chainrules.numpy gives the traced array"
+        ) from error
+    if type(error).__module__.partition(".")[0] not in _RAISERS:
+        return
+    if _EXITS.search(message) or _names_traced(message):
+        met, instead = "a traced value, and takes plain numbers only", _KEEP
+    elif _SIGNS.search(message):
+        met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
+    else:
+        return
+    where, called = raised_at(error)
+    raise LostDerivativeError(
+        f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
+    ) from error
+
+
+def _raised_by_a_write(error: ValueError) -> bool:
+    """Say whether a write into a traced array was refused, as NumPy refuses it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    return module.startswith("chainrules.")
+
+
+def _explain_cycle(error: RecursionError) -> None:
+    trace = error.__traceback__
+    for _ in range(20):  # frames, in which the container is a local variable
+        if trace is None:
+            return
+        for x in trace.tb_frame.f_locals.values():
+            try:
+                refuse_cycle(x)
+            except TypeError as refusal:
+                raise refusal from None
+        trace = trace.tb_next
+
+
+def _names_traced(message: str) -> bool:
+    """Say whether a message shows the name of a class of traced values."""
+    words, classes = set(re.findall(r"\w+", message)), [Traced]
+    for cls in classes:
+        classes.extend(cls.__subclasses__())
+    return any(cls.__name__ in words for cls in classes)
+
+
+# Whose errors they are: one of a class of the user's says what the user wants to say.
+_RAISERS = ("builtins", "ctypes", "numpy")
+# What NumPy says where it hides our message, and other code of a number it does not know.
+_EXITS = re.compile("Error setting single item of array|is not JSON serializable|REFS_OK")
+# What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
+_SIGNS = re.compile(
+    r"object array|dtype\('O'\)|dtype object|type object(?! ')|type 'object'|ObjectDType|"
+    "Python object|not supported for the input types|has no callable|does not have an identity|"
+    "not inexact|unsupported data types in input|isn't a view"
+)
+_KEEP = (
+    "keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "
+    "cr.value(x), where no derivative is wanted"
+)
+_BUILD = (
+    "np.array([x, y]) and np.asarray(x) of traced numbers make object arrays: build the array with "
+    "cr.array or np.stack, or use chainrules.numpy\n"
+    "  a function that is not NumPy's needs @cr.primitive and a rule; a check, as of np.testing, "
+    "cr.value(x)"
+)
+
+
+def as_object_array(x: Any) -> np.ndarray:
+    """Return an object array that lies as the traced ``x`` does, with one number per entry."""
+    array = np.empty_like(value(x), object) if type(x).writable else np.empty((), object)
+    if array.ndim == 0:
+        array[()] = x[()] if type(x).writable else x
+    else:
+        for index in np.ndindex(array.shape):
+            array[index] = x[index]
+    return array

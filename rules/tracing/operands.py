@@ -1,0 +1,39 @@
+"""What may stand beside a traced value in an operator, and what counts as an array."""
+
+from typing import Any
+
+import numpy as np
+
+from .array import TracedArray
+from .level import Traced
+
+_NUMBERS = (float, int, complex, np.generic)
+_BASIC = frozenset({int, np.int64, np.int32, np.intp, slice, type(None), type(...)})
+_OPERANDS = (Traced, *_NUMBERS, np.ndarray, list, tuple)
+
+
+def is_operand(x: Any) -> bool:
+    """Say whether an engine handles ``x``; anything else gets its own turn by NotImplemented."""
+    # Traced values first: they say that they are of their number's class, too, but not as fast.
+    if isinstance(x, _OPERANDS):
+        return True
+    return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
+
+
+def is_basic(index: Any) -> bool:
+    """Say whether an index is made of integers and slices: what it reads is a number or a view."""
+    if type(index) is tuple:
+        return _BASIC.issuperset(map(type, index))
+    return type(index) in _BASIC
+
+
+def is_array(x: Any) -> bool:
+    """Say whether a value behaves as an array rather than as a number."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return True
+    if kind is np.float64 or kind is float:
+        return False
+    if isinstance(x, Traced):
+        return isinstance(x, TracedArray)
+    return not isinstance(x, _NUMBERS) and hasattr(x, "shape")

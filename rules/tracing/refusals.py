@@ -1,0 +1,61 @@
+"""The ways out of tracing: where Python or NumPy asks a traced value for its plain number.
+
+What they ask with says little of what the user wrote, so a text names all that it may be.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...config import LostDerivativeError, user_line
+from .level import Traced, value
+
+
+def describe(x: Any) -> str:
+    """Return ``float64[3, 2]`` for an array, the type's name for anything else."""
+    x = value(x)
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return type(x).__name__
+    shape = ", ".join(map(str, np.shape(x)))
+    return f"{dtype}[{shape}]" if np.shape(x) else str(dtype)
+
+
+def lost(what: str, instead: str) -> Callable:
+    """Return a method that refuses to give the plain number, and says what to write instead."""
+
+    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        raise LostDerivativeError(
+            f"{what} needs a plain number, and would drop the derivative of a traced "
+            f"{describe(self)} in {user_line()}.\n"
+            f"  {instead}\n  or write cr.value(x), where no derivative is wanted"
+        )
+
+    return lose
+
+
+KEEP = """keep the traced value:
+    np.sin(x) instead of math.sin(x), x instead of np.float64(x)
+    np.stack([x, y]) or cr.array([x, y]) instead of np.array([x, y], float)
+    np.zeros_like(x) or np.zeros(n, like=x) for a buffer that is written to
+    a + b * rng.normal() instead of rng.normal(a, b)
+    from chainrules import numpy as np, for np.zeros, np.full, np.arange and np.vectorize
+    and for arrays kept in an object (self.y[i] = x), make the object inside the function"""
+STACK = """leave out the dtype, or let the traced value be seen:
+    cr.array(x, float) instead of np.array(x, float) or np.asarray(x, float)
+    np.stack([x, y]) instead of np.array([x, y], float)
+    np.zeros_like(x) or np.zeros(n, like=x) for a buffer that buffer[i:j] = x is written to
+    from chainrules import numpy as np, for np.zeros and other functions that make arrays
+    and for arrays kept in an object (self.y[i] = x), make the object inside the function"""
+TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
+SIZES = """pass integers beside the differentiated arguments, or as fields of an object: there
+    they are constants, and so are tuples of integers; in a list or a dict they are not"""
+lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)
+
+# NumPy says that the imaginary part of an object array is 0, and asks nobody.
+lose_complex = lost(
+    "np.array, np.asarray or a function that is not NumPy's, of complex numbers,",
+    "write cr.array([z, w]) or np.stack([z, w]) instead of np.array([z, w]); z itself instead of "
+    "np.asarray(z)",
+)

@@ -1,0 +1,301 @@
+"""Views: which traced arrays share memory with which, as NumPy's own do, and who may be written to.
+
+A traced array is a handle on a value and its history. The handle that owns the memory is the
+root; a view knows its root and the path from it, the calls (indexing, transposing, reshaping)
+that made it. Whether a call gives a view is decided once, by NumPy, on the primal: a tangent or a
+cotangent may lie in another order of memory, and is never asked.
+
+``y = x * 1.0; v = y[1:]; y[0] = 5`` goes like this. The first write puts a copy of ``y``'s array
+into the slot ``draft`` of the root, and empties its slot ``value`` and those of its views. What
+is in a draft nobody else holds, so the next write goes straight into it. A handle whose slot is
+empty gets its value back when it is read: a view a copy of its part of the draft, and the root
+the draft itself, which is then a draft no more.
+"""
+
+import itertools
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..containers import Within, children, fold
+from .level import Traced
+
+Step = tuple[Any, dict, tuple]  # a function, its options, and positions inside what it returns
+Path = tuple[Step, ...]
+
+_numbers = itertools.count()
+
+
+class Memory:
+    """What is known of the memory that a root owns.
+
+    ``draft`` is what is written to in place of the root's value, or None; ``views`` are those that
+    have a value; ``seen_by`` are the arrays, outside, that show the same memory. ``moved`` is what
+    ``check_swap`` says of the last write.
+    """
+
+    __slots__ = ("draft", "moved", "seen_by", "views")
+
+    def __init__(self, draft: tuple | None = None) -> None:
+        self.draft = draft
+        self.moved: tuple | None = None
+        self.views: dict[int, weakref.ref] = {}
+        self.seen_by: list[Any] = []
+
+    def is_seen(self) -> bool:
+        """Say whether somebody still holds an array that shows this memory."""
+        return any(reference() is not None for reference in self.seen_by)
+
+
+# ---- roots and paths ----------------------------------------------------------------------------
+
+
+def root_of(x: Any) -> tuple[Any, Path]:
+    """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
+    try:
+        # By the slot itself: most arrays have it empty, and need not ask their ``__getattr__``.
+        return type(x).base_and_path.__get__(x)
+    except AttributeError:
+        return x, ()
+
+
+def draft_of(root: Any) -> tuple | None:
+    """Return what is written to in place of the value of ``root``; None where nothing is."""
+    try:
+        return type(root).memory.__get__(root).draft
+    except AttributeError:
+        return None
+
+
+def memory_of(root: Any) -> Memory:
+    """Return what is known of the memory of ``root``, from now on."""
+    try:
+        return type(root).memory.__get__(root)
+    except AttributeError:
+        root.memory = memory = Memory()
+        return memory
+
+
+_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+
+
+def is_draft(x: Any) -> bool:
+    """Say whether ``x`` is a root that is being written to."""
+    try:
+        _value(x)
+        return False  # nearly always, and found without an exception
+    except (AttributeError, TypeError):
+        return isinstance(x, Traced) and draft_of(x) is not None
+
+
+def bare(x: Any) -> Any:
+    """Return the plain array under a traced one, to be looked at and not to be kept."""
+    while isinstance(x, Traced):
+        x = x.peek()
+    return x
+
+
+def follow(path: Path, x: Any) -> Any:
+    """Go from an array, or anything of its shape, to the view at the end of ``path``."""
+    for f, options, positions in path:
+        x = f(x, **options)
+        for position in positions:
+            parts = children(x)
+            assert parts is not None
+            x = parts.values[position]
+    return x
+
+
+def shares_memory(y: Any, x: Any) -> bool:
+    """Say whether the array ``y``, made from ``x``, is a view of it; both may be traced."""
+    if isinstance(y, Traced):
+        return root_of(y)[0] is root_of(x)[0]
+    if type(y) is not np.ndarray or type(x) is not np.ndarray:
+        return False
+    base = y.base
+    if base is None:
+        return False
+    return base is x or base is x.base or np.may_share_memory(y, x)
+
+
+def tie(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+    """Tie the traced ``y`` to the traced ``x`` that it is a view of."""
+    root, path = root_of(x)
+    y.base_and_path = root, (*path, (f, options, positions))
+
+
+def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+    """Tie a view that has its value already, and that a write is going to take it from."""
+    tie(y, x, f, options, positions)
+    remember(y, y.base_and_path[0])
+
+
+def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+    """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
+
+    def look(y: Any, positions: tuple) -> Any:
+        if isinstance(y, Traced):
+            if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
+                register_view(y, x, f, options, positions)
+            return None
+        parts = children(y)
+        if parts is None:
+            return None
+        return Within([(part, (*positions, k)) for k, part in enumerate(parts.values)], list)
+
+    if isinstance(x, Traced):
+        fold(look, y, positions)
+
+
+def views_of_draft(x: Any, f: Any, options: dict) -> Any:
+    """Return ``f(x, **options)`` as views that get their values when they are read.
+
+    ``x`` is a root that is being written to. NotImplemented where ``f`` makes a copy.
+    """
+    memory = draft_of(x)[0]  # type: ignore[index]
+
+    def view(part: Any, positions: tuple) -> Any:
+        parts = children(part)
+        if parts is not None:
+
+            def build(made: list) -> Any:
+                copied = any(inner is NotImplemented for inner in made)
+                return NotImplemented if copied else parts.rebuild(made)
+
+            nodes = [(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
+            return Within(nodes, build)
+        if part is memory:
+            return x
+        if not shares_memory(part, memory):
+            return NotImplemented
+        handle = type(x)()
+        handle.level = x.level
+        tie(handle, x, f, options, positions)
+        return handle
+
+    return fold(view, f(memory, **options), ())
+
+
+# ---- values that come and go --------------------------------------------------------------------
+
+
+def remember(view: Any, root: Any) -> None:
+    """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
+    views = memory_of(root).views
+    # A number of its own for each, so that threads which read the same array do not meet.
+    views[next(_numbers)] = weakref.ref(view)
+    if len(views) >= 64 and not len(views) & (len(views) - 1):
+        # The dead are forgotten at powers of two, so that it stays cheap.
+        for number, reference in list(views.items()):
+            if reference() is None:
+                del views[number]
+
+
+def living_views(root: Any) -> list:
+    """Return the views of ``root`` that have a value and that somebody still holds."""
+    references = list(memory_of(root).views.values())
+    return [view for reference in references if (view := reference()) is not None]
+
+
+def put_draft(root: Any, draft: tuple, *names: str, moved: tuple | None = None) -> None:
+    """Let ``root`` have this draft; the slots ``names``, and those of its views, are empty then."""
+    memory = memory_of(root)
+    if memory.draft is None:
+        _empty(root, names)
+    memory.draft, memory.moved = draft, moved
+    if memory.views:
+        forget(root)
+
+
+def forget(root: Any) -> None:
+    """Take their values from all views of ``root``: they are those of an older version."""
+    views = living_views(root)
+    root.memory.views = {}
+    for view in views:
+        _empty(view, ("value", *type(view).__slots__))
+
+
+def _empty(x: Any, names: tuple) -> None:
+    for name in names:
+        try:  # noqa: SIM105  # every write does this, and a context manager takes its time
+            delattr(x, name)
+        except AttributeError:
+            pass  # empty already
+
+
+def give_value(x: Any) -> None:
+    """Give a handle its value back, which a write has taken from it."""
+    root, path = root_of(x)
+    if root is x:
+        x.level.publish(x, x.memory.draft)
+        x.memory.draft = None
+        forget(x)  # its views hold copies, and may show its memory again
+    else:
+        x.level.refresh(x, root, path)
+        remember(x, root)
+
+
+# ---- copies -------------------------------------------------------------------------------------
+
+
+def copied(x: Any) -> Any:
+    """Copy an array such that the same calls give views of it as of the one it was copied from."""
+    if type(x) is not np.ndarray:
+        return snapshot(x)
+    y = x.copy(order="K")
+    if y.strides == x.strides or x.size == 0 or x.flags.forc:
+        return y
+    # Axes that follow each other without a gap do so in the copy, and no others: a gap is one
+    # entry wide there. A negative stride stays one.
+    strides, width, span = list(x.strides), x.itemsize, x.itemsize
+    for axis in sorted(range(x.ndim), key=lambda axis: abs(x.strides[axis])):
+        stride = abs(x.strides[axis])
+        if x.shape[axis] == 1:
+            continue
+        if stride < span:
+            return x.copy(order="K")  # entries share memory, as np.broadcast_to makes them
+        width += x.itemsize if stride > span else 0
+        strides[axis] = width if x.strides[axis] > 0 else -width
+        width, span = width * x.shape[axis], stride * x.shape[axis]
+    reach = [(n - 1) * s for n, s in zip(x.shape, strides, strict=True) if n > 1]
+    memory, before = np.empty(width, np.uint8), -sum(s for s in reach if s < 0)
+    y = np.ndarray(x.shape, x.dtype, memory, before, strides)
+    y[...] = x
+    return y
+
+
+def snapshot(x: Any) -> Any:
+    """Return ``x`` as it is now: a copy, or another handle on the same version of a traced array.
+
+    What is written into ``x`` afterwards does not change it.
+    """
+    if type(x) is np.ndarray:
+        return x.copy(order="K")
+    if not isinstance(x, Traced):
+        return x.copy() if hasattr(x, "copy") and hasattr(x, "shape") else x
+    if not type(x).writable:
+        return x
+    handle = type(x)()
+    handle.level = x.level
+    handle.value = x.value
+    if isinstance(x.value, Traced):
+        handle.value = snapshot(x.value)
+    for name in type(x).__slots__:
+        setattr(handle, name, getattr(x, name))
+    return handle
+
+
+def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
+    """Return the axes of an array from the outermost in memory to the innermost; None for C."""
+    if x.flags.c_contiguous:
+        return None
+    axes = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
+    return None if axes == list(range(x.ndim)) else tuple(axes)
+
+
+def laid_out(x: Any, axes: tuple[int, ...] | None) -> Any:
+    """Copy an array, traced or not, such that its axes lie in memory in the order ``axes``."""
+    if axes is None:
+        return np.copy(x, order="C")
+    return np.transpose(np.copy(np.transpose(x, axes), order="C"), np.argsort(axes).tolist())

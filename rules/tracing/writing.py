@@ -1,0 +1,200 @@
+"""Writing into an array that is followed: what is asked before, and what is refused.
+
+A write is refused where it would not be seen by others that show the same memory, where it would
+lose a derivative, and where NumPy refuses it.
+"""
+
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from ...config import MutationError, user_line
+from ..containers import LEAVES, iterate_leaves
+from ..shapes import dtype_of
+from .level import Traced
+from .views import Path, bare, follow, laid_out, memory_of, root_of
+
+
+def is_fresh(y: Any) -> bool:
+    """Say whether a new array can hold traced numbers: integers and booleans cannot."""
+    return type(y) is np.ndarray and y.dtype.kind in "fc"
+
+
+def raised(buffer: Any, v: Any) -> Any:
+    """Return ``buffer`` as an array that ``v`` can be written into: traced where ``v`` is."""
+    if isinstance(v, Traced) and not (
+        isinstance(buffer, Traced) and buffer.level.number >= v.level.number
+    ):
+        return v.level.constant(buffer)
+    return buffer
+
+
+def written(x: Any, path: Path, index: Any, v: Any, axes: tuple[int, ...] | None = None) -> Any:
+    """Return a copy of ``x`` in which ``v`` was written at ``index`` of a view of it.
+
+    ``axes`` is the order of memory in which the path makes views; see ``axes_of``.
+    """
+    y = raised(laid_out(x, axes), v)
+    follow(path, y)[index] = v
+    return y
+
+
+def hand_out(root: Any, array: np.ndarray) -> None:
+    """Note that ``array`` shows the memory of ``root``, or what it holds, to other code."""
+    memory = memory_of(root)
+    memory.seen_by = [reference for reference in memory.seen_by if reference() is not None]
+    memory.seen_by.append(weakref.ref(array))
+
+
+def mark_shared(given: Any, traced: Any) -> None:
+    """Note of arguments that share memory with each other that their memory is seen elsewhere.
+
+    ``traced`` is what the function gets for ``given``: a write into one is not seen in the other.
+    """
+    if len(given) == 1 and type(given[0]) in LEAVES:
+        return
+    arrays = [x for x in iterate_leaves(given) if type(x) is np.ndarray or _is_array(x)]
+    if len(arrays) < 2:
+        return
+    handles = [x for x in iterate_leaves(traced) if type(x) is np.ndarray or _is_array(x)]
+    plain = []
+    roots: dict[int, int] = {}
+    for k, x in enumerate(arrays):
+        if _is_array(x):
+            other = roots.setdefault(id(root_of(x)[0]), k)
+            if other != k:
+                _mark(handles[k], handles[other])
+        elif x.size:
+            plain.append((*byte_bounds(x), k))
+    end, last = -1, -1
+    for low, high, k in sorted(plain):
+        if low < end and np.may_share_memory(arrays[k], arrays[last]):
+            _mark(handles[k], handles[last])
+        if high > end:
+            end, last = high, k
+
+
+def mark_views(y: Any, args: tuple) -> None:
+    """Note what a rule by hand gave back that shares memory with an argument: nothing ties them.
+
+    So a write into either is refused, which would have to be seen in the other.
+    """
+    if not isinstance(y, Traced):
+        parts = () if type(y) in LEAVES else iterate_leaves(y)
+        for part in parts:
+            if _is_array(part):
+                mark_views(part, args)
+        return
+    memory = bare(y) if y.writable else None
+    if type(memory) is not np.ndarray or memory.base is None:
+        shared = [x for x in args if _is_array(x) and bare(x) is memory]
+    else:
+        shared = [x for x in iterate_leaves(args) if np.may_share_memory(_memory(x), memory)]
+    if shared:
+        _mark(y, *shared)
+
+
+def _memory(x: Any) -> Any:
+    x = bare(x)
+    return x if type(x) is np.ndarray else _NOTHING
+
+
+_NOTHING = np.zeros(0)
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Traced) and x.writable
+
+
+def _mark(*handles: Any) -> None:
+    for x in handles:
+        if _is_array(x):
+            memory_of(root_of(x)[0]).seen_by.append(lambda: True)  # as long as the run lasts
+
+
+def check_write(x: Any, v: Any, level: Any) -> None:
+    """Refuse to write ``v`` into ``x`` where that would lose a derivative.
+
+    Raises
+    ------
+    MutationError
+    """
+    if not isinstance(v, Traced):
+        return
+    if v.level.number > level.number:
+        raise MutationError(
+            f"a value of an inner transform would be written into an array of an outer one in "
+            f"{user_line()}.\n  make the array inside the inner function, and return it"
+        )
+    dtype = dtype_of(x)
+    if dtype is not None and dtype.kind not in "fc":
+        raise MutationError(
+            f"an array of dtype {dtype} would truncate a traced number that is written into it "
+            f"in {user_line()}.\n  make it an array of floats: np.zeros_like(x, dtype=float)"
+        )
+
+
+def begin_write(root: Any) -> tuple | None:
+    """Return the draft of ``root``, and refuse a write that others could not see, or may not do.
+
+    Raises
+    ------
+    MutationError
+        If the memory is seen elsewhere: by what ``np.asarray`` made of the array, or as another
+        argument.
+    ValueError
+        If the array is read-only, as NumPy does.
+    """
+    given = root.level.given
+    if given is not None:
+        root.level.given = None
+        mark_shared(*given)
+    memory = memory_of(root)
+    if memory.seen_by and memory.is_seen():
+        raise MutationError(
+            f"a write in {user_line()} goes into an array whose memory is seen elsewhere, as "
+            "another argument, or by what np.asarray(x) made of it, and would not be seen there.\n"
+            "  write into a copy (x = x.copy()); np.asarray of chainrules.numpy gives x itself"
+        )
+    if memory.draft is None:
+        array = bare(root)
+        if type(array) is np.ndarray and not array.flags.writeable:
+            error = ValueError("assignment destination is read-only")
+            error.add_note("  it is so in NumPy as well: write into a copy (x = x.copy())")
+            raise error
+    return memory.draft
+
+
+def check_swap(x: Any, index: Any, v: Any, draft: Any) -> tuple | None:
+    """Refuse the second half of a swap of views; else say what ``x[index] = v`` moved where.
+
+    ``x[i], x[j] = x[j], x[i]`` makes two equal rows, since ``x[i]`` shows what was just written
+    into it. That is NumPy's meaning, and never what was meant: its shuffles, which know better for
+    its own arrays, do the same with any other. Refused is a write that is sure to change nothing:
+    back to where its value has just come from, unless by the handle ``v`` itself.
+
+    Raises
+    ------
+    MutationError
+    """
+    if not (isinstance(v, Traced) and v.writable):
+        return None
+    root, path = root_of(x)
+    if root_of(v)[0] is not root:
+        return None
+    array = bare(draft)
+    to, source = _place(follow(path, array)[index]), _place(follow(root_of(v)[1], array))
+    before = root.memory.moved
+    if before and before[:2] == (source, to) != (to, to) and before[2]() is not v:
+        raise MutationError(
+            f"two parts of a traced array are swapped through views in {user_line()}: "
+            "x[i], x[j] = x[j], x[i] makes both equal, and so does rng.shuffle(x).\n"
+            "  write x[[i, j]] = x[[j, i]], or x[...] = x[rng.permutation(len(x))]; or swap copies"
+        )
+    return to, source, weakref.ref(x)
+
+
+def _place(x: np.ndarray) -> tuple:
+    return x.__array_interface__["data"], x.shape, x.strides

@@ -14,6 +14,7 @@ from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import as_numbers, healed, healed_call, is_object_array, refuse_objects
 from ..tracing.operands import is_operand
 from ..tracing.writing import mark_views
+from .buffers import is_writer
 
 
 class Engine(Level):
@@ -126,6 +127,12 @@ class Engine(Level):
         given = args, kwargs
         args, kwargs = healed_call(args, kwargs)
         if args is not given[0]:
+            if args[0] is not given[0][0] and is_writer(f):
+                raise MutationError(
+                    f"{name_of(f)} would write into an object array of traced numbers, such as "
+                    f"np.asarray makes of a traced array, in {user_line()}.\n"
+                    "  write into the traced array itself, or into a copy (x.copy())"
+                )
             # What was healed may belong to a level inside this one, which answers first.
             level = innermost((*args, *kwargs.values()))
             if level is not self:

@@ -11,7 +11,7 @@ from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
 from .other_kinds import Composed, FreshArray, NonDifferentiable
-from .reduction_kind import ReductionRule, refuse_integers
+from .reduction_kind import ReductionRule, refuse_real
 from .tables import RuleTable, frule, hashable, rrule, traced_options
 
 
@@ -147,14 +147,15 @@ def bilinear_rule(
     _add_kind(f, BilinearRule(f, left, right, defined_at(left), block=block, pattern=pattern))
 
 
-def reduction_rule(*functions: Any, adapt: Callable = refuse_integers) -> Callable:
+def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
     """Decorator: the function below weighs the entries that ``functions`` reduce.
 
     Its signature is ``weights(f, x, y, axis, **options)``: for the entries of ``x``, the
     derivatives of that entry of ``y`` which they go into. ``y`` keeps the axes that are reduced;
     ``axis`` has a default where that of ``f`` is not None. ``keepdims``, ``dtype`` and ``where``
     are seen to, and the options that the function names are passed on. ``adapt(x, **options)``
-    returns the options to go by, and refuses some; if it is not given, dtypes of integers.
+    returns the options to go by, and refuses some; if it is not given, dtypes of
+    integers, and real ones of complex numbers.
 
     Examples
     --------

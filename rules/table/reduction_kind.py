@@ -49,6 +49,16 @@ def refuse_integers(x: Any, dtype: Any = None, **options: Any) -> dict:
     return {"dtype": dtype, **options}
 
 
+def refuse_real(x: Any, dtype: Any = None, **options: Any) -> dict:
+    """Refuse a real ``dtype`` for complex numbers, too: NumPy drops imaginary parts on its way."""
+    if dtype is not None and np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
+        raise MissingRuleError(
+            f"a reduction of complex numbers with dtype={np.dtype(dtype)} has no rule.\n"
+            "  leave out dtype, or take the real part before"
+        )
+    return refuse_integers(x, dtype, **options)
+
+
 class ReductionRule(Kind):
     """``weights(f, x, y, axis, **options)`` are dy/dx, where ``y`` keeps the axes that are reduced.
 

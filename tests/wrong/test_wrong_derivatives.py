@@ -519,7 +519,34 @@ def test_on_a_branch_cut_the_sign_of_a_zero_decides(f, zero):
         assert abs(np.conj(zbar) * along - expected) < 1e-6
 
 
-@pytest.mark.parametrize("f", [np.var, np.std])
+@pytest.mark.parametrize("write", [
+    lambda a, x: np.subtract.at(a, ([0],), x[:1]), lambda a, x: np.put(a, [0], x[1:]),
+    lambda a, x: np.copyto(a, x), lambda a, x: np.putmask(a, [True, False], x),
+])  # fmt: skip
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asarray, np.asanyarray, np.array])
+def test_a_write_into_an_object_array_of_traced_numbers_is_not_lost(write, make):
+    def f(x):
+        a = make(x)
+        write(a, x * 2.0)
+        return np.sum(a * [3.0, 5.0])
+
+    x = np.array([1.4, 0.8])
+    expected = f(x.copy())
+    for run in (lambda: cr.vjp(f, x)[0], lambda: cr.jvp(f, (x,), (x,))[0]):
+        try:
+            assert run() == expected
+        except cr.MutationError as error:
+            assert "copy" in str(error)
+
+
+def test_unique_values_of_complex_numbers_come_in_the_order_of_numpy():
+    z = np.array([[0.633, 0.903, 0.433], [1.133, 1.403, 1.513]]) * (1 + 0.5j)
+    y, ydot = cr.jvp(np.unique_values, (z,), (z,))
+    np.testing.assert_array_equal(np.unique_values(z), y)
+    np.testing.assert_array_equal(y, ydot)
+
+
+@pytest.mark.parametrize("f", [np.var, np.std, np.prod])
 def test_variance_of_complex_numbers_in_a_real_dtype_is_refused(f):
     z = np.array([1.4, 0.8, 1.3]) * (1 + 0.5j)
     for transform in (lambda: cr.vjp(lambda z: f(z, dtype=float), z), lambda: cr.jvp(

@@ -149,7 +149,11 @@ NOT_SORTED = {"sorted": False} if "sorted" in positional_names(np.unique) else {
 
 @composed(np.unique_values)
 def unique_values(x):
-    return np.unique(x, equal_nan=False, **NOT_SORTED)
+    y = np.unique(x, equal_nan=False, **NOT_SORTED)
+    own = np.unique_values(value(x))  # complex numbers come in the order of a hash table
+    if np.array_equal(value(y), own, equal_nan=True):
+        return y
+    return y[np.argsort(np.argsort(value(y)))[np.argsort(np.argsort(own))]]
 
 
 def sorted_values(x):

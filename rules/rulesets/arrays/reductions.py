@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError
 from ... import (
     Masked,
     NoTangent,
@@ -138,17 +137,7 @@ def deviation(var, x, axis, ddof, where, mean):
     return where, c, np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
 
 
-def refuse_real(x, dtype=None, **options):
-    """Refuse a real ``dtype`` for complex numbers: NumPy drops only the mean's imaginary part."""
-    if dtype is not None and np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
-        raise MissingRuleError(
-            f"a variance of complex numbers with dtype={np.dtype(dtype)} has no rule.\n"
-            "  leave out dtype, or take that of the real part"
-        )
-    return refuse_integers(x, dtype, **options)
-
-
-@reduction_rule(np.var, np.nanvar, adapt=refuse_real)
+@reduction_rule(np.var, np.nanvar)
 def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None):
     """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
 

@@ -5,6 +5,7 @@ of the values under the traces, then by the traits of the config.
 """
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from ...config import RuleConfig, RuleError, defined_at
@@ -87,6 +88,8 @@ class RuleTable:
             return kind
         methods = self.methods_of(f)
         if methods is None:
+            if type(f) is FunctionType and not hasattr(f, "__primitive__"):
+                return None  # most often: what a transform was given
             found = load_rules_of(f) or any(derive(f) for derive in derivers)
             return self.find(config, f, args) if found else None
         return methods.find(type(config), tuple(map(type_under, args)))

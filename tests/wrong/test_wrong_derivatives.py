@@ -537,6 +537,10 @@ def test_a_write_into_an_object_array_of_traced_numbers_is_not_lost(write, make)
             assert run() == expected
 
 
+def test_multi_dot_of_two_numbers():
+    assert 6.0 == cr.grad(lambda x: np.linalg.multi_dot([x, x]))(3.0)
+
+
 def test_unique_values_of_complex_numbers_come_in_the_order_of_numpy():
     z = np.array([[0.633, 0.903, 0.433], [1.133, 1.403, 1.513]]) * (1 + 0.5j)
     y, ydot = cr.jvp(np.unique_values, (z,), (z,))

@@ -124,6 +124,8 @@ def fit_axes(xbar, shape):
 @composed(np.linalg.multi_dot)
 def multi_dot(arrays):
     arrays = list(arrays)
+    if len(arrays) == 2:
+        return np.dot(*arrays)  # whatever they are, as in NumPy
     shapes = [np.shape(a) for a in arrays]
     sizes = [shapes[0][0] if len(shapes[0]) == 2 else 1, *(shape[0] for shape in shapes[1:])]
     sizes.append(shapes[-1][1] if len(shapes[-1]) == 2 else 1)

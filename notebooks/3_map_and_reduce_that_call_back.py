@@ -240,6 +240,59 @@ assert " ".join(logging.log) == (
 logging.log
 
 # %% [markdown]
+# ## An engine with traced values of its own
+#
+# An engine that does not only call functions, but follows what happens inside them, needs values
+# that tell it: numbers and arrays of its own. `Engine` is the base of ours, too. Whatever its
+# traced values meet, an operator, an index, a function of NumPy, `cr.map` or a primitive, comes
+# down to one of two methods: a rule of a *kind*, such as the partials of `np.sin`, or a rule by
+# hand. What it answers besides, for speed or for writes into arrays, it overrides.
+
+# %%
+from chainrules.rules import Engine, ProjectTo, TracedArray, TracedNumber, frule, strip, unthunk
+
+
+class Pair(TracedNumber):
+    __slots__ = ("tangent",)
+
+
+class PairArray(TracedArray):
+    __slots__ = ("tangent",)
+
+
+class Pairs(Engine):
+    """Forward mode in twenty lines: values in pairs with their tangents."""
+
+    table = frule
+
+    def apply_kind(self, kind, f, args, kwargs, values, y):
+        return self.pair(y, kind.push_all(map(self.tangent_of, args), y, values, kwargs))
+
+    def apply_rule(self, rule, f, args, kwargs, values):
+        tangents = tuple(map(self.tangent_of, (f, *args)))
+        return self.pair(*frule.run(rule, self.config, tangents, strip(f, self), values, kwargs))
+
+    def pair(self, x, xdot):
+        traced = PairArray() if isinstance(x, np.ndarray) else Pair()
+        traced.value, traced.level = x, self
+        traced.tangent = ProjectTo(x)(np.broadcast_to(unthunk(xdot), np.shape(x))[()])
+        return traced
+
+    def tangent_of(self, x):
+        return x.tangent if self.carries(x) else cr.ZeroTangent()
+
+
+level = Pairs(cr.ForwardConfig())
+x = level.pair(np.array([0.5, 1.0, 2.0]), np.ones(3))
+y = np.linalg.norm(np.exp(-x)[1:] * x[0]) + np.sum(x**2)
+
+expected = cr.jvp(
+    lambda x: np.linalg.norm(np.exp(-x)[1:] * x[0]) + np.sum(x**2), (x.value,), (x.tangent,)
+)
+assert np.allclose([y.value, y.tangent], expected)
+float(y.tangent)
+
+# %% [markdown]
 # ## A trait of one's own
 #
 # Any class can be a trait. Reverse mode has to remember every step until the way back; for a long

@@ -537,6 +537,14 @@ def test_a_write_into_an_object_array_of_traced_numbers_is_not_lost(write, make)
             assert run() == expected
 
 
+@pytest.mark.parametrize("index", [0.4, 1.7, [0.4], True])
+def test_take_at_what_is_no_integer(index):
+    x = np.array([1.5, 2.5])
+    expected = np.zeros(2)
+    expected[np.asarray(index).astype(int)] = 1.0
+    np.testing.assert_array_equal(expected, cr.grad(lambda x: np.sum(np.take(x, index)))(x))
+
+
 def test_multi_dot_of_two_numbers():
     assert 6.0 == cr.grad(lambda x: np.linalg.multi_dot([x, x]))(3.0)
 

@@ -178,7 +178,7 @@ def take_index(shape, indices, axis, mode):
     """Return the index that reads what ``np.take`` takes; without axis where ``x`` has none."""
     axis = axis if shape else None
     n = int(np.prod(shape)) if axis is None else shape[axis]
-    indices = np.asarray(indices, None if np.size(indices) else int)
+    indices = np.asarray(indices).astype(int)  # NumPy takes 0.4 for 0, if it is no array
     if mode == "wrap":
         indices = indices % n
     elif mode == "clip":

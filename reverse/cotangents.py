@@ -1,15 +1,40 @@
-"""The cotangents of a sweep under way, and which of them it may write into."""
+"""The cotangents of a sweep under way, and which of them it may write into.
+
+``y = x * a + x * b`` sends two cotangents to ``x``. The first is borrowed as it is, the second makes
+a sum of the sweep's own, and any further one is added into that, in place. With large arrays a new
+array for every product costs as much as the product: so products, too, are made in the memory of
+what the sweep has made itself. What a rule returned, the seeds, and what went to two places are
+not its own.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
-from .owned import add_into
 from .pieces import Pieces
 
 _array = np.ndarray
+LARGE = 1 << 13  # entries; of fewer, a new array costs less than the question
+
+_numbers = frozenset((float, int, np.float64))
+
+
+def multiply_into(ybar: np.ndarray, factor: Any) -> Any:
+    """Return ``factor * ybar``, in the memory of ``ybar`` where it fits."""
+    if type(factor) is np.ndarray:
+        fits = factor.dtype is ybar.dtype and factor.shape == ybar.shape
+    else:
+        fits = type(factor) in _numbers and ybar.dtype is FLOAT64
+    return np.multiply(factor, ybar, out=ybar) if fits else factor * ybar
+
+
+def add_into(present: np.ndarray, xbar: np.ndarray) -> np.ndarray:
+    """Return ``present + xbar``, in the memory of ``present`` where it fits."""
+    fits = present.dtype is xbar.dtype and present.shape == xbar.shape
+    return np.add(present, xbar, out=present) if fits else present + xbar
 
 
 class Cotangents:

@@ -27,10 +27,9 @@ from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import unmask
 from ..rules.tangents.project import cast
-from .cotangents import Cotangents
+from .cotangents import LARGE, Cotangents, multiply_into
 from .entries import Entry
 from .nodes import pull_item
-from .owned import LARGE, multiply_into
 from .pieces import Pieces
 
 _array = np.ndarray

@@ -17,7 +17,7 @@ from ..containers import (
     fold,
     iterate_leaves,
 )
-from ..shapes import FLOAT64, dtype_of, shape_of, tangent_dtype
+from ..shapes import dtype_of, shape_of, tangent_dtype
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import (
     ZERO,
@@ -39,9 +39,10 @@ _NUMBERS = (float, int, complex, np.number, Traced)
 
 def is_perturbable_input(x: Any) -> bool:
     """Say whether a leaf is a number or an array that can be perturbed; integers can."""
+    cls = type(x)
+    if cls is float or cls is np.float64:
+        return True
     dtype = dtype_of(x)
-    if dtype is FLOAT64:
-        return isinstance(x, _NUMBERS) or is_array(x)
     if dtype is None or tangent_dtype(dtype) is None:
         return False
     return isinstance(x, _NUMBERS) or is_array(x)

@@ -100,7 +100,7 @@ cr.grad(lambda t: np.sum(t * t))(np.asarray({x}))
 cr.linearize(np.tanh, np.asarray({x}))[1]({x})|cr.array([{x}, 1.0])
 cr.grad(lambda t: np.sum(t * {x}))({x})
 __import__("chainrules").numpy.full(2, {x}, dtype=object).sum()
-__import__("chainrules").numpy.array([{x}], dtype=object).sum()
+__import__("chainrules").numpy.array([{x}], dtype=object).sum() * 1.0
 __import__("math").sin({x})|__import__("statistics").mean([{x}, {x}])
 __import__("copy").deepcopy({x}) * 2.0|hash({x}) * 0 + {x}
 __import__("json").loads(__import__("json").dumps({x}))

@@ -1,10 +1,10 @@
 """The cotangents of a sweep under way, and which of them it may write into.
 
 ``y = x * a + x * b`` sends two cotangents to ``x``. The first is borrowed as it is, the second
-makes a sum of the sweep's own, and any further one is added into that, in place. With large arrays a new
-array for every product costs as much as the product: so products, too, are made in the memory of
-what the sweep has made itself. What a rule returned, the seeds, and what went to two places are
-not its own.
+makes a sum of the sweep's own, and any further one is added into that, in place. With large
+arrays a new array for every product costs as much as the product: so products, too, are made in
+the memory of what the sweep has made itself. What a rule returned, the seeds, and what went to
+two places are not its own.
 """
 
 from typing import Any

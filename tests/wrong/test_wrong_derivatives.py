@@ -537,6 +537,17 @@ def test_a_write_into_an_object_array_of_traced_numbers_is_not_lost(write, make)
             assert run() == expected
 
 
+@pytest.mark.parametrize("f", [np.median, np.nanmedian])
+@pytest.mark.parametrize("axes", [[0, -1], [0]])
+def test_medians_along_a_list_of_axes(f, axes):
+    x = np.array([[1.533, 0.883], [1.323, 1.603]])
+    for transform in (cr.jacrev, cr.jacfwd):
+        found = transform(lambda x: f(x, axis=axes))(x)
+        np.testing.assert_array_equal(found, transform(lambda x: f(x, axis=tuple(axes)))(x))
+        quantile = transform(lambda x: np.quantile(x, 0.5, axis=axes))(x)
+        np.testing.assert_allclose(found, quantile, rtol=1e-12)
+
+
 @pytest.mark.parametrize("index", [0.4, 1.7, [0.4], True])
 def test_take_at_what_is_no_integer(index):
     x = np.array([1.5, 2.5])

@@ -18,6 +18,11 @@ from .ties import has_branch, in_order, motion, through, weighed
 QUANTILE = {np.median: np.quantile, np.nanmedian: np.nanquantile}
 
 
+def one_or_several(axis):
+    """An axis, or a tuple of them: these functions take lists, too."""
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
 def middle(median, a, axis):
     """The weight of each number in the median: half for each of the two numbers in the middle.
 
@@ -55,6 +60,7 @@ def in_the_middle(median, a, axis, keepdims):
 @frule.register(np.median)
 @frule.register(np.nanmedian)
 def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepdims=False):
+    axis = one_or_several(axis)
     _, adot = tangents
     y, even, chosen = in_the_middle(median, a, axis, keepdims)
     ydot = weighed(even if chosen is None else chosen, adot)
@@ -64,6 +70,7 @@ def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepd
 @rrule.register(np.median)
 @rrule.register(np.nanmedian)
 def median_rrule(median, a, *, axis=None, overwrite_input=False, keepdims=False):
+    axis = one_or_several(axis)
     project_a = ProjectTo(a)
     y, even, chosen = in_the_middle(median, a, axis, keepdims)
 
@@ -165,6 +172,7 @@ def weighted(a, lanes, q, n, weights):
 
 
 def quantiles_of(a, q, axis, method, keepdims, skip_nan, weights):
+    axis = one_or_several(axis)
     unsorted = in_lanes(a, axis)
     lanes = np.sort(unsorted, axis=-1)
     missing = np.isnan(lanes)

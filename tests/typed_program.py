@@ -5,6 +5,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import chainrules as cr
+from chainrules import numpy as cnp
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -31,3 +32,9 @@ def square(x: float) -> float:
 assert_type(square(2.0), float)
 cr.scalar_rule(square, lambda _, x: 2 * x)
 y, pullback = cr.vjp(loss, x, 2.0)
+
+# chainrules.numpy has the types of NumPy.
+assert_type(cnp.zeros(3), Vector)
+assert_type(cnp.pi, float)
+cnp.linalg.solve(cnp.eye(2), cnp.ones(2))
+no_such_name = cnp.nonsense  # type: ignore[attr-defined]

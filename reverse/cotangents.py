@@ -17,8 +17,6 @@ from ..rules.table.structural_zeros import Masked, unmask
 from .pieces import Pieces
 
 _array = np.ndarray
-LARGE = 1 << 13  # entries; of fewer, a new array costs less than the question
-
 _numbers = frozenset((float, int, np.float64))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ..config import AsksForBlocks, RuleConfig
+from ..config.thresholds import WORTH_RECORDING
 from ..forward.jacfwd import sparse_forward_jacobian
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.linear.compression import prefers_rows, sparse_matrix
@@ -16,10 +17,6 @@ from .transposed import transposed
 from .vjp import ReverseConfig, pulling
 
 P = ParamSpec("P")
-
-
-# To record the sweep costs about as much as it costs to run it for so many cotangents.
-WORTH_RECORDING = 5
 
 
 class ReverseBlocks(ReverseConfig, AsksForBlocks):

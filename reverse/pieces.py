@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..config.thresholds import LARGE_PIECE
 from ..rules import ZeroTangent, add, array_of
 from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, unmask
 
 _INTEGERS = (int, np.integer)
-# A piece is large that is at least this fraction of its array.
-LARGE = 8
 
 
 class Pieces:
@@ -118,7 +117,7 @@ class Pieces:
 
     def _is_large(self, index: Any, ybar: Any) -> bool:
         joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)
-        return joined or LARGE * math.prod(shape_of(ybar)) >= self.space.size
+        return joined or LARGE_PIECE * math.prod(shape_of(ybar)) >= self.space.size
 
     def _joined(self, pairs: list) -> tuple[Any, Any]:
         """Return several pieces as one, with its index."""

@@ -22,12 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero, unthunk
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import unmask
 from ..rules.tangents.project import cast
-from .cotangents import LARGE, Cotangents, multiply_into
+from .cotangents import Cotangents, multiply_into
 from .entries import Entry
 from .nodes import pull_item
 from .pieces import Pieces
@@ -130,7 +131,7 @@ def sweep(
                 continue
         # What the sweep made itself it may write into, if nobody else was given it. Small arrays
         # are not worth the question.
-        large = type(ybar) is _array and ybar.size >= LARGE
+        large = type(ybar) is _array and ybar.size >= WRITTEN_INTO
         ours = large and i in owned
         if size == 3:
             a, partial, args = entry

@@ -5,17 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import BLOCK_IN_CACHE, LARGEST_BLOCK
 from .. import AbstractZero, array_of, astype, is_traced
 from ..shapes import dtype_of, shape_of
 from ..tangents.project import ProjectTo
 from .blocks import Block
 from .leaves import leaves, with_leaves
 from .program import LinearProgram
-
-# As many numbers as one result of a step may hold on average: so a block stays in a processor's
-# cache. And as many as the largest may hold, for the memory.
-CACHED = 2**17
-LARGEST = 2**21
 
 
 def is_complex(x: Any) -> bool:
@@ -66,7 +62,7 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
         return [block_values(y, None, 0) for y in targets]
     largest = max(program.largest, *map(size_of, directions.sources), 1)
     mean = max(program.total // len(program.steps), 1)
-    step = max(1, min(count, CACHED // mean, LARGEST // largest))
+    step = max(1, min(count, BLOCK_IN_CACHE // mean, LARGEST_BLOCK // largest))
     chunks = []
     for begin in range(0, count, step):
         end = min(begin + step, count)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError
+from ...config.thresholds import LARGEST_PATTERN, PROBED
 from ..containers import LEAVES, iterate_leaves, map_leaves
 from ..shapes import shape_of
 from ..signatures import name_of
@@ -21,12 +22,6 @@ from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.level import value
 from .blocks import Block, blocks_in, is_elementwise, run_on_block
-
-# A pattern of more entries than this is none.
-LARGEST = 10**8
-
-# A linear function of so few numbers is asked what each of them does.
-PROBED = 256
 
 
 class Pattern:
@@ -238,7 +233,7 @@ def refuse_too_many(f: Any, size: int, count: int) -> None:
     ------
     MissingRuleError
     """
-    if size * count > LARGEST:
+    if size * count > LARGEST_PATTERN:
         raise MissingRuleError(
             f"nothing is known of which entries {name_of(f)} makes of which others, and all "
             f"{size} of all {count} are too many.\n  leave out sparse=True"

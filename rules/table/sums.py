@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-SHORT = 64  # entries that lie together, up to which the product is the faster one
-FEW = 512  # entries, up to which it is not worth the question
+from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
 
 
 def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
     """Return ``np.sum(x, axis)`` of a plain array, where ``axis`` ascends from 0."""
-    if x.size > FEW and axis and x.dtype.char in "fdFD" and x.flags.c_contiguous:
+    if x.size > FEW_TO_SUM and axis and x.dtype.char in "fdFD" and x.flags.c_contiguous:
         first, end, shape = axis[0], axis[-1] + 1, x.shape
         n, inner = math.prod(shape[first:end]), math.prod(shape[end:])
-        if end - first == len(axis) and (n if inner == 1 else inner) <= SHORT:
+        if end - first == len(axis) and (n if inner == 1 else inner) <= SHORT_LANES:
             ones = np.ones(n, x.dtype)
             if inner == 1:
                 summed = np.reshape(x, (-1, n)) @ ones
@@ -29,12 +28,11 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
     return np.add.reduce(x, axis=axis)
 
 
-COPIED = 1 << 10  # entries, up to which a copy is made sooner than a view of one number
-
-
 def spread_to(ybar: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast ``ybar`` to ``shape``; np.broadcast_to takes ten times as long as a small copy."""
-    if (type(ybar) is np.float64 or type(ybar) is np.ndarray) and math.prod(shape) <= COPIED:
+    if (type(ybar) is np.float64 or type(ybar) is np.ndarray) and math.prod(
+        shape
+    ) <= SPREAD_BY_COPY:
         y = np.empty(shape, ybar.dtype)
         y[...] = ybar
         return y

@@ -2,7 +2,7 @@
 
 ``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
 array is kept as a copy, or, where ``c.flags.writeable`` is False all the way down to what owns
-the memory, as it is. An array above ``LARGE`` bytes is kept as it is, too, and compared before
+the memory, as it is. An array above ``DIGESTED`` bytes is kept as it is, too, and compared before
 the derivative is computed: where a digest of all its entries is not what it was, that is an error.
 """
 
@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
+from ...config.thresholds import COPIED_AT_ONCE, DIGESTED
 from ..containers import LEAVES, Within, children, fold, iterate_leaves
 from .array import TracedArray
 from .level import Traced
 from .refusals import describe
 from .views import copied, snapshot
 
-SMALL = 1 << 14  # bytes, up to which it is not worth to look whether there is a copy already
-LARGE = 1 << 20  # bytes, from which a digest is cheaper than a copy
 WORDS = 1021, 1019  # primes, so that rows or entries that changed places are noticed
 _NUMBERS = frozenset({int, float, slice, type(None)})  # what shapes, axes and indices hold
 
@@ -52,7 +51,7 @@ class Watch:
         if cls in LEAVES:
             return self.hold(x)
         if isinstance(x, np.ndarray):
-            if x.nbytes <= LARGE:
+            if x.nbytes <= DIGESTED:
                 return x.copy(order="K")
             self._watch(x)
         elif children(x) is not None:
@@ -93,11 +92,11 @@ class Watch:
                 )
 
     def _hold_array(self, x: np.ndarray) -> np.ndarray:
-        if x.nbytes <= SMALL or x.dtype.kind == "O":
+        if x.nbytes <= COPIED_AT_ONCE or x.dtype.kind == "O":
             return copied(x)
         if not may_change(x):
             return x
-        if x.nbytes > LARGE:
+        if x.nbytes > DIGESTED:
             self._watch(x)
             return x
         known = self.copies.get(id(x))

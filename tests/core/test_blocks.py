@@ -165,7 +165,7 @@ def columns(f, x):
 @pytest.mark.parametrize("cached", [1, 7, 10**6])
 @pytest.mark.parametrize("jacobian", [cr.jacfwd, cr.jacrev])
 def test_a_jacobian_of_containers_in_chunks_of_any_size(jacobian, cached, monkeypatch):
-    monkeypatch.setattr(jacobians, "CACHED", cached)
+    monkeypatch.setattr(jacobians, "BLOCK_IN_CACHE", cached)
     found = jacobian(model)(POINT)
     for out in ("h", "s"):
         for name, x in POINT.items():

@@ -48,8 +48,8 @@ PROGRAMS = [workspace, matrix_product, by_index, by_hand_written_rule]
 @pytest.fixture
 def kept_as_they_are(monkeypatch):
     """Let arrays count as too large for a copy that are not."""
-    monkeypatch.setattr(watch, "SMALL", 1 << 8)
-    monkeypatch.setattr(watch, "LARGE", 1 << 10)
+    monkeypatch.setattr(watch, "COPIED_AT_ONCE", 1 << 8)
+    monkeypatch.setattr(watch, "DIGESTED", 1 << 10)
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

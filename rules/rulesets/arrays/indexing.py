@@ -9,6 +9,7 @@ import operator
 
 import numpy as np
 
+from ....config.thresholds import MANY_ROWS, NARROW_ROWS
 from ... import (
     ZERO,
     Block,
@@ -22,9 +23,6 @@ from ... import (
     matrix,
     primitive,
 )
-
-# So many rows of so few entries are faster added up column by column.
-MANY, NARROW = 500, 8
 
 # Cotangents of these types are not traced, so they may be added into an array.
 PLAIN = frozenset({np.ndarray, float, complex, np.float64, np.float32, np.complex128})
@@ -62,7 +60,7 @@ def add_rows(buffer, index, x):
     """Add the rows of ``x`` at ``index``. NumPy is slow for rows, and fast for one axis (2.4)."""
     n, width = buffer.shape
     plain = buffer.dtype == x.dtype == np.float64 and index.dtype.kind == "i"
-    if plain and width <= NARROW and index.size >= max(n, MANY) and np.min(index) >= 0:
+    if plain and width <= NARROW_ROWS and index.size >= max(n, MANY_ROWS) and np.min(index) >= 0:
         for k in range(width):
             buffer[:, k] += np.bincount(index, x[:, k], n)
     else:

@@ -9,6 +9,7 @@ import string
 
 import numpy as np
 
+from ....config.thresholds import LARGE_MATRIX, NARROW_MATRIX
 from ... import (
     Block,
     Pattern,
@@ -24,9 +25,6 @@ from ... import (
 )
 from .shapes import pad_zeros
 from .subscripts import einsum_pattern
-
-# Matrices of so few columns are faster multiplied as one matrix of many, by so large a matrix.
-NARROW, LARGE = 4, 2000
 
 # ---- matrices and vectors -------------------------------------------------------------------
 
@@ -85,7 +83,7 @@ def _matmul_right(a, b):
         if rank <= 2:
             return b.values @ np.transpose(a)
         return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
-    if rank == 2 == b.rank and b.shape[1] <= NARROW and np.size(a) >= LARGE:
+    if rank == 2 == b.rank and b.shape[1] <= NARROW_MATRIX and np.size(a) >= LARGE_MATRIX:
         # One product with all columns at once, and the directions beside each other.
         columns = np.reshape(np.moveaxis(b.values, 0, -1), (b.shape[0], b.shape[1] * b.count))
         product = np.reshape(a @ columns, (shape_of(a)[0], b.shape[1], b.count))

@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....config.thresholds import PRODUCTS_LOOKED_INTO
 from ... import Pattern, matrix, shape_of, value
-
-# An einsum that adds up so many products is not looked into.
-PRODUCTS = 10**7
 
 
 class Subscripts(NamedTuple):
@@ -81,7 +79,7 @@ def einsum_pattern(*args, **options):
     letters = sorted({letter for term in subscripts.inputs for letter in term})
     patterns = [x for x in operands if type(x) is Pattern]
     sizes = [lengths.get(letter, 1) for letter in letters]
-    if len(patterns) != 1 or math.prod(sizes) > PRODUCTS:
+    if len(patterns) != 1 or math.prod(sizes) > PRODUCTS_LOOKED_INTO:
         return NotImplemented
     term = subscripts.inputs[[x is patterns[0] for x in operands].index(True)]
     shape = tuple(lengths.get(letter, 1) for letter in subscripts.output)

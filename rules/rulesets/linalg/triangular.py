@@ -6,10 +6,8 @@ factorizations. Shapes: (..., n, n).
 
 import numpy as np
 
+from ....config.thresholds import ONE_SOLVE, ROWS_OF_A_BLOCK
 from ..arrays.products import adjoint
-
-SMALL = 64  # rows; up to so many, one call of LAPACK is as fast
-ROWS = 40  # of a block
 
 
 def are_plain(*arrays):
@@ -29,12 +27,12 @@ def inverse_of_lower(a):
     instead loses digits.
     """
     n = np.shape(a)[-1]
-    if n <= SMALL:
+    if n <= ONE_SOLVE:
         return np.linalg.inv(a)
     y = np.zeros_like(a)
-    eye = np.eye(ROWS, dtype=a.dtype)
-    for start in range(0, n, ROWS):
-        rows = slice(start, min(start + ROWS, n))
+    eye = np.eye(ROWS_OF_A_BLOCK, dtype=a.dtype)
+    for start in range(0, n, ROWS_OF_A_BLOCK):
+        rows = slice(start, min(start + ROWS_OF_A_BLOCK, n))
         size = rows.stop - start
         rest = np.empty((*np.shape(a)[:-2], size, rows.stop), a.dtype)
         np.matmul(-a[..., rows, :start], y[..., :start, :start], out=rest[..., :start])
@@ -45,7 +43,7 @@ def inverse_of_lower(a):
 
 def solve_by_blocks(a, b):
     """Return ``solve(a, b)`` for matrices ``b``, faster where a block of ``a`` is zero."""
-    if np.shape(a)[-1] > SMALL:
+    if np.shape(a)[-1] > ONE_SOLVE:
         first, above, below, last = quarters(a)
         h = np.shape(first)[-1]
         if not (np.any(above[..., 0, -1]) or np.any(above)):
@@ -65,9 +63,9 @@ def lower_part(a, b, y):
     The upper triangle of ``b`` may hold anything where ``a`` is an upper triangle.
     """
     n = np.shape(a)[-1]
-    above = ~np.tri(ROWS, dtype=bool)
-    for start in range(0, n, ROWS):
-        columns = slice(start, start + ROWS)
+    above = ~np.tri(ROWS_OF_A_BLOCK, dtype=bool)
+    for start in range(0, n, ROWS_OF_A_BLOCK):
+        columns = slice(start, start + ROWS_OF_A_BLOCK)
         np.matmul(a[..., start:, start:], b[..., start:, columns], out=y[..., start:, columns])
         y[..., :start, columns] = 0
         corner = y[..., columns, columns]

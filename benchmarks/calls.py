@@ -301,7 +301,7 @@ def report(only: str, effort: Any) -> list[CallRow]:
 
 
 def main() -> int:
-    from run import set_threads
+    from threads import set_threads
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few rounds: rough figures")

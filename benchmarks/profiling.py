@@ -7,8 +7,9 @@ import pstats
 import time
 from collections.abc import Callable
 
-from run import FAMILIES, set_threads
+from run import FAMILIES
 from table import OURS
+from threads import set_threads
 
 
 def main() -> None:

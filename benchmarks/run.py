@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from table import AUTOGRAD, BY_HAND, OURS, Row, heading, markdown_heading
+from threads import set_threads
 
 HERE = Path(__file__).parent
-# Before NumPy is imported: its linear algebra reads them then.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 IMPORT_LIMIT = 0.060
 FAMILIES = (
     "elementwise",
@@ -134,23 +133,6 @@ def markdown(figures: list[dict]) -> str:
         if run["calls"]:
             parts.append(calls.markdown(run["calls"]))
     return "\n".join(parts)
-
-
-def set_threads(count: int) -> None:
-    for name in THREADS:
-        os.environ[name] = str(count)
-    # Threads that have nothing to do sleep. By default they spin, and slow whose turn is next.
-    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-    os.environ["OPENBLAS_THREAD_TIMEOUT"] = "4"
-    os.environ["JAX_PLATFORMS"] = "cpu"
-    # JAX's own pool of threads reads NPROC, and its linear algebra the flag.
-    os.environ["NPROC"] = str(count)
-    if count == 1:
-        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
-    from peers import optional
-
-    if (torch := optional("torch")) is not None:
-        torch.set_num_threads(count)
 
 
 def machine(threads: str) -> str:

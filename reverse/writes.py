@@ -84,7 +84,7 @@ class WriteNode:
         elif type(unmask(ybar)) is np.ndarray:
             vbar, counts = self._pull_array(ybar, cotangents)
         else:
-            vbar, rest = self._take_traced(ybar)
+            vbar, rest, counts = self._take_traced(ybar)
             cotangents.add(self.before, rest)
         if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = unbroadcast(vbar, self.shape)
@@ -136,7 +136,7 @@ class WriteNode:
         view[self.index] = 0
         return vbar
 
-    def _take_traced(self, ybar: Any) -> tuple[Any, Any]:
+    def _take_traced(self, ybar: Any) -> tuple[Any, Any, Any]:
         alive = ybar.alive if type(ybar) is Masked else True
         ybar = unmask(ybar)
         shape = shape_of(ybar)
@@ -147,7 +147,12 @@ class WriteNode:
         rest: Any = np.where(written, 0, ybar)
         if self.sensitive:
             rest = Masked(rest, alive & ~written)
-        return np.where(_last(positions), taken, 0), rest
+        last = _last(positions)
+        counts = None
+        if alive is not True:
+            alive = np.reshape(np.broadcast_to(alive, shape), -1)
+            counts = np.asarray(last & alive[positions], float)
+        return np.where(last, taken, 0), rest, counts
 
     def _positions(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return where in the flattened array each written entry lies."""

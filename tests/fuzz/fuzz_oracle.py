@@ -11,8 +11,8 @@ from fuzz_program import Constants
 import chainrules as cr
 
 OBJECTS = re.compile(r"np\.(as\w*array|ascontiguousarray|array)\(|\[x, x\]|\(x, x \* 2")
-# NumPy rounds objects to Python's integers.
-ROUNDED = re.compile(r"np\.(ceil|floor|trunc)\(\[")
+# NumPy rounds objects to Python's integers, and makes ones and zeros of them that are such.
+ROUNDED = re.compile(r"np\.(ceil|floor|trunc|\w+_like)\([\[(]")
 LARGE = 1e6  # beyond it rounding makes differences worthless
 
 

@@ -537,6 +537,32 @@ def test_a_write_into_an_object_array_of_traced_numbers_is_not_lost(write, make)
             assert run() == expected
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("n", [1, 6])
+def test_what_was_overwritten_after_a_write_sends_nothing_back_in_recorded_sweeps(n):
+    def f(x):
+        a = np.arccos(x, x.T)  # into x itself
+        a.reshape(-1)[:1] = 2.0
+        return a * a
+
+    x = np.linspace(1.2, 0.1, n)
+    expected = np.diag(np.where(np.arange(n) > 0, -2 * np.arccos(x) / np.sqrt(1 - x * x), 0.0))
+    for transform in (cr.jacrev, cr.jacobian, cr.jacfwd):
+        np.testing.assert_allclose(transform(f)(x.copy()), expected, atol=1e-12)
+        sparse = transform(f, sparse=True)(x.copy()).toarray()
+        np.testing.assert_allclose(sparse, expected, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", ["lower", "linear", "nearest"])
+def test_quantiles_of_nothing(method):
+    x = np.zeros((3, 0))
+    for f in (np.nanpercentile, np.nanquantile):
+        y, ydot = cr.jvp(lambda x: f(x, 0.3, axis=1, method=method), (x,), (x,))
+        np.testing.assert_array_equal(y, f(x, 0.3, axis=1, method=method))
+        assert ydot.shape == (3,)
+
+
 @pytest.mark.parametrize("f", [np.median, np.nanmedian])
 @pytest.mark.parametrize("axes", [[0, -1], [0]])
 def test_medians_along_a_list_of_axes(f, axes):

@@ -197,6 +197,8 @@ def add_quantile(quantile, skip_nan, unit):
     def as_composed(a, q, axis=None, out=None, overwrite_input=False, method="linear",
                     keepdims=False, *, weights=None):  # fmt: skip
         a, q = as_array(a), as_array(q) / unit
+        if np.size(a) == 0:  # NaN for each lane, or an error
+            return quantile(value(a), value(q) * unit, axis, out, method=method, keepdims=keepdims)
         if weights is not None:
             weights = value(weights)
             quantile(value(a), 0.5 * unit, axis, method=method, weights=weights)  # may refuse

@@ -553,6 +553,15 @@ def test_what_was_overwritten_after_a_write_sends_nothing_back_in_recorded_sweep
         np.testing.assert_allclose(sparse, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("f", [np.maximum, np.minimum, np.fmax, np.fmin])
+def test_larger_and_smaller_of_complex_numbers_of_python(f):
+    z = 1.5 + 0.5j
+    for other in (z - 9.0, z + 9.0, 0.5, 2.5 + 1j):
+        slope = 1.0 if f(z, other) == z else 0.0
+        assert cr.jvp(lambda z, b=other: f(z, b), (z,), (1j,))[1] == slope * 1j
+        assert cr.vjp(lambda z, b=other: f(z, b), z)[1](1j)[0] == slope * 1j
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("method", ["lower", "linear", "nearest"])
 def test_quantiles_of_nothing(method):

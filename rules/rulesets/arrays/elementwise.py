@@ -92,13 +92,18 @@ scalar_rule(np.frexp,      (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,
 # ---- the larger and the smaller ----
 
 
+def exceeds(a, b):
+    """``a > b``; of Python's complex numbers, too, which NumPy puts in an order."""
+    return np.greater(a, b) if complex in (type(a), type(b)) else a > b
+
+
 def larger(a, b):
     """The share of ``a`` in the larger of the two."""
-    return (a > b) + 0.5 * (a == b)
+    return exceeds(a, b) + 0.5 * (a == b)
 
 
 def smaller(a, b):
-    return (a < b) + 0.5 * (a == b)
+    return exceeds(b, a) + 0.5 * (a == b)
 
 
 def known(a, b):

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from ..rules.linear.program import LinearProgram
 from ..rules.tangents.filled import zero_tangent
-from .vjp import ReverseConfig, pulling
+from .vjp import REVERSE, ReverseConfig, pulling
 
 
 def transposed(
-    program: LinearProgram, sources: list, config: ReverseConfig | None = None
+    program: LinearProgram, sources: list, config: ReverseConfig = REVERSE
 ) -> Callable[[list], list]:
     """Return the function from cotangents of the outputs of ``program`` to those of ``sources``.
 
@@ -19,5 +19,5 @@ def transposed(
     def run(*values: object) -> list:
         return program.run(list(values))
 
-    _, pull = pulling(config or ReverseConfig(), run, zeros, {}, range(len(zeros)))
+    _, pull = pulling(config, run, zeros, {}, range(len(zeros)))
     return lambda ybars: pull(ybars, False)

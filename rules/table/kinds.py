@@ -32,6 +32,7 @@ from ..tangents.structural import (
     Tangent,
     add,
     child_tangents,
+    sum_tangents,
     unthunk,
 )
 from ..tracing.level import Traced, innermost, strip
@@ -109,6 +110,10 @@ class Kind:
         args, options = self.bind(f, args, kwargs)
         if options and (followed or options is not kwargs) and innermost(options.values()) is level:
             return level.call_with_traced_option(f, args, options)
+        return self.apply(level, f, args, options)
+
+    def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
+        """Evaluate a call that was bound, none of whose options is followed, and have it kept."""
         values = tuple([strip(x, level) for x in args])
         y = self.evaluate(f, values, options)
         refuse_objects(f, y)
@@ -276,12 +281,11 @@ class OutputsRule(Kind):
         return Tangent(type(y), *[row.push(i, xdot, y, args, kwargs) for row in self.rows])
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
-        xbar: Any = ZERO
-        for row, bar in zip(self.rows, child_tangents(y, ybar), strict=True):
-            if not issubclass(type(bar), AbstractZero):
-                share = row.pull(i, bar, y, args, kwargs, space)
-                xbar = share if xbar is ZERO else add(xbar, share)
-        return xbar
+        return sum_tangents(
+            row.pull(i, bar, y, args, kwargs, space)
+            for row, bar in zip(self.rows, child_tangents(y, ybar), strict=True)
+            if not issubclass(type(bar), AbstractZero)
+        )
 
 
 class Shares:

@@ -15,7 +15,7 @@ from ..signatures import parameters
 from ..tangents.filled import as_structured
 from ..tangents.structural import AbstractZero, Tangent
 from ..tracing.funnel import array_of
-from ..tracing.level import innermost, strip
+from ..tracing.level import strip
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import is_draft, register_view, shares_memory, tie_views, views_of_draft
 from .kinds import Kind, options_of, unbroadcast
@@ -70,10 +70,7 @@ class LinearRule(Kind):
     def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
         return None, (None,)
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
-        args, options = self.bind(f, args, kwargs)
-        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
-            return level.call_with_traced_option(f, args, options)
+    def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
         (x,) = args
         if self.views and is_draft(x):
             y = views_of_draft(x, f, options)

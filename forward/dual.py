@@ -123,6 +123,9 @@ class ForwardLevel(Engine):
         ydot = space(ydot)
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
 
+    def motion(self, x: Any) -> Any:
+        return x.tangent
+
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = DualArray()
@@ -159,6 +162,8 @@ class ForwardLevel(Engine):
             raise _escaped()
         a = x.value
         y = operation(a)
+        if kind.branch is not None and isinstance(y, Traced):
+            return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
         if (class_y is _float64 or class_y is float) and (class_a is _float64 or class_a is float):

@@ -27,6 +27,7 @@ from ..rules.tracing.views import (
 )
 from .active import Active, find_all_active
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
+from .motion import Motions
 from .nodes import KindNode, RuleNode, wrap_output
 from .sweep import fitted_entry, keeps_dtype, sweep
 from .writes import CONSTANT, write
@@ -56,13 +57,14 @@ class TapeArray(TracedArray):
 class Tape(Engine):
     """One run of a function, recorded; ``sweep`` runs it backwards as often as one likes."""
 
-    __slots__ = ("entries", "recorded", "sweeps", "watch")
+    __slots__ = ("entries", "motions", "recorded", "sweeps", "watch")
     table = rrule
 
     def __init__(self, config: RuleConfig) -> None:
         super().__init__(config)
         self.entries: list[Entry] = []
-        self.recorded: list[Entry] = []
+        self.recorded = self.entries
+        self.motions: Motions | None = None
         self.watch = Watch()
         self.sweeps = 0
 
@@ -77,9 +79,8 @@ class Tape(Engine):
     def close(self) -> None:
         """End the recording; traced values that escaped raise from now on."""
         self.given = None
-        if self.entries is not CLOSED:
-            self.recorded = self.entries
-            self.entries = CLOSED
+        self.motions = None
+        self.entries = CLOSED
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
@@ -92,6 +93,14 @@ class Tape(Engine):
             self.sweeps -= 1
             if self.sweeps == 0:
                 self.entries = CLOSED
+
+    def motion(self, x: Any) -> Any:
+        """Return which way ``x`` moves along one direction of the inputs: see ``Motions``."""
+        if self.entries is not self.recorded:
+            return None  # it has ended, and only numbers are read
+        if self.motions is None:
+            self.motions = Motions()
+        return self.motions.of(self, x)
 
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
@@ -127,6 +136,8 @@ class Tape(Engine):
             return self.call(ufunc, (x,), {})
         a = x.value
         y = operation(a)
+        if kind.branch is not None and isinstance(y, Traced):
+            return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
         if class_y is _float64 or class_y is float:

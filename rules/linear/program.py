@@ -5,7 +5,6 @@ calls, each linear in what is followed; it runs again for other arguments, or fo
 block of them at once.
 """
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -28,9 +27,8 @@ from .. import (
 )
 from ..containers import LEAVES, Within, fold, iterate_leaves, map_leaves, unless_same
 from ..engines.inputs import is_perturbable_input
-from ..shapes import dtype_of, shape_of
+from ..shapes import shape_of
 from ..table.kinds import Kind
-from ..tangents.filled import zero_tangent
 from ..tangents.project import structural
 from ..tracing.captured import Watch
 from ..tracing.operands import is_array, is_operand
@@ -38,12 +36,11 @@ from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_vi
 from ..tracing.writing import written
 from .blocks import run_on_block
 from .patterns import run_on_pattern
+from .samples import Samples
 
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
-_SINES = 2 + np.sin(np.arange(1.0, 1025.0))  # of whole numbers, which are independent
-_ROOT = math.sqrt(2)
 
 
 class LinearNumber(TracedNumber):
@@ -76,12 +73,11 @@ LEAVES.add(Slot)
 class LinearProgram(Level):
     """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
 
-    ``largest`` is the size of the largest result of a step, ``total`` of all arrays together;
-    ``rows`` is how many rows of numbers the samples of the inputs have used up.
+    ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
     """
 
     __slots__ = (
-        "inputs", "largest", "number", "outputs", "plan", "rows", "steps", "total", "watch",
+        "inputs", "largest", "number", "outputs", "plan", "samples", "steps", "total", "watch",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -93,7 +89,7 @@ class LinearProgram(Level):
         self.plan: list[tuple] = []
         self.largest = 1
         self.total = 0
-        self.rows = 0
+        self.samples = Samples()
 
     # ---- recording --------------------------------------------------------------------------
 
@@ -125,23 +121,9 @@ class LinearProgram(Level):
             return Within(zip(parts.values), partial(structural, type(x), parts.keys))
         if not is_perturbable_input(x):
             return NoTangent()
-        sample = self._sample(x)
+        sample = self.samples.tangent(x)
         self.inputs.append(len(self.steps))
         return self.wrap(sample, None)
-
-    def _sample(self, x: Any) -> Any:
-        """Return a tangent of ``x`` to record with, along which different tangents differ.
-
-        Where numbers are equal, rules look at it for the one that grows faster: see ``ties``.
-        """
-        zero = zero_tangent(x)
-        sample = zero if type(zero) is _array else np.zeros(shape_of(x), dtype_of(zero))
-        flat = sample.ravel("K")  # a view
-        for part in (flat.real, flat.imag) if flat.dtype.kind == "c" else (flat,):
-            self.rows += _fill_with_independent(part, self.rows)
-        if sample is zero:
-            return sample
-        return zero + (sample if is_array(x) else sample.item())
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         if ufunc in _scalars:
@@ -287,24 +269,6 @@ class LinearProgram(Level):
             for read in last_reads:
                 results[read] = None
         return [results[y.index] if type(y) is Slot else y for y in self.outputs]
-
-
-def _fill_with_independent(flat: Any, row: int) -> int:
-    """Fill with numbers from 1 to 9 of which no sum of multiples by fractions is 0.
-
-    They are the products of few numbers with few, which takes less time than many sines: so
-    they are laid in rows. Returns how many rows it took.
-    """
-    size, n = len(_SINES), len(flat)
-    if n <= size:
-        np.multiply(_SINES[:n], 2 + math.sin(_ROOT * (row + 1)), out=flat)
-        return 1
-    whole = n // size
-    factors = 2 + np.sin(_ROOT * np.arange(row + 1, row + whole + 2))
-    np.multiply(factors[:-1, None], _SINES, out=flat[: whole * size].reshape(whole, size))
-    rest = flat[whole * size :]
-    np.multiply(factors[-1], _SINES[: len(rest)], out=rest)
-    return whole + 1
 
 
 def _call(f: Any, args: Any, kwargs: dict) -> Any:

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..signatures import without_defaults
+import numpy as np
+
+from ...config import MissingRuleError
+from ..signatures import name_of, without_defaults
 from ..tangents.structural import NO_TANGENT, ZERO
 from ..tracing.funnel import body
 from ..tracing.level import value
@@ -22,14 +25,22 @@ class NonDifferentiable(Kind):
         return args, kwargs
 
     def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
-        return body(f)(*map(value, args), **{k: value(x) for k, x in kwargs.items()})
+        return self.run(f, tuple(map(value, args)), {k: value(x) for k, x in kwargs.items()})
+
+    def run(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        if "dtype" in kwargs and np.dtype(kwargs["dtype"]) == object:
+            # np.logical_or.reduce(x, dtype=object) is one of the entries of x
+            raise MissingRuleError(
+                f"{name_of(f)} with dtype=object has no rule.\n  leave out dtype"
+            )
+        return body(f)(*args, **kwargs)
 
     def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
-        return f(*args, **kwargs), ZERO
+        return self.run(f, args, kwargs), ZERO
 
     def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
         zeros = (NO_TANGENT,) * (1 + len(given))
-        return f(*given, **kwargs), lambda ybar: zeros
+        return self.run(f, given, kwargs), lambda ybar: zeros
 
 
 class FreshArray(NonDifferentiable):
@@ -41,6 +52,9 @@ class FreshArray(NonDifferentiable):
     def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
         y = NonDifferentiable.answer(self, level, f, args, kwargs, followed)
         return level.constant(y) if is_fresh(y) else y
+
+    def run(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        return body(f)(*args, **kwargs)
 
 
 class Composed(Kind):

@@ -52,6 +52,13 @@ class Level(ABC):
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
 
+    def motion(self, x: Any) -> Any:
+        """Return the tangent of ``x``, of this level, along a direction; None if it knows none.
+
+        Rules ask for it where numbers are equal: see ``ties``.
+        """
+        return None
+
     def publish(self, root: Any, draft: tuple) -> None:
         """Give ``root`` the value that is in its draft: see ``views``."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import user_line
+from ...config import MissingRuleError, user_line
 from ..signatures import positional_names
 from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
@@ -65,6 +65,16 @@ def _method(f: Any) -> Callable:
 def _constant_method(name: str) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
         return getattr(value(self), name)(*map(value, args), **kwargs)
+
+    return method
+
+
+def _truth_method(name: str) -> Callable:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        y = getattr(value(self), name)(*map(value, args), **kwargs)
+        if np.asarray(y).dtype != bool:  # with dtype=object it is one of the entries
+            raise MissingRuleError(f"{name} with dtype=object has no rule.\n  leave out dtype")
+        return y
 
     return method
 
@@ -296,7 +306,7 @@ class TracedNumber(Traced):
 
     # ---- methods ----
 
-    all, any = _constant_method("all"), _constant_method("any")
+    all, any = _truth_method("all"), _truth_method("any")
     argmax, argmin = _constant_method("argmax"), _constant_method("argmin")
     argsort, argpartition = _constant_method("argsort"), _constant_method("argpartition")
     nonzero = _constant_method("nonzero")

@@ -200,7 +200,9 @@ def calls(draw, x="x", y="y"):
         )
     )
     # Of a list of numbers NumPy takes the imaginary part as that of an object array: whole zeros.
-    words = [(first if name != "np.imag" else "{x}").format(x=x, y=y)]
+    # The deviation of equal ones is by NumPy's own steps, which divide 0 by 0.
+    plain = ("np.imag", "np.std", "np.nanstd")
+    words = [("{x}" if name in plain else first).format(x=x, y=y)]
     if not name.endswith((".reduce", ".accumulate")):
         for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
             words.append(draw(st.sampled_from(SECOND)).format(x=x, y=y))
@@ -242,6 +244,8 @@ def programs(draw):
 
 def fits(scope, call):
     """Whether the call gives numbers: a float or complex array that is not large."""
+    if "cumulative" in call and "object" in call:
+        return False  # NumPy reads objects that are not there, and the process ends
     with np.errstate(all="ignore"):
         value = scope.evaluate(call)
     if isinstance(value, tuple | list) and value and call.count("[") < 9:

@@ -4,6 +4,7 @@ import functools
 import re
 import traceback
 import warnings
+from copy import deepcopy
 
 import numpy as np
 from fuzz_program import Constants
@@ -12,7 +13,7 @@ import chainrules as cr
 
 OBJECTS = re.compile(r"np\.(as\w*array|ascontiguousarray|array)\(|\[x, x\]|\(x, x \* 2")
 # NumPy rounds objects to Python's integers, and makes ones and zeros of them that are such.
-ROUNDED = re.compile(r"np\.(ceil|floor|trunc|\w+_like)\([\[(]")
+ROUNDED = re.compile(r"np\.(ceil|floor|trunc|maximum|minimum|fmax|fmin|clip|\w+_like)\([\[(]")
 LARGE = 1e6  # beyond it rounding makes differences worthless
 
 
@@ -453,7 +454,8 @@ def hessian_by_columns(column):
         def run(xdot):
             f, inputs = program.build()
             loss, rest = loss_of(f, y), inputs[1:]
-            return coordinates(column(lambda x: loss(x, *rest), inputs[0], xdot))
+            # They are plain there, and the function may write into them.
+            return coordinates(column(lambda x: loss(x, *deepcopy(rest)), inputs[0], xdot))
 
         units = list(directions(program.build()[1][0]))
         return np.stack([run(units[k]) for k in some_of(len(units))])
@@ -480,7 +482,7 @@ def forward_over_forward(loss, x, xdot):
 def hvp_blocks(program, y):
     f, inputs = program.build()
     x = inputs[0]
-    loss = lambda t: loss_of(f, y)(t, *inputs[1:])  # noqa: E731
+    loss = lambda t: loss_of(f, y)(t, *deepcopy(inputs[1:]))  # noqa: E731
     units = [np.asarray(u) for u in directions(x)]
     for n in {len(units), *np.shape(x)}:
         block = np.stack([units[k % len(units)] for k in range(n)])

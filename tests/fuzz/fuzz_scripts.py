@@ -345,7 +345,7 @@ def script(program):
     source = "import numpy as np\nimport chainrules as cr\n" + "\n".join(program.setup)
     command = [sys.executable, "-P", "-c", source]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     except subprocess.TimeoutExpired:
         yield Failure("a script hangs")
         return

@@ -11,7 +11,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 import chainrules as cr
 from chainrules.rules.rulesets.arrays import counts as numpy_counts
 from chainrules.rules.rulesets.arrays import differences as numpy_differences
-from chainrules.rules.rulesets.arrays import elementwise as numpy_elementwise
 from chainrules.rules.rulesets.arrays import indexing as numpy_indexing
 from chainrules.rules.rulesets.arrays import numpys_own, quotients, ties
 from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
@@ -81,9 +80,8 @@ PRIMITIVES: dict = {
     numpy_counts.representatives: [
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],
-    numpy_elementwise.slope_of_abs: [case(X), case(Z), case(0.3), case(np.float32(X))],
-    numpy_elementwise.undefined: [case(X, X > 9), case(Z, X > 9)],
-    quotients.not_smooth: [case(X, X > 9)],
+    quotients.undefined: [case(X, X > 9), case(Z, X > 9)],
+    quotients.kink: [case(X, X > 9), case(Z, X > 9)],
     quotients.quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
     ties.steady: [case(X, number=0), case(Z, number=0), case(0.3, number=0)],
 }  # fmt: skip

@@ -432,8 +432,8 @@ def test_every_ufunc_has_an_answer():
 
 @pytest.mark.parametrize("second", [cr.hessian, lambda f: cr.jacfwd(cr.grad(f))])
 @pytest.mark.parametrize(
-    "f", [lambda x: np.sum(np.abs(x)), lambda x: np.sum(np.fabs(x) ** 2),
-          lambda x: x[0] * np.abs(x[0]), lambda x: np.hypot(x[0], 0.0 * x[1])],
+    "f", [lambda x: np.sum(np.abs(x + 0j)), lambda x: np.sum(np.abs(1j * x) ** 2),
+          lambda x: np.abs(x[0] + 0j) ** 3 + x[1], lambda x: np.hypot(x[0], 0.0 * x[1])],
 )  # fmt: skip
 def test_no_wrong_zero_where_there_is_no_second_derivative(f, second):
     x = np.array([0.0, 2.0])
@@ -442,6 +442,25 @@ def test_no_wrong_zero_where_there_is_no_second_derivative(f, second):
         found = second(f)(x)
     assert np.isnan(found[0, 0])
     assert np.isfinite(found[1, 1]) or "hypot" in f.__code__.co_names
+
+
+@pytest.mark.parametrize("of_abs", [np.abs, np.fabs, abs, lambda x: np.max(np.stack([x, -x]), 0)])
+def test_abs_is_the_larger_of_a_number_and_its_negative(of_abs):
+    """Smooth functions of it have their second derivative, and a kink has that of one branch."""
+    pairs = [
+        (lambda x: np.sum(of_abs(x) ** 2), lambda x: np.sum(x**2)),
+        (lambda x: (x[0] - of_abs(x[0])) * (x[0] + of_abs(x[0])), lambda x: 0.0 * x[0]),
+        (lambda x: np.sum(of_abs(x)), lambda x: 0.0 * x[0]),
+        (lambda x: of_abs(x[0]) * of_abs(-x[0]) * x[1], lambda x: x[0] ** 2 * x[1]),
+    ]
+    modes = cr.jacfwd, cr.jacrev
+    nests = [lambda f, a=a, b=b: a(b(f)) for a in modes for b in modes]
+    for dtype in (np.float64, np.float32):
+        x = np.array([0.0, 2.0], dtype)
+        for f, same in pairs:
+            for second in (cr.hessian, *nests):
+                np.testing.assert_allclose(second(f)(x), cr.hessian(same)(x), atol=1e-6)
+            np.testing.assert_array_equal(cr.grad(f)(x), cr.jacfwd(f)(x))
 
 
 def test_what_does_not_move_a_kink_has_its_second_derivative():
@@ -455,5 +474,5 @@ def test_what_does_not_move_a_kink_has_its_second_derivative():
     assert np.all(np.isfinite(along))
     with np.errstate(all="ignore"):
         assert np.isnan(cr.jvp(cr.grad(np.abs), (0.0j,), (1.0j,))[1])
-        rows = cr.jacrev(cr.grad(lambda x: np.sum(np.abs(x))))(np.array([0.0, 2.0]))
+        rows = cr.jacrev(cr.grad(lambda x: np.sum(np.abs(1j * x))))(np.array([0.0, 2.0]))
         assert np.isnan(rows[0, 0])

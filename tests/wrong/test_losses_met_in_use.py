@@ -162,3 +162,20 @@ def test_an_object_array_of_floats_beside_a_traced_one():
         except cr.LostDerivativeError:
             continue
         assert np.all(gradient != 0)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.all(dtype=object),
+        lambda x: x.any(None, object),
+        lambda x: np.logical_and.reduce(x, dtype="O"),
+        lambda x: np.logical_or.accumulate(x, dtype=object)[0],
+    ],
+)
+def test_truth_of_objects_is_one_of_them(f):
+    """NumPy gives back an entry, not True or False: its derivative is not 0."""
+    assert f(np.array([2.0, 3.0])) in (2.0, 3.0)
+    with pytest.raises(cr.MissingRuleError, match="leave out dtype"):
+        cr.grad(f)(np.array([2.0, 3.0]))
+    assert cr.grad(lambda x: x[0] if x.all() and x.any(axis=0) else x[1])(np.ones(2))[0] == 1

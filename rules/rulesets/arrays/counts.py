@@ -14,8 +14,9 @@ from ... import (
     rrule,
     value,
 )
-from .elementwise import as_array, slope_of_abs
+from .elementwise import as_array
 from .indexing import scatter
+from .quotients import kink
 from .ties import has_branch
 
 # ---- counts ----
@@ -86,8 +87,8 @@ def kink_of_groups(x, index, inverse, axis):
         return None
     group = group_index(inverse, axis)
     first = np.take(x, index, axis)
-    bends = np.real(slope_of_abs(x - np.take(first, inverse, axis)))
-    return np.take(scatter(bends, np.shape(first), ProjectTo(bends).dtype, group), inverse, axis)
+    kinks = np.real(kink(x - np.take(first, inverse, axis), True))
+    return np.take(scatter(kinks, np.shape(first), ProjectTo(kinks).dtype, group), inverse, axis)
 
 
 @frule.register(representatives)

@@ -1,9 +1,10 @@
 """Elementwise functions of NumPy: arithmetic, powers, exponentials, parts of complex numbers.
 
 Where a function has a kink, equal arguments share the derivative evenly, and ``abs``, ``hypot``
-and ``sign`` have the derivative 0 at 0. Differentiated again, ``maximum`` and ``minimum`` are one
-of their branches (see ``ties``); ``abs`` and ``hypot`` have no second derivative, and it is NaN. At
-a jump, as of ``np.remainder``, the derivative is that of the branch which the value belongs to.
+and ``sign`` have the derivative 0 at 0. Differentiated again, ``maximum``, ``minimum`` and ``abs``
+of real numbers are one of their branches (see ``ties``); ``hypot`` and ``abs`` of complex numbers
+have no second derivative at 0, and it is NaN. At a jump, as of ``np.remainder``, the derivative is
+that of the branch which the value belongs to.
 """
 
 import math
@@ -20,12 +21,11 @@ from ... import (
     is_traced,
     linear_rule,
     non_differentiable,
-    primitive,
     rrule,
     scalar_rule,
     value,
 )
-from .quotients import quotient
+from .quotients import kink, quotient
 from .ties import choice_by, shares_of
 
 LOG_2 = math.log(2)
@@ -40,12 +40,6 @@ def or_one(x):
 def over_length(a, y):
     """``a / y``, and 0 where both are; there it has no derivative."""
     return quotient(a, y) if is_traced(y) else a / or_one(y)
-
-
-@primitive
-def slope_of_abs(x):
-    """``sign(x)``, with a derivative that is NaN at 0: ``abs`` has no second one there."""
-    return np.sign(x)
 
 
 def as_array(x):
@@ -74,7 +68,6 @@ scalar_rule(np.log10,      lambda _, x: 1 / (LOG_10 * x))
 scalar_rule(np.log1p,      lambda _, x: 1 / (1 + x))
 
 scalar_rule(np.hypot,      lambda y, a, _b: over_length(a, y), lambda y, _a, b: over_length(b, y))
-scalar_rule(np.fabs,       lambda _, x: slope_of_abs(x) if is_traced(x) else np.sign(x))
 scalar_rule(np.copysign,   lambda _, a, b: np.sign(a) * np.copysign(1.0, b), 0)
 scalar_rule(np.heaviside,  0, lambda _, x, _middle: x == 0)
 scalar_rule(np.nextafter,  1, 0)
@@ -106,6 +99,24 @@ def smaller(a, b):
     return exceeds(b, a) + 0.5 * (a == b)
 
 
+def sign_of(a, b):
+    """The derivative of the larger of ``a`` and ``b = -a``, in ``a``."""
+    return larger(a, b) - larger(b, a)
+
+
+def conj_of_sign(x):
+    """The partial of ``abs``: of real numbers it is the larger of ``x`` and ``-x``."""
+    if not is_traced(x):
+        return np.conj(np.sign(x))
+    if np.iscomplexobj(x):
+        return np.conj(np.sign(x) + kink(x, value(x) == 0))
+    return shares_of(sign_of, x, -x)
+
+
+def abs_branch(y, x):
+    return y if np.iscomplexobj(x) else choice_by(larger)(y, x, -x)
+
+
 def known(a, b):
     """Where ``a`` is what fmax and fmin take as ``b`` is NaN."""
     return (a == a) & (b != b)
@@ -128,6 +139,9 @@ scalar_rule(np.fmax, lambda _, a, b: shares_of(larger_known, a, b),
             lambda _, a, b: shares_of(larger_known, a, b, 1), branch=choice_by(larger_known))
 scalar_rule(np.fmin, lambda _, a, b: shares_of(smaller_known, a, b),
             lambda _, a, b: shares_of(smaller_known, a, b, 1), branch=choice_by(smaller_known))
+
+scalar_rule(np.absolute, lambda _, x: conj_of_sign(x), branch=abs_branch)
+scalar_rule(np.fabs,     lambda _, x: conj_of_sign(x), branch=abs_branch)
 # fmt: on
 
 
@@ -188,47 +202,6 @@ for _add, _exp in (np.logaddexp, np.exp), (np.logaddexp2, np.exp2):
 
 
 # ---- complex numbers ----
-
-
-def conj_of_sign(_, x):
-    sign = slope_of_abs(x) if is_traced(x) else np.sign(x)
-    return np.conj(sign) if np.iscomplexobj(sign) else sign
-
-
-scalar_rule(np.absolute, conj_of_sign)
-
-
-@primitive
-def undefined(t, at_kink):
-    """0 along ``t``; but NaN at a kink, unless nothing moves there."""
-    return np.where(at_kink & (t != 0), math.nan, 0.0).astype(np.result_type(t))[()]
-
-
-scalar_rule(undefined, lambda _, _t, at_kink: np.where(at_kink, math.nan, 0.0), 0)
-
-
-@frule.register(slope_of_abs)
-def slope_of_abs_frule(tangents, slope_of_abs, x):
-    _, xdot = tangents
-    y, at_kink = slope_of_abs(x), value(x) == 0
-    if np.iscomplexobj(x):
-        return y, turn(xdot, y, x) + undefined(xdot, at_kink)
-    return y, undefined(xdot, at_kink) if np.any(at_kink) else ZeroTangent()
-
-
-@rrule.register(slope_of_abs)
-def slope_of_abs_rrule(slope_of_abs, x):
-    y, at_kink = slope_of_abs(x), value(x) == 0
-    project_x = ProjectTo(x)
-
-    def slope_of_abs_pullback(ybar):
-        # Distances of points from themselves meet the kink with a cotangent of 0, and are smooth.
-        if np.iscomplexobj(x):
-            return NoTangent(), project_x(turn(ybar, y, x) + undefined(ybar, at_kink))
-        xbar = undefined(ybar, at_kink) if np.any(at_kink) else ZeroTangent()
-        return NoTangent(), project_x(xbar)
-
-    return y, slope_of_abs_pullback
 
 
 @linear_rule(np.conjugate, elementwise=True)

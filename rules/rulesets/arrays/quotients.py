@@ -35,9 +35,37 @@ scalar_rule(quotient, quotient_by_a, quotient_by_b)
 
 
 @primitive
+def undefined(t, at_kink):
+    """0 along ``t``; but NaN at a kink, unless nothing moves there."""
+    return np.where(at_kink & (t != 0), math.nan, 0.0).astype(np.result_type(t))[()]
+
+
+scalar_rule(undefined, lambda _, _t, at_kink: np.where(at_kink, math.nan, 0.0), 0)
+
+
+@primitive
+def kink(x, where):
+    """0, without a derivative ``where`` ``x`` moves."""
+    return np.zeros_like(x)[()]
+
+
+class Undefined:
+    """The partial of ``kink``."""
+
+    __array_ufunc__ = None  # so that arrays leave the product to it
+
+    def __init__(self, where):
+        self.where = where
+
+    def __mul__(self, t):
+        return undefined(t, self.where)
+
+    __rmul__ = __mul__
+
+
+scalar_rule(kink, lambda _, _x, where: Undefined(where), 0)
+
+
 def not_smooth(x, where):
-    """Return ``x``, whose derivative is not known ``where``: NaN."""
-    return x
-
-
-scalar_rule(not_smooth, lambda _, _x, where: np.where(where, math.nan, 1), 0)
+    """``x``, whose derivative is not known ``where`` it moves: NaN."""
+    return x + kink(x, where)

@@ -2,15 +2,15 @@
 
 A smooth function that is written with ``max`` or ``sort`` equals, beside a tie, the same function
 of one choice among the equal numbers. Where all its calls choose as at one point, all its higher
-derivatives are those of the choice. Levels of forward mode further out show the way to such a
-point: there the numbers have tangents, and of equal ones the larger is the one that grows faster
-(Nesterov, lexicographic differentiation of nonsmooth functions, 2005). Those that grow alike share
+derivatives are those of the choice. The levels further out show the way to such a point: there the
+numbers move, and of equal ones the larger is the one that grows faster (Nesterov, lexicographic
+differentiation of nonsmooth functions, 2005). In forward mode they move along the tangents, in
+reverse mode along a direction in general position (``Level.motion``). Those that grow alike share
 evenly: a derivative is linear in what they differ by, and so the mean over both choices.
 
-A level of reverse mode has no direction. What is still equal is then in the stable ascending order:
-``max`` takes the last of equal numbers, ``min`` the first, and so do ``maximum(a, b)`` and
-``minimum(a, b)``. It is wrong where calls put numbers in two orders, as in
-``maximum(a, b) * minimum(b, a)``.
+An engine without a direction leaves equal numbers in the stable ascending order: ``max`` takes the
+last of them, ``min`` the first, and so do ``maximum(a, b)`` and ``minimum(a, b)``. It is wrong
+where calls put numbers in two orders, as in ``maximum(a, b) * minimum(b, a)``.
 
 Tangents that are differentiated again are the choice's, for they meet second derivatives later
 on. Cotangents have met these already: they stay even, and only their derivatives are the choice's.
@@ -78,9 +78,9 @@ def in_order(*xs):
 
 
 def derivatives(x):
-    """The number in ``x`` and its derivatives along levels of forward mode, by their numbers.
+    """The number in ``x`` and its derivatives along its levels, by their numbers.
 
-    And whether all of its levels are such. Single ones weigh more than mixed ones, and outer
+    And whether each of them knows a direction. Single ones weigh more than mixed ones, and outer
     levels more than inner ones: the point moves along the next by far less.
     """
     found, directed = {}, True
@@ -88,12 +88,12 @@ def derivatives(x):
     while left:
         key, x = left.pop()
         while isinstance(x, Traced):
-            inner = x.value
-            if hasattr(type(x), "tangent"):  # a dual number, whose class lies further up
-                left.append(((*key, x.level.number), x.tangent))
+            xdot = x.level.motion(x)
+            if xdot is not None:
+                left.append(((*key, x.level.number), xdot))
             elif not key:
                 directed = False
-            x = inner
+            x = x.value
         found[tuple(sorted(key))] = x
     return found, directed
 

@@ -1,0 +1,65 @@
+"""Which way the numbers on a tape move when its inputs move along one direction.
+
+Rules ask where numbers are equal and their derivative is differentiated again: of ``maximum(a, b)``
+and ``minimum(b, a)`` at ``a == b`` both take the one that grows faster for the larger, and their
+product has the second derivatives of ``a * b`` (see ``ties``). A tape knows how cotangents are
+pulled back, not how tangents are pushed; but pulling back is linear, and its transpose pushes.
+What was found for some entries is where the next search ends.
+"""
+
+from typing import Any
+
+from ..rules import AbstractZero
+from ..rules.linear.program import LinearProgram
+from ..rules.linear.samples import Samples
+from ..rules.tangents.filled import zero_tangent
+from .sweep import own, sweep
+
+
+class Motions:
+    """The tangents of entries of a tape along one direction, so far as they were asked for."""
+
+    __slots__ = ("found", "samples")
+
+    def __init__(self) -> None:
+        self.found: dict[int, Any] = {}
+        self.samples = Samples()
+
+    def of(self, tape: Any, x: Any) -> Any:
+        """Return the tangent of ``x``, a traced value of ``tape``."""
+        if x.index not in self.found:
+            self.found[x.index] = self._pushed(tape, x)
+        return self.found[x.index]
+
+    def _pushed(self, tape: Any, x: Any) -> Any:
+        entries = tape.recorded[: x.index + 1]
+        ends = {i: End() for i, entry in enumerate(entries) if not entry or i in self.found}
+        for i, end in ends.items():
+            entries[i] = (end,)
+        program = LinearProgram()
+        sweep(tape, entries, [(x.index, program.input(x.value))], 0, last=True)
+        reached = {i: own(end.ybar) for i, end in ends.items() if end.ybar is not None}
+        program.finish(list(reached.values()))
+        tangents = [self._tangent(i, ybar) for i, ybar in reached.items()]
+        zero = zero_tangent(x.value)
+        _, push = tape.config.rrule_via_ad(lambda xbar: program.run([xbar]), zero)
+        xdot = push(tangents)[1]
+        return zero if isinstance(xdot, AbstractZero) else xdot
+
+    def _tangent(self, i: int, ybar: Any) -> Any:
+        if i not in self.found:
+            self.found[i] = self.samples.tangent(ybar)
+        return self.found[i]
+
+
+class End:
+    """Stands for an entry whose tangent is known, or an input, and keeps its cotangent."""
+
+    __slots__ = ("ybar",)
+    takes_pieces = False
+
+    def __init__(self) -> None:
+        self.ybar: Any = None
+
+    def pull(self, tape: Any, ybar: Any, cotangents: Any) -> None:
+        self.ybar = ybar

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children, unthunk
-from ..rules.containers import LEAVES, Within, fold
+from ..rules.containers import LEAVES, Within, fold, is_flat
 from ..rules.table.pullback import check_shape
 from ..rules.table.structural_zeros import Masked, masked
 from ..rules.tangents.structural import child_tangents
@@ -122,6 +122,16 @@ def find_active(tape: Any, x: Any) -> Active | None:
 
         return Within(zip(parts.values), build)
 
+    if is_flat(x):
+        found = [
+            Active(part.index, ProjectTo(part.value))  # type: ignore[attr-defined]
+            if isinstance(part, Traced) and part.level is tape
+            else None
+            for part in x
+        ]
+        if not any(found):
+            return None
+        return Active(-1, ProjectTo(x), type(x)([None] * len(found)), found)
     active = fold(look, x)
     if active is not None and active.parts is not None:
         active.space = ProjectTo(x)

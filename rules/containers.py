@@ -58,6 +58,12 @@ LEAVES: set[type] = {
     types.ModuleType,
     types.GeneratorType,
 }
+def is_flat(x: Any) -> bool:
+    """Say whether ``x`` is a list or a tuple of leaves, as most containers in calls are."""
+    cls = type(x)
+    return (cls is list or cls is tuple) and LEAVES.issuperset(map(type, x))
+
+
 # How deep a walk goes before it looks whether it will end.
 DEEP = 1000
 # Containers of our own tell their children themselves.

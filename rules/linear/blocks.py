@@ -120,6 +120,18 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
     return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
 
 
+def operate_on_blocks(operation: Callable, x: Any, z: Any) -> Any:
+    """Do ``operation(x, z)`` where blocks have as many axes for each value as the result has."""
+    if type(x) is Block:
+        if type(z) is Block:
+            return Block(operation(x.values, z.values))
+        if not isinstance(z, AbstractZero):
+            return Block(operation(x.values, z))
+    elif type(z) is Block and not isinstance(x, AbstractZero):
+        return Block(operation(x, z.values))
+    return run_on_block(operation, (x, z), {})
+
+
 def blocks_in(x: Iterable) -> list[Block]:
     """Return the blocks among some values and in their parts."""
     found = []

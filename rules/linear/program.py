@@ -5,6 +5,7 @@ calls, each linear in what is followed; it runs again for other arguments, or fo
 block of them at once.
 """
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -34,13 +35,17 @@ from ..tracing.captured import Watch
 from ..tracing.operands import is_array, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..tracing.writing import written
-from .blocks import run_on_block
+from .blocks import operate_on_blocks, run_on_block
 from .patterns import run_on_pattern
 from .samples import Samples
 
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
+_OPERATIONS = {
+    operator.add, operator.sub, operator.mul, operator.truediv,
+    np.add, np.subtract, np.multiply, np.true_divide,
+}  # fmt: skip
 
 
 class LinearNumber(TracedNumber):
@@ -71,7 +76,12 @@ LEAVES.add(Slot)
 
 
 class LinearProgram(Level):
-    """A linear map as a list of steps ``(f, args, kwargs)``; None for an input.
+    """A linear map as a list of steps; None for an input.
+
+    A step is ``(f, args, kwargs)``, with a ``Slot`` for each result that it reads. Most are an
+    operation of arithmetic on one or two results, or on a result and a constant, of as many axes
+    as what it gives: ``(operation, (a, b), None, reads)``, where ``reads`` are the results that
+    stand for ``a`` and for ``b``, or None.
 
     ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
     """
@@ -131,34 +141,66 @@ class LinearProgram(Level):
         return self.call(ufunc, (x,), {})
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        # By their types: to ask isinstance of other traced values is slow.
+        type_a, type_b = type(a), type(b)
         x, z = a, b
-        a_followed, b_followed = self.follows(a), self.follows(b)
+        a_followed = (type_a is LinearNumber or type_a is LinearArray) and a.level is self
+        b_followed = (type_b is LinearNumber or type_b is LinearArray) and b.level is self
         if not (a_followed and b_followed):
-            other = b if a_followed else a
-            if isinstance(other, Traced):
-                if other.level.number > self.number:
-                    return other.level.binary(ufunc, operation, a, b)
-                if other.level.sweeps:
-                    return self.binary(ufunc, operation, *map(_as_read, (a, b)))
-            elif not is_operand(other) or isinstance(other, AbstractZero):
-                return NotImplemented
-            elif isinstance(other, (list, tuple)):
-                return self.call(ufunc, (a, b), {})
+            other, type_other = (b, type_b) if a_followed else (a, type_a)
+            if type_other is not _float64 and type_other is not float and type_other is not _array:
+                answer = self.meet(ufunc, operation, a, b, other)
+                if answer is not None:
+                    return answer
         if ufunc not in _scalars:
             return self.call(ufunc, (a, b), {})
+        read_a = read_b = None
         if a_followed:
-            x, a = a.value, Slot(a.index)
-        else:
+            x, read_a, a = a.value, a.index, None
+        elif type_a is not _float64 and type_a is not float:
             a = self.watch.hold(a)
         if b_followed:
-            z, b = b.value, Slot(b.index)
-        else:
+            z, read_b, b = b.value, b.index, None
+        elif type_b is not _float64 and type_b is not float:
             b = self.watch.hold(b)
-        return self.wrap(operation(x, z), (operation, (a, b), {}))
+        y = operation(x, z)
+        number = type(y) is _float64
+        if operation in _OPERATIONS and (
+            number
+            or (read_a is None or len(shape_of(x)) == len(shape_of(y)))
+            and (read_b is None or len(shape_of(z)) == len(shape_of(y)))
+        ):
+            step: tuple = (operation, (a, b), None, (read_a, read_b))
+        else:
+            slots = (
+                a if read_a is None else Slot(read_a),
+                b if read_b is None else Slot(read_b),
+            )
+            step = (operation, slots, {})
+        if not number:
+            return self.wrap(y, step)
+        traced: Any = LinearNumber()
+        traced.value = y
+        traced.level = self
+        traced.index = len(self.steps)
+        self.steps.append(step)
+        return traced
+
+    def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+        """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
+        if isinstance(other, Traced):
+            if other.level.number > self.number:
+                return other.level.binary(ufunc, operation, a, b)
+            if other.level.sweeps:
+                return self.binary(ufunc, operation, *map(_as_read, (a, b)))
+        elif not is_operand(other) or isinstance(other, AbstractZero):
+            return NotImplemented
+        elif isinstance(other, (list, tuple)):
+            return self.call(ufunc, (a, b), {})
+        return None
 
     def follows(self, x: Any) -> bool:
         """Say whether ``x`` is a result of a step of this program."""
-        # By its type: to ask isinstance of other traced values is slow.
         kind = type(x)
         return (kind is LinearArray or kind is LinearNumber) and x.level is self
 
@@ -221,25 +263,34 @@ class LinearProgram(Level):
         """
         self.outputs = [_slots(y, self) if isinstance(y, Traced) else y for y in outputs]
         needed = {y.index for y in self.outputs if type(y) is Slot}
-        seen = set(needed)
         plan = []
         for index in range(len(self.steps) - 1, -1, -1):
             step = self.steps[index]
             if step is None or index not in needed:
                 continue
-            f, args, kwargs = step
+            f, args, kwargs, *places = step
+            if kwargs is None:
+                (reads,) = places
+                a, b = reads
+                last: tuple = ()
+                if a is not None and a not in needed:
+                    needed.add(a)
+                    last = (a,)
+                if b is not None and b not in needed:
+                    needed.add(b)
+                    last = (*last, b)
+                plan.append((index, f, args, None, reads, last))
+                continue
             found = _indices(args, kwargs)
-            reads = set(found)
-            needed |= reads
-            places = _places(args, len(found))
-            plan.append((index, f, args, kwargs, places, tuple(reads - seen)))
-            seen |= reads
+            new = set(found) - needed
+            needed |= new
+            plan.append((index, f, args, kwargs, _places(args, len(found)), tuple(new)))
         self.plan = plan[::-1]
         self.steps = [None] * len(self.steps)
 
     def run(self, values: list) -> list:
         """Return the outputs, given one value for each input."""
-        return self._run(values, _call)
+        return self._run(values, _call, None)
 
     def run_block(self, values: list) -> list:
         """Return the outputs for a block of directions.
@@ -247,18 +298,28 @@ class LinearProgram(Level):
         Each of ``values`` is a ``Block``, or the value of an input for every direction; so are
         the outputs.
         """
-        return self._run(values, _call_on_block)
+        return self._run(values, _call_on_block, operate_on_blocks)
 
     def run_pattern(self, values: list) -> list:
         """Return the pattern of each output, given one for each input."""
-        return self._run(values, _call_on_pattern)
+        return self._run(values, _call_on_pattern, _operate_on_patterns)
 
-    def _run(self, values: list, call: Callable) -> list:
+    def _run(self, values: list, call: Callable, operate: Callable | None) -> list:
         self.watch.check()
         results: list[Any] = self.steps.copy()
         for index, x in zip(self.inputs, values, strict=True):
             results[index] = x
         for index, f, args, kwargs, places, last_reads in self.plan:
+            if kwargs is None:
+                (x, z), (a, b) = args, places
+                if a is not None:
+                    x = results[a]
+                if b is not None:
+                    z = results[b]
+                results[index] = f(x, z) if operate is None else operate(f, x, z)
+                for read in last_reads:
+                    results[read] = None
+                continue
             if places is None:
                 filled, options = _fill(args, results), _fill(kwargs, results)
             else:
@@ -277,6 +338,10 @@ def _call(f: Any, args: Any, kwargs: dict) -> Any:
 
 def _call_on_block(f: Any, args: Any, kwargs: dict) -> Any:
     return _part(*args) if f is _part else run_on_block(f, tuple(args), kwargs)
+
+
+def _operate_on_patterns(f: Any, x: Any, z: Any) -> Any:
+    return run_on_pattern(f, (x, z), {})
 
 
 def _call_on_pattern(f: Any, args: Any, kwargs: dict) -> Any:

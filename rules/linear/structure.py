@@ -30,7 +30,9 @@ def structure_of(program: LinearProgram) -> list:
     followed = set(program.inputs)
     structure: list = [list(program.inputs)]
     for index, f, args, kwargs, places, _ in program.plan:
-        if places is None:
+        if kwargs is None:
+            reads = [read for read in places if read is not None]
+        elif places is None:
             reads = [x.index for x in iterate_leaves((args, kwargs)) if type(x) is Slot]
         else:
             reads = [read for _, read in places]

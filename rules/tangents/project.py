@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...config import TangentError
-from ..containers import LEAVES, Children, Within, children, fold
+from ..containers import LEAVES, Within, children, fold, is_flat
 from ..shapes import _BY_TYPE, FLOAT64, dtype_of, shape_of, tangent_dtype
 from ..tracing.object_arrays import healed
 from .structural import (
@@ -113,6 +113,8 @@ class ProjectTo:
                 return ProjectArray(x.shape, FLOAT64)
             if kind in _SPACES:
                 return _SPACES[kind]
+            if is_flat(x):
+                return ProjectContainer(kind, range(len(x)), kind, [cls(part) for part in x])
         return fold(_project_to, x)
 
     @classmethod
@@ -151,7 +153,10 @@ def _project_to(x: Any) -> Any:
         return ProjectSparse(x)
     parts = children(x)
     if parts is not None:
-        return Within(zip(parts.values), lambda spaces: ProjectContainer(type(x), parts, spaces))
+        keys, rebuild = parts.keys, parts.rebuild
+        return Within(
+            zip(parts.values), lambda spaces: ProjectContainer(type(x), keys, rebuild, spaces)
+        )
     return ProjectNothing() if callable(x) or not hasattr(x, "__array__") else ProjectObjects()
 
 
@@ -252,12 +257,12 @@ class ProjectRegistered(Projector):
 class ProjectContainer(Projector):
     __slots__ = ("keys", "parts", "primal_type", "shell")
 
-    def __init__(self, primal_type: type, parts: Children, spaces: list) -> None:
+    def __init__(self, primal_type: type, keys: Any, rebuild: Callable, spaces: list) -> None:
         self.primal_type = primal_type
-        self.keys = parts.keys
+        self.keys = keys
         self.parts = spaces
         # The structure with nothing in it, so that the projector does not keep the primal.
-        self.shell = parts.rebuild([None] * len(parts.keys))
+        self.shell = rebuild([None] * len(spaces))
 
     def project(self, xbar: Any) -> Any:
         return fold(_projected, self, xbar)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...config import MutationError, user_line
 from ...config.thresholds import COPIED_AT_ONCE, DIGESTED
-from ..containers import LEAVES, Within, children, fold, iterate_leaves
+from ..containers import LEAVES, Within, children, fold, is_flat, iterate_leaves
 from .array import TracedArray
 from .level import Traced
 from .refusals import describe
@@ -63,7 +63,13 @@ class Watch:
 
     def hold_beside(self, value: Any, x: Any) -> Any:
         """Hold what is plain in ``x``; ``value`` is ``x`` without its traced values."""
-        return self.hold(x) if value is x else fold(self._hold_beside, value, x)
+        if value is x:
+            return self.hold(x)
+        if isinstance(x, Traced):
+            return value
+        if is_flat(x):
+            return type(x)([self.hold(v) if v is p else v for v, p in zip(value, x, strict=True)])
+        return fold(self._hold_beside, value, x)
 
     def _hold_beside(self, value: Any, x: Any) -> Any:
         if value is x:

@@ -6,11 +6,22 @@ and an exception leaves nothing behind.
 """
 
 import itertools
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from ..containers import DEEP, LEAVES, Within, children, fold, map_leaves, refuse_cycle, unless_same
+from ..containers import (
+    DEEP,
+    LEAVES,
+    Within,
+    children,
+    fold,
+    is_flat,
+    map_leaves,
+    refuse_cycle,
+    unless_same,
+)
 
 next_level = itertools.count(1).__next__
 
@@ -162,4 +173,9 @@ def strip(x: Any, level: Level) -> Any:
 
     if isinstance(x, Traced):
         return x.value if x.level is level else x
-    return x if type(x) in LEAVES else fold(look, x)
+    if type(x) in LEAVES:
+        return x
+    if is_flat(x):
+        stripped = [p.value if isinstance(p, Traced) and p.level is level else p for p in x]
+        return x if all(map(operator.is_, stripped, x)) else type(x)(stripped)
+    return fold(look, x)

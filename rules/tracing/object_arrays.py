@@ -22,7 +22,8 @@ OBJECT = np.dtype(object)
 def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Heal the arguments of a call."""
     for x in args:
-        if (type(x) not in LEAVES or type(x) is np.ndarray) and _may_need_healing(x):
+        cls = type(x)
+        if (x.dtype is OBJECT) if cls is np.ndarray else cls not in LEAVES and _may_need_healing(x):
             return healed((args, kwargs))
     if kwargs and _may_need_healing(kwargs):
         return healed((args, kwargs))

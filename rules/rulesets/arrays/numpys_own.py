@@ -73,6 +73,6 @@ def composed_for_derivatives(f):
 
 def laid_out_like(y, x):
     """``y``, in the order of memory that NumPy gives a new array which is to be like ``x``."""
-    own = np.empty_like(value(x), value(y).dtype)
+    own = np.empty_like(x, y.dtype)
     own[...] = value(y)
     return with_values(y, own)

@@ -30,6 +30,20 @@ def body(f: Any) -> Any:
     return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
 
 
+@functools.cache
+def seen(f: Any) -> Any:
+    """Return a function that is ``f``, whose rules answer where an argument is traced.
+
+    For functions of libraries that NumPy's protocols do not show. What has no rule runs as it is.
+    """
+
+    @functools.wraps(f)
+    def calls(*args: Any, **kwargs: Any) -> Any:
+        return call(f, args, kwargs)
+
+    return calls
+
+
 def is_primitive(f: Any) -> bool:
     """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
     return getattr(f, "__primitive__", None) is f

@@ -169,8 +169,8 @@ if not _typing.TYPE_CHECKING:  # which would take it that every name exists
     from ._other_names import INSTEAD as _INSTEAD
 
     def __getattr__(name):
-        """Load ``cr.numpy`` and ``cr.testing``; of names of other libraries say what to write."""
-        if name in ("numpy", "testing"):
+        """Load a module of the face; of names of other libraries say what to write."""
+        if name in ("numpy", "scipy", "testing"):
             return _importlib.import_module(f".{name}", __name__)
         message = f"module {__name__!r} has no attribute {name!r}"
         if name in _INSTEAD:

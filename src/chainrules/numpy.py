@@ -26,12 +26,13 @@ from . import _rulesets
 from .rules import array_of, as_dtype, innermost, is_traced, value
 from .rules.engines.buffers import buffer
 from .rules.tracing.object_arrays import healed
+from .rules.tracing.running import a_run
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
     if not is_traced(object):
-        return healed(_numpy.array(object, dtype, **options))
+        return buffer(healed(_numpy.array(object, dtype, **options)))
     y = array_of(object)
     y = _numpy.copy(y) if options.pop("copy", True) else y
     ndmin = options.pop("ndmin", 0)
@@ -44,7 +45,8 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.asarray``; a traced array is returned as it is."""
     if not is_traced(a):
-        return _numpy.asarray(a, dtype, **options)
+        y = _numpy.asarray(a, dtype, **options)
+        return y if y is a else buffer(y)
     y = array_of(a)
     return y if dtype is None or y.dtype == dtype else as_dtype(y, dtype)
 
@@ -78,7 +80,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.arange``; start and step may be traced, the number of entries is fixed."""
     if not is_traced(limits) and not is_traced(options):
-        return _numpy.arange(*limits, dtype=dtype, **options)
+        return buffer(_numpy.arange(*limits, dtype=dtype, **options))
     start, stop, step = (0, limits[0], 1) if len(limits) == 1 else (*limits, 1)[:3]
     step = options.pop("step", step)
     count = max(int(_numpy.ceil((stop - start) / step)), 0)
@@ -88,15 +90,20 @@ def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
 def _of_buffers(make: Callable) -> Callable:
     @functools.wraps(make)
     def made(*args: Any, **kwargs: Any) -> Any:
-        return buffer(make(*args, **kwargs))
+        y = make(*args, **kwargs)
+        return y if a_run() is None else buffer(y)
 
     return made
 
 
-zeros, ones, empty = map(_of_buffers, (_numpy.zeros, _numpy.ones, _numpy.empty))
-zeros_like, ones_like = _of_buffers(_numpy.zeros_like), _of_buffers(_numpy.ones_like)
-empty_like, full_like = _of_buffers(_numpy.empty_like), _of_buffers(_numpy.full_like)
-eye, identity = _of_buffers(_numpy.eye), _of_buffers(_numpy.identity)
+# Arrays that are made to be filled, or made of others and written to.
+_MAKERS = """
+    zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
+    logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
+    column_stack fromfunction outer kron tril triu roll
+"""
+for _name in _MAKERS.split():
+    globals()[_name] = _of_buffers(getattr(_numpy, _name))
 
 
 def fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:

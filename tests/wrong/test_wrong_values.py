@@ -210,9 +210,9 @@ def test_nan_to_num_of_an_array_without_axes():
         y = x[..., None][0, ...]
         return np.nan_to_num(y, copy=False, nan=3.0), y
 
-    for same, ours in zip(f(x.copy()), cr.jvp(f, (x,), (x,))[0], strict=True):
-        assert type(same) is type(ours)
-        assert same == ours
+    for right, ours in zip(f(x.copy()), cr.jvp(f, (x,), (x,))[0], strict=True):
+        assert type(right) is type(ours)
+        assert right == ours
     assert type(cr.jvp(np.nan_to_num, (x,), (x,))[0]) is type(np.nan_to_num(x))
 
 

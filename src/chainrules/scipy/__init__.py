@@ -35,6 +35,8 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     try:
-        return _importlib.import_module(f"scipy.{name}")
+        found: Any = _importlib.import_module(f"scipy.{name}")
     except ImportError:
-        return getattr(_importlib.import_module("scipy"), name)
+        found = getattr(_importlib.import_module("scipy"), name)
+    globals()[name] = found
+    return found

@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import sys
 import threading
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .rules import Traced, as_dtype
+from .rules.tracing.asked import adopted
 
 
 class _Seeing(type):
@@ -135,14 +135,13 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
 # ---- adopted modules ----------------------------------------------------------------------------
 
 _lock = threading.RLock()
-_adopted: Counter = Counter()  # how often, by the id of a module's globals
 _changes: dict[int, list[tuple[str, Any, Any]]] = {}
 _MISSING = object()
 
 
 def _adopt_globals(names: dict) -> None:
     with _lock:
-        _adopted[id(names)] += 1
+        adopted[id(names)] += 1
         changes = _changes.setdefault(id(names), [])
         for name, part in list(names.items()):
             if name.startswith("__"):
@@ -159,10 +158,10 @@ def _adopt_globals(names: dict) -> None:
 
 def _release(names: dict) -> None:
     with _lock:
-        _adopted[id(names)] -= 1
-        if _adopted[id(names)] > 0:
+        adopted[id(names)] -= 1
+        if adopted[id(names)] > 0:
             return
-        del _adopted[id(names)]
+        del adopted[id(names)]
         for name, part, mirror in _changes.pop(id(names), ()):
             if names.get(name) is not mirror:
                 continue  # it was bound anew since
@@ -272,7 +271,8 @@ def adopt(*modules: str | ModuleType) -> Adoption:
 
     In their globals numpy, math, cmath, scipy, ``float`` and ``complex``, and what was imported
     from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes an array
-    may be filled with traced numbers, ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a, b)``
+    may be filled with traced numbers, ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a,
+    b)``
     have derivatives. Where nothing is traced they give what the originals give. No library is
     changed, and no module that was not named.
 

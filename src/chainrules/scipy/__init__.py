@@ -19,7 +19,8 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-FOLLOWED = ("linalg",)  # the modules whose functions have rules
+from ..rules.tracing.asked import FAMILIES as FOLLOWED  # the modules whose functions have rules
+
 __all__ = list(FOLLOWED)
 
 

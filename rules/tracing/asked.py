@@ -45,8 +45,10 @@ def asked() -> Asked | None:
         return None
     names = frame.f_globals
     if isinstance(node, ast.Subscript):
-        instead = _remedy("make the array with np.zeros(n, like=x)", names, "numpy")
-        return Asked(f"`{text} = ...`", instead)
+        by_hand = "make the array with np.zeros(n, like=x)"
+        if isinstance(node.value, ast.Attribute):
+            by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
+        return Asked(f"`{text} = ...`", _remedy(by_hand, names, "numpy"))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return Asked(text, "write f'{x:f}', which shows a traced number, too")
     if not isinstance(node, ast.Call):
@@ -57,7 +59,9 @@ def asked() -> Asked | None:
     if called in (float, complex) or library in ("math", "cmath"):
         return Asked(text, _remedy(_instead_of_python(called, name), names, "math"))
     if library == "numpy":
-        return Asked(text, _remedy("write np.stack([x, y]) or cr.array([x, y])", names, "numpy"))
+        joins = name in ("array", "asarray", "asanyarray", "ascontiguousarray")
+        by_hand = "write np.stack([x, y]) or cr.array([x, y])" if joins else ""
+        return Asked(text, _remedy(by_hand, names, "numpy"))
     if library == "scipy":
         return Asked(text, of_scipy(f"scipy.{rest.partition('.')[0]}.{name}", names))
     return None

@@ -31,10 +31,10 @@ class _Seeing(type):
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        make = cls.__base__
-        if not any(isinstance(x, Traced) for x in args):
-            return make(*args, **kwargs)  # type: ignore[misc]
-        return cls.of_traced(*args)  # type: ignore[attr-defined]
+        for x in args:
+            if isinstance(x, Traced):
+                return cls.of_traced(*args)  # type: ignore[attr-defined]
+        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, cls.__base__)  # type: ignore[arg-type]

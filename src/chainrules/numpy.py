@@ -29,8 +29,22 @@ from .rules.tracing.object_arrays import healed
 from .rules.tracing.running import a_run
 
 
+_NUMBERS = frozenset({float, int, complex, bool, _numpy.float64})
+
+
+def _is_plain(x: Any) -> bool:
+    """Say at once, of a list of numbers or an array of them, that nothing in it is traced."""
+    cls = type(x)
+    if cls is list or cls is tuple:
+        return _NUMBERS.issuperset(map(type, x))
+    return x.dtype.kind != "O" if cls is _numpy.ndarray else cls in _NUMBERS
+
+
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
+    if _is_plain(object):
+        y = _numpy.array(object, dtype, **options)
+        return y if a_run() is None else buffer(y)
     if not is_traced(object):
         return buffer(healed(_numpy.array(object, dtype, **options)))
     y = array_of(object)
@@ -44,9 +58,9 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
 
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.asarray``; a traced array is returned as it is."""
-    if not is_traced(a):
+    if _is_plain(a) or not is_traced(a):
         y = _numpy.asarray(a, dtype, **options)
-        return y if y is a else buffer(y)
+        return y if y is a or a_run() is None else buffer(y)
     y = array_of(a)
     return y if dtype is None or y.dtype == dtype else as_dtype(y, dtype)
 
@@ -141,6 +155,10 @@ polynomial = _followed(_numpy.polynomial)
 # package, by NumPy's __path__, Python would load their files again, into functions without rules.
 for _name in ("exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "random"):
     sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
+
+
+# All else is NumPy's, and found without a call of __getattr__, but for what NumPy loads late.
+globals().update({n: p for n, p in vars(_numpy).items() if n[0] != "_" and n not in globals()})
 
 
 def __getattr__(name: str) -> Any:

@@ -20,10 +20,6 @@ def store(x):
     return b
 
 
-def fsolve(x):
-    return scipy.optimize.brentq(lambda t: t - x, 0.0, 5.0)
-
-
 PROGRAMS = {
     "math": (lambda x: math.cos(x), ["math.cos(x) needs", "write np.cos; or", ADOPT]),
     "another name": (lambda x: math.atan2(x, 1), ["math.atan2(x, 1) needs", "write np.arctan2"]),
@@ -40,7 +36,10 @@ PROGRAMS = {
         ["scipy.linalg.solve", "write np.linalg.solve", ADOPT],
     ),
     "adopted has it": (lambda x: scipy.linalg.expm(np.eye(2) * x), ["expm", ADOPT]),
-    "a rule": (fsolve, ["brentq = cr.primitive(scipy.optimize.brentq)", "rrule.register(brentq)"]),
+    "a rule": (
+        lambda x: scipy.optimize.nnls(np.eye(2) * x, np.ones(2))[0],
+        ["nnls = cr.primitive(scipy.optimize.nnls)", "@cr.rrule.register(nnls)"],
+    ),
     "a method": (lambda x: stats.johnsonsu.logpdf(x, 1, 1), ["logpdf"]),
 }
 

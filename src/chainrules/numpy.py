@@ -28,7 +28,6 @@ from .rules.engines.buffers import buffer
 from .rules.tracing.object_arrays import healed
 from .rules.tracing.running import a_run
 
-
 _NUMBERS = frozenset({float, int, complex, bool, _numpy.float64})
 
 

@@ -8,6 +8,7 @@ as to change its import lines by hand.
 """
 
 import builtins
+import functools
 import importlib
 import importlib.util
 import sys
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Traced, as_dtype
+from .rules import Traced, as_dtype, is_traced
 from .rules.tracing.asked import adopted
 
 
@@ -85,7 +86,9 @@ def mirror_of(part: Any) -> Any:
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
-    if library in ("numpy", "math", "cmath", "_operator"):
+    if callable(getattr(part, "py_func", None)):
+        return _in_python(part)
+    if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
     return None
 
@@ -130,6 +133,18 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
             if found is not None:
                 return found
     return None
+
+
+@functools.cache
+def _in_python(compiled: Any) -> Any:
+    """Return what runs the Python of a function that numba compiles, where a value is traced."""
+
+    @functools.wraps(compiled.py_func)
+    def calls(*args: Any, **kwargs: Any) -> Any:
+        followed = is_traced((args, kwargs))
+        return (compiled.py_func if followed else compiled)(*args, **kwargs)
+
+    return calls
 
 
 # ---- adopted modules ----------------------------------------------------------------------------
@@ -208,6 +223,23 @@ class Adoption:
         if not any(names is known for known in self._modules):
             _adopt_globals(names)
             self._modules.append(names)
+
+    def _adopt(self, module: str | ModuleType) -> None:
+        if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
+            self._add(vars(module))
+            return
+        name = module.__name__ if isinstance(module, ModuleType) else module
+        if name not in sys.modules and importlib.util.find_spec(name) is None:
+            raise ModuleNotFoundError(f"there is no module {name!r} to adopt", name=name)
+        with _lock:
+            self._packages.add(name)
+            if self not in _finder.adoptions:
+                _finder.adoptions.append(self)
+            if _finder not in sys.meta_path:
+                sys.meta_path.insert(0, _finder)
+            for loaded_name, loaded in list(sys.modules.items()):
+                if self._covers(loaded_name) and isinstance(loaded, ModuleType):
+                    self._add(vars(loaded))
 
     def _covers(self, name: str) -> bool:
         return any(name == package or name.startswith(f"{package}.") for package in self._packages)
@@ -320,21 +352,10 @@ def adopt(*modules: str | ModuleType) -> Adoption:
     if not modules:
         adoption._add(sys._getframe(1).f_globals)
         return adoption
-    for module in modules:
-        if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
-            adoption._add(vars(module))
-            continue
-        name = module.__name__ if isinstance(module, ModuleType) else module
-        if name not in sys.modules and importlib.util.find_spec(name) is None:
-            adoption.undo()
-            raise ModuleNotFoundError(f"there is no module {name!r} to adopt", name=name)
-        adoption._packages.add(name)
-    with _lock:
-        if adoption._packages:
-            _finder.adoptions.append(adoption)
-            if _finder not in sys.meta_path:
-                sys.meta_path.insert(0, _finder)
-        for name, loaded in list(sys.modules.items()):
-            if adoption._covers(name) and isinstance(loaded, ModuleType):
-                adoption._add(vars(loaded))
+    try:
+        for module in modules:
+            adoption._adopt(module)
+    except BaseException:
+        adoption.undo()
+        raise
     return adoption

@@ -39,6 +39,12 @@ def _is_plain(x: Any) -> bool:
     return x.dtype.kind != "O" if cls is _numpy.ndarray else cls in _NUMBERS
 
 
+def _as_array(x: Any) -> Any:
+    """Return an array of what is traced; of a number an array without axes."""
+    y = array_of(x)
+    return y if hasattr(y, "__len__") else _numpy.reshape(y, ())
+
+
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
     if _is_plain(object):
@@ -46,9 +52,11 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
         return y if a_run() is None else buffer(y)
     if not is_traced(object):
         return buffer(healed(_numpy.array(object, dtype, **options)))
-    y = array_of(object)
+    y = _as_array(object)
     y = _numpy.copy(y) if options.pop("copy", True) else y
     ndmin = options.pop("ndmin", 0)
+    for name in ("order", "subok"):  # where it lies in memory is ours; there are no sub-classes
+        options.pop(name, None)
     if options:
         raise TypeError(f"array of traced values does not support {', '.join(options)}.")
     y = y if dtype is None else as_dtype(y, dtype)
@@ -60,7 +68,7 @@ def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     if _is_plain(a) or not is_traced(a):
         y = _numpy.asarray(a, dtype, **options)
         return y if y is a or a_run() is None else buffer(y)
-    y = array_of(a)
+    y = _as_array(a)
     return y if dtype is None or y.dtype == dtype else as_dtype(y, dtype)
 
 

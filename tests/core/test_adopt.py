@@ -227,3 +227,46 @@ def test_arrays_that_were_made_plain_take_traced_values():
             assert cr.grad(f)(3.0) == 6.0
             assert cr.jvp(f, (3.0,), (1.0,))[1] == 6.0
             assert type(made.MAKERS[k]()) is np.ndarray
+
+
+class Compiled:
+    """What numba makes of a function, as far as it matters here."""
+
+    __module__ = "numba.core.registry"
+
+    def __init__(self, py_func):
+        self.py_func = py_func
+
+    def __call__(self, x):
+        return float(self.py_func(float(x)))
+
+
+def test_a_compiled_function_runs_its_python_where_a_value_is_traced():
+    made = module("from operator import mul\n\ndef f(x):\n    return mul(g(x), x)\n")
+    made.g = compiled = Compiled(lambda x: x * x)
+    with cr.adopt(made):
+        assert made.f(3.0) == 27.0
+        assert cr.grad(made.f)(3.0) == 27.0
+    assert made.g is compiled
+
+
+def test_an_adoption_that_fails_leaves_nothing():
+    sim = module()
+    before = dict(vars(sim))
+    with pytest.raises(ModuleNotFoundError):
+        cr.adopt(sim, "nowhere_at_all")
+    assert before == vars(sim)
+
+
+def test_arrays_of_a_traced_number_and_in_an_order():
+    made = module(
+        """
+        import numpy as np
+        def f(x):
+            a = np.asarray(x, dtype="float")
+            b = np.array([a, a], dtype=float, order="F", copy=True, subok=True, ndmin=2)
+            return np.atleast_2d(a).sum() * a.ndim + b.sum() + a.shape.__len__()
+        """
+    )
+    with cr.adopt(made):
+        assert cr.value_and_grad(made.f)(3.0) == (made.f(3.0), 2.0)

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import _rulesets
-from .rules import array_of, as_dtype, innermost, is_traced, value
-from .rules.engines.buffers import buffer
-from .rules.tracing.object_arrays import healed
-from .rules.tracing.running import a_run
+from .. import _rulesets
+from ..rules import array_of, as_dtype, innermost, is_traced, value
+from ..rules.engines.buffers import buffer
+from ..rules.tracing.object_arrays import healed
+from ..rules.tracing.running import a_run
 
 _NUMBERS = frozenset({float, int, complex, bool, _numpy.float64})
 
@@ -158,8 +158,8 @@ def _followed(module: ModuleType) -> ModuleType:
 
 polynomial = _followed(_numpy.polynomial)
 
-# For `from chainrules.numpy.linalg import solve`: NumPy's own modules. If this module passed for a
-# package, by NumPy's __path__, Python would load their files again, into functions without rules.
+# For `from chainrules.numpy.linalg import solve`: NumPy's own modules. The stubs beside this file
+# are for type checkers.
 for _name in ("exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "random"):
     sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
 
@@ -169,8 +169,6 @@ globals().update({n: p for n, p in vars(_numpy).items() if n[0] != "_" and n not
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__path__":
-        raise AttributeError(name)
     return getattr(_numpy, name)
 
 

@@ -51,9 +51,10 @@ class KindNode:
         self.active = active
         self.template: Template | None = None
         self.y, self.args = kind.kept(active, y, args)
-        self.sensitive = kind.multiplies or (
-            kind.adds and entries is not None and are_sensitive(active, entries)
-        )
+        sensitive = kind.multiplies
+        if kind.adds and not sensitive and entries is not None:
+            sensitive = are_sensitive(active, entries)
+        self.sensitive = sensitive
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         kind = self.kind

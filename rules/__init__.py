@@ -50,7 +50,7 @@ from .tangents.structural import (
 )
 from .tangents.zeros import linear_in
 from .tracing.array import TracedArray
-from .tracing.funnel import array_of, as_dtype, astype, body, call, getitem, primitive
+from .tracing.funnel import array_of, as_dtype, astype, body, call, getitem, primitive, seen
 from .tracing.level import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
 from .tracing.number import TracedNumber
 from .tracing.object_arrays import as_object_array, healed, holds_traced
@@ -143,6 +143,7 @@ __all__ = [
     "run_on_block",
     "run_on_pattern",
     "scalar_rule",
+    "seen",
     "select",
     "selection_rule",
     "shape_of",

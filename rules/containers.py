@@ -58,6 +58,8 @@ LEAVES: set[type] = {
     types.ModuleType,
     types.GeneratorType,
 }
+
+
 def is_flat(x: Any) -> bool:
     """Say whether ``x`` is a list or a tuple of leaves, as most containers in calls are."""
     cls = type(x)

@@ -49,10 +49,10 @@ class BufferLevel(Level):
     number = math.inf
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
-        return operation(x.value)
+        return buffer(operation(x.value))
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
-        return operation(settled(a), settled(b))
+        return buffer(operation(settled(a), settled(b)))
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if args and type(args[0]) is BufferArray and is_writer(f):
@@ -135,7 +135,7 @@ def is_writer(f: Any) -> bool:
 
 def buffer(y: Any) -> Any:
     """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
-    return _wrapped(y) if is_fresh(y) and is_running() else y
+    return _wrapped(y) if is_running() and is_fresh(y) else y
 
 
 def _wrapped(y: np.ndarray) -> Any:

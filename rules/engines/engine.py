@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ...config import LostDerivativeError, MutationError, RuleConfig, user_line
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
@@ -13,7 +15,7 @@ from ..tracing.level import Level, Traced, innermost, next_level, strip, value
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import as_numbers, healed, healed_call, is_object_array, refuse_objects
 from ..tracing.operands import is_operand
-from ..tracing.writing import mark_views
+from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import is_writer
 
 
@@ -124,10 +126,10 @@ class Engine(Level):
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         self.check_live()
-        given = args, kwargs
+        given = args
         args, kwargs = healed_call(args, kwargs)
-        if args is not given[0]:
-            if args[0] is not given[0][0] and is_writer(f):
+        if args is not given:
+            if args[0] is not given[0] and is_writer(f):
                 raise MutationError(
                     f"{name_of(f)} would write into an object array of traced numbers, such as "
                     f"np.asarray makes of a traced array, in {user_line()}.\n"
@@ -135,8 +137,9 @@ class Engine(Level):
                 )
             # What was healed may belong to a level inside this one, which answers first.
             level = innermost((*args, *kwargs.values()))
-            if level is not self:
-                return level.call(f, args, kwargs)
+            y = level.call(f, args, kwargs)
+            mark_views_of_healed(y, args, given)
+            return y
         traced = bool(kwargs) and innermost(kwargs.values()) is not None
         if traced:
             args, kwargs = positional(f, args, kwargs)
@@ -158,12 +161,14 @@ class Engine(Level):
 
     def call_operator(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
-        if not (is_operand(a) and is_operand(b)):
+        other = b if self.carries(a) else a
+        plain = type(other) is np.ndarray
+        if not plain and not is_operand(other):
             return NotImplemented
         kind = self.table.kinds.get(ufunc)
         if kind is not None and kind.constant:
             return operation(value(a), value(b))
-        level = innermost((a, b))
+        level = self if plain else innermost((a, b))
         return level.call(ufunc, (a, b), {})
 
     def call_with_traced_option(self, f: Any, args: tuple, kwargs: dict) -> Any:

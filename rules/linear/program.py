@@ -167,8 +167,10 @@ class LinearProgram(Level):
         number = type(y) is _float64
         if operation in _OPERATIONS and (
             number
-            or (read_a is None or len(shape_of(x)) == len(shape_of(y)))
-            and (read_b is None or len(shape_of(z)) == len(shape_of(y)))
+            or (
+                (read_a is None or len(shape_of(x)) == len(shape_of(y)))
+                and (read_b is None or len(shape_of(z)) == len(shape_of(y)))
+            )
         ):
             step: tuple = (operation, (a, b), None, (read_a, read_b))
         else:

@@ -60,12 +60,12 @@ class Carried:
 def carries_rules(f: Any) -> bool:
     """Say whether the rules of ``f`` belong on ``f``: it is a function that may be gone one day.
 
-    Those of NumPy and of this library stay, and are found faster in the tables.
+    Those of NumPy, of SciPy and of this library stay, and are found faster in the tables.
     """
     if type(f) is not types.FunctionType:
         return False
     package = (f.__module__ or "").partition(".")[0]
-    if package == "numpy":
+    if package in ("numpy", "scipy"):
         return is_primitive(f)  # a wrapper has the module of what it wraps
     return package != __package__.partition(".")[0]
 

@@ -90,7 +90,8 @@ class LinearRule(Kind):
         return traced
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        args, kwargs = Kind.bind(self, f, args, kwargs)
+        if kwargs or len(args) > 1:
+            args, kwargs = Kind.bind(self, f, args, kwargs)
         if kwargs and self.adapt is not None:
             kwargs = self.adapt(args[0], **kwargs)
         if args and type(args[0]) in (list, tuple):
@@ -144,7 +145,8 @@ class BilinearRule(Kind):
         self.pattern = pattern
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        args, kwargs = Kind.bind(self, f, args, kwargs)
+        if kwargs or len(args) > 2:
+            args, kwargs = Kind.bind(self, f, args, kwargs)
         if type(args[0]) in (list, tuple) or type(args[-1]) in (list, tuple):
             args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
         return args, kwargs

@@ -19,7 +19,7 @@ from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
-from .refusals import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost
+from .refusals import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost, lost_to
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
@@ -215,9 +215,9 @@ class TracedNumber(Traced):
 
     # ---- ways out of tracing ----
 
-    __float__ = lost("float(x), buffer[i] = x, or a function of the math module", KEEP)
+    __float__ = lost_to("float(x), buffer[i] = x, or a function of the math module", KEEP)
     __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
-    __complex__ = lost("complex(x)", "keep the traced value, or x + 0j")
+    __complex__ = lost_to("complex(x)", "keep the traced value, or x + 0j")
     __index__ = lost("an index or a size", SIZES)
 
     # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.

@@ -13,6 +13,7 @@ import numpy as np
 from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
 from ..containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
 from ..signatures import name_of
+from .asked import of_scipy
 from .funnel import array_of
 from .level import Traced, innermost, value
 
@@ -171,7 +172,9 @@ def explain(error: Exception) -> None:
         met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
     else:
         return
-    where, called = raised_at(error)
+    where, called, names = raised_at(error)
+    if called.startswith("scipy."):
+        instead = of_scipy(called, names)
     raise LostDerivativeError(
         f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
     ) from error

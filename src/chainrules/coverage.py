@@ -4,6 +4,7 @@ The table is read from the rules themselves. ``docs/coverage.md`` is its printed
 ``--counts`` prints its summary alone.
 """
 
+import importlib
 import inspect
 import sys
 from collections import Counter
@@ -81,7 +82,8 @@ def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
         if not callable(f) or name.startswith("_") or (isinstance(f, type) and not classes):
             continue
         # Of scipy.special NumPy's protocols show the ufuncs only.
-        if isinstance(f, np.ufunc) or module.__name__.startswith("numpy"):
+        numpys = isinstance(f, np.ufunc) or module.__name__.startswith("numpy")
+        if numpys or (module.__name__ in shown_by_scipy() and inspect.isroutine(f)):
             yield name, f
 
 
@@ -101,7 +103,18 @@ def missing_partials(f: Any) -> list[str]:
     return list(found)
 
 
-def row_of(name: str, f: Any) -> Row:
+def shown_by_scipy() -> dict[str, ModuleType]:
+    """Return the rules of each module of SciPy that ``chainrules.scipy`` shows, by its name."""
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        return {}
+    from . import scipy as shown
+
+    return {f"scipy.{name}": shown.rules_of(name) for name in shown.FOLLOWED}
+
+
+def row_of(name: str, f: Any, refused: dict[str, tuple[str, str]] = REFUSED) -> Row:
     """Return the row of the function ``f``."""
     forward, reverse = _status(frule, f), _status(rrule, f)
     if status := forward or reverse:
@@ -110,8 +123,8 @@ def row_of(name: str, f: Any) -> Row:
         return Row(name, status, forward is not None, reverse is not None)
     if name in REASONS:
         return Row(name, f"no input to differentiate: {REASONS[name]}", False, False)
-    if name in REFUSED:
-        reason, remedy = REFUSED[name]
+    if name in refused:
+        reason, remedy = refused[name]
         return Row(name, f"refused: {reason}; write {remedy}", False, False)
     if isinstance(f, type):
         return Row(name, SERIES.format(EIGENVALUES, name), True, True)
@@ -130,7 +143,9 @@ def rows(module: ModuleType) -> list[Row]:
     >>> [row.status for row in rows(np.linalg) if row.name == "inv"]
     ['rule by hand']
     """
-    return [row_of(name, f) for name, f in functions(module)]
+    rules = shown_by_scipy().get(module.__name__)
+    refused = REFUSED if rules is None else rules.REFUSED
+    return [row_of(name, f, refused) for name, f in functions(module)]
 
 
 def modules() -> dict[str, ModuleType]:
@@ -145,6 +160,8 @@ def modules() -> dict[str, ModuleType]:
     except ImportError:
         return found
     rrule(scipy.special.erf, 0.5)  # asking for one registers the rules of all
+    for name in shown_by_scipy():
+        found[name] = importlib.import_module(name)
     return {**found, "scipy.special": scipy.special}
 
 

@@ -44,6 +44,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     if np.ndim(bins) == 1:
         return bins
     edges = np.histogram_bin_edges(value(a), bins, range, value(weights))
+    if range is None and np.size(a) == 0:
+        return edges
     low, high = (np.min(a), np.max(a)) if range is None else range
     if low == high:
         low, high = low - 0.5, high + 0.5

@@ -14,6 +14,7 @@ import numpy as np
 from ... import (
     NoTangent,
     ProjectTo,
+    Traced,
     ZeroTangent,
     array_of,
     composed,
@@ -276,10 +277,10 @@ def real_if_close(a, tol=100):
 @composed(np.nan_to_num)
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     y = without_nan(x, nan, posinf, neginf)
-    if copy or np.ndim(x) == 0:
-        return y
-    x[...] = y
-    return x
+    if not copy and isinstance(x, Traced) and x.writable:
+        x[...] = y
+        return x if x.ndim else x[()]
+    return y if np.ndim(x) else y[()]
 
 
 def without_nan(x, nan, posinf, neginf):

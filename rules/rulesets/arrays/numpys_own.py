@@ -64,7 +64,8 @@ def composed_for_derivatives(f):
         @composed(f)
         @functools.wraps(body)
         def with_own_value(*args, **kwargs):
-            return with_values(body(*args, **kwargs), f(*value(args), **value(kwargs)))
+            own = f(*value(args), **value(kwargs))  # first: it says what is wrong with its input
+            return with_values(body(*args, **kwargs), own)
 
         return body
 

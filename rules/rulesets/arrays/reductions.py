@@ -69,6 +69,7 @@ def count(shape, axis, where):
 
 @composed(np.average)
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         y = np.mean(a, axis=axis, keepdims=keepdims)
         total = np.ones_like(y) * count(np.shape(a), axis, True)

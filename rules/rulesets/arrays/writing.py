@@ -59,6 +59,8 @@ def copyto(dst, src, casting="same_kind", where=True):
         dst[...] = src
     else:
         where = np.broadcast_to(where, dst.shape)
+        while np.ndim(src) > dst.ndim and np.shape(src)[0] == 1:
+            src = src[0]  # as an assignment drops leading axes
         dst[where] = np.broadcast_to(src, dst.shape)[where]
 
 

@@ -81,8 +81,10 @@ class BufferLevel(Level):
 
     def getitem(self, x: Any, index: Any) -> Any:
         y = x.value[index]
-        if type(y) is not np.ndarray or y.base is None:
+        if type(y) is not np.ndarray:
             return y
+        if y.base is None:
+            return buffer(y)  # a copy of entries, which may be filled as well
         view = _wrapped(y)
         register_view(view, x, _getitem, {"index": index})
         return view

@@ -239,7 +239,21 @@ class TracedNumber(Traced):
             lose_complex(self)
         return as_object_array(self)
 
-    item = lost("x.item()", "x.reshape(()), or x[0] for the one element")
+    def item(self, *index: Any) -> Any:
+        """Return one entry, as a traced number of Python's precision."""
+        flat = call(np.reshape, (self, (-1,)), {})
+        if len(index) == 1 and isinstance(index[0], tuple):
+            (index,) = index
+        if len(index) > 1:
+            entry = self[index]
+        elif index:
+            entry = flat[index[0]]
+        elif np.size(value(self)) == 1:
+            entry = flat[0]
+        else:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return astype(entry, complex if np.iscomplexobj(value(entry)) else float)
+
     tobytes = lost("x.tobytes()", "keep the traced value")
     tofile = lost("x.tofile(...)", "keep the traced value")
     dump, dumps = lost("x.dump(...)", "keep the traced value"), lost("x.dumps()", "keep it")

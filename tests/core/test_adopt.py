@@ -270,3 +270,41 @@ def test_arrays_of_a_traced_number_and_in_an_order():
     )
     with cr.adopt(made):
         assert cr.value_and_grad(made.f)(3.0) == (made.f(3.0), 2.0)
+
+
+def test_lines_that_trials_of_packages_found():
+    made = module(
+        """
+        import math
+        import numpy as np
+        def stiffness(x):
+            k = np.zeros((3, 3))
+            for e in range(2):
+                k[np.ix_([e, e + 1], [e, e + 1])] += x * np.array([[1.0, -1.0], [-1.0, 1.0]])
+            k[[0, 2]] *= x
+            return np.sum(k * k)
+        def total(x):
+            return math.fsum(x * k for k in range(4)) + np.array([x, 2.0]).item(0)
+        def branch(x):
+            z = np.asarray(x)
+            y = np.zeros_like(z)
+            y[z > 0] = np.log(z[z > 0])
+            return y if (z < 0).any() else 2 * y
+        """
+    )
+    with cr.adopt(made):
+        for f in (made.stiffness, made.total, made.branch):
+            y, slope_of_f = cr.value_and_grad(f)(1.5)
+            assert y == f(1.5)
+            assert slope_of_f == pytest.approx(slope(f, 1.5), rel=1e-6)
+            assert cr.jvp(f, (1.5,), (1.0,))[1] == pytest.approx(slope_of_f, rel=1e-12)
+
+
+def test_an_entry_of_an_array_as_pythons_number():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = cr.grad(lambda x: x.item(2) * x.item((0, 1)) * x.item(1, 1))(x)
+    np.testing.assert_array_equal([[0, 12], [8, 6]], found)
+    y = cr.jvp(lambda x: x.item(1), (x.astype(np.float32),), (x.astype(np.float32),))[0]
+    assert y.dtype == np.float64
+    with pytest.raises(ValueError, match="can only convert an array of size 1"):
+        cr.grad(lambda x: x.item())(x)

@@ -68,7 +68,6 @@ def raises(error, *parts):
         (lambda x: pickle.dumps(x), "pickling", "what the differentiated function returns"),
         (lambda x: x.tobytes(), "x.tobytes()", "keep the traced value"),
         (lambda x: array.array("d", [x]), "float(x)", "cr.value(x)"),
-        (lambda x: x.item(), "x.item()", "cr.value(x)"),
     ],
 )
 def test_ways_out_of_tracing(transform, program, what, remedy):

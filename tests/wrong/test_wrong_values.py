@@ -1,5 +1,7 @@
 """Values that were not NumPy's, without a word."""
 
+import warnings
+
 import numpy as np
 import pytest
 from right_or_refused import may_refuse, same
@@ -224,3 +226,13 @@ def test_edges_of_no_numbers():
 def test_average_along_a_list_of_axes():
     x = np.arange(6.0).reshape(2, 3)
     assert cr.vjp(lambda x: np.average(x, [0, -1]), x)[0] == 2.5
+
+
+def test_medians_of_empty_rows():
+    x = np.zeros((3, 0))
+    for f in (np.median, np.nanmedian):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y, pullback = cr.vjp(lambda x, f=f: f(x, axis=(-1,)), x)
+            np.testing.assert_array_equal(f(x, axis=-1), y)
+            assert pullback(np.ones(3))[0].shape == (3, 0)

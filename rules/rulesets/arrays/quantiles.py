@@ -42,6 +42,8 @@ def median_weights(median, a, y, axis, overwrite_input=False):
             f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
             "rule.\n  take it of the real and of the imaginary part"
         )
+    if np.size(a) == 0:  # NumPy's quantiles do not take it
+        return np.zeros(np.shape(a), bool), np.ones(np.shape(a))
     weights = 0.0
     for method in ("lower", "higher"):
         y = QUANTILE[median](a, 0.5, axis=axis, method=method, keepdims=True)

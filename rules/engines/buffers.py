@@ -17,6 +17,7 @@ from ..containers import iterate_leaves, map_leaves
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype
 from ..tracing.level import Level, Traced, innermost
+from ..tracing.object_arrays import healed
 from ..tracing.running import is_running
 from ..tracing.views import follow, living_views, memory_of, register_view, root_of, shares_memory
 from ..tracing.writing import hand_out, is_fresh
@@ -60,8 +61,8 @@ class BufferLevel(Level):
             self._receive(args[0], innermost(rest))
             return f(args[0].value, *rest[0], **rest[1])
         y = f(*all_settled(args), **all_settled(kwargs))
-        if f is np.copy or f is astype:
-            return buffer(y)
+        if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
+            y = buffer(y)  # where it is a new array
         for x in iterate_leaves((args, kwargs)):
             if type(x) is BufferArray and not isinstance(x.value, Traced):
                 y = self._tied(y, x, f, args, kwargs)
@@ -90,7 +91,7 @@ class BufferLevel(Level):
         return view
 
     def write(self, x: Any, index: Any, v: Any) -> None:
-        v = settled(v)
+        v = healed(settled(v))
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
         follow(path, root.value)[index] = v

@@ -61,6 +61,8 @@ def asked() -> Asked | None:
     if library == "numpy":
         joins = name in ("array", "asarray", "asanyarray", "ascontiguousarray")
         by_hand = "write np.stack([x, y]) or cr.array([x, y])" if joins else ""
+        if any(isinstance(part, ast.List | ast.Tuple | ast.Name) for part in node.args[:1]):
+            by_hand = by_hand or "give it np.stack([x, y]) in place of a list"
         return Asked(text, _remedy(by_hand, names, "numpy"))
     if library == "scipy":
         return Asked(text, of_scipy(f"scipy.{rest.partition('.')[0]}.{name}", names))

@@ -111,6 +111,26 @@ _INSTEAD = {
 }
 
 
+PYTHONS = (float, int, complex, bool)
+
+
+class OfNumPys:
+    """A method that NumPy's numbers have, and Python's have not: programs ask by ``hasattr``."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, owner: type) -> Any:
+        if x is not None and type_under(x) in PYTHONS:
+            raise AttributeError(
+                f"'{type_under(x).__name__}' object has no attribute {self.name!r}"
+            )
+        return self.part.__get__(x, owner)
+
+
 class TracedNumber(Traced):
     """A traced number: operators and NumPy's protocols, and nothing of a sequence.
 
@@ -224,8 +244,12 @@ class TracedNumber(Traced):
     __iter__: Any = None
 
     def __getitem__(self, index: Any) -> Any:
+        if type_under(self) in PYTHONS:
+            raise TypeError(f"'{type_under(self).__name__}' object is not subscriptable")
         if type(index) is tuple and not index:
             return self
+        if isinstance(index, bool | np.bool_):
+            return call(np.reshape, (self, (1,)), {})[: int(index)]
         parts = index if type(index) is tuple else (index,)
         if all(part is None or part is ... for part in parts) and parts.count(...) < 2:
             x = call(np.reshape, (self, (1,)), {})  # an array, which NumPy's numbers keep from ()
@@ -405,3 +429,11 @@ for _ufunc in (
         setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
+
+
+for _name, _part in list(vars(TracedNumber).items()):
+    _of_numpys = callable(_part) and hasattr(np.float64, _name) and not hasattr(float, _name)
+    if _of_numpys and not _name.startswith("_"):
+        _descriptor = OfNumPys(_part)
+        _descriptor.__set_name__(TracedNumber, _name)
+        setattr(TracedNumber, _name, _descriptor)

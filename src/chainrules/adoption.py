@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Traced, as_dtype, is_traced
+from .rules import Traced, as_dtype, is_traced, value
 from .rules.tracing.asked import adopted
 
 
@@ -60,7 +60,8 @@ class Float(builtins.float, metaclass=_Seeing):
 
     @staticmethod
     def of_traced(x: Any) -> Any:
-        return as_dtype(x.reshape(())[()], builtins.float)
+        number = np.reshape(x, ())[()] if builtins.hasattr(x, "__len__") else x
+        return as_dtype(number, builtins.float)
 
 
 class Complex(builtins.complex, metaclass=_Seeing):
@@ -74,7 +75,12 @@ class Complex(builtins.complex, metaclass=_Seeing):
         return as_dtype(number, builtins.complex)
 
 
-NUMBERS = {"float": Float, "complex": Complex}
+def has_attribute(x: Any, name: str, /) -> bool:
+    """``hasattr``, which says of a traced number what it says of the number."""
+    return builtins.hasattr(value(x) if isinstance(x, Traced) else x, name)
+
+
+BUILTINS = {"float": Float, "complex": Complex, "hasattr": has_attribute}
 
 
 # ---- which mirror shows what --------------------------------------------------------------------
@@ -165,7 +171,7 @@ def _adopt_globals(names: dict) -> None:
             if mirror is not None and mirror is not part:
                 names[name] = mirror
                 changes.append((name, part, mirror))
-        for name, number in NUMBERS.items():
+        for name, number in BUILTINS.items():
             if name not in names:
                 names[name] = number
                 changes.append((name, _MISSING, number))

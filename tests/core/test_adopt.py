@@ -290,10 +290,20 @@ def test_lines_that_trials_of_packages_found():
             y = np.zeros_like(z)
             y[z > 0] = np.log(z[z > 0])
             return y if (z < 0).any() else 2 * y
+        def computed(x):
+            a = np.dot(np.ones((2, 2)), np.eye(2)) + np.linalg.inv(np.eye(2)) @ np.ones((2, 2))
+            a[0] = x
+            a[1, :] = np.array([x, 2 * x], dtype=object)
+            b = np.array(a, copy=True)[[0, 1]]
+            b[b > 1.0] *= x
+            z = b[0, 0]
+            return z[z > 0].sum() + np.sum(b) if hasattr(z, "sum") else 0.0
+        def by_duck(x):
+            return x.sum() if hasattr(x, "__iter__") or hasattr(x, "sum") else 2 * x
         """
     )
     with cr.adopt(made):
-        for f in (made.stiffness, made.total, made.branch):
+        for f in (made.stiffness, made.total, made.branch, made.computed, made.by_duck):
             y, slope_of_f = cr.value_and_grad(f)(1.5)
             assert y == f(1.5)
             assert slope_of_f == pytest.approx(slope(f, 1.5), rel=1e-6)

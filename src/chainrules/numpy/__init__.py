@@ -28,6 +28,7 @@ from ..rules.engines.buffers import buffer
 from ..rules.tracing.object_arrays import healed
 from ..rules.tracing.running import a_run
 
+_ALWAYS = _numpy._CopyMode.ALWAYS
 _NUMBERS = frozenset({float, int, complex, bool, _numpy.float64})
 
 
@@ -53,7 +54,8 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     if not is_traced(object):
         return buffer(healed(_numpy.array(object, dtype, **options)))
     y = _as_array(object)
-    y = _numpy.copy(y) if options.pop("copy", True) else y
+    copied = options.pop("copy", True)
+    y = _numpy.copy(y) if copied is True or copied is _ALWAYS else y
     ndmin = options.pop("ndmin", 0)
     for name in ("order", "subok"):  # where it lies in memory is ours; there are no sub-classes
         options.pop(name, None)
@@ -121,7 +123,8 @@ def _of_buffers(make: Callable) -> Callable:
 _MAKERS = """
     zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
     logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
-    column_stack fromfunction outer kron tril triu roll
+    column_stack fromfunction outer kron tril triu roll dot inner einsum tensordot cross where
+    cumsum cumprod diff gradient interp clip sort sum mean prod
 """
 for _name in _MAKERS.split():
     globals()[_name] = _of_buffers(getattr(_numpy, _name))

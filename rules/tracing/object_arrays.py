@@ -86,7 +86,7 @@ def _healed(x: Any) -> Any:
             return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
         if not holds_traced(x):
             return x
-        return array_of(x.tolist()) if x.ndim else x.item()[...]
+        return array_of(x.tolist()) if x.ndim else np.reshape(x.item(), ())
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 

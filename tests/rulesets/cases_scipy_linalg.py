@@ -81,4 +81,56 @@ FACTORED: dict = {
     + [case((S, PIVOTS), A.T)],
 }  # fmt: skip
 
-CASES: dict = {**SYSTEMS, **BANDED, **FACTORED}
+L23 = real(2, 3, seed=4)
+ORTHOGONAL: dict = {
+    linalg.qr: [case(S), case(C), case(A), case(TALL, mode="economic"), case(TALL, mode="r"),
+                case(A, mode="r"), case(S, pivoting=True), case(TALL, mode="r", pivoting=True)],
+    linalg.qr_multiply: [case(S, X), case(TALL, L23.T[:2], "left"), case(S, A.T, "left", True),
+                         case(C, A, conjugate=True), case(TALL, real(2, 4))],
+    linalg.rq: [case(S), case(C), case(TALL), case(A, mode="economic"), case(A, mode="r")],
+    linalg.polar: [case(S), case(C), case(TALL), case(A, side="left"), case(S, "left")],
+    linalg.orthogonal_procrustes: [case(S, S.T @ S), case(C, S), case(real(4, 3), real(4, 3, seed=1))],
+    linalg.subspace_angles: [case(TALL, real(4, 2, seed=3)), case(TALL, TALL + real(4, 2) / 9),
+                             case(wide(4, 2), real(4, 1)), case(real(5, 3), real(5, 2, seed=1))],
+}  # fmt: skip
+
+SINGULAR: dict = {
+    linalg.svd: [case(S), case(C, compute_uv=False), case(TALL, full_matrices=False),
+                 case(A, False), case(S, lapack_driver="gesvd"), case(C)],
+    linalg.svdvals: [case(S), case(TALL), case(C)],
+    linalg.orth: [case(S), case(TALL), case(C)],
+    linalg.diagsvd: [case(X, 3, 4), case(X, 5, 3), case(X, 3, 3)],
+    linalg.pinv: [case(S), case(TALL), case(C), case(A, return_rank=True), case(S, rtol=0.3)],
+    linalg.pinvh: [case(S), case(C, lower=False), case(S, return_rank=True), case(S, atol=1.0)],
+    linalg.lstsq: [case(TALL, real(4)), case(TALL, real(4, 2, seed=5)), case(A, real(2)),
+                   case(TALL, real(4), lapack_driver="gelsy"), case(wide(4, 2), real(4)),
+                   case(S, A.T, cond=0.3)],
+    linalg.norm: [case(S), case(X, 3), case(C, "nuc"), case(A, 1, axis=0), case(S, np.inf)],
+}  # fmt: skip
+
+SYMMETRIC = S + S.T
+EIGEN: dict = {
+    linalg.eigh: [
+        case(S), case(HERMITIAN), case(C, lower=False), case(S, eigvals_only=True),
+        *[case(x, y, type=t) for x, y in ((S, DEFINITE), (C, HERMITIAN)) for t in (1, 2, 3)],
+        case(C, HERMITIAN, lower=False), case(S, subset_by_index=(1, 2)),
+        case(SYMMETRIC, subset_by_value=(1.0, 99.0)), case(S, DEFINITE, subset_by_index=(0, 1)),
+        case(S, driver="ev"),
+    ],
+    linalg.eigvalsh: [case(S), case(C, HERMITIAN, type=2), case(S, subset_by_index=(1, 2))],
+    linalg.eigh_tridiagonal: [
+        case(X, X[:2] + 2), case(X5, R5[:4], eigvals_only=True),
+        case(X5, R5[:4], select="i", select_range=(1, 2)),
+        case(X5, R5[:4], select="v", select_range=(0.0, 9.0)),
+    ],
+    linalg.eigvalsh_tridiagonal: [case(X5, R5[:4])],
+    linalg.eig_banded: [case(LOWER, lower=True), case(LOWER[::-1], select="i", select_range=(0, 1)),
+                        case(LOWER_C, lower=True, eigvals_only=True)],
+    linalg.eigvals_banded: [case(LOWER, lower=True), case(LOWER_C[::-1])],
+    linalg.eig: [case(S), case(C), case(DEFINITE + S / 9, left=True), case(C, left=True),
+                 case(DEFINITE, DEFINITE + S / 9, left=True), case(C, S, right=False),
+                 case(real(3, 3, seed=1), left=True, right=False)],
+    linalg.eigvals: [case(S), case(C), case(S, DEFINITE), case(real(3, 3, seed=1))],
+}  # fmt: skip
+
+CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGEN}

@@ -128,7 +128,8 @@ def cholesky_banded(ab, lower=False):
     columns = []
     for j in range(n):
         rest = low[..., j] - taken[..., 0]
-        column = rest / np.sqrt(np.real(rest[..., :1]))
+        pivot = np.real(rest[..., :1])
+        column = np.concatenate([pivot, rest[..., 1:]], axis=-1) / np.sqrt(pivot)
         columns.append(column)
         ends = np.concatenate([column, np.zeros_like(column)], axis=-1)
         moved = ends[..., reached] * np.expand_dims(np.conj(column[..., further]), -2)

@@ -62,14 +62,20 @@ def composed_by_names(f):
 
 
 def composed_with_value(f):
-    """Decorator: as ``composed_by_names``, but the value is what ``f`` itself returns."""
+    """Decorator: as ``composed_by_names``, but the value is what ``f`` itself returns.
+
+    A body that asks for it is given that as ``own``.
+    """
 
     def define(body):
+        looks = "own" in inspect.signature(body).parameters
+
         @functools.wraps(body)
         def with_own_value(*args, **kwargs):
             given = bound(f, args, kwargs)
             own = f(**value(given))  # first, for the errors are SciPy's own
-            y = body(**for_body(f, body, given))
+            given = for_body(f, body, given)
+            y = body(**given, own=own) if looks else body(**given)
             return with_values(type(own)(y) if isinstance(own, tuple | list) else y, own)
 
         with_own_value.__signature__ = inspect.signature(f)

@@ -17,8 +17,9 @@ def wide(*shape, seed=0):
     return real(*shape, seed=seed) + 1j * real(*shape, seed=seed + 1)
 
 
-S = real(3, 3) + 2 * np.eye(3)
-C = wide(3, 3) + 2 * np.eye(3)
+S = real(3, 3) / 2 + np.diag([1.0, 4.0, 2.5])
+C = wide(3, 3) / 2 + np.diag([1.0, 4.0j, 2.5])
+TURNING = real(3, 3, seed=1)  # has complex eigenvalues
 X = real(3)
 A = real(2, 3)
 TALL = real(4, 2)
@@ -90,7 +91,7 @@ ORTHOGONAL: dict = {
     linalg.rq: [case(S), case(C), case(TALL), case(A, mode="economic"), case(A, mode="r")],
     linalg.polar: [case(S), case(C), case(TALL), case(A, side="left"), case(S, "left")],
     linalg.orthogonal_procrustes: [case(S, S.T @ S), case(C, S), case(real(4, 3), real(4, 3, seed=1))],
-    linalg.subspace_angles: [case(TALL, real(4, 2, seed=3)), case(TALL, TALL + real(4, 2) / 9),
+    linalg.subspace_angles: [case(TALL, real(4, 2, seed=3)), case(TALL, TALL + real(4, 2, seed=7) / 9),
                              case(wide(4, 2), real(4, 1)), case(real(5, 3), real(5, 2, seed=1))],
 }  # fmt: skip
 
@@ -111,11 +112,11 @@ SINGULAR: dict = {
 SYMMETRIC = S + S.T
 EIGEN: dict = {
     linalg.eigh: [
-        case(S), case(HERMITIAN), case(C, lower=False), case(S, eigvals_only=True),
+        case(S, driver="evd"), case(HERMITIAN, driver="ev"), case(C, lower=False, driver="ev"),
+        case(S, eigvals_only=True),
         *[case(x, y, type=t) for x, y in ((S, DEFINITE), (C, HERMITIAN)) for t in (1, 2, 3)],
         case(C, HERMITIAN, lower=False), case(S, subset_by_index=(1, 2)),
         case(SYMMETRIC, subset_by_value=(1.0, 99.0)), case(S, DEFINITE, subset_by_index=(0, 1)),
-        case(S, driver="ev"),
     ],
     linalg.eigvalsh: [case(S), case(C, HERMITIAN, type=2), case(S, subset_by_index=(1, 2))],
     linalg.eigh_tridiagonal: [
@@ -128,9 +129,25 @@ EIGEN: dict = {
                         case(LOWER_C, lower=True, eigvals_only=True)],
     linalg.eigvals_banded: [case(LOWER, lower=True), case(LOWER_C[::-1])],
     linalg.eig: [case(S), case(C), case(DEFINITE + S / 9, left=True), case(C, left=True),
-                 case(DEFINITE, DEFINITE + S / 9, left=True), case(C, S, right=False),
-                 case(real(3, 3, seed=1), left=True, right=False)],
-    linalg.eigvals: [case(S), case(C), case(S, DEFINITE), case(real(3, 3, seed=1))],
+                 case(np.diag(X5[:3] * 9) + S / 9, DEFINITE, left=True), case(C, S, right=False),
+                 case(TURNING, left=True, right=False)],
+    linalg.eigvals: [case(S), case(C), case(S, DEFINITE), case(TURNING)],
+}  # fmt: skip
+EQUATIONS: dict = {
+    linalg.solve_sylvester: [case(S, TURNING, real(3, 3, seed=8)), case(C, real(2, 2) + 4 * np.eye(2), real(3, 2))],
+    linalg.solve_continuous_lyapunov: [case(S, TURNING), case(C, S)],
+    linalg.solve_discrete_lyapunov: [case(S / 9, TURNING), case(C / 9, S, "direct"),
+                                     case(C / 9, C, "bilinear")],
 }  # fmt: skip
 
-CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGEN}
+T = TURNING / 2
+FUNCTIONS: dict = {
+    linalg.expm: [case(S), case(C), case(np.stack([S, T]))],
+    linalg.expm_frechet: [case(S, T), case(C, T, compute_expm=False)],
+    **{f: [case(T), case(C / 2)] for f in (linalg.cosm, linalg.sinm, linalg.tanm)},
+    **{f: [case(T), case(C / 2)] for f in (linalg.coshm, linalg.sinhm, linalg.tanhm)},
+}  # fmt: skip
+
+# Signs of vectors are others in float32, and in SciPy's default for eigh from point to point.
+OF_ONE_DTYPE = {linalg.eigh, linalg.eig, linalg.eig_banded, linalg.eigh_tridiagonal}
+CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGEN, **EQUATIONS, **FUNCTIONS}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import banded, cholesky, eigenvalues, lu, orthogonal, singular_values, systems, toeplitz
+from . import banded, cholesky, eigenvalues, equations, exponential, lu, orthogonal, singular_values, systems, toeplitz
 
 INSTEAD: dict[str, Any] = {}
 REFUSED: dict[str, tuple[str, str]] = {}

@@ -4,9 +4,8 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import seen, value
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
-from ...linalg.svd import polar as unitary_factor
 from .calls import composed_with_value
 from .lu import permuted
 from .systems import transpose
@@ -78,9 +77,67 @@ def rq(a, mode="full", *, own):
 # ---- the polar decomposition ----------------------------------------------------------------
 
 
+@primitive
+def unitary_of_tall(a):
+    u, _, vh = linalg.svd(a, full_matrices=False)
+    return u @ vh
+
+
+def nearly_singular(a):
+    s = np.linalg.svd(value(a), compute_uv=False)
+    smallest = s[..., -1:, None] if s.shape[-1] else np.ones((1, 1))
+    return smallest <= max(np.shape(a)[-2:]) * np.finfo(s.dtype).eps * s[..., :1, None]
+
+
+def over_sums(x, p):
+    """Return y of ``p @ y + y @ p = x``, for a Hermitian p."""
+    return seen(linalg.solve_sylvester)(p, p, x)
+
+
+def outside(y, x, p):
+    """Return what of ``x @ inv(p)`` leads out of the span of ``y``."""
+    if np.shape(y)[-2] == np.shape(y)[-1]:
+        return 0
+    return adjoint(np.linalg.solve(p, adjoint(x - y @ (adjoint(y) @ x))))
+
+
+@frule.register(unitary_of_tall)
+def unitary_frule(tangents, unitary_of_tall, a):
+    _, adot = tangents
+    y = unitary_of_tall(a)
+    p, inner = adjoint(y) @ a, adjoint(y) @ adot
+    turn = over_sums(inner - adjoint(inner), p)
+    ydot = y @ turn + outside(y, adot, p)
+    return y, np.where(nearly_singular(a), np.nan, ydot)
+
+
+@rrule.register(unitary_of_tall)
+def unitary_rrule(unitary_of_tall, a):
+    """The unitary factor of ``a = y @ p``, NaN where a singular value is 0.
+
+    From ``adot = ydot @ p + y @ pdot``: ``t = y^H @ ydot``, which is skew, solves
+    ``t @ p + p @ t = y^H @ adot - adot^H @ y``. Out of the span of y leads ``adot @ inv(p)``.
+
+    Shapes: ``a``, ``y``: (..., m, n), where m is not smaller than n.
+    Source: Higham (2008), functions of matrices, section 8.3, for the equation.
+    """
+    y = unitary_of_tall(a)
+    p = adjoint(y) @ a
+    project_a, singular = ProjectTo(a), nearly_singular(a)
+
+    def unitary_pullback(ybar):
+        turn = over_sums(adjoint(y) @ ybar, p)
+        abar = y @ (turn - adjoint(turn)) + outside(y, ybar, p)
+        return NoTangent(), project_a(np.where(singular, np.nan, abar))
+
+    return y, unitary_pullback
+
+
 def unitary_part(a):
     """Return ``u @ vh`` of the singular value decomposition: also where values are equal."""
-    return unitary_factor(a, np.linalg.svd(value(a), compute_uv=False))
+    if np.shape(a)[-2] >= np.shape(a)[-1]:
+        return unitary_of_tall(a)
+    return adjoint(unitary_of_tall(adjoint(a)))
 
 
 @composed_with_value(linalg.polar)

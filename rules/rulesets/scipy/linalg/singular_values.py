@@ -5,6 +5,7 @@ from scipy import linalg
 
 from .... import seen, value
 from ...arrays.products import adjoint
+from ...linalg.matrix_functions import matrix_function
 from .calls import composed_with_value
 from .systems import as_columns, entries_read
 
@@ -65,12 +66,31 @@ def diagsvd(s, M, N):  # noqa: N803 - SciPy's names
 # ---- pseudo-inverses ------------------------------------------------------------------------
 
 
+def cutoff(sizes, atol, rtol, shape):
+    """Return below which size SciPy takes singular values for zeros."""
+    largest = np.max(sizes, axis=-1, keepdims=True, initial=0)
+    rtol = max(shape[-2:]) * np.finfo(sizes.dtype).eps if rtol is None else rtol
+    return largest, (atol or 0) + largest * rtol
+
+
+def inverse_above(w, bound):
+    kept = np.abs(value(w)) > bound
+    return np.where(kept, 1 / np.where(kept, w, 1), 0)
+
+
 def pseudo_inverse(a, atol, rtol):
-    """By NumPy's, which cuts at one number times the largest singular value."""
-    largest = np.linalg.svd(value(a), compute_uv=False).max(axis=-1, initial=0)
-    if rtol is None:
-        rtol = max(np.shape(a)[-2:]) * np.finfo(largest.dtype).eps
-    return np.linalg.pinv(a, rtol + (atol or 0) / np.where(largest == 0, 1, largest))
+    """By NumPy's rule where what is cut is nothing but rounding.
+
+    Else as a function of ``a^H @ a``, for how it is cut depends on ``a`` too.
+    """
+    sizes = np.linalg.svd(value(a), compute_uv=False)
+    largest, bound = cutoff(sizes, atol, rtol, np.shape(a))
+    rounding = 4 * max(np.shape(a)[-2:]) * np.finfo(sizes.dtype).eps
+    if not np.any((sizes <= bound) & (sizes > rounding * largest)):
+        relative = bound / np.where(largest == 0, 1, largest)
+        return np.linalg.pinv(a, relative[..., 0])
+    squared = np.min(np.where(sizes > bound, sizes, np.inf), axis=-1, keepdims=True) ** 2 / 2
+    return matrix_function(adjoint(a) @ a, lambda w: inverse_above(w, squared)) @ adjoint(a)
 
 
 @composed_with_value(linalg.pinv)
@@ -81,7 +101,11 @@ def pinv(a, atol=None, rtol=None, return_rank=False, *, own):
 
 @composed_with_value(linalg.pinvh)
 def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, *, own):
-    y = pseudo_inverse(entries_read(a, "her", lower), atol, rtol)
+    """A function of the eigenvalues, which is 0 where they are taken for zeros."""
+    a = entries_read(a, "her", lower)
+    sizes = np.abs(np.linalg.eigvalsh(value(a)))
+    _, bound = cutoff(sizes, atol, rtol, np.shape(a))
+    y = matrix_function(a, lambda w: inverse_above(w, bound))
     return (y, own[1]) if return_rank else y
 
 

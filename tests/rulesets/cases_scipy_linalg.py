@@ -1,5 +1,7 @@
 """Cases of scipy.linalg, at generic points."""
 
+import functools
+
 import numpy as np
 
 from chainrules.scipy import linalg
@@ -148,6 +150,56 @@ FUNCTIONS: dict = {
     **{f: [case(T), case(C / 2)] for f in (linalg.coshm, linalg.sinhm, linalg.tanhm)},
 }  # fmt: skip
 
+POSITIVE = DEFINITE + T
+FUNCTIONS |= {
+    linalg.logm: [case(POSITIVE), case(C), case(T)],
+    linalg.sqrtm: [case(POSITIVE), case(C), case(T)],
+    linalg.signm: [case(T), case(C)],
+    linalg.fractional_matrix_power: [case(POSITIVE, 0.4), case(C, 3), case(T, -2)],
+    linalg.funm: [case(S, np.sin), case(T, lambda w: w * w), case(C, np.log)],
+}  # fmt: skip
+
+
+def riccati(f):
+    """The equation for the Hermitian parts of two coefficients: others SciPy does not take."""
+
+    def solve_are(a, b, q, r, e=None, s=None, **options):
+        q, r = ((x + np.conj(x.T)) / 2 for x in (q, r))
+        return f(a, b, q, r, e, s, **options)
+
+    return functools.wraps(f)(solve_are)
+
+
+E3 = np.eye(3) + real(3, 3, seed=6) / 9
+RICCATI: dict = {
+    riccati(f): [
+        case(T, A.T, DEFINITE, np.eye(2) * 2), case(C / 3, A.T, DEFINITE, np.eye(2), balanced=False),
+        case(T, A.T, DEFINITE, np.eye(2), E3), case(T, A.T, DEFINITE, np.eye(2), E3, A.T / 9),
+        case(T, A.T, DEFINITE, np.eye(2), None, A.T / 9), case(C / 3, wide(3, 2), HERMITIAN, np.eye(2), E3 + C / 30)
+    ]
+    for f in (linalg.solve_continuous_are, linalg.solve_discrete_are)
+}  # fmt: skip
+
+STRUCTURED: dict = {
+    linalg.toeplitz: [case(X), case(Z), case(X, X5)],
+    linalg.hankel: [case(X), case(Z, X5)],
+    linalg.circulant: [case(X), case(real(2, 3))],
+    linalg.convolution_matrix: [case(X, 4), case(X, 4, "same"), case(Z, 4, mode="valid")],
+    linalg.leslie: [case(X, X5[:2])],
+    linalg.companion: [case(X5), case(wide(4))],
+    linalg.fiedler_companion: [case(X5), case(wide(6)), case(X), case(X[:2])],
+    linalg.fiedler: [case(X), case(X5)],
+    linalg.block_diag: [case(S, A, X), case(C, 2.0)],
+    linalg.khatri_rao: [case(A, S), case(A, C)],
+    linalg.matrix_balance: [case(S * np.array([1.0, 99.0, 0.01])), case(np.triu(S), separate=True)],
+}  # fmt: skip
+if hasattr(linalg, "kron"):
+    STRUCTURED[linalg.kron] = [case(A, S)]
+CONSTANT: dict = {
+    f: [case(S)] for f in (linalg.bandwidth, linalg.issymmetric, linalg.ishermitian)
+}
+
 # Signs of vectors are others in float32, and in SciPy's default for eigh from point to point.
 OF_ONE_DTYPE = {linalg.eigh, linalg.eig, linalg.eig_banded, linalg.eigh_tridiagonal}
-CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGEN, **EQUATIONS, **FUNCTIONS}
+CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGEN, **EQUATIONS, **FUNCTIONS,
+               **RICCATI, **STRUCTURED, **CONSTANT}  # fmt: skip

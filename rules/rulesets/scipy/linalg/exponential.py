@@ -1,4 +1,4 @@
-"""The matrix exponential, and the functions made of it.
+"""The matrix exponential, the functions made of it, and how such a function is differentiated.
 
 The derivative of a function of a matrix along ``e`` is the upper right block of the function of
 ``[[a, e], [0, a]]``, so the derivative of the derivative is the derivative at a larger matrix.
@@ -42,42 +42,46 @@ def exponential_along(a, e):
     return y
 
 
-@frule.register(exponential)
-def exponential_frule(tangents, exponential, a):
-    return exponential(a), exponential_along(a, tangents[1])
+def holomorphic_rules(f, f_along):
+    """Give the rules of a function of a matrix, and of its derivative at ``a`` along ``e``.
+
+    The pull is the derivative at ``a^H`` along the cotangent, for a function which conjugates
+    with its argument.
+    """
+
+    @frule.register(f)
+    def f_frule(tangents, f, a):
+        return f(a), f_along(a, tangents[1])
+
+    @rrule.register(f)
+    def f_rrule(f, a):
+        project_a = ProjectTo(a)
+
+        def f_pullback(ybar):
+            return NoTangent(), project_a(f_along(adjoint(a), ybar))
+
+        return f(a), f_pullback
+
+    @frule.register(f_along)
+    def f_along_frule(tangents, f_along, a, e):
+        _, adot, edot = tangents
+        moved = block_triangle(adot + np.zeros_like(a), edot + np.zeros_like(e))
+        return f_along(a, e), blocks(f_along(block_triangle(a, e), moved))[2]
+
+    @rrule.register(f_along)
+    def f_along_rrule(f_along, a, e):
+        project_a, project_e = ProjectTo(a), ProjectTo(e)
+
+        def f_along_pullback(ybar):
+            zeros = np.zeros_like(ybar)
+            moved = f_along(adjoint(block_triangle(a, e)), block_triangle(zeros, ybar, zeros))
+            first, last, corner = blocks(moved)
+            return NoTangent(), project_a(first + last), project_e(corner)
+
+        return f_along(a, e), f_along_pullback
 
 
-@rrule.register(exponential)
-def exponential_rrule(exponential, a):
-    """The pull is the derivative at ``a^H``, along the cotangent."""
-    project_a = ProjectTo(a)
-
-    def exponential_pullback(ybar):
-        return NoTangent(), project_a(exponential_along(adjoint(a), ybar))
-
-    return exponential(a), exponential_pullback
-
-
-@frule.register(exponential_along)
-def exponential_along_frule(tangents, exponential_along, a, e):
-    _, adot, edot = tangents
-    moved = block_triangle(adot + np.zeros_like(a), edot + np.zeros_like(e))
-    return exponential_along(a, e), blocks(exponential_along(block_triangle(a, e), moved))[2]
-
-
-@rrule.register(exponential_along)
-def exponential_along_rrule(exponential_along, a, e):
-    project_a, project_e = ProjectTo(a), ProjectTo(e)
-
-    def exponential_along_pullback(ybar):
-        zeros = np.zeros_like(ybar)
-        moved = exponential_along(
-            adjoint(block_triangle(a, e)), block_triangle(zeros, ybar, zeros)
-        )
-        first, last, corner = blocks(moved)
-        return NoTangent(), project_a(first + last), project_e(corner)
-
-    return exponential_along(a, e), exponential_along_pullback
+holomorphic_rules(exponential, exponential_along)
 
 
 @composed_by_names(linalg.expm)

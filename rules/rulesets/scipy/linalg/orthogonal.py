@@ -8,7 +8,7 @@ from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
 from .calls import composed_with_value
 from .lu import permuted
-from .systems import transpose
+from .systems import nearly_singular, transpose
 
 COMPLETED = (
     "the rule of scipy.linalg.{} does not support mode='full' for a {} matrix: what completes q is "
@@ -81,12 +81,6 @@ def rq(a, mode="full", *, own):
 def unitary_of_tall(a):
     u, _, vh = linalg.svd(a, full_matrices=False)
     return u @ vh
-
-
-def nearly_singular(a):
-    s = np.linalg.svd(value(a), compute_uv=False)
-    smallest = s[..., -1:, None] if s.shape[-1] else np.ones((1, 1))
-    return smallest <= max(np.shape(a)[-2:]) * np.finfo(s.dtype).eps * s[..., :1, None]
 
 
 def over_sums(x, p):

@@ -21,6 +21,13 @@ def as_columns(x, vector):
     return np.expand_dims(x, -1) if vector else x
 
 
+def nearly_singular(a):
+    """Say of each matrix whether a singular value is 0 up to rounding; with axes of a matrix."""
+    s = np.linalg.svd(value(a), compute_uv=False)
+    smallest = s[..., -1:, None] if s.shape[-1] else np.ones((1, 1))
+    return smallest <= max(np.shape(a)[-2:]) * np.finfo(s.dtype).eps * s[..., :1, None]
+
+
 def linear_system(solve, product, pull, adjoint_of):
     """Give the rules of ``solve(p, b, **options)``, whose matrix ``m`` is linear in ``p``.
 

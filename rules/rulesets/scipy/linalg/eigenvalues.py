@@ -170,7 +170,7 @@ def refuse_homogeneous(homogeneous_eigvals):
 
 
 def left_vectors(v, own):
-    """Return the columns of ``inv(v)^H``, of length 1, with the largest entry real as in ``own``."""
+    """Return the columns of ``inv(v)^H``, of length 1, each with its largest entry real."""
     left = adjoint(np.linalg.inv(v))
     left = left / np.linalg.norm(left, axis=-2, keepdims=True)
     if not np.iscomplexobj(left):

@@ -7,7 +7,7 @@ from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
 from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
 from .calls import composed_by_names, composed_with_value
-from .systems import as_columns, transpose
+from .systems import as_columns
 
 
 def triangles(y):

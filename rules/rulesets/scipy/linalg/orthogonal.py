@@ -27,9 +27,7 @@ def qr(a, mode="full", pivoting=False):
     if mode == "raw":
         raise MissingRuleError(RAW)
     if mode == "full" and rows > columns:
-        raise MissingRuleError(
-            COMPLETED.format("qr", "tall", "np.eye(m) - q @ q.conj().T")
-        )
+        raise MissingRuleError(COMPLETED.format("qr", "tall", "np.eye(m) - q @ q.conj().T"))
     order = ()
     if pivoting:
         order = (linalg.qr(value(a), mode="r", pivoting=True)[1],)

@@ -1,5 +1,7 @@
 """Matrices that SciPy builds of vectors or blocks."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import linalg
 
@@ -21,7 +23,7 @@ def copied(f, *vectors, **options):
     That is, it is called with the numbers from 1 on in place of the entries.
     """
     ends = np.cumsum([0, *[np.shape(x)[-1] for x in vectors]])
-    places = f(*[np.arange(i, j) + 1 for i, j in zip(ends, ends[1:], strict=False)], **options)
+    places = f(*[np.arange(i, j) + 1 for i, j in pairwise(ends)], **options)
     stack = np.broadcast_shapes(*[np.shape(x)[:-1] for x in vectors])
     parts = [np.broadcast_to(x, (*stack, np.shape(x)[-1])) for x in vectors]
     entries = np.concatenate(parts, axis=-1)
@@ -80,7 +82,7 @@ def block_diag(*arrs):
     ends = np.cumsum([0, *[np.shape(x)[-1] for x in arrs]])
     stack = np.broadcast_shapes(*[np.shape(x)[:-2] for x in arrs])
     rows = []
-    for x, start, end in zip(arrs, ends, ends[1:], strict=False):
+    for x, (start, end) in zip(arrs, pairwise(ends), strict=True):
         shape = (*stack, np.shape(x)[-2])
         x = np.broadcast_to(x, (*shape, np.shape(x)[-1]))
         zeros = np.zeros((*shape, start)), np.zeros((*shape, ends[-1] - end))

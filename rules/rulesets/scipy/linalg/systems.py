@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 
 from .... import NoTangent, ProjectTo, frule, primitive, rrule, unbroadcast, value
-from ...arrays.products import adjoint
 from ...arrays.numpys_own import with_values
+from ...arrays.products import adjoint
 from .calls import composed_by_names, composed_with_value
 
 
@@ -189,7 +189,11 @@ def triangular_pull(w, y, *, trans, lower, unit_diagonal, check_finite):
 
 
 def triangular_adjoint(a, *, trans, **options):
-    return (np.conj(a), {"trans": 0, **options}) if trans == 1 else (a, {"trans": 2 - trans, **options})
+    return (
+        (np.conj(a), {"trans": 0, **options})
+        if trans == 1
+        else (a, {"trans": 2 - trans, **options})
+    )
 
 
 linear_system(triangular_solve, triangular_product, triangular_pull, triangular_adjoint)

@@ -100,8 +100,10 @@ def eigvalsh(a, b=None, lower=True, type=1, subset_by_index=None, subset_by_valu
 def tridiagonal(d, e):
     """Return a matrix with the lower triangle of a symmetric tridiagonal one."""
     n = np.shape(d)[-1]
+    stack = np.broadcast_shapes(np.shape(d)[:-1], np.shape(e)[:-1])
+    d, e = np.broadcast_to(d, (*stack, n)), np.broadcast_to(e, (*stack, n - 1))
     below = np.eye(n, n - 1, -1) * np.expand_dims(e, -2)
-    zeros = np.zeros((*np.shape(d)[:-1], n, 1))
+    zeros = np.zeros((*stack, n, 1))
     return np.expand_dims(d, -1) * np.eye(n) + np.concatenate([below, zeros], axis=-1)
 
 

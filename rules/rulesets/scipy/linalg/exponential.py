@@ -35,7 +35,6 @@ def exponential(a):
 @primitive
 def exponential_along(a, e):
     """The derivative of the exponential at ``a`` along ``e``, for each matrix in a stack."""
-    a, e = np.broadcast_arrays(a, e)
     y = np.empty(np.shape(a), np.result_type(a, e, np.float32))
     for index in np.ndindex(np.shape(a)[:-2]):
         y[index] = linalg.expm_frechet(a[index], e[index], compute_expm=False)
@@ -91,6 +90,8 @@ def expm(A):  # noqa: N803 - SciPy's name
 
 @composed_with_value(linalg.expm_frechet)
 def expm_frechet(A, E, method=None, compute_expm=True):  # noqa: N803
+    shape = np.broadcast_shapes(np.shape(A), np.shape(E))
+    A, E = np.broadcast_to(A, shape), np.broadcast_to(E, shape)  # noqa: N806
     along = exponential_along(A, E)
     return (exponential(A), along) if compute_expm else along
 

@@ -74,6 +74,8 @@ def cutoff(sizes, atol, rtol, shape):
 
 
 def inverse_above(w, bound):
+    """Return ``1 / w``, and 0 within a bound, of which there is one for each matrix in a stack."""
+    bound = np.reshape(bound, (*np.shape(bound), *(1,) * (np.ndim(w) - np.ndim(bound))))
     kept = np.abs(value(w)) > bound
     return np.where(kept, 1 / np.where(kept, w, 1), 0)
 
@@ -90,7 +92,7 @@ def pseudo_inverse(a, atol, rtol):
         relative = bound / np.where(largest == 0, 1, largest)
         return np.linalg.pinv(a, relative[..., 0])
     squared = np.min(np.where(sizes > bound, sizes, np.inf), axis=-1, keepdims=True) ** 2 / 2
-    return matrix_function(adjoint(a) @ a, lambda w: inverse_above(w, squared)) @ adjoint(a)
+    return matrix_function(adjoint(a) @ a, lambda w: inverse_above(w, squared[..., 0])) @ adjoint(a)
 
 
 @composed_with_value(linalg.pinv)
@@ -105,7 +107,7 @@ def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, *, own):
     a = entries_read(a, "her", lower)
     sizes = np.abs(np.linalg.eigvalsh(value(a)))
     _, bound = cutoff(sizes, atol, rtol, np.shape(a))
-    y = matrix_function(a, lambda w: inverse_above(w, bound))
+    y = matrix_function(a, lambda w: inverse_above(w, bound[..., 0]))
     return (y, own[1]) if return_rank else y
 
 
@@ -127,7 +129,8 @@ def lstsq(a, b, cond=None, *, own):
     errors = b - a @ x
     squares = np.sum(np.real(np.conj(errors) * errors), axis=-2)  # smooth at 0 too
     squares = np.reshape(squares, own_squares.shape) if own_squares.size else own_squares
-    s = None if own_s is None else np.linalg.svd(a, compute_uv=False)
+    none = np.asarray(own_s).dtype == object  # with gelsy
+    s = own_s if none else np.linalg.svd(a, compute_uv=False)
     return x[..., 0] if vector else x, squares, rank, s
 
 

@@ -17,11 +17,13 @@ non_differentiable(
 )  # fmt: skip
 
 
-def copied(f, *vectors, **options):
+def copied(f, own, *vectors, **options):
     """Build what ``f`` builds of copies of entries: it tells where each comes from.
 
     That is, it is called with the numbers from 1 on in place of the entries.
     """
+    if np.ndim(own) == 2:  # no stack: SciPy takes the entries in one row
+        vectors = tuple(map(np.ravel, vectors))
     ends = np.cumsum([0, *[np.shape(x)[-1] for x in vectors]])
     places = f(*[np.arange(i, j) + 1 for i, j in pairwise(ends)], **options)
     stack = np.broadcast_shapes(*[np.shape(x)[:-1] for x in vectors])
@@ -31,28 +33,28 @@ def copied(f, *vectors, **options):
 
 
 @composed_with_value(linalg.toeplitz)
-def toeplitz(c, r=None):
-    return copied(linalg.toeplitz, c, np.conj(c) if r is None else r)
+def toeplitz(c, r=None, *, own):
+    return copied(linalg.toeplitz, own, c, np.conj(c) if r is None else r)
 
 
 @composed_with_value(linalg.hankel)
-def hankel(c, r=None):
-    return copied(linalg.hankel, c) if r is None else copied(linalg.hankel, c, r)
+def hankel(c, r=None, *, own):
+    return copied(linalg.hankel, own, c) if r is None else copied(linalg.hankel, own, c, r)
 
 
 @composed_with_value(linalg.circulant)
-def circulant(c):
-    return copied(linalg.circulant, c)
+def circulant(c, *, own):
+    return copied(linalg.circulant, own, c)
 
 
 @composed_with_value(linalg.convolution_matrix)
-def convolution_matrix(a, n, mode="full"):
-    return copied(linalg.convolution_matrix, a, n=n, mode=mode)
+def convolution_matrix(a, n, mode="full", *, own):
+    return copied(linalg.convolution_matrix, own, a, n=n, mode=mode)
 
 
 @composed_with_value(linalg.leslie)
-def leslie(f, s):
-    return copied(linalg.leslie, f, s)
+def leslie(f, s, *, own):
+    return copied(linalg.leslie, own, f, s)
 
 
 @composed_with_value(linalg.companion)

@@ -7,7 +7,7 @@ does not read has no derivative.
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, unbroadcast, value
+from .... import AbstractZero, NoTangent, ProjectTo, frule, primitive, rrule, unbroadcast, value
 from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
 from .calls import composed_by_names, composed_with_value
@@ -47,9 +47,15 @@ def linear_system(solve, product, pull, adjoint_of):
     def system_frule(tangents, solve, p, b, **options):
         _, pdot, bdot = tangents
         y = solve(p, b, **options)
+        if isinstance(pdot, AbstractZero):
+            return y, solve(p, bdot, **options)
         vector = np.ndim(b) == 1
         moved = product(pdot, as_columns(y, vector), **options)
-        return y, solve(p, bdot - (moved[..., 0] if vector else moved), **options)
+        if vector and np.ndim(y) == 1:
+            return y, solve(p, bdot - moved[..., 0], **options)
+        # A vector may have met a stack of matrices.
+        ydot = solve(p, as_columns(bdot, vector) - moved, **options)
+        return y, ydot[..., 0] if vector else ydot
 
     @rrule.register(solve)
     def system_rrule(solve, p, b, **options):
@@ -59,7 +65,6 @@ def linear_system(solve, product, pull, adjoint_of):
 
         def system_pullback(ybar):
             moved, turned = adjoint_of(p, **options)
-            # A vector may have met a stack of matrices.
             columns = vector and np.ndim(ybar) > 1
             bbar = solve(moved, as_columns(ybar, columns), **turned)
             bbar = bbar[..., 0] if columns else bbar
@@ -181,10 +186,7 @@ def triangular_product(a, y, *, trans, lower, unit_diagonal, check_finite):
 
 
 def triangular_pull(w, y, *, trans, lower, unit_diagonal, check_finite):
-    if trans == 2:
-        abar = y @ adjoint(w)
-    else:
-        abar = w @ adjoint(y)
+    abar = y @ adjoint(w) if trans == 2 else w @ adjoint(y)
     return triangular_part(transpose(abar) if trans == 1 else abar, lower, unit_diagonal)
 
 

@@ -67,7 +67,7 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
 
 @composed_with_value(linalg.matmul_toeplitz)
 def matmul_toeplitz(c_or_cr, x):
-    """As SciPy does: the matrix is a corner of a circulant one, which the transform diagonalizes."""
+    """As SciPy does: a corner of a circulant matrix, which the Fourier transform diagonalizes."""
     c, r = column_and_row(c_or_cr)
     vector = np.ndim(x) == 1
     x, rows = as_columns(x, vector), np.shape(c)[-1]

@@ -4,6 +4,8 @@ import numpy as np
 
 from chainrules.rules.rulesets.scipy.linalg import (
     banded,
+    cholesky,
+    eigenvalues,
     equations,
     exponential,
     lu,
@@ -222,7 +224,9 @@ CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGE
 # What the functions above come down to; functions of sizes and types; and those that only take
 # Hermitian matrices, in which the cases above are not.
 WITHOUT_CASES = {
-    systems.dense_solve, systems.triangular_solve, banded.banded_solve, banded.hermitian_solve,
+    systems.dense_solve, systems.dense_inverse, cholesky.lower_factor,
+    eigenvalues.tridiagonal_values, equations.twice_hermitian,
+    systems.triangular_solve, banded.banded_solve, banded.hermitian_solve,
     toeplitz.toeplitz_solve, lu.square_factors, orthogonal.unitary_of_tall,
     equations.sylvester, equations.continuous_lyapunov, equations.discrete_lyapunov,
     exponential.exponential, exponential.exponential_along,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from .... import primitive, seen
+from ...arrays.products import adjoint
 from .calls import composed_by_names, composed_with_value
 from .systems import linear_system
 
@@ -111,30 +112,43 @@ def cho_solve_banded(cb_and_lower, b):
     return solve((0, below), high, solve((below, 0), low, b))
 
 
+BLOCK = 48  # columns at once: fewer make more steps, more make larger products
+
+
+def blocks_of(low, size, further):
+    """Return blocks of the matrix with this lower form, so many blocks below the diagonal.
+
+    Shapes: ``low``: (..., height, n); the blocks (..., n // size, size, size).
+    """
+    height, n = np.shape(low)[-2:]
+    columns = np.reshape(np.arange(n), (-1, 1, size))
+    rows = np.arange(size)[:, None] - np.arange(size) + further * size
+    inside = (rows >= 0) & (rows < height)
+    return np.where(inside, low[..., np.where(inside, rows, 0), columns], 0)
+
+
 @composed_with_value(linalg.cholesky_banded)
 def cholesky_banded(ab, lower=False):
-    """The factor column by column, as far as each reaches: linear in the number of columns.
-
-    Column ``l`` takes ``l[t + r] * conj(l[t])`` from entry r of the column t places further on.
-    """
+    """The factor by blocks of columns, which reach the next block only: linear in the columns."""
     low = ab if lower else other_form(ab, False)
     height, n = np.shape(low)[-2:]
+    size = max(height - 1, min(n, BLOCK))
     _, inside = places(height, n, 0)
-    low = np.where(inside, low, 0)
-    further = np.arange(1, height)
-    reached = further + np.arange(height)[:, None]
-    taken = np.zeros_like(low[..., :, :1]) + np.zeros(height)
-    nothing = np.zeros_like(taken[..., :1])
-    columns = []
-    for j in range(n):
-        rest = low[..., j] - taken[..., 0]
-        pivot = np.real(rest[..., :1])
-        column = np.concatenate([pivot, rest[..., 1:]], axis=-1) / np.sqrt(pivot)
-        columns.append(column)
-        ends = np.concatenate([column, np.zeros_like(column)], axis=-1)
-        moved = ends[..., reached] * np.expand_dims(np.conj(column[..., further]), -2)
-        taken = np.concatenate([taken[..., 1:] + moved, nothing], axis=-1)
-    y = np.stack(columns, axis=-1)
+    # Ones on the diagonal fill the last block up.
+    rest = np.zeros((*np.shape(low)[:-1], -n % size)) + np.eye(height, 1)
+    low = np.concatenate([np.where(inside, low, 0), rest], axis=-1)
+    on, below = blocks_of(low, size, 0), blocks_of(low, size, 1)
+    factor, solve = seen(linalg.cholesky), seen(linalg.solve_triangular)
+    blocks = []
+    taken = 0
+    for i in range(np.shape(on)[-3]):
+        corner = factor(on[..., i, :, :] - taken, lower=True)
+        next_block = adjoint(solve(corner, adjoint(below[..., i, :, :]), lower=True))
+        taken = next_block @ adjoint(next_block)
+        blocks.append(np.concatenate([corner, next_block], axis=-2))
+    stacked = np.stack(blocks, axis=-3)
+    block, column = np.divmod(np.arange(n), size)
+    y = stacked[..., block, column + np.arange(height)[:, None], column]
     y = y if lower else other_form(y, True)
     _, inside = places(height, n, 0 if lower else height - 1)
     return np.where(inside, y, ab)  # SciPy leaves there what it was given

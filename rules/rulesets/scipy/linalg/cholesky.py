@@ -3,15 +3,54 @@
 import numpy as np
 from scipy import linalg
 
-from .... import seen
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen
 from ...arrays.products import adjoint
 from .calls import composed_with_value
+from .systems import half
+
+
+def from_both_sides(factor, x, trans):
+    """Return ``inv(factor) @ x @ inv(factor)^H``, or with ``trans=2`` that of its adjoint."""
+    options = {"lower": True, "check_finite": False}
+    half_way = seen(linalg.solve_triangular)(factor, x, trans, **options)
+    return adjoint(seen(linalg.solve_triangular)(factor, adjoint(half_way), trans, **options))
+
+
+@primitive
+def lower_factor(a):
+    return linalg.cholesky(a, lower=True, check_finite=False)
+
+
+@frule.register(lower_factor)
+def lower_factor_frule(tangents, lower_factor, a):
+    y, moved = lower_factor(a), half(tangents[1], True)
+    return y, y @ half(from_both_sides(y, moved + adjoint(moved), 0), True)
+
+
+@rrule.register(lower_factor)
+def lower_factor_rrule(lower_factor, a):
+    """From ``y @ y^H = a``: ``inv(y) @ ydot`` is half of ``inv(y) @ adot @ inv(y)^H``.
+
+    That is its lower triangle with half the diagonal. The lower triangle of ``a`` is read.
+
+    Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
+    Source: Murray (2016), differentiation of the Cholesky decomposition.
+    """
+    y = lower_factor(a)
+    project_a = ProjectTo(a)
+
+    def lower_factor_pullback(ybar):
+        inner = half(adjoint(y) @ ybar, True)
+        abar = from_both_sides(y, inner + adjoint(inner), 2)
+        return NoTangent(), project_a(half(abar, True))
+
+    return y, lower_factor_pullback
 
 
 @composed_with_value(linalg.cholesky)
 def cholesky(a, lower=False):
-    """By NumPy's lower one, which reads the lower triangle: that of ``a^H`` is the upper."""
-    return np.linalg.cholesky(a) if lower else adjoint(np.linalg.cholesky(adjoint(a)))
+    """By the lower factor: the upper triangle is the lower one of ``a^H``."""
+    return lower_factor(a) if lower else adjoint(lower_factor(adjoint(a)))
 
 
 @composed_with_value(linalg.cho_factor)

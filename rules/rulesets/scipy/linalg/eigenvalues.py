@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import seen, value
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, unbroadcast, value
 from ...arrays.products import adjoint
 from .banded import other_form
 from .calls import composed_with_value
@@ -109,13 +109,49 @@ def tridiagonal(d, e):
 
 @composed_with_value(linalg.eigh_tridiagonal)
 def eigh_tridiagonal(d, e, eigvals_only=False, select="a", select_range=None, *, own):
+    if eigvals_only:
+        return tridiagonal_values(d, e, select=select, select_range=select_range)
     first = first_selected(select, select_range)
-    return spectrum(tridiagonal(d, e), own, eigvals_only, first=first)
+    return spectrum(tridiagonal(d, e), own, False, first=first)
 
 
 @composed_with_value(linalg.eigvalsh_tridiagonal)
-def eigvalsh_tridiagonal(d, e, select="a", select_range=None, *, own):
-    return spectrum(tridiagonal(d, e), own, True, first=first_selected(select, select_range))
+def eigvalsh_tridiagonal(d, e, select="a", select_range=None):
+    return tridiagonal_values(d, e, select=select, select_range=select_range)
+
+
+@primitive
+def tridiagonal_values(d, e, **options):
+    return linalg.eigvalsh_tridiagonal(d, e, **options)
+
+
+def weights_of_entries(v):
+    """Return the slopes of eigenvalues in entries on the diagonal, and in those beside it."""
+    return v * v, 2 * v[..., 1:, :] * v[..., :-1, :]
+
+
+@frule.register(tridiagonal_values)
+def tridiagonal_values_frule(tangents, tridiagonal_values, d, e, **options):
+    _, ddot, edot = tangents
+    w, v = seen(linalg.eigh_tridiagonal)(d, e, **options)
+    by_d, by_e = weights_of_entries(v)
+    ddot, edot = ddot + np.zeros_like(d), edot + np.zeros_like(e)
+    wdot = np.einsum("...ij,...i->...j", by_d, ddot) + np.einsum("...ij,...i->...j", by_e, edot)
+    return w, wdot
+
+
+@rrule.register(tridiagonal_values)
+def tridiagonal_values_rrule(tridiagonal_values, d, e, **options):
+    """From ``wdot = v^T @ adot @ v`` for each column: no other entries of ``a`` move."""
+    w, v = seen(linalg.eigh_tridiagonal)(d, e, **options)
+    project_d, project_e = ProjectTo(d), ProjectTo(e)
+
+    def tridiagonal_values_pullback(wbar):
+        dbar, ebar = (np.einsum("...ij,...j->...i", by, wbar) for by in weights_of_entries(v))
+        dbar, ebar = unbroadcast(dbar, project_d.shape), unbroadcast(ebar, project_e.shape)
+        return NoTangent(), project_d(dbar), project_e(ebar)
+
+    return w, tridiagonal_values_pullback
 
 
 def lower_triangle(ab, lower):

@@ -5,6 +5,7 @@ with the adjoint coefficients. Source: Kao and Hennequin (2020), automatic diffe
 Sylvester, Lyapunov, and algebraic Riccati equations.
 """
 
+import numpy as np
 from scipy import linalg
 
 from .... import NoTangent, ProjectTo, frule, primitive, rrule, unbroadcast
@@ -47,6 +48,34 @@ def sylvester_rrule(sylvester, a, b, q):
 @composed_by_names(linalg.solve_sylvester)
 def solve_sylvester(a, b, q):
     return sylvester(a, b, q)
+
+
+@primitive
+def twice_hermitian(p, q):
+    """Return y of ``p @ y + y @ p = q``, for a Hermitian p: a division by sums of eigenvalues."""
+    w, v = np.linalg.eigh(p)
+    sums = np.expand_dims(w, -2) + np.expand_dims(w, -1)
+    return v @ ((adjoint(v) @ q @ v) / sums) @ adjoint(v)
+
+
+@frule.register(twice_hermitian)
+def twice_hermitian_frule(tangents, twice_hermitian, p, q):
+    _, pdot, qdot = tangents
+    y = twice_hermitian(p, q)
+    return y, twice_hermitian(p, qdot - pdot @ y - y @ pdot)
+
+
+@rrule.register(twice_hermitian)
+def twice_hermitian_rrule(twice_hermitian, p, q):
+    y = twice_hermitian(p, q)
+    project_p, project_q = ProjectTo(p), ProjectTo(q)
+
+    def twice_hermitian_pullback(ybar):
+        qbar = twice_hermitian(p, ybar)
+        pbar = -qbar @ adjoint(y) - adjoint(y) @ qbar
+        return pulled((project_p, pbar), (project_q, qbar))
+
+    return y, twice_hermitian_pullback
 
 
 @primitive

@@ -7,6 +7,7 @@ from .....config import MissingRuleError
 from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
 from .calls import composed_with_value
+from .equations import twice_hermitian
 from .lu import permuted
 from .systems import nearly_singular, transpose
 
@@ -81,11 +82,6 @@ def unitary_of_tall(a):
     return u @ vh
 
 
-def over_sums(x, p):
-    """Return y of ``p @ y + y @ p = x``, for a Hermitian p."""
-    return seen(linalg.solve_sylvester)(p, p, x)
-
-
 def outside(y, x, p):
     """Return what of ``x @ inv(p)`` leads out of the span of ``y``."""
     if np.shape(y)[-2] == np.shape(y)[-1]:
@@ -98,7 +94,7 @@ def unitary_frule(tangents, unitary_of_tall, a):
     _, adot = tangents
     y = unitary_of_tall(a)
     p, inner = adjoint(y) @ a, adjoint(y) @ adot
-    turn = over_sums(inner - adjoint(inner), p)
+    turn = twice_hermitian(p, inner - adjoint(inner))
     ydot = y @ turn + outside(y, adot, p)
     return y, np.where(nearly_singular(a), np.nan, ydot)
 
@@ -118,7 +114,7 @@ def unitary_rrule(unitary_of_tall, a):
     project_a, singular = ProjectTo(a), nearly_singular(a)
 
     def unitary_pullback(ybar):
-        turn = over_sums(adjoint(y) @ ybar, p)
+        turn = twice_hermitian(p, adjoint(y) @ ybar)
         abar = y @ (turn - adjoint(turn)) + outside(y, ybar, p)
         return NoTangent(), project_a(np.where(singular, np.nan, abar))
 

@@ -152,9 +152,36 @@ def solve(a, b, lower=False, assume_a=None, transposed=False, check_finite=True)
                        check_finite=check_finite)  # fmt: skip
 
 
-@composed_with_value(linalg.inv)
-def inv(a, assume_a=None, lower=False):
-    return np.linalg.inv(entries_read(a, assume_a, lower))
+@primitive
+def dense_inverse(a, *, assume_a, lower, **options):
+    if assume_a is not None:  # SciPy has it since 1.17
+        options |= {"assume_a": assume_a, "lower": lower}
+    return linalg.inv(a, **options)
+
+
+@frule.register(dense_inverse)
+def dense_inverse_frule(tangents, dense_inverse, a, *, assume_a, lower, **options):
+    _, adot = tangents
+    y = dense_inverse(a, assume_a=assume_a, lower=lower, **options)
+    return y, -y @ entries_read(adot, assume_a, lower) @ y
+
+
+@rrule.register(dense_inverse)
+def dense_inverse_rrule(dense_inverse, a, *, assume_a, lower, **options):
+    """From ``a @ y = I``: ``ydot = -y @ adot @ y``."""
+    y = dense_inverse(a, assume_a=assume_a, lower=lower, **options)
+    project_a = ProjectTo(a)
+
+    def dense_inverse_pullback(ybar):
+        abar = -adjoint(y) @ ybar @ adjoint(y)
+        return NoTangent(), project_a(entries_read_transpose(abar, assume_a, lower))
+
+    return y, dense_inverse_pullback
+
+
+@composed_by_names(linalg.inv)
+def inv(a, assume_a=None, lower=False, check_finite=True):
+    return dense_inverse(a, assume_a=assume_a, lower=lower, check_finite=check_finite)
 
 
 @composed_with_value(linalg.det)

@@ -13,6 +13,11 @@ from ...arrays.numpys_own import with_values
 
 # Options that say how to compute, not what.
 HINTS = {"check_finite", "lwork", "lapack_driver", "driver", "workers", "tol"}
+# These may be lists, and are no arrays.
+PAIRS = {
+    "l_and_u", "c_and_lower", "cb_and_lower", "lu_and_piv", "select_range", "subset_by_index",
+    "subset_by_value",
+}  # fmt: skip
 
 
 def bound(f, args, kwargs):
@@ -22,7 +27,7 @@ def bound(f, args, kwargs):
     """
     given = inspect.signature(f).bind(*args, **kwargs).arguments
     return {
-        name: array_of(x) if isinstance(x, list) else x
+        name: array_of(x) if isinstance(x, list) and name not in PAIRS else x
         for name, x in given.items()
         if not name.startswith("overwrite_")
     }

@@ -31,7 +31,7 @@ def spectrum(a, own, eigvals_only, lower=True, first=None, moved=lambda v: v):
     if eigvals_only:
         return w
     v = moved(y[1])[..., start : start + count]
-    return w, turned(v, phases(v / np.linalg.norm(value(v), axis=-2, keepdims=True), own[1]))
+    return w, turned(v, phases(v, own[1]))
 
 
 def first_above(bound):

@@ -55,7 +55,8 @@ def twice_hermitian(p, q):
     """Return y of ``p @ y + y @ p = q``, for a Hermitian p: a division by sums of eigenvalues."""
     w, v = np.linalg.eigh(p)
     sums = np.expand_dims(w, -2) + np.expand_dims(w, -1)
-    return v @ ((adjoint(v) @ q @ v) / sums) @ adjoint(v)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return v @ ((adjoint(v) @ q @ v) / sums) @ adjoint(v)
 
 
 @frule.register(twice_hermitian)

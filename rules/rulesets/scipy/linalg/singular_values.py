@@ -10,9 +10,14 @@ from .calls import composed_with_value
 from .systems import as_columns, entries_read
 
 
+def unit(v):
+    """Return columns of length 1."""
+    return v / np.linalg.norm(v, axis=-2, keepdims=True)
+
+
 def phases(v, own):
     """Return by what number of size 1 each column is to be multiplied to be that of ``own``."""
-    along = np.sum(np.conj(value(v)) * own, axis=-2)
+    along = np.sum(np.conj(unit(value(v))) * unit(own), axis=-2)
     # Of equal values any other vectors will do as well, and there is no derivative.
     found = np.abs(along) > 0.5
     return np.where(found, along / np.where(found, np.abs(along), 1), 1)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
 from .calls import composed_with_value
 from .systems import half
@@ -54,10 +54,11 @@ def cholesky(a, lower=False):
 
 
 @composed_with_value(linalg.cho_factor)
-def cho_factor(a, lower=False):
-    """In the other triangle there still is that of ``a``."""
+def cho_factor(a, lower=False, *, own):
+    """In the other triangle there still is that of ``a``, before SciPy 1.18."""
     factor = seen(linalg.cholesky)(a, lower=lower, check_finite=False)
-    return factor + (np.triu(a, 1) if lower else np.tril(a, -1)), lower
+    rest, found = (np.triu(x, 1) if lower else np.tril(x, -1) for x in (a, own[0]))
+    return factor + rest if np.array_equal(value(rest), found) else factor, lower
 
 
 @composed_with_value(linalg.cho_solve)

@@ -6,7 +6,18 @@ At an eigenvalue where the function has no derivative that of the matrix is NaN 
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, is_traced, primitive, rrule, seen, value
+from .... import (
+    NoTangent,
+    ProjectTo,
+    astype,
+    dtype_of,
+    frule,
+    is_traced,
+    primitive,
+    rrule,
+    seen,
+    value,
+)
 from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
 from .calls import composed_by_names, composed_with_value
@@ -48,20 +59,25 @@ def square_root(a):
     return linalg.sqrtm(a)
 
 
+def in_double(y):
+    """SciPy before 1.15 may give a root in extended precision, which LAPACK does not take."""
+    return astype(y, complex) if dtype_of(y) == np.clongdouble else y
+
+
 @frule.register(square_root)
 def square_root_frule(tangents, square_root, a):
-    y = square_root(a)
+    y = in_double(square_root(a))
     return y, twice(y, tangents[1])
 
 
 @rrule.register(square_root)
 def square_root_rrule(square_root, a):
     """From ``y @ y = a``: ``y @ ydot + ydot @ y = adot``."""
-    y = square_root(a)
+    y = in_double(square_root(a))
     project_a = ProjectTo(a)
 
     def square_root_pullback(ybar):
-        return NoTangent(), project_a(twice(adjoint(y), ybar))
+        return NoTangent(), project_a(twice(adjoint(y), in_double(ybar)))
 
     return y, square_root_pullback
 

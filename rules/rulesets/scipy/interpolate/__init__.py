@@ -7,11 +7,11 @@ whose methods see traced points; objects of ours, with the same methods, where s
 
 from typing import Any
 
-from . import cubic, piecewise
+from . import bsplines, cubic, fits, piecewise
 
 STAND_INS = (
     piecewise.PPoly, cubic.CubicSpline, cubic.PchipInterpolator, cubic.Akima1DInterpolator,
-    cubic.CubicHermiteSpline,
+    cubic.CubicHermiteSpline, bsplines.BSpline,
 )  # fmt: skip
-INSTEAD: dict[str, Any] = {cls.__name__: cls for cls in STAND_INS}
+INSTEAD: dict[str, Any] = {cls.__name__: cls for cls in STAND_INS} | fits.INSTEAD
 REFUSED: dict[str, tuple[str, str]] = {}

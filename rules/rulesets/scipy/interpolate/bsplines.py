@@ -28,7 +28,7 @@ def intervals(t, k, xp):
     """Return i with ``t[i] <= xp < t[i + 1]``, the last one that is not empty at the right end."""
     t, xp = value(t), value(xp)
     n = len(t) - k - 1
-    last = np.searchsorted(t, t[n], side="left") - 1
+    last = np.searchsorted(t, t[n], side="left") - 1 if k else n - 1
     return np.clip(np.searchsorted(t, xp, side="right") - 1, k, max(last, k))
 
 

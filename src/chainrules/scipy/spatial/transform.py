@@ -1,0 +1,1 @@
+from scipy.spatial.transform import *

@@ -74,10 +74,12 @@ def check_second(f, xs, dots, ybar, rtol):
     scale = np.max(np.abs(expected), initial=1.0)
     over = {
         "forward over reverse": cr.jvp(gradient, xs, dots)[1],
-        "reverse over reverse": np.concatenate([
-            np.ravel(bar)
-            for bar in cr.grad(lambda *xs: gradient(*xs) @ flat, argnums=places)(*xs)
-        ]),
+        "reverse over reverse": np.concatenate(
+            [
+                np.ravel(bar)
+                for bar in cr.grad(lambda *xs: gradient(*xs) @ flat, argnums=places)(*xs)
+            ]
+        ),
     }
     for how, found in over.items():
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * scale, err_msg=how)

@@ -19,7 +19,8 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-FOLLOWED = ("interpolate", "linalg", "spatial", "spatial.distance", "spatial.transform")  # the modules whose functions have rules
+# The modules whose functions have rules.
+FOLLOWED = ("interpolate", "linalg", "spatial", "spatial.distance", "spatial.transform")
 __all__ = [name for name in FOLLOWED if "." not in name]
 
 

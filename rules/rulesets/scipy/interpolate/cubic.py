@@ -7,9 +7,9 @@ import numpy as np
 from scipy import interpolate
 
 from .... import array_of, composed, value
-from ...arrays.numpys_own import composed_for_derivatives, with_values
+from ...arrays.numpys_own import with_values
 from .piecewise import Follows, TracedPPoly, over
-from .systems import as_float, or_one, solved
+from .systems import as_float, solved
 
 
 def hermite_coefficients(x, y, s):

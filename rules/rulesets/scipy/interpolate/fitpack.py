@@ -13,7 +13,6 @@ from .... import array_of, composed, innermost, value
 from ...arrays.numpys_own import with_values
 from .bsplines import TracedBSpline, differentiated, followed, integrated, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
-
 from .piecewise import refuse
 from .systems import as_float
 
@@ -195,6 +194,7 @@ if hasattr(interpolate, "make_splrep"):  # since SciPy 1.15
             refuse(f"make_splrep {SMOOTHING} or t, xb, xe, bc_type", GIVE_KNOTS)
         return make_interp(x, y, k=k)
 
+    composed(interpolate.make_splrep)(make_splrep)
     INSTEAD["make_splrep"] = make_splrep
 
 

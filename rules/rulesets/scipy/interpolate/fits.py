@@ -45,7 +45,9 @@ def as_parts(at, columns, entries):
 def not_a_knot(x, k):
     half = (k + 1) // 2
     t = x if k % 2 else (x[1:] + x[:-1]) / 2
-    return np.concatenate([x[:1]] * (k + 1) + [t[half : np.shape(t)[0] - half]] + [x[-1:]] * (k + 1))
+    return np.concatenate(
+        [x[:1]] * (k + 1) + [t[half : np.shape(t)[0] - half]] + [x[-1:]] * (k + 1)
+    )
 
 
 def periodic_knots(x, k):
@@ -61,22 +63,31 @@ def periodic_knots(x, k):
     return np.concatenate([array_of(left), x, array_of(right)]) if k else x
 
 
+def ends_of(bc_type):
+    """Return the conditions at both ends; None stands for not-a-knot."""
+    both = (bc_type, bc_type) if bc_type is None or isinstance(bc_type, str) else bc_type
+    return [None if isinstance(bc, str) and bc == "not-a-knot" else bc for bc in both]
+
+
 def knots_of(x, k, t, bc_type, own):
     if t is not None:
         return as_float(t)
+    first, last = ends_of(bc_type)
     if k == 0:
         y = np.concatenate([x, x[-1:]])
     elif k == 1:
         y = np.concatenate([x[:1], x, x[-1:]])
-    elif isinstance(bc_type, str) and bc_type == "periodic":
+    elif is_periodic(bc_type):
         y = periodic_knots(x, k)
-    elif bc_type is None or (isinstance(bc_type, str) and bc_type == "not-a-knot"):
-        y = not_a_knot(x, k)
-    elif not isinstance(bc_type, str) and all(bc is None for bc in bc_type):
+    elif first is None and last is None:
         y = not_a_knot(x, k)
     else:
         y = np.concatenate([x[:1]] * k + [x] + [x[-1:]] * k)
     return with_values(y, own)
+
+
+def is_periodic(bc_type):
+    return isinstance(bc_type, str) and bc_type == "periodic"
 
 
 def given_derivatives(bc, y):
@@ -89,9 +100,7 @@ def given_derivatives(bc, y):
 
 def interpolating_coefficients(x, y, t, k, bc_type):
     n = np.shape(t)[0] - k - 1
-    if isinstance(bc_type, str) or bc_type is None:
-        bc_type = (None, None) if bc_type in (None, "not-a-knot") else (bc_type, bc_type)
-    (left, first), (right, last) = (given_derivatives(bc, y) for bc in bc_type)
+    (left, first), (right, last) = (given_derivatives(bc, y) for bc in ends_of(bc_type))
     parts = as_parts(np.arange(len(left), n - len(right)), *rows_of(t, k, x))
     for row, order in enumerate(left):
         parts += as_parts(np.array([row]), *rows_of(t, k, x[:1], order))
@@ -120,7 +129,7 @@ def make_interp(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
     t = knots_of(x, k, t, bc_type, own.t)
     if k == 0 or (k == 1 and plain_t is None):
         c = y
-    elif isinstance(bc_type, str) and bc_type == "periodic":
+    elif is_periodic(bc_type):
         c = periodic_coefficients(x, y, t, k)
     else:
         c = interpolating_coefficients(x, y, t, k, bc_type)

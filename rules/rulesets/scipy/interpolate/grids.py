@@ -200,7 +200,9 @@ def on_grid(points, values, method="linear", bounds_error=True, fill_value=math.
             ts, c = tensors[k]
             y = tensor_values(ts, c, (k,) * len(grid), xs, nu or (0,) * len(grid))
         if not bounds_error and fill_value is not None:
-            inside = [(value(x) >= value(g[0])) & (value(x) <= value(g[-1])) for x, g in zip(xs, grid)]
+            inside = [
+                (value(x) >= value(g[0])) & (value(x) <= value(g[-1])) for x, g in zip(xs, grid)
+            ]
             y = np.where(over(np.all(inside, axis=0), y), y, fill_value)
         return np.reshape(y, np.shape(xi)[:-1] + np.shape(values)[len(grid) :])
 

@@ -4,8 +4,10 @@ Such a class is SciPy's own with a formula beside it. The numbers are SciPy's, t
 of the formula.
 """
 
-from .... import innermost, value
+from typing import Any
+
 from .....config import MissingRuleError, user_line
+from .... import innermost, value
 from ...arrays.numpys_own import with_values
 
 
@@ -34,7 +36,7 @@ class Interpolates:
     ``traced`` is the object to make where something is traced.
     """
 
-    formula = None
+    formula: Any = None
     traced = TracedFunction
 
     def __new__(cls, *args, **kwargs):

@@ -5,6 +5,7 @@ SciPy's own ``nu=1`` has it.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy import interpolate, special
@@ -99,7 +100,7 @@ def piecewise_transpose(ybar, x, xp, nu, k):
     i = intervals(x, xp)
     d = xp - x[i]
     powers = [np.zeros(np.shape(d))] * nu + [np.ones(np.shape(d))]
-    for m in range(nu + 1, k):
+    while len(powers) < k:
         powers.append(powers[-1] * d)
     factors = special.poch(np.arange(k) - nu + 1.0, nu)
     rows = [
@@ -211,7 +212,7 @@ class Follows:
     ``made`` makes the object where an argument of the constructor is traced.
     """
 
-    made = staticmethod(traced_ppoly)
+    made: Any = staticmethod(traced_ppoly)
 
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:

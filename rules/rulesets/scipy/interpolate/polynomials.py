@@ -127,17 +127,16 @@ class BarycentricInterpolator(Polynomial, interpolate.BarycentricInterpolator):
 
     def set_yi(self, yi, axis=None):
         super().set_yi(yi, axis)
-        if hasattr(self, "_made_of"):
-            args, kwargs = self._made_of
-            axis = kwargs.pop("axis", args[2] if len(args) > 2 else 0) if axis is None else axis
-            self._made_of = (self.xi, yi, axis), {}
+        self.changed = hasattr(self, "_made_of")
 
     def add_xi(self, xi, yi=None):
         super().add_xi(xi, yi)
-        args, kwargs = self._made_of
-        _, old, *axis = (*args, *kwargs.values())
-        joined = np.concatenate([np.asarray(old), np.asarray(yi)], axis=axis[0] if axis else 0)
-        self._made_of = (self.xi, joined, *axis[:1]), {}
+        self.changed = True
+
+    def followed(self):
+        if self.changed:
+            refuse("BarycentricInterpolator after set_yi or add_xi", "write one with all samples")
+        return super().followed()
 
 
 @composed(interpolate.krogh_interpolate)
@@ -189,6 +188,8 @@ def pade(an, m, n=None):
     n = np.shape(an)[0] - 1 - m if n is None else n
     an = np.concatenate([np.zeros(m), an[: n + m + 1]])  # an[k] is at k + m
     rows = np.arange(n + 1, n + m + 1)[:, None] + m - np.arange(1, m + 1)
-    q = np.concatenate([np.ones(1), np.linalg.solve(an[rows], -an[np.arange(n + 1, n + m + 1) + m])])
+    q = np.concatenate(
+        [np.ones(1), np.linalg.solve(an[rows], -an[np.arange(n + 1, n + m + 1) + m])]
+    )
     p = sum(q[j] * an[m - j : m - j + n + 1] for j in range(m + 1))
     return as_poly1d(p[::-1], own[0]), as_poly1d(q[::-1], own[1])

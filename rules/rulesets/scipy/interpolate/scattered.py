@@ -175,7 +175,9 @@ def interpolant_of(y, d, smoothing, kernel, epsilon, powers):
 def radial_functions(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spline", epsilon=None,
                      degree=None):  # fmt: skip
     plain = value((y, d, smoothing, epsilon))
-    own = interpolate.RBFInterpolator(plain[0], plain[1], neighbors, plain[2], kernel, plain[3], degree)
+    own = interpolate.RBFInterpolator(
+        plain[0], plain[1], neighbors, plain[2], kernel, plain[3], degree
+    )
     kernel, powers = kernel.lower(), own.powers
     epsilon = 1.0 if epsilon is None else epsilon
     y, d = as_float(y), as_float(d)

@@ -1,5 +1,4 @@
-"""Rules for scipy.spatial: distances, and what is made of them; neighbours and hulls are constant.
-"""
+"""Rules for scipy.spatial: distances, and what is made of them; hulls have no derivative."""
 
 import numpy as np
 from scipy import spatial
@@ -17,8 +16,10 @@ REFUSED: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 INSTEAD = {
     name: refused(getattr(spatial, name), TREE, REMEDY)
-    for name in ("KDTree", "cKDTree", "ConvexHull", "Delaunay", "HalfspaceIntersection", "Rectangle",
-                 "SphericalVoronoi", "Voronoi")
+    for name in (
+        "KDTree", "cKDTree", "ConvexHull", "Delaunay", "HalfspaceIntersection", "Rectangle",
+        "SphericalVoronoi", "Voronoi",
+    )
 }  # fmt: skip
 non_differentiable(spatial.tsearch)
 

@@ -261,15 +261,18 @@ CALLED = {other: name for name, others in NAMES.items() for other in (name, *oth
 def named(metric):
     """Return the metric's own name; None of one that is constant, or that the user wrote."""
     word = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
-    theirs = isinstance(metric, str) or getattr(distance, word, None) in (
-        metric, getattr(metric, "__wrapped__", None)
-    )  # fmt: skip
+    theirs = isinstance(metric, str) or getattr(distance, word, None) is plain(metric)
     return CALLED.get(word.lower().removeprefix("test_")) if theirs else None
 
 
+def plain(metric):
+    """SciPy's own function under one that sees traced values."""
+    return getattr(metric, "__wrapped__", metric)
+
+
 def is_written(metric):
-    theirs = callable(metric) and getattr(metric, "__name__", None) in dir(distance)
-    return callable(metric) and not theirs
+    own = getattr(distance, getattr(metric, "__name__", ""), None)
+    return callable(metric) and own is not plain(metric)
 
 
 def by_calls(metric, pairs, kwargs):
@@ -295,7 +298,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
     if is_written(metric):
         y = by_calls(metric, [(u, v) for u in a for v in b], kwargs)
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
-    own = distance.cdist(value(a), value(b), getattr(metric, "__wrapped__", metric), **value(kwargs))
+    own = distance.cdist(value(a), value(b), plain(metric), **value(kwargs))
     name = named(metric)
     if name is None or not own.size:
         return own
@@ -311,7 +314,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     i, j = np.triu_indices(np.shape(x)[0], 1)
     if is_written(metric):
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
-    own = distance.pdist(value(x), getattr(metric, "__wrapped__", metric), **value(kwargs))
+    own = distance.pdist(value(x), plain(metric), **value(kwargs))
     name = named(metric)
     if name is None or not own.size:
         return own

@@ -135,7 +135,7 @@ class TracedRotation:
         refuse("Rotation.reduce", "write the product with the rotation of the group that it finds")
 
 
-# ---- what makes rotations -------------------------------------------------------------------------
+# ---- what makes rotations -----------------------------------------------------------------------
 
 
 def from_quat(quat, *, scalar_first=False):
@@ -158,14 +158,10 @@ def from_mrp(mrp):
 
 def from_euler(seq, angles, degrees=False):
     angles = numbers(angles) * DEGREES if degrees else numbers(angles)
-    if len(seq) == 1 and (np.ndim(angles) == 0 or np.shape(angles)[-1] != 1 or np.ndim(angles) == 1):
-        return single_axis(seq, angles)
+    # About one axis SciPy takes a number, a list of one or (before 1.17) of several angles.
+    if len(seq) == 1 and (np.ndim(angles) < 2 or np.shape(angles)[-1] != 1):
+        angles = np.expand_dims(angles, -1)
     return quaternions.from_euler(seq, angles)
-
-
-def single_axis(seq, angles):
-    """About one axis SciPy takes a number, a list of one or (before 1.17) of several angles."""
-    return quaternions.from_euler(seq, np.expand_dims(angles, -1))
 
 
 def from_davenport(axes, order, angles, degrees=False):
@@ -280,7 +276,7 @@ class Rotation(transform.Rotation):
         return ours(super().mean(weights, *axis, **options))
 
 
-# ---- between rotations ----------------------------------------------------------------------------
+# ---- between rotations --------------------------------------------------------------------------
 
 
 class TracedSlerp:

@@ -33,10 +33,12 @@ CASES: dict = {
         case(X, Y, AT, rng=0), case(X, YY, AT, der=1, rng=0), case(X, Y, 1.3, rng=0),
     ],
     interpolate.krogh_interpolate: [
-        case(X, Y, AT), case(X, YY, AT, der=[0, 2]), case(X, Y, AT, der=1), case(X, YY.T, 1.3, axis=1),
+        case(X, Y, AT), case(X, YY, AT, der=[0, 2]), case(X, Y, AT, der=1),
+        case(X, YY.T, 1.3, axis=1),
     ],
     interpolate.pchip_interpolate: [
-        case(X, Y, AT), case(X, YY, AT, der=1), case(X, YY.T, AT, axis=1), case(X, Y, AT, der=[0, 1]),
+        case(X, Y, AT), case(X, YY, AT, der=1), case(X, YY.T, AT, axis=1),
+        case(X, Y, AT, der=[0, 1]),
     ],
     interpolate.lagrange: [],
     interpolate.pade: [],
@@ -61,8 +63,9 @@ CASES: dict = {
         case(GRID, Z, INSIDE + 1, bounds_error=False, fill_value=None),
     ],
     interpolate.griddata: [
-        case(SITES, Y[:4].repeat(3)[:9] * 1.0, NEAR), case(SITES, real(9, 2), NEAR, rescale=True),
-        case(SITES, real(9), NEAR, method="nearest"), case(X, Y, AT), case(X, Y, AT, method="cubic"),
+        case(SITES, real(9, 2), NEAR, rescale=True),
+        case(SITES, real(9), NEAR, method="nearest"), case(X, Y, AT),
+        case(X, Y, AT, method="cubic"),
         case(X, Y, AT, method="nearest"),
     ],
 }  # fmt: skip
@@ -73,7 +76,8 @@ DISTANCES = np.array([0.3, 1.0, 2.5])
 CASES |= {
     systems.solution: [case(np.array([3.0, 4, 2, 1, 0.5, -1, 2]), real(3, 2), ROWS, COLUMNS)],
     piecewise.piecewise_values: [
-        case(real(4, 6), X, AT, 0), case(real(4, 6, 2), X, INSIDE, 1), case(real(3, 6), X[::-1], AT, 0),
+        case(real(4, 6), X, AT, 0), case(real(4, 6, 2), X, INSIDE, 1),
+        case(real(3, 6), X[::-1], AT, 0),
         case(real(3, 6) + 1j, X, 1.3, 0),
     ],
     bsplines.spline_values: [

@@ -35,7 +35,7 @@ def joined(y):
     return np.concatenate([y, y[:1]])
 
 
-# ---- piecewise polynomials ------------------------------------------------------------------------
+# ---- piecewise polynomials ----------------------------------------------------------------------
 
 ENDS = ("not-a-knot", "natural", "clamped", ((1, 0.3), (2, -0.5)), ("not-a-knot", (1, 0.2)))
 
@@ -102,15 +102,15 @@ def test_shape_preserving_of_several():
     check(lambda x, y, d: ip.CubicHermiteSpline(x, y, d)(AT), X, Y, YY[:, 0])
 
 
-# ---- B-splines ------------------------------------------------------------------------------------
+# ---- B-splines ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", range(6))
 def test_make_interp_spline(k):
     check(lambda x, y, p: ip.make_interp_spline(x, y, k=k)(p), X, Y, BEYOND)
     if k > 1:
-        check(lambda x, y: ip.make_interp_spline(x, joined(y), k=k, bc_type="periodic")(AT), X, Y[:-1],
-              rtol=1e-5)  # fmt: skip
+        closed = {"k": k, "bc_type": "periodic"}
+        check(lambda x, y: ip.make_interp_spline(x, joined(y), **closed)(AT), X, Y[:-1], rtol=1e-5)
 
 
 ENDS_OF_B = (
@@ -213,7 +213,7 @@ def test_univariate_splines_otherwise():
     check(lambda y, t: ip.LSQUnivariateSpline(X, y, t)(AT), Y, np.array([2.3, 4.1, 5.2]), rtol=1e-5)
 
 
-# ---- one polynomial -------------------------------------------------------------------------------
+# ---- one polynomial -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["KroghInterpolator", "BarycentricInterpolator"])
@@ -242,7 +242,7 @@ def test_polynomials_of_numpy():
     check(lambda a, p: ip.pade(a, 2)[0](p) / ip.pade(a, 2)[1](p), given, 0.3)
 
 
-# ---- kinds, grids and scattered points ------------------------------------------------------------
+# ---- kinds, grids and scattered points ----------------------------------------------------------
 
 KINDS = ("linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear", "quadratic",
          "cubic", 5)  # fmt: skip
@@ -251,9 +251,11 @@ KINDS = ("linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_interp1d(kind):
     check(lambda x, y, p: ip.interp1d(x, y, kind)(p), X, Y, AT)
-    filled = {"bounds_error": False}
-    check(lambda x, y, p, f: ip.interp1d(x, y, kind, fill_value=(f, 2 * f), **filled)(p), X[::-1], Y,
-          BEYOND, 1.2, second=False)  # fmt: skip
+
+    def filled(x, y, p, f):
+        return ip.interp1d(x, y, kind, bounds_error=False, fill_value=(f, 2 * f))(p)
+
+    check(filled, X[::-1], Y, BEYOND, 1.2, second=False)
     if kind not in ("previous", "next"):
         check(
             lambda y, p: ip.interp1d(X, y, kind, axis=1, fill_value="extrapolate")(p), YY.T, BEYOND
@@ -315,12 +317,18 @@ def test_triangles_and_neighbours():
     check(lambda s, v, q: ip.NearestNDInterpolator(s, v)(q), SITES, VALUES, Q)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "thin_plate_spline", "cubic", "quintic", "gaussian",
-                                    "multiquadric", "inverse_multiquadric", "inverse_quadratic"])  # fmt: skip
+KERNELS = ("linear", "thin_plate_spline", "cubic", "quintic", "gaussian", "multiquadric",
+           "inverse_multiquadric", "inverse_quadratic")  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_radial_functions(kernel):
     made, near = ip.RBFInterpolator, {"exact": False, "rtol": 1e-4}
-    check(lambda s, v, q, a, e: made(s, v, kernel=kernel, smoothing=a, epsilon=e)(q), SITES, VALUES, Q,
-          0.1, 2.0, **near)  # fmt: skip
+
+    def function(s, v, q, a, e):
+        return made(s, v, kernel=kernel, smoothing=a, epsilon=e)(q)
+
+    check(function, SITES, VALUES, Q, 0.1, 2.0, **near)
     check(lambda q: made(SITES, VALUES, kernel=kernel, epsilon=2.0)(q), Q, second=False, **near)
 
 
@@ -338,7 +346,7 @@ def test_radial_functions_otherwise():
         assert np.any(np.isnan(cr.hessian(lambda q: linear(q)[0])(SITES[:1])))
 
 
-# ---- what is SciPy's own, and what is refused -----------------------------------------------------
+# ---- what is SciPy's own, and what is refused ---------------------------------------------------
 
 
 def test_objects_are_scipys_own_where_nothing_is_traced():

@@ -122,8 +122,11 @@ def test_quaternions():
 def test_rotation_vectors(scale):
     v = scale * V
     check(lambda v: Rotation.from_rotvec(v).as_matrix(), v)
-    check(lambda v: (Rotation.from_rotvec(v) * Rotation.from_rotvec(0.1 * v)).as_rotvec(degrees=True),
-          v, rtol=1e-5)  # fmt: skip
+
+    def product(v):
+        return Rotation.from_rotvec(v) * Rotation.from_rotvec(0.1 * v)
+
+    check(lambda v: product(v).as_rotvec(degrees=True), v, rtol=1e-5)
 
 
 def test_other_vectors():

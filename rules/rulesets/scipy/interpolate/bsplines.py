@@ -216,7 +216,7 @@ def traced_bspline(t, c, k, extrapolate=True, axis=0):
 
 
 class BSpline(interpolate.BSpline):
-    __doc__ = interpolate.BSpline.__doc__
+    """``scipy.interpolate.BSpline``, whose methods see traced values."""
 
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:

@@ -154,22 +154,26 @@ def hermite(x, y, dydx, axis=0, extrapolate=None):
 
 
 class CubicSpline(Follows, interpolate.CubicSpline):
-    __doc__ = interpolate.CubicSpline.__doc__
+    """``scipy.interpolate.CubicSpline``, whose methods see traced values."""
+
     made = staticmethod(cubic_spline)
 
 
 class PchipInterpolator(Follows, interpolate.PchipInterpolator):
-    __doc__ = interpolate.PchipInterpolator.__doc__
+    """``scipy.interpolate.PchipInterpolator``, whose methods see traced values."""
+
     made = staticmethod(pchip)
 
 
 class Akima1DInterpolator(Follows, interpolate.Akima1DInterpolator):
-    __doc__ = interpolate.Akima1DInterpolator.__doc__
+    """``scipy.interpolate.Akima1DInterpolator``, whose methods see traced values."""
+
     made = staticmethod(akima)
 
 
 class CubicHermiteSpline(Follows, interpolate.CubicHermiteSpline):
-    __doc__ = interpolate.CubicHermiteSpline.__doc__
+    """``scipy.interpolate.CubicHermiteSpline``, whose methods see traced values."""
+
     made = staticmethod(hermite)
 
 

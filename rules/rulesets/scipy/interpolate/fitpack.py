@@ -299,15 +299,18 @@ class SeesPoints:
 
 
 class UnivariateSpline(SeesPoints, interpolate.UnivariateSpline):
-    __doc__ = interpolate.UnivariateSpline.__doc__
+    """``scipy.interpolate.UnivariateSpline``, whose methods see traced values."""
+
     made = staticmethod(univariate)
 
 
 class InterpolatedUnivariateSpline(SeesPoints, interpolate.InterpolatedUnivariateSpline):
-    __doc__ = interpolate.InterpolatedUnivariateSpline.__doc__
+    """``scipy.interpolate.InterpolatedUnivariateSpline``, whose methods see traced values."""
+
     made = staticmethod(interpolated)
 
 
 class LSQUnivariateSpline(SeesPoints, interpolate.LSQUnivariateSpline):
-    __doc__ = interpolate.LSQUnivariateSpline.__doc__
+    """``scipy.interpolate.LSQUnivariateSpline``, whose methods see traced values."""
+
     made = staticmethod(of_least_squares)

@@ -72,7 +72,8 @@ def by_kind(x, y, kind="linear", axis=-1, copy=True, bounds_error=None, fill_val
 
 
 class interp1d(Interpolates, interpolate.interp1d):  # noqa: N801 - SciPy's own name
-    __doc__ = interpolate.interp1d.__doc__
+    """``scipy.interpolate.interp1d``, whose methods see traced values."""
+
     formula = staticmethod(by_kind)
 
 
@@ -210,7 +211,8 @@ def on_grid(points, values, method="linear", bounds_error=True, fill_value=math.
 
 
 class RegularGridInterpolator(Interpolates, interpolate.RegularGridInterpolator):
-    __doc__ = interpolate.RegularGridInterpolator.__doc__
+    """``scipy.interpolate.RegularGridInterpolator``, whose methods see traced values."""
+
     formula = staticmethod(on_grid)
 
 
@@ -313,7 +315,7 @@ class TracedBivariate:
 
 
 class RectBivariateSpline(SeesPoints, interpolate.RectBivariateSpline):
-    __doc__ = interpolate.RectBivariateSpline.__doc__
+    """``scipy.interpolate.RectBivariateSpline``, whose methods see traced values."""
 
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:

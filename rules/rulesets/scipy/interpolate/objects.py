@@ -85,7 +85,8 @@ class Refuses:
 
 def refused(cls, why, remedy):
     """Return SciPy's class, whose objects take no traced values, and say so."""
-    names = {"why": why, "remedy": remedy, "__doc__": cls.__doc__, "__module__": __name__}
+    doc = f"``{cls.__module__}.{cls.__name__}``, which has no derivative."
+    names = {"why": why, "remedy": remedy, "__doc__": doc, "__module__": __name__}
     made = type(cls.__name__, (Refuses, cls), names)
     globals()[cls.__name__] = made  # where pickle finds it
     return made

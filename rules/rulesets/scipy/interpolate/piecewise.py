@@ -234,7 +234,7 @@ class Follows:
 
 
 class PPoly(Follows, interpolate.PPoly):
-    __doc__ = interpolate.PPoly.__doc__
+    """``scipy.interpolate.PPoly``, whose methods see traced values."""
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
         if is_traced(y):

@@ -117,12 +117,14 @@ class Polynomial(Interpolates):
 
 
 class KroghInterpolator(Polynomial, interpolate.KroghInterpolator):
-    __doc__ = interpolate.KroghInterpolator.__doc__
+    """``scipy.interpolate.KroghInterpolator``, whose methods see traced values."""
+
     formula = staticmethod(krogh)
 
 
 class BarycentricInterpolator(Polynomial, interpolate.BarycentricInterpolator):
-    __doc__ = interpolate.BarycentricInterpolator.__doc__
+    """``scipy.interpolate.BarycentricInterpolator``, whose methods see traced values."""
+
     formula = staticmethod(barycentric)
 
     def set_yi(self, yi, axis=None):

@@ -47,7 +47,8 @@ def on_triangles(points, values, fill_value=math.nan, rescale=False):
 
 
 class LinearNDInterpolator(Interpolates, interpolate.LinearNDInterpolator):
-    __doc__ = interpolate.LinearNDInterpolator.__doc__
+    """``scipy.interpolate.LinearNDInterpolator``, whose methods see traced values."""
+
     formula = staticmethod(on_triangles)
 
 
@@ -69,7 +70,8 @@ def at_nearest(x, y, rescale=False, tree_options=None):
 
 
 class NearestNDInterpolator(Interpolates, interpolate.NearestNDInterpolator):
-    __doc__ = interpolate.NearestNDInterpolator.__doc__
+    """``scipy.interpolate.NearestNDInterpolator``, whose methods see traced values."""
+
     formula = staticmethod(at_nearest)
 
 
@@ -208,7 +210,8 @@ def radial_functions(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spl
 
 
 class RBFInterpolator(Interpolates, interpolate.RBFInterpolator):
-    __doc__ = interpolate.RBFInterpolator.__doc__
+    """``scipy.interpolate.RBFInterpolator``, whose methods see traced values."""
+
     formula = staticmethod(radial_functions)
 
     def __getstate__(self):

@@ -194,7 +194,8 @@ def maker(name, formula):
 
 
 class Rotation(transform.Rotation):
-    __doc__ = transform.Rotation.__doc__
+    """``scipy.spatial.transform.Rotation``, whose methods see traced values."""
+
     from_quat = maker("from_quat", from_quat)
     from_matrix = maker("from_matrix", from_matrix)
     from_rotvec = maker("from_rotvec", from_rotvec)
@@ -296,7 +297,7 @@ class TracedSlerp:
 
 
 class Slerp(transform.Slerp):
-    __doc__ = transform.Slerp.__doc__
+    """``scipy.spatial.transform.Slerp``, whose methods see traced values."""
 
     def __new__(cls, times, rotations):
         if not (is_traced(times) or isinstance(rotations, TracedRotation)):

@@ -65,6 +65,8 @@ CASES |= {
 CASES |= {
     rules.squares: [case(A, B)],
     rules.distances: [case(A, B)],
+    rules.pair_squares: [case(B)],
+    rules.pair_distances: [case(B)],
     rules.root: [case(W)],
     rules.half_inverse: [case(W)],
 }

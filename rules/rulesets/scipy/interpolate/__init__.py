@@ -9,7 +9,8 @@ from typing import Any
 
 from scipy import interpolate
 
-from . import bsplines, cubic, fitpack, fits, grids, objects, piecewise, polynomials, scattered
+from ..traced_objects import refused
+from . import bsplines, cubic, fitpack, fits, grids, piecewise, polynomials, scattered
 
 STAND_INS = (
     piecewise.PPoly, cubic.CubicSpline, cubic.PchipInterpolator, cubic.Akima1DInterpolator,
@@ -53,4 +54,4 @@ REFUSED_CLASSES = {
 }
 for _name, _why in REFUSED_CLASSES.items():
     if hasattr(interpolate, _name):
-        INSTEAD[_name] = objects.refused(getattr(interpolate, _name), *_why)
+        INSTEAD[_name] = refused(getattr(interpolate, _name), *_why)

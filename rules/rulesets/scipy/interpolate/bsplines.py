@@ -20,8 +20,9 @@ from .... import (
     value,
 )
 from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
 from .piecewise import over, refuse, sum_behind, to_axis, within
-from .systems import as_float, or_one, scattered
+from .systems import or_one, scattered
 
 
 def intervals(t, k, xp):

@@ -8,8 +8,9 @@ from scipy import interpolate
 
 from .... import array_of, composed, value
 from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
 from .piecewise import Follows, TracedPPoly, over
-from .systems import as_float, solved
+from .systems import solved
 
 
 def hermite_coefficients(x, y, s):

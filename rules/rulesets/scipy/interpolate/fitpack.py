@@ -11,10 +11,10 @@ from scipy import interpolate
 
 from .... import array_of, composed, innermost, value
 from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
 from .bsplines import TracedBSpline, differentiated, followed, integrated, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
 from .piecewise import refuse
-from .systems import as_float
 
 SMOOTHING = "with a smoothing factor, for which FITPACK chooses the knots,"
 GIVE_KNOTS = "write s=0, or make_lsq_spline with knots, or make_smoothing_spline with lam"

@@ -11,9 +11,10 @@ from scipy import interpolate
 
 from .... import array_of, composed, innermost, value
 from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
 from .bsplines import TracedBSpline, basis, differentiated, followed, intervals
 from .piecewise import over, refuse
-from .systems import as_float, scattered, solved
+from .systems import scattered, solved
 
 
 def rows_of(t, k, xp, nu=0):

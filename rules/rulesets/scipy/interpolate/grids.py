@@ -8,13 +8,12 @@ from scipy import interpolate
 
 from .... import array_of, composed, dtype_of, innermost, value
 from ...arrays.numpys_own import with_values
+from ..traced_objects import Interpolates, as_float
 from .bsplines import basis, differentiated
 from .bsplines import intervals as spline_intervals
 from .cubic import hermite_coefficients, pchip_slopes
 from .fits import interpolating_coefficients, make_interp, not_a_knot
-from .objects import Interpolates
 from .piecewise import intervals, over, refuse, to_axis
-from .systems import as_float
 
 # ---- in one dimension ---------------------------------------------------------------------------
 

@@ -24,7 +24,8 @@ from .... import (
     value,
 )
 from ...arrays.numpys_own import with_values
-from .systems import as_float, scattered
+from ..traced_objects import as_float
+from .systems import scattered
 
 
 def intervals(x, xp):

@@ -11,9 +11,9 @@ from scipy import interpolate
 
 from .... import array_of, composed, is_traced, value
 from ...arrays.numpys_own import with_values
-from .objects import Interpolates, TracedFunction
+from ..traced_objects import Interpolates, TracedFunction, as_float
 from .piecewise import over, refuse, to_axis
-from .systems import as_float, or_one
+from .systems import or_one
 
 
 def divided_differences(x, y):

@@ -10,10 +10,10 @@ from scipy import interpolate, spatial
 
 from .... import composed, primitive, scalar_rule, value
 from ...arrays.numpys_own import with_values
+from ..spatial.distance import distances, squares
+from ..traced_objects import Interpolates, as_float
 from .grids import as_points, interp1d
-from .objects import Interpolates
 from .piecewise import over, refuse
-from .systems import as_float
 
 
 def as_sites(points):
@@ -126,11 +126,11 @@ AT_ZERO = {"cubic", "quintic", "linear", "thin_plate_spline"}
 
 def radial(kernel, x, y, epsilon, diagonal=False):
     """The kernel between all ``x`` and ``y``, where on the diagonal these may be the same."""
-    steps = (x[:, None] - y[None]) * epsilon
+    x, y = x * epsilon, y * epsilon
     if kernel in ("linear", "thin_plate_spline") and not diagonal:
-        r = np.linalg.norm(steps, axis=-1)
+        r = distances(x, y)
         return -r if kernel == "linear" else thin_plate(r)
-    s = np.sum(steps * steps, axis=-1)
+    s = squares(x, y)
     if kernel not in AT_ZERO:
         return KERNELS[kernel](s)
     # r**3 and r**5 are as flat at 0 as a constant; on the diagonal nothing moves.

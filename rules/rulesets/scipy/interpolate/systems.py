@@ -4,29 +4,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from .... import (
-    AbstractZero,
-    NoTangent,
-    ProjectTo,
-    array_of,
-    astype,
-    dtype_of,
-    frule,
-    is_traced,
-    primitive,
-    rrule,
-    value,
-)
+from .... import AbstractZero, NoTangent, ProjectTo, dtype_of, frule, primitive, rrule, value
 from ...arrays.indexing import scatter
-
-
-def as_float(x):
-    """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
-    x = array_of(x)
-    dtype = np.result_type(dtype_of(value(x)), np.float64)
-    if not is_traced(x):
-        return np.ascontiguousarray(x, dtype).reshape(np.shape(x))
-    return x if dtype_of(value(x)) == dtype else astype(x, dtype)
 
 
 def or_one(x):

@@ -5,7 +5,7 @@ from scipy import spatial
 
 from .... import array_of, non_differentiable, value
 from ...arrays.numpys_own import composed_for_derivatives
-from ..interpolate.objects import refused
+from ..traced_objects import refused
 from .distance import as_vector, minkowski_sum
 
 TREE = "which points are near, and how they are joined, is found by comparing"

@@ -25,6 +25,7 @@ from .... import (
     primitive,
     rrule,
     scalar_rule,
+    seen,
     value,
 )
 from ...arrays.indexing import scatter
@@ -52,7 +53,7 @@ def root(s):
 @primitive
 def half_inverse(y):
     """``1 / (2 y)``, and 0 at 0, where it has no derivative."""
-    return np.where(y == 0, 0.0, 0.5 / np.where(y == 0, 1.0, y))[()]
+    return np.divide(0.5, y, out=np.zeros_like(y), where=y != 0)[()]
 
 
 scalar_rule(root, lambda y, _s: half_inverse(y))
@@ -143,8 +144,8 @@ def squares_rrule(squares, a, b):
     project_a, project_b = ProjectTo(a), ProjectTo(b)
 
     def squares_pullback(ybar):
-        abar, bbar = steps_transpose(2 * ybar, a, b)
-        return NoTangent(), project_a(abar), project_b(bbar)
+        abar, bbar = steps_transpose(ybar, a, b)
+        return NoTangent(), project_a(2 * abar), project_b(2 * bbar)
 
     return squares(a, b), squares_pullback
 
@@ -176,22 +177,92 @@ def distances_rrule(distances, a, b):
 
 
 def along_steps(adot, bdot, a, b):
-    """``(a_i - b_j) @ (adot_i - bdot_j)``; the rows are moved, so that less of them cancels."""
-    middle = np.mean(value(b), axis=0)
-    a, b = a - middle, b - middle
-    y = np.zeros(())
+    """``(a_i - b_j) @ (adot_i - bdot_j)``, by one product: the rows have the terms side by side."""
+    a, b = moved(a, b)
+    terms = []
     if not isinstance(adot, AbstractZero):
-        y = np.sum(a * adot, axis=1)[:, None] - adot @ b.T
+        along = np.sum(a * adot, axis=1, keepdims=True)
+        terms += [(along, np.ones((np.shape(b)[0], 1))), (-adot, b)]
     if not isinstance(bdot, AbstractZero):
-        y = y + (np.sum(b * bdot, axis=1) - a @ bdot.T)
-    return y
+        along = np.sum(b * bdot, axis=1, keepdims=True)
+        terms += [(np.ones((np.shape(a)[0], 1)), along), (-a, bdot)]
+    left, right = (np.concatenate(part, axis=1) for part in zip(*terms))
+    return left @ right.T
+
+
+def moved(a, b):
+    """Move all rows alike, so that less of them cancels in their differences."""
+    middle = np.mean(value(b), axis=0)
+    return a - middle, b - middle
 
 
 def steps_transpose(ybar, a, b):
-    middle = np.mean(value(b), axis=0)
-    a, b = a - middle, b - middle
-    abar = np.sum(ybar, axis=1)[:, None] * a - ybar @ b
-    return abar, np.sum(ybar, axis=0)[:, None] * b - ybar.T @ a
+    """``sum_j ybar_ij (a_i - b_j)`` and ``sum_i ybar_ij (b_j - a_i)``."""
+    a, b = moved(a, b)
+    return sum_of_steps(ybar, a, b), sum_of_steps(ybar.T, b, a)
+
+
+def sum_of_steps(ybar, a, b):
+    sums = ybar @ np.concatenate([np.ones((np.shape(b)[0], 1)), b], axis=1)
+    return sums[:, :1] * a - sums[:, 1:]
+
+
+# ---- of the rows of one matrix, each pair once --------------------------------------------------
+
+
+@primitive
+def pair_squares(x):
+    """``|x_i - x_j|**2`` for all i < j."""
+    return distance.pdist(x, "sqeuclidean")
+
+
+@primitive
+def pair_distances(x):
+    """``|x_i - x_j|`` for all i < j."""
+    return distance.pdist(x)
+
+
+def along_pairs(xdot, x):
+    places = np.triu_indices(np.shape(x)[0], 1)
+    return along_steps(xdot, xdot, x, x)[places]
+
+
+def pairs_transpose(ybar, x):
+    both = seen(distance.squareform)(ybar)
+    x, _ = moved(x, x)
+    return sum_of_steps(both, x, x)
+
+
+@frule.register(pair_squares)
+def pair_squares_frule(tangents, pair_squares, x):
+    return pair_squares(x), 2 * along_pairs(tangents[1], x)
+
+
+@rrule.register(pair_squares)
+def pair_squares_rrule(pair_squares, x):
+    project_x = ProjectTo(x)
+
+    def pair_squares_pullback(ybar):
+        return NoTangent(), project_x(pairs_transpose(2 * ybar, x))
+
+    return pair_squares(x), pair_squares_pullback
+
+
+@frule.register(pair_distances)
+def pair_distances_frule(tangents, pair_distances, x):
+    y = pair_distances(x)
+    return y, 2 * half_inverse(y) * along_pairs(tangents[1], x)
+
+
+@rrule.register(pair_distances)
+def pair_distances_rrule(pair_distances, x):
+    y = pair_distances(x)
+    project_x = ProjectTo(x)
+
+    def pair_distances_pullback(ybar):
+        return NoTangent(), project_x(pairs_transpose(2 * half_inverse(y) * ybar, x))
+
+    return y, pair_distances_pullback
 
 
 def forms(a, b, m):
@@ -238,15 +309,12 @@ def all_with_all(metric, a, b, own, rows, kwargs):
     return squares(a, b) if metric == "sqeuclidean" else distances(a, b)
 
 
-def euclidean_pairs(metric, x, i, j, w=None, V=None):  # noqa: N803 - SciPy's own name
+def euclidean_pairs(metric, x, w=None, V=None):  # noqa: N803 - SciPy's own name
     if metric == "seuclidean":
         w = 1 / (np.var(x, axis=0, ddof=1) if V is None else array_of(V))
     if w is not None:
         x = x * np.sqrt(w)
-    steps = x[i] - x[j]
-    if metric == "sqeuclidean":
-        return np.sum(steps * steps, axis=-1)
-    return np.linalg.norm(steps, axis=-1)
+    return pair_squares(x) if metric == "sqeuclidean" else pair_distances(x)
 
 
 NAMES = {
@@ -322,7 +390,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     if name in BY_PAIRS:
         return with_values(BY_PAIRS[name](x[i], x[j], **kwargs), own)
     if "euclidean" in name:
-        return with_values(euclidean_pairs(name, x, i, j, **kwargs), own)
+        return with_values(euclidean_pairs(name, x, **kwargs), own)
     square = distance.squareform(own)
     y = all_with_all(name, x, x, square, lambda: x, kwargs)[i, j]
     return with_values(y, own)

@@ -10,8 +10,7 @@ from .....config import MissingRuleError, user_line
 from .... import array_of, innermost, is_traced, value
 from ...arrays.numpys_own import with_value, with_values
 from ...arrays.quotients import not_smooth
-from ..interpolate.objects import refused
-from ..interpolate.systems import as_float
+from ..traced_objects import as_float, refused
 from . import quaternions
 from .distance import root
 

@@ -1,4 +1,4 @@
-"""What stands before SciPy's classes of interpolants: objects of these, which see traced points.
+"""What stands before SciPy's classes: objects of these, whose methods see traced values.
 
 Such a class is SciPy's own with a formula beside it. The numbers are SciPy's, the derivatives those
 of the formula.
@@ -6,9 +6,20 @@ of the formula.
 
 from typing import Any
 
-from .....config import MissingRuleError, user_line
-from .... import innermost, value
-from ...arrays.numpys_own import with_values
+import numpy as np
+
+from ....config import MissingRuleError, user_line
+from ... import array_of, astype, dtype_of, innermost, is_traced, value
+from ..arrays.numpys_own import with_values
+
+
+def as_float(x):
+    """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
+    x = array_of(x)
+    dtype = np.result_type(dtype_of(value(x)), np.float64)
+    if not is_traced(x):
+        return np.ascontiguousarray(x, dtype).reshape(np.shape(x))
+    return x if dtype_of(value(x)) == dtype else astype(x, dtype)
 
 
 class TracedFunction:

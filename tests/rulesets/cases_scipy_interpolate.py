@@ -88,7 +88,9 @@ CASES |= {
 }  # fmt: skip
 
 # Their results are objects, or numbers beside such as are not differentiated: tests/scipy.
+# And the roots of an object.
 WITHOUT_CASES = {
+    piecewise.piecewise_roots,
     plain.lagrange, plain.pade, plain.splder, plain.splantider, plain.splrep, plain.splprep,
     plain.make_interp_spline, plain.make_lsq_spline, plain.make_smoothing_spline,
     getattr(plain, "make_splrep", None),

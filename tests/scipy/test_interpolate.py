@@ -79,6 +79,17 @@ def test_integrals_of_a_polynomial():
     check(lambda x, y, a, b: ip.CubicSpline(x, y, **turning).integrate(a, b), X, Y, 0.3, 37.3)
 
 
+def test_roots_of_a_polynomial():
+    # Differences are taken near these roots: their number does not change.
+    near = {"rtol": 1e-4, "exact": False}
+    check(lambda x, y: ip.CubicSpline(x, y).roots(extrapolate=False), X, Y, **near)
+    check(lambda y, a: ip.CubicSpline(X, y).solve(a, extrapolate=False), Y, 0.1, **near)
+    check(lambda a: ip.CubicSpline(X, Y).solve(a, extrapolate=False), 0.1, **near)
+    leap = np.array([[-1.0, 1.0]])
+    found = cr.jacobian(lambda c: ip.PPoly(c, np.arange(3.0)).roots())(leap)
+    assert np.isnan(found[0, 0, 1])  # it leaps over 0 at 1, where the second piece begins
+
+
 def test_extrapolation():
     check(lambda x, y, p: ip.CubicSpline(x, y, extrapolate="periodic")(p), X, Y, 5 * BEYOND)
     y, ydot = cr.jvp(
@@ -391,7 +402,7 @@ REFUSED = {
         lambda y: ip.UnivariateSpline(X, y), lambda y: ip.splrep(X, y, s=0.1),
         lambda y: ip.UnivariateSpline(X, y, s=0.5), lambda y: ip.splrep(X, y, w=W),
     ],
-    "PPoly.solve": [lambda y: ip.CubicSpline(X, y).roots()],
+    "several polynomials": [lambda y: ip.CubicSpline(X, YY * y[0]).roots()],
     "without lam": [lambda y: ip.make_smoothing_spline(X, y)],
     "per or task": [lambda y: ip.splrep(X, y, per=1)],
     "CloughTocher2DInterpolator": [lambda y: ip.CloughTocher2DInterpolator(SITES[:N], y)],

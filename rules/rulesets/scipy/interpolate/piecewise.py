@@ -111,6 +111,47 @@ def piecewise_transpose(ybar, x, xp, nu, k):
     return np.stack(rows[::-1])
 
 
+@primitive
+def piecewise_roots(c, x, y, r):
+    """``r``, where the polynomial has the value ``y``; as it depends on ``c``, ``x`` and ``y``."""
+    return r
+
+
+def slope_at_roots(c, x, y, r):
+    """The slope there; NaN where the polynomial leaps over ``y``."""
+    missed = np.abs(value(piecewise_values(c, x, r, 0) - y))
+    size = np.max(np.abs(value(c)), initial=1.0)
+    return np.where(missed > 1e-8 * size, math.nan, piecewise_values(c, x, r, 1))
+
+
+@frule.register(piecewise_roots)
+def piecewise_roots_frule(tangents, piecewise_roots, c, x, y, r):
+    """From ``p(r) = y``: ``pdot(r) + slope * (rdot - xdot[i]) = ydot``."""
+    _, cdot, xdot, ydot, _ = tangents
+    r = piecewise_roots(c, x, y, r)
+    moved = ydot
+    if not isinstance(cdot, AbstractZero):
+        moved = ydot - piecewise_values(cdot, x, r, 0)
+    if not isinstance(moved, AbstractZero):
+        moved = moved / slope_at_roots(c, x, y, r)
+    return r, moved if isinstance(xdot, AbstractZero) else moved + xdot[intervals(x, r)]
+
+
+@rrule.register(piecewise_roots)
+def piecewise_roots_rrule(piecewise_roots, c, x, y, r):
+    project_c, project_x, project_y = ProjectTo(c), ProjectTo(x), ProjectTo(y)
+    r = piecewise_roots(c, x, y, r)
+
+    def piecewise_roots_pullback(rbar):
+        share = rbar / slope_at_roots(c, x, y, r)
+        cbar = -piecewise_transpose(share, x, r, 0, project_c.shape[0])
+        xbar = scattered(rbar, intervals(x, r), project_x.shape[0])
+        bars = project_c(cbar), project_x(xbar), project_y(np.sum(share))
+        return NoTangent(), *bars, NoTangent()
+
+    return r, piecewise_roots_pullback
+
+
 def within(xp, low, high, extrapolate, y):
     """``y`` where ``xp`` is between ``low`` and ``high``, else NaN if nothing is extrapolated."""
     if extrapolate:
@@ -190,7 +231,10 @@ class TracedPPoly:
         return with_values(area(b) - area(a), own)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        refuse("PPoly.solve", "write a root finder whose function is this polynomial")
+        own = self.plain().solve(value(y), discontinuity, extrapolate)
+        if np.ndim(self.c) > 2:
+            refuse("PPoly.solve of several polynomials", "write one for each")
+        return piecewise_roots(self.c, self.x, as_float(y), own)
 
     def roots(self, discontinuity=True, extrapolate=None):
         return self.solve(0.0, discontinuity, extrapolate)
@@ -233,11 +277,11 @@ class Follows:
             return self.followed().integrate(a, b, extrapolate)
         return super().integrate(a, b, extrapolate)
 
-
-class PPoly(Follows, interpolate.PPoly):
-    """``scipy.interpolate.PPoly``, whose methods see traced values."""
-
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
         if is_traced(y):
             return self.followed().solve(y, discontinuity, extrapolate)
         return super().solve(y, discontinuity, extrapolate)
+
+
+class PPoly(Follows, interpolate.PPoly):
+    """``scipy.interpolate.PPoly``, whose methods see traced values."""

@@ -265,6 +265,10 @@ def pair_distances_rrule(pair_distances, x):
     return y, pair_distances_pullback
 
 
+# These have SciPy's own values: of all with all, and of pairs.
+ROWS = {"euclidean": (distances, pair_distances), "sqeuclidean": (squares, pair_squares)}
+
+
 def forms(a, b, m):
     """``(a_i - b_j) @ m @ (a_i - b_j)`` of all rows."""
     middle = np.mean(value(b), axis=0)
@@ -371,6 +375,8 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
     if name is None or not own.size:
         return own
     name, kwargs = with_w(name, kwargs)
+    if name in ROWS and not kwargs:
+        return ROWS[name][0](a, b)
     rows = functools.partial(np.concatenate, [a, b])
     return with_values(all_with_all(name, a, b, own, rows, kwargs), own)
 
@@ -387,6 +393,8 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     if name is None or not own.size:
         return own
     name, kwargs = with_w(name, kwargs)
+    if name in ROWS and not kwargs:
+        return ROWS[name][1](x)
     if name in BY_PAIRS:
         return with_values(BY_PAIRS[name](x[i], x[j], **kwargs), own)
     if "euclidean" in name:

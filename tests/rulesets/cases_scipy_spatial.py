@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import spatial as plain
 
-from chainrules.rules.rulesets.scipy.spatial import distance as rules
+from chainrules.rules.rulesets.scipy.spatial import rows as rules
 from chainrules.scipy import spatial
 from chainrules.scipy.spatial import distance
 

@@ -10,7 +10,7 @@ from scipy import interpolate, spatial
 
 from .... import composed, primitive, scalar_rule, value
 from ...arrays.numpys_own import with_values
-from ..spatial.distance import distances, squares
+from ..spatial.rows import distances, squares
 from ..traced_objects import Interpolates, as_float
 from .grids import as_points, interp1d
 from .piecewise import over, refuse

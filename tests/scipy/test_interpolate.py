@@ -378,6 +378,15 @@ def test_objects_are_scipys_own_where_nothing_is_traced():
     assert isinstance(ip.CubicSpline(X, Y).derivative(), plain.PPoly)
 
 
+def test_later_writes():
+    y, z = Y.copy(), Z.copy()
+    line, grid = ip.interp1d(X, y), ip.RegularGridInterpolator(GRID, z)
+    slope = cr.grad(line)(2.3)
+    y[:], z[:] = 0, 0
+    assert cr.grad(line)(2.3) == slope
+    np.testing.assert_array_equal(cr.grad(lambda p: grid(p)[0])(INSIDE[:1]), 0 * INSIDE[:1])
+
+
 def test_single_precision():
     x, y, at = (a.astype(np.float32) for a in (X, Y, AT))
     grads = cr.grad(lambda x, y, p: np.sum(ip.CubicSpline(x, y)(p)), argnums=(0, 1, 2))(x, y, at)

@@ -41,6 +41,13 @@ class TracedFunction:
         )
 
 
+def kept(x):
+    """A copy of the arrays in ``x``: whoever made an object of them may write to them later."""
+    if isinstance(x, tuple | list):
+        return type(x)(map(kept, x))
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
 class Interpolates:
     """A mixin. ``formula(*args, **kwargs)``, of the constructor, returns a function of points.
 
@@ -59,7 +66,7 @@ class Interpolates:
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._made_of = args, kwargs
+        self._made_of = kept(args), {name: kept(x) for name, x in kwargs.items()}
 
     def followed(self):
         args, kwargs = self._made_of

@@ -214,6 +214,11 @@ class RegularGridInterpolator(Interpolates, interpolate.RegularGridInterpolator)
 
     formula = staticmethod(on_grid)
 
+    def followed(self):
+        # SciPy keeps the values themselves, and a user may write to them.
+        made = on_grid(self.grid, self.values, self.method, self.bounds_error, self.fill_value)
+        return self.traced(super(Interpolates, self).__call__, made)
+
 
 @composed(interpolate.interpn)
 def interpn(points, values, xi, method="linear", bounds_error=True, fill_value=math.nan):

@@ -245,7 +245,7 @@ def test_repeated_abscissae():
         cr.grad(lambda x: ip.KroghInterpolator(x, Y[:3])(0.2))(np.array([0.0, 0, 1]))
 
 
-@pytest.mark.filterwarnings("ignore:`lagrange` is deprecated")
+@pytest.mark.filterwarnings("ignore:`(lagrange|pade)` is deprecated")
 def test_polynomials_of_numpy():
     check(lambda x, y: ip.lagrange(x, y).coeffs, X[:4], Y[:4], rtol=1e-5)
     check(lambda x, y, p: ip.lagrange(x, y)(p), X[:4], Y[:4], AT, rtol=1e-5, exact=False)

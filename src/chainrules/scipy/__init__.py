@@ -21,7 +21,7 @@ from typing import Any
 
 from ..rules.tracing.asked import FAMILIES as FOLLOWED  # the modules whose functions have rules
 
-__all__ = list(FOLLOWED)
+__all__ = [name for name in FOLLOWED if "." not in name]
 
 
 def rules_of(name: str) -> _ModuleType:

@@ -17,7 +17,7 @@ def followed(f: Any) -> Any:
     return own
 
 
-def linear_pair(f: Any, adjoint: Callable, **declared: Any) -> Any:
+def linear_pair(f: Any, adjoint: Callable, constants: tuple = (), **declared: Any) -> Any:
     """Declare that ``f`` is linear in its first argument, and return its primitive.
 
     ``adjoint(ybar, space, **options)`` computes with plain arrays as it likes: derivatives of it
@@ -29,8 +29,9 @@ def linear_pair(f: Any, adjoint: Callable, **declared: Any) -> Any:
         return backwards(ybar, space, **options)
 
     def backwards_transpose(xbar, _, space, **options):
-        return forwards(xbar, **options)
+        linear = {name: x for name, x in options.items() if name not in constants}
+        return forwards(xbar, **linear)
 
-    linear_rule(forwards, forwards_transpose, **declared)
+    linear_rule(forwards, forwards_transpose, constants=constants, **declared)
     linear_rule(backwards, backwards_transpose)
     return forwards

@@ -58,6 +58,17 @@ OF_ONE_DTYPE = {fft.fht, fft.ifht}
 # Of sizes and settings.
 WITHOUT_CASES = {
     getattr(scipy.fft, name)
-    for name in ["next_fast_len", "prev_fast_len", "fftfreq", "rfftfreq", "get_workers", "set_workers", "set_backend", "skip_backend", "set_global_backend", "register_backend"]
+    for name in [
+        "next_fast_len",
+        "prev_fast_len",
+        "fftfreq",
+        "rfftfreq",
+        "get_workers",
+        "set_workers",
+        "set_backend",
+        "skip_backend",
+        "set_global_backend",
+        "register_backend",
+    ]
     if hasattr(scipy.fft, name)
 }

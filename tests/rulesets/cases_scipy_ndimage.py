@@ -104,7 +104,27 @@ WITHOUT_CASES = {
     if "rulesets.scipy.ndimage" in (getattr(f, "__module__", None) or "")
 } | {
     getattr(scipy.ndimage, name)
-    for name in ["binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes", "binary_hit_or_miss", "binary_opening", "binary_propagation", "find_objects", "generate_binary_structure", "histogram", "distance_transform_bf", "distance_transform_cdt", "distance_transform_edt", "iterate_structure", "label", "maximum_position", "minimum_position", "value_indices", "watershed_ift"]
+    for name in [
+        "binary_closing",
+        "binary_dilation",
+        "binary_erosion",
+        "binary_fill_holes",
+        "binary_hit_or_miss",
+        "binary_opening",
+        "binary_propagation",
+        "find_objects",
+        "generate_binary_structure",
+        "histogram",
+        "distance_transform_bf",
+        "distance_transform_cdt",
+        "distance_transform_edt",
+        "iterate_structure",
+        "label",
+        "maximum_position",
+        "minimum_position",
+        "value_indices",
+        "watershed_ift",
+    ]
 }
 FIXED = dict.fromkeys((ndimage.fourier_gaussian, ndimage.fourier_uniform, ndimage.fourier_ellipsoid, ndimage.fourier_shift, ndimage.zoom), (1,))  # fmt: skip
 OF_ONE_DTYPE = {ndimage.median}

@@ -80,13 +80,74 @@ CASES: dict = {
     signal.medfilt: [case(X), case(A, 3), case(A, (1, 3))],
     signal.medfilt2d: [case(A), case(A, (1, 3))],
     signal.wiener: [case(LONG), case(A, (3, 3), 0.1)],
+    signal.freqz: [case(NUM, DEN), case(NUM, 1.3, np.array([0.1, 0.7, 2.0])), case(real(3, 2, 1), 1.2, 5),
+                   case(NUM, DEN, np.array([1.0, 9.0]), fs=40.0)],
+    signal.sosfreqz: [case(SOS, np.array([0.1, 0.7]))],
+    **{f: [case(SOS, np.array([0.1, 0.7]))] for f in [getattr(signal, "freqz_sos", None)] if f},
+    signal.freqz_zpk: [case(NUM, 0.5 * DEN[:2], 1.7, 5), case(NUM, DEN, 1.7, np.array([0.1, 0.7]))],
+    signal.freqs: [case(NUM, DEN, np.array([0.1, 0.7]))],
+    signal.freqs_zpk: [case(NUM, -DEN, 1.7, np.array([0.1, 0.7]))],
+    signal.group_delay: [case((NUM, DEN), 5), case((NUM, DEN), np.array([0.1, 0.7]))],
+    signal.normalize: [case(NUM, DEN), case(real(2, 3), DEN)],
+    signal.zpk2tf: [case(NUM, DEN, 1.7), case(real(2), DEN, 1.2)],
+    signal.sos2tf: [case(SOS)],
+    signal.deconvolve: [case(X, NUM), case(NUM[:2], DEN)],
+    signal.lp2lp_zpk: [case(NUM[:2], -DEN, 1.7, 1.3)],
+    signal.lp2hp_zpk: [case(NUM[:2], -DEN, 1.7, 1.3)],
+    signal.lp2bp_zpk: [case(NUM[:2], -DEN, 1.7, 1.3, 0.7)],
+    signal.lp2bs_zpk: [case(NUM[:2], -DEN, 1.7, 1.3, 0.7)],
+    signal.bilinear_zpk: [case(NUM[:2], -DEN, 1.7, 1.3)],
+    **{f: [case(NUM[:2], DEN, 1.3), case(NUM, DEN[:2], 1.3)] for f in (signal.lp2lp, signal.lp2hp, signal.bilinear)},
+    **{f: [case(NUM[:2], DEN, 1.3, 0.7), case(NUM, DEN[:2], 1.3, 0.7)] for f in (signal.lp2bp, signal.lp2bs)},
+    **{
+        f: [case(3, *options, 0.3), case(2, *options, np.array([0.2, 0.5]), "band"),
+            case(2, *options, np.array([0.2, 0.5]), "bandstop", output="zpk"),
+            case(3, *options, 3.0, "high", fs=20.0), case(2, *options, 3.0, analog=True)]
+        for f, options in ((signal.butter, ()), (signal.cheby1, (1,)), (signal.cheby2, (30,)),
+                           (signal.ellip, (1, 30)), (signal.bessel, ()))
+    },
+    signal.iirfilter: [case(2, np.array([0.2, 0.5]))],
+    signal.firwin: [case(9, 0.3), case(8, np.array([0.2, 0.5]), pass_zero=False), case(9, 3.0, fs=20.0, pass_zero=False),
+                    case(9, np.array([0.2, 0.5]), pass_zero="bandpass", scale=False, window="hann")],
+    signal.czt: [case(X), case(A, 7, axis=0), case(Z, 4, np.exp(-0.3j), 1.1)],
+    signal.zoom_fft: [case(X, [0.2, 0.7], 5), case(A, 0.7, 6, fs=3, endpoint=True, axis=0), case(Z, 0.5)],
+    signal.chirp: [case(X, 1.1, 2.0, 3.3, phi=20.0)]
+    + [case(X, 1.1, 2.0, 3.3, m) for m in ("quadratic", "log", "hyp")]
+    + [case(X, 1.1, 2.0, 3.3, "quadratic", 10.0, False)],
+    signal.gausspulse: [case(0.3 * X, 1.3, 0.4, -5.0), case(0.3 * X, 1.3, 0.4, -5.0, retquad=True, retenv=True),
+                        case("cutoff", 1.3, 0.4, -5.0, -50.0)],
+    signal.sweep_poly: [case(X, NUM, 20.0)],
+    signal.sawtooth: [case(X, 0.4), case(X)],
+    signal.vectorstrength: [case(0.2 * X, 1.3), case(0.2 * X, np.array([1.3, 2.1]))],
+    signal.peak_prominences: [case(LONG, scipy.signal.find_peaks(LONG)[0])],
+    signal.find_peaks: [case(LONG, 0.3)],
 }  # fmt: skip
 # One column of sos is to be ones: the others are differentiated in tests of their own.
-FIXED = {signal.sosfilt: (0,), signal.sosfiltfilt: (0,), signal.order_filter: (1,),
-         signal.savgol_filter: (4,)}
+FIXED = {
+    signal.sosfilt: (0,),
+    signal.sosfiltfilt: (0,),
+    signal.order_filter: (1,),
+    signal.sosfreqz: (0,),
+    signal.cheby1: (0, 1),
+    signal.cheby2: (0, 1),
+    signal.ellip: (0, 1, 2),
+    signal.find_peaks: (1,),
+    signal.czt: (1, 2, 3),
+    signal.zoom_fft: (1, 2),
+    signal.savgol_filter: (4,),
+}
+if hasattr(signal, "freqz_sos"):
+    FIXED[signal.freqz_sos] = (0,)
 WITHOUT_CASES = {
+    getattr(scipy.signal, name)
+    for name in ["argrelextrema", "argrelmax", "argrelmin", "check_COLA", "check_NOLA", "choose_conv_method", "correlation_lags", "find_peaks_cwt", "max_len_seq", "square", "unit_impulse"]
+} | {
     f for f in cr.rrule.methods if "rulesets.scipy.signal" in (getattr(f, "__module__", None) or "")
 }
 OF_ONE_DTYPE = {
+    signal.sosfreqz, getattr(signal, "freqz_sos", None),
+    signal.butter, signal.cheby1, signal.cheby2, signal.ellip, signal.bessel, signal.iirfilter,
+    signal.firwin, signal.sawtooth, signal.chirp, signal.gausspulse, signal.sweep_poly,
+    signal.vectorstrength, signal.find_peaks, signal.peak_prominences, signal.lp2lp, signal.lp2hp, signal.lp2bp, signal.lp2bs, signal.bilinear, signal.bilinear_zpk, signal.lp2lp_zpk, signal.lp2hp_zpk, signal.lp2bp_zpk, signal.lp2bs_zpk, signal.zpk2tf,
     signal.hilbert, signal.hilbert2, signal.order_filter, signal.medfilt, signal.medfilt2d,
 }  # fmt: skip

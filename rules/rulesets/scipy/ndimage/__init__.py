@@ -12,7 +12,17 @@ CALLS_BACK = (
     "it calls a function of yours from compiled code",
     "the filter as a function of NumPy",
 )
-REFUSED: dict[str, tuple[str, str]] = dict.fromkeys(["generic_filter", "generic_filter1d", "generic_gradient_magnitude", "generic_laplace", "labeled_comprehension", "vectorized_filter"], CALLS_BACK)
+REFUSED: dict[str, tuple[str, str]] = dict.fromkeys(
+    [
+        "generic_filter",
+        "generic_filter1d",
+        "generic_gradient_magnitude",
+        "generic_laplace",
+        "labeled_comprehension",
+        "vectorized_filter",
+    ],
+    CALLS_BACK,
+)
 REFUSED |= {
     "geometric_transform": (
         "it calls a function of yours from compiled code",

@@ -233,5 +233,3 @@ def wiener(im, mysize=None, noise=None):
     noise = np.mean(variance) if noise is None else noise
     moved = mean + (im - mean) * (1 - noise / variance)
     return with_values(np.where(variance < noise, mean, moved), own)
-
-

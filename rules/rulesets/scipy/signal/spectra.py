@@ -30,32 +30,27 @@ detrended = linear_pair(signal.detrend, detrend_adjoint, adapt=kept_as_it_is)
 # ---- analytic signals -----------------------------------------------------------------------
 
 
-def analytic_adjoint(hilbert):
-    """Half of a spectrum is left out: symmetric again, but for the padding."""
-
-    def adjoint(ybar, space, N=None, **axes):
-        x = hilbert(ybar.real, **axes) + 1j * hilbert(ybar.imag, **axes)
-        over = np.atleast_1d(list(axes.values())[0] if axes else -1)
-        y = np.zeros(space.shape, x.dtype)
-        part = [slice(None)] * x.ndim
-        for axis in over:
-            part[axis] = slice(min(x.shape[axis], space.shape[axis]))
-        y[tuple(part)] = x[tuple(part)]
-        return y
-
-    return adjoint
-
-
-_hilbert_adjoint = analytic_adjoint(signal.hilbert)
-_hilbert2_adjoint = analytic_adjoint(signal.hilbert2)
+def analytic_adjoint(ybar, space, hilbert, axes):
+    """Half of a spectrum is left out, which is symmetric; but for the padding."""
+    x = hilbert(ybar.real) + 1j * hilbert(ybar.imag)
+    y = np.zeros(space.shape)
+    part = [slice(None)] * x.ndim
+    for axis in axes:
+        part[axis] = slice(min(x.shape[axis], space.shape[axis]))
+    y[tuple(part)] = x[tuple(part)].real
+    return y
 
 
 def hilbert_adjoint(ybar, space, N=None, axis=-1):
-    return _hilbert_adjoint(ybar, space, N, axis=axis)
+    return analytic_adjoint(ybar, space, lambda x: signal.hilbert(x, axis=axis), (axis,))
 
 
 def hilbert2_adjoint(ybar, space, N=None, axes=(-2, -1)):
-    return _hilbert2_adjoint(ybar, space, N, axes=axes)
+    # Before SciPy 1.17 there were the last two axes alone.
+    def hilbert2(x):
+        return np.moveaxis(signal.hilbert2(np.moveaxis(x, axes, (-2, -1))), (-2, -1), axes)
+
+    return analytic_adjoint(ybar, space, hilbert2, axes)
 
 
 linear_pair(signal.hilbert, hilbert_adjoint)
@@ -321,5 +316,3 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     if np.ndim(x) > 1:
         x = np.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
     return with_values((own[0], x), own)
-
-

@@ -69,11 +69,9 @@ def test_bad_input_gets_the_error_of_scipy():
     def loss(x):
         return np.sum(fft.dct(x, 7))
 
-    with pytest.raises(ValueError) as expected:
-        scipy.fft.dct(np.ones(3), 7)
-    with pytest.raises(ValueError) as found:
-        cr.grad(loss)(np.ones(3))
-    assert str(expected.value) == str(found.value)
+    for call in (loss, cr.grad(loss)):
+        with pytest.raises(ValueError, match="invalid DCT type"):
+            call(np.ones(3))
 
 
 def test_constants_and_refusals():

@@ -35,7 +35,11 @@ def sums(x, labels, index):
         return of_regions(x, labels, index, np.sum)
     x = array(x)
     shape = np.broadcast_shapes(np.shape(x), np.shape(labels))
-    found, region = np.unique(np.broadcast_to(labels, shape), return_inverse=True)
+    labels = np.broadcast_to(labels, shape)
+    if labels.dtype.kind in "iu" and labels.size and 0 <= labels.min() and labels.max() < labels.size:
+        found, region = np.arange(labels.max() + 1), labels
+    else:
+        found, region = np.unique(labels, return_inverse=True)
     totals = np.bincount(np.ravel(region), np.ravel(np.broadcast_to(x, shape)))
     place = np.minimum(np.searchsorted(found, index), len(found) - 1)
     return np.where(found[place] == index, np.take(totals, place), 0.0)

@@ -38,6 +38,20 @@ def windows(x, footprint, origins, modes, cval):
     return np.take(np.ravel(full), corners[..., None] + offsets)
 
 
+def chosen(x, own, footprint, origins, modes, cval):
+    """``own``, with the derivative of the pixels it was taken from; None where there are ties."""
+    plain = value(x)
+    found = windows(plain, footprint, origins, modes, value(cval))
+    pixels = windows(np.arange(plain.size).reshape(plain.shape), footprint, origins, modes, -1)
+    here = found == own[..., None]
+    lowest = np.min(np.where(here, pixels, plain.size), axis=-1)
+    highest = np.max(np.where(here, pixels, -1), axis=-1)
+    if not np.array_equal(lowest, highest):
+        return None
+    y = np.take(np.ravel(x), np.maximum(lowest, 0))
+    return with_values(y if np.all(lowest >= 0) else np.where(lowest < 0, cval, y), own)
+
+
 def window_options(x, size, footprint, mode, origin, axes):
     """The footprint with all axes of the image, and an origin and a mode for each."""
     ndim = np.ndim(x)
@@ -79,8 +93,11 @@ def chooses(f, rank_of):
         given |= {name: x for name, x in options.items() if name in given}
         if given["footprint"] is not None:
             given["size"] = None
-        footprint, origins, modes = window_options(input, **given)
-        found = windows(input, footprint, origins, modes, options.get("cval", 0.0))
+        where = (*window_options(input, **given), options.get("cval", 0.0))
+        y = chosen(input, own, *where)
+        if y is not None:
+            return y
+        found = windows(input, *where)
         rank = rank_of(np.shape(found)[-1], options.get(*first) if first else None)
         return as_chosen(entry_of_rank(found, rank), own, f.__name__)
 
@@ -109,8 +126,11 @@ def chooses_along_axis(f, choose):
     def filtered(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
         own = f(value(input), size, axis, output, mode, value(cval), origin)
         checked(output, f.__name__)
-        footprint, origins, modes = window_options(input, size, None, mode, origin, axis)
-        found = windows(input, footprint, origins, modes, cval)
+        where = (*window_options(input, size, None, mode, origin, axis), cval)
+        y = chosen(input, own, *where)
+        if y is not None:
+            return y
+        found = windows(input, *where)
         return as_chosen(choose(found, axis=-1), own, f.__name__)
 
 

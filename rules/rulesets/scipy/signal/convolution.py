@@ -98,8 +98,8 @@ def is_inside(a, b):
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     own = signal.convolve2d(*value((in1, in2)), mode, boundary, value(fillvalue))
     if mode == "valid":
-        return with_values(convolve(in1, in2, mode, "direct"), own)
-    full = convolve(with_borders(in1, in2, boundary, fillvalue), in2, "valid", "direct")
+        return with_values(convolve(in1, in2, mode), own)
+    full = convolve(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
     return with_values(part_of_full(full, in1, in2, mode, lambda n: (n - 1) // 2), own)
 
 
@@ -109,7 +109,7 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     if mode == "valid":
         if is_inside(in1, in2) and np.shape(in1) != np.shape(in2):
             # As SciPy does, which conjugates the smaller one then too.
-            return with_values(np.flip(correlate(in2, in1, mode, "direct")), own)
-        return with_values(correlate(in1, in2, mode, "direct"), own)
-    full = correlate(with_borders(in1, in2, boundary, fillvalue), in2, "valid", "direct")
+            return with_values(np.flip(correlate(in2, in1, mode)), own)
+        return with_values(correlate(in1, in2, mode), own)
+    full = correlate(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
     return with_values(part_of_full(full, in1, in2, mode, lambda n: n // 2), own)

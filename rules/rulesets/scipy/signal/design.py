@@ -1,5 +1,7 @@
 """Filters that follow their cutoff frequencies, and waveforms that follow time."""
 
+# ruff: noqa: N803 - the names of SciPy's arguments
+
 import numpy as np
 from scipy import signal
 

@@ -18,6 +18,7 @@ from .... import (
     composed,
     frule,
     is_traced,
+    linear_rule,
     primitive,
     rrule,
     sum_tangents,
@@ -94,6 +95,61 @@ def lags_right(zbar, u, y, count, axis):
 
 bilinear_rule(lags, lags_left, lags_right)
 
+# ---- with fixed coefficients, linear in the signal ------------------------------------------
+
+
+def backwards(run, ybar, axis=-1):
+    """The adjoint of a filter that starts at rest: the filter, run from the end."""
+    return np.flip(run(np.flip(ybar, axis)), axis)
+
+
+@primitive
+def in_sections(x, sos, axis):
+    return signal.sosfilt(sos, x, axis)
+
+
+@linear_rule(in_sections)
+def in_sections_transpose(ybar, space, sos=None, axis=-1):
+    return backwards(lambda y: in_sections(y, np.conj(sos), axis), ybar, axis)
+
+
+@primitive
+def steadily(x, coefficients):
+    """Filter as if the first entry had been there for ever; the coefficients are fixed."""
+    if isinstance(coefficients, tuple):
+        zi = signal.lfilter_zi(*coefficients) * x[..., :1]
+        return signal.lfilter(*coefficients, x, -1, zi)[0]
+    zi = signal.sosfilt_zi(coefficients)
+    zi = zi.reshape(len(zi), *(1,) * (x.ndim - 1), 2) * x[..., :1]
+    return signal.sosfilt(coefficients, x, -1, zi)[0]
+
+
+@primitive
+def steadily_back(ybar, coefficients):
+    if isinstance(coefficients, tuple):
+        b, a = map(np.conj, coefficients)
+        xbar = backwards(lambda y: signal.lfilter(b, a, y), ybar)
+    else:
+        xbar = backwards(lambda y: signal.sosfilt(np.conj(coefficients), y), ybar)
+    # What the state for a one in the first place adds to the signal.
+    first = np.eye(1, ybar.shape[-1])[0]
+    run = signal.lfilter if isinstance(coefficients, tuple) else signal.sosfilt
+    given = coefficients if isinstance(coefficients, tuple) else (coefficients,)
+    echo = steadily(first, coefficients) - run(*given, first)
+    start = np.sum(ybar * np.conj(echo), axis=-1, keepdims=True)
+    return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], -1)
+
+
+@linear_rule(steadily)
+def steadily_transpose(ybar, space, coefficients=None):
+    return steadily_back(ybar, coefficients)
+
+
+@linear_rule(steadily_back)
+def steadily_back_transpose(xbar, space, coefficients=None):
+    return steadily(xbar, coefficients)
+
+
 # ---- from a state ---------------------------------------------------------------------------
 
 
@@ -144,6 +200,8 @@ def lfilter(b, a, x, axis=-1, zi=None):
 @composed(signal.sosfilt)
 def sosfilt(sos, x, axis=-1, zi=None):
     sos, y = array(sos), array(x)
+    if zi is None and not is_traced(sos):
+        return in_sections(y, sos, axis)
     own = signal.sosfilt(*value((sos, y)), axis, value(zi))
     states = []
     for k in range(np.shape(sos)[0]):
@@ -238,9 +296,12 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
         )
     b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
     n = 3 * max(np.shape(b)[0], np.shape(a)[0]) if padlen is None else padlen
-    zi = steady_state(b, a)
+    traced = is_traced(b) or is_traced(a)
+    zi = steady_state(b, a) if traced else None
 
     def run(x):
+        if not traced:
+            return steadily(x, (b, a))
         return filtered_from(b, a, x, -1, zi * x[..., :1])[0]
 
     return with_values(both_ways(run, x, axis, padtype, n), own)
@@ -253,9 +314,12 @@ def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
     own = signal.sosfiltfilt(plain, value(x), axis, padtype, padlen)
     taps = 2 * len(plain) + 1 - min((plain[:, 2] == 0).sum(), (plain[:, 5] == 0).sum())
     n = 3 * taps if padlen is None else padlen
-    states = steady_states(sos)
+    traced = is_traced(sos)
+    states = steady_states(sos) if traced else None
 
     def run(x):
+        if not traced:
+            return steadily(x, sos)
         start = x[..., :1]
         for k in range(len(plain)):
             x = filtered_from(sos[k, :3], sos[k, 3:], x, -1, states[k] * start)[0]

@@ -1,5 +1,7 @@
 """What a filter does to each frequency, and a filter written in other ways."""
 
+# ruff: noqa: N803 - the names of SciPy's arguments
+
 import math
 
 import numpy as np

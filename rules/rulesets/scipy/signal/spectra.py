@@ -1,5 +1,7 @@
 """Spectra of pieces of a signal: cut, trend taken off, weighed by a window, transformed."""
 
+# ruff: noqa: N803 - the names of SciPy's arguments
+
 import numpy as np
 from scipy import signal
 from scipy.fft import fftfreq, rfftfreq

@@ -37,22 +37,34 @@ CASES: dict = {
     **{f: [*SEVERAL, case(C)] for f in (fft.irfft2, fft.hfft2)},
     **{f: [*SEVERAL, *SINGLE, case(C)] for f in (fft.irfftn, fft.hfftn)},
     **{
-        f: [case(X), case(X, 1, orthogonalize=True), case(X, 3), case(X, 4, norm="ortho"),
-            case(A, 1, 6, 0, "forward"), case(A, 3, 3, norm="ortho"),
-            case(A, 2, orthogonalize=True), case(A, 2, norm="ortho", orthogonalize=False),
-            case(Z, 1, norm="ortho")]
+        f: [
+            case(X),
+            case(X, 1, orthogonalize=True),
+            case(X, 3),
+            case(X, 4, norm="ortho"),
+            case(A, 1, 6, 0, "forward"),
+            case(A, 3, 3, norm="ortho"),
+            case(A, 2, orthogonalize=True),
+            case(A, 2, norm="ortho", orthogonalize=False),
+            case(Z, 1, norm="ortho"),
+        ]
         for f in (fft.dct, fft.idct, fft.dst, fft.idst)
     },
     **{
-        f: [case(A), case(A, 1, (4, 3)), case(A, 3, axes=(1,), norm="ortho"),
-            case(A, 2, norm="forward", workers=2), case(A, 3, (5, 2), orthogonalize=True)]
+        f: [
+            case(A),
+            case(A, 1, (4, 3)),
+            case(A, 3, axes=(1,), norm="ortho"),
+            case(A, 2, norm="forward", workers=2),
+            case(A, 3, (5, 2), orthogonalize=True),
+        ]
         for f in (fft.dctn, fft.idctn, fft.dstn, fft.idstn)
     },
     fft.fht: [case(X, 0.3, 0.7), case(real(6), 0.3, 0.7, 0.1, 0.2), case(A, 0.3, 0.7, -0.2, -0.1)],
     fft.ifht: [case(X, 0.3, 0.7), case(real(6), 0.3, 0.7, 0.1, 0.2), case(A, 0.3, 0.7, -0.2, -0.1)],
     fft.fftshift: [case(X), case(A, 1), case(C, (0, 1))],
     fft.ifftshift: [case(X), case(A, 1), case(C, (0, 1))],
-}  # fmt: skip
+}
 FIXED = {fft.fht: (1, 2, 3, 4), fft.ifht: (1, 2, 3, 4)}
 OF_ONE_DTYPE = {fft.fht, fft.ifht}
 # Of sizes and settings.

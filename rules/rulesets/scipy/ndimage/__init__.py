@@ -31,9 +31,28 @@ REFUSED |= {
 }
 
 # Of labels, of which pixels are set, and of where something is.
-non_differentiable(*(
-    getattr(ndimage, name)
-    for name in ["binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes", "binary_hit_or_miss", "binary_opening", "binary_propagation", "find_objects", "generate_binary_structure", "histogram", "iterate_structure", "label", "maximum_position", "minimum_position", "value_indices", "watershed_ift"]
-))  # fmt: skip
+non_differentiable(
+    *(
+        getattr(ndimage, name)
+        for name in [
+            "binary_closing",
+            "binary_dilation",
+            "binary_erosion",
+            "binary_fill_holes",
+            "binary_hit_or_miss",
+            "binary_opening",
+            "binary_propagation",
+            "find_objects",
+            "generate_binary_structure",
+            "histogram",
+            "iterate_structure",
+            "label",
+            "maximum_position",
+            "minimum_position",
+            "value_indices",
+            "watershed_ift",
+        ]
+    )
+)
 
 __all__ = ["INSTEAD", "REFUSED", "interpolation", "kernels", "measurements", "ranks", "smoothing"]

@@ -36,7 +36,8 @@ def sums(x, labels, index):
     x = array(x)
     shape = np.broadcast_shapes(np.shape(x), np.shape(labels))
     labels = np.broadcast_to(labels, shape)
-    if labels.dtype.kind in "iu" and labels.size and 0 <= labels.min() and labels.max() < labels.size:
+    small = labels.dtype.kind in "iu" and labels.size > 0
+    if small and labels.min() >= 0 and labels.max() < labels.size:
         found, region = np.arange(labels.max() + 1), labels
     else:
         found, region = np.unique(labels, return_inverse=True)

@@ -12,8 +12,8 @@ INSTEAD: dict[str, Any] = {}
 # The names without a rule, by the reason, which serves traced arguments only.
 WITHOUT: dict[tuple[str, str], str] = {
     ("no rule yet", "its argument as cr.value(...), where no derivative is wanted"): """
-        abcd_normalize band_stop_obj bode cont2discrete cspline1d cspline1d_eval cspline2d czt_points
-        closest_STFT_dual_window dbode dfreqresp dimpulse dlsim dstep envelope findfreqs
+        abcd_normalize band_stop_obj bode cont2discrete cspline1d cspline1d_eval cspline2d
+        czt_points closest_STFT_dual_window dbode dfreqresp dimpulse dlsim dstep envelope findfreqs
         freqresp gauss_spline impulse invres invresz lombscargle lsim minimum_phase peak_widths
         place_poles qspline1d qspline1d_eval qspline2d residue residuez sepfir2d
         sos2zpk spline_filter ss2tf ss2zpk step symiirorder1 symiirorder2 tf2ss tf2zpk unique_roots

@@ -63,7 +63,7 @@ linear_pair(signal.hilbert2, hilbert2_adjoint)
 
 @primitive
 def pieces(x, size, step):
-    """Pieces of the last axis, in a new axis before it; what is left over at the end is left out."""
+    """Pieces of the last axis, in a new axis before it; without what is left over."""
     return np.lib.stride_tricks.sliding_window_view(x, size, -1)[..., ::step, :].copy()
 
 

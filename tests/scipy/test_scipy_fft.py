@@ -34,9 +34,8 @@ def random(shape):
 @given(shape=SHAPES, type=st.integers(1, 4), norm=NORMS, data=st.data())
 def test_adjoint_of_real_transforms(name, shape, type, norm, data):
     x, rng = random(shape)
-    options = dict(
-        type=type, norm=norm, orthogonalize=data.draw(st.sampled_from([None, True, False]))
-    )
+    orthogonalize = data.draw(st.sampled_from([None, True, False]))
+    options = {"type": type, "norm": norm, "orthogonalize": orthogonalize}
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     n = data.draw(st.none() | st.integers(2, 7))
     assert_adjoint(lambda x: getattr(fft, name)(x, n=n, axis=axis, **options), x, rng)

@@ -91,7 +91,7 @@ def test_filters_in_all_arguments(nb, na, n, axis):
 
     def f(b, a, x, zi):
         y, zf = signal.lfilter(b, a, x, axis, zi)
-        return np.concatenate([y, zf], axis)
+        return np.concatenate([y, zf], axis=axis)
 
     assert_derivative(f, b, a, x, random(*states, seed=2), degree=9, step=1e-6)
     assert_derivative(lambda b, a, x: signal.lfilter(b, a, x, axis), b, a, x, degree=9, step=1e-6)
@@ -101,7 +101,7 @@ SECTIONS = np.array([[0.4, 0.3, -0.2, -0.5, 0.2], [0.7, 0.1, 0.3, 0.3, 0.1]])
 
 
 def as_sos(x):
-    return np.concatenate([x[:, :3], np.ones((2, 1)), x[:, 3:]], 1)
+    return np.concatenate([x[:, :3], np.ones((2, 1)), x[:, 3:]], axis=1)
 
 
 @pytest.mark.parametrize(

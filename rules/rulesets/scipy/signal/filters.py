@@ -137,7 +137,7 @@ def steadily_back(ybar, coefficients):
     given = coefficients if isinstance(coefficients, tuple) else (coefficients,)
     echo = steadily(first, coefficients) - run(*given, first)
     start = np.sum(ybar * np.conj(echo), axis=-1, keepdims=True)
-    return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], -1)
+    return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], axis=-1)
 
 
 @linear_rule(steadily)
@@ -248,6 +248,10 @@ def sosfilt_zi(sos):
     return with_values(steady_states(sos), signal.sosfilt_zi(value(sos)))
 
 
+# Older versions of SciPy take the first entry of a for one.
+SCALED = signal.lfiltic([1.0], [2.0, 1.0], [1.0])[0] == -0.5
+
+
 @composed(signal.lfiltic)
 def lfiltic(b, a, y, x=None):
     own = signal.lfiltic(*value((b, a, y, x)))
@@ -255,7 +259,8 @@ def lfiltic(b, a, y, x=None):
     while np.shape(a)[0] > 1 and value(a)[0] == 0:
         a = a[1:]
     k = max(np.shape(a)[0], np.shape(b)[0]) - 1
-    b, a = padded(b / a[0], k + 1), padded(a / a[0], k + 1)
+    scale = a[0] if SCALED else 1.0
+    b, a = padded(b / scale, k + 1), padded(a / scale, k + 1)
     zi = -echo(np.flip(padded(y, np.shape(a)[0] - 1)), a)
     if x is not None:
         zi = zi + echo(np.flip(padded(np.atleast_1d(array(x)), k)), b)
@@ -270,11 +275,12 @@ def extended(x, n, padtype):
     if padtype is None or n == 0:
         return x
     if padtype == "constant":
-        return np.concatenate([np.repeat(x[..., :1], n, -1), x, np.repeat(x[..., -1:], n, -1)], -1)
+        ends = np.repeat(x[..., :1], n, -1), np.repeat(x[..., -1:], n, -1)
+        return np.concatenate([ends[0], x, ends[1]], axis=-1)
     before, after = np.flip(x[..., 1 : n + 1], -1), np.flip(x[..., -n - 1 : -1], -1)
     if padtype == "odd":
         before, after = 2 * x[..., :1] - before, 2 * x[..., -1:] - after
-    return np.concatenate([before, x, after], -1)
+    return np.concatenate([before, x, after], axis=-1)
 
 
 def both_ways(run, x, axis, padtype, n):

@@ -140,10 +140,10 @@ def other_frequencies(spectrum, num):
             middle = middle + spectrum[..., n - m // 2 : n - m // 2 + 1]
         else:
             middle = middle / 2
-            high = np.concatenate([middle, high], -1)
-        low = np.concatenate([low[..., :-1], middle], -1)
+            high = np.concatenate([middle, high], axis=-1)
+        low = np.concatenate([low[..., :-1], middle], axis=-1)
     gap = np.zeros((*np.shape(spectrum)[:-1], num - np.shape(low)[-1] - np.shape(high)[-1]))
-    return np.concatenate([low, gap, high], -1)
+    return np.concatenate([low, gap, high], axis=-1)
 
 
 @composed(signal.resample)
@@ -192,7 +192,7 @@ def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode
     inner = convolve1d(x, kernel, -1, None, "constant")[..., half : np.shape(x)[-1] - half]
     y = [x[..., :window_length] @ ends[:half].T, inner,
          x[..., np.shape(x)[-1] - window_length :] @ ends[window_length - half :].T]  # fmt: skip
-    return with_values(np.moveaxis(np.concatenate(y, -1), -1, axis), own)
+    return with_values(np.moveaxis(np.concatenate(y, axis=-1), -1, axis), own)
 
 
 # ---- filters by rank ------------------------------------------------------------------------

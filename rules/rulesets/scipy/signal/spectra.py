@@ -48,7 +48,7 @@ def hilbert_adjoint(ybar, space, N=None, axis=-1):
 
 
 def hilbert2_adjoint(ybar, space, N=None, axes=(-2, -1)):
-    # Before SciPy 1.17 there were the last two axes alone.
+    # In older versions of SciPy there are the last two axes alone.
     def hilbert2(x):
         return np.moveaxis(signal.hilbert2(np.moveaxis(x, axes, (-2, -1))), (-2, -1), axes)
 

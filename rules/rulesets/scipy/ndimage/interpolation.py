@@ -1,0 +1,332 @@
+"""Splines through the pixels of an image, and their values at other places.
+
+An image is filtered to the coefficients of B-splines first. Their sums at given coordinates are
+linear in the coefficients; in a coordinate they are polynomials between the pixels.
+Source: Unser (1999), splines, a perfect fit for signal and image processing.
+"""
+
+import itertools
+import math
+
+import numpy as np
+from scipy import ndimage, special
+
+from .... import composed, is_traced, linear_rule, primitive, value
+from ...arrays.numpys_own import with_values
+from ..followed import linear_pair
+from .boundaries import CONSTANT, checked, per_axis
+
+# ---- from pixels to coefficients ------------------------------------------------------------
+
+# Below this length SciPy's start of its recursion is an approximation in these modes.
+SHORT = 32
+
+
+def spline_filter1d_adjoint(ybar, space, order=3, axis=-1, output=None, mode="mirror"):
+    """Sampling with mirrored borders is symmetric, but that entries at the ends count half.
+
+    With the borders inside the reflection, or around a circle, it is symmetric.
+    """
+    n = ybar.shape[axis]
+    if order < 2 or n == 1:
+        return ybar
+    if mode in ("reflect", "grid-mirror", "nearest") and n < SHORT:
+        matrix = ndimage.spline_filter1d(np.eye(n), order, 0, mode=mode)
+        return np.moveaxis(np.tensordot(matrix, ybar, (0, axis)), 0, axis)
+    weights = np.ones(n)
+    if mode not in ("reflect", "grid-mirror", "nearest", "grid-wrap"):
+        weights[[0, -1]] = 0.5
+    weights = weights.reshape((-1,) + (1,) * (ybar.ndim - 1 - axis % ybar.ndim))
+    dtype = complex if np.iscomplexobj(ybar) else float
+    return weights * ndimage.spline_filter1d(ybar / weights, order, axis, dtype, mode)
+
+
+spline_filter1d = linear_pair(ndimage.spline_filter1d, spline_filter1d_adjoint)
+
+
+@composed(ndimage.spline_filter)
+def spline_filter(input, order=3, output=np.float64, mode="mirror"):
+    checked(output, "spline_filter")
+    complex_ = np.iscomplexobj(input) and np.dtype(output).kind != "c"
+    dtype = np.result_type(output, np.complex64) if complex_ else output
+    if order in (0, 1):
+        return input.astype(dtype)
+    for axis in range(np.ndim(input)):
+        input = spline_filter1d(input, order, axis, dtype, mode)
+    return input
+
+
+# ---- the splines that meet at a place -------------------------------------------------------
+
+
+def mapped(x, n, mode):
+    """Where a coordinate beyond the borders is taken from, and how fast that moves with it."""
+    if mode in ("constant", "grid-constant", "nearest"):
+        return x, np.ones_like(x)
+    if n == 1:
+        return np.zeros_like(x), np.where(x == 0, 1.0, 0.0)
+    if mode == "wrap":
+        turned = np.where(x < 0, x + (n - 1) * (np.trunc(-x / (n - 1)) + 1), x % (n - 1))
+        return np.where((x < 0) | (x > n - 1), turned, x), np.ones_like(x)
+    if mode == "grid-wrap":
+        return np.where((x < 0) | (x > n - 1), x % n, x), np.ones_like(x)
+    if mode == "mirror":
+        turned = x % (2 * n - 2)
+        back = np.where(x < 0, turned > n - 1, turned >= n)
+        return np.where(back, 2 * n - 2 - turned, turned), np.where(back, -1.0, 1.0)
+    turned = x % (2 * n)
+    back = turned > n - 0.5
+    return np.where(back, 2 * n - 1 - turned, turned), np.where(back, -1.0, 1.0)
+
+
+def mapped_index(k, n, mode):
+    """From where the coefficient of an index beyond the borders is taken; -1 from nowhere."""
+    if mode == "grid-constant":
+        return np.where((k < 0) | (k >= n), -1, k)
+    if mode == "nearest":
+        return np.clip(k, 0, n - 1)
+    if n == 1:
+        return np.zeros_like(k)
+    if mode == "grid-wrap":
+        return k % n
+    if mode in ("reflect", "grid-mirror"):
+        turned = k % (2 * n)
+        return np.where(turned >= n, 2 * n - 1 - turned, turned)
+    turned = k % (2 * n - 2)
+    return np.where(turned >= n, 2 * n - 2 - turned, turned)
+
+
+def spline_pieces(order):
+    """Coefficients of powers of u: what each of the splines that meet at a place is there.
+
+    The sum of truncated powers ``(-1)**k C(n + 1, k) (u + a)**n / n!``; u is in [0, 1), or in
+    [-1/2, 1/2) for an even order.
+    """
+    pieces = np.zeros((order + 1, order + 1))
+    for tap, k in itertools.product(range(order + 1), range(order + 2)):
+        a = order // 2 - tap + (order + 1) / 2 - k
+        if a > -0.25:
+            factor = (-1) ** k * math.comb(order + 1, k) / math.factorial(order)
+            for power in range(order + 1):
+                pieces[power, tap] += factor * math.comb(order, power) * a ** (order - power)
+    return pieces
+
+
+def along(x, n, order, mode):
+    """The indices of the splines that meet at coordinates ``x``, and what they are there."""
+    plain = np.asarray(value(x), float)
+    at, slope = mapped(plain, n, mode)
+    start = np.floor(at if order % 2 else at + 0.5)
+    u = with_values(slope * x, at) - start
+    powers = (
+        np.stack([u**k for k in range(order + 1)], axis=-1) if order else np.ones((*u.shape, 1))
+    )
+    weights = powers @ spline_pieces(order)
+    index = mapped_index(start.astype(int)[..., None] - order // 2 + np.arange(order + 1), n, mode)
+    inside = index >= 0
+    if mode == "constant":
+        inside = inside & ((plain >= 0) & (plain <= n - 1))[..., None]
+    if not np.all(inside):
+        weights, index = np.where(inside, weights, 0.0), np.where(inside, index, 0)
+    return index, weights
+
+
+def meeting(shape, coordinates, order, mode):
+    """Indices into the flat image, and for each axis the splines there, to be multiplied."""
+    found = [along(x, n, order, mode) for x, n in zip(coordinates, shape)]
+    strides = np.cumprod([1, *shape[:0:-1]])[::-1]
+    flat, ndim = 0, len(shape)
+    factors = []
+    for k, (index, weights) in enumerate(found):
+        to = (*np.shape(index)[:-1], *(order + 1 if j == k else 1 for j in range(ndim)))
+        flat = flat + index.reshape(to) * strides[k]
+        factors.append(np.reshape(weights, to))
+    return flat, factors
+
+
+# ---- values ---------------------------------------------------------------------------------
+
+
+@primitive
+def sampled(c, coordinates, order, mode):
+    """Sum the splines with coefficients ``c`` at ``coordinates``, which do not move."""
+    return ndimage.map_coordinates(c, coordinates, order=order, mode=mode, prefilter=False)
+
+
+@primitive
+def sampled_back(ybar, coordinates, shape, order, mode):
+    flat, factors = meeting(shape, coordinates, order, mode)
+    weights = math.prod(factors[1:], start=factors[0])
+    terms = weights * np.reshape(ybar, ybar.shape + (1,) * len(shape))
+
+    def total(terms):
+        return np.bincount(flat.ravel(), terms.ravel(), math.prod(shape)).reshape(shape)
+
+    if np.iscomplexobj(ybar):
+        return total(terms.real) + 1j * total(terms.imag)
+    return total(terms)
+
+
+@linear_rule(sampled)
+def sampled_transpose(ybar, space, coordinates=None, order=3, mode="constant"):
+    return sampled_back(ybar, coordinates, space.shape, order, mode)
+
+
+@linear_rule(sampled_back)
+def sampled_back_transpose(xbar, space, coordinates=None, shape=None, order=3, mode="constant"):
+    return sampled(xbar, coordinates, order, mode)
+
+
+def at_coordinates(x, coordinates, order, mode, prefilter):
+    """What ``map_coordinates`` gives, where it is zero beyond constant borders."""
+    if prefilter and order > 1:
+        if mode in ("nearest", "grid-constant"):
+            x = np.pad(x, 12, "edge" if mode == "nearest" else "constant")
+            coordinates = coordinates + 12
+        x = spline_filter(x, order, mode=mode)
+    if not is_traced(coordinates):
+        return sampled(x, coordinates, order, mode)
+    flat, factors = meeting(np.shape(x), coordinates, order, mode)
+    terms = np.take(np.ravel(x), flat) * math.prod(factors[1:], start=factors[0])
+    return np.sum(terms, axis=tuple(range(-np.ndim(x), 0)))
+
+
+def resampled(f, own, output, cval, x, coordinates, order, mode, prefilter):
+    """Give the value ``own`` the derivative at these coordinates."""
+    checked(output, f.__name__)
+    return with_values(over_constant(cval, x, coordinates, order, mode, prefilter), own)
+
+
+def over_constant(cval, x, coordinates, order, mode, prefilter):
+    """An image that is ``cval`` all over is so at every place: what it is more than that moves."""
+    if mode not in CONSTANT or (not is_traced(cval) and cval == 0):
+        return at_coordinates(x, coordinates, order, mode, prefilter)
+    return at_coordinates(x - cval, coordinates, order, mode, prefilter) + cval
+
+
+@composed(ndimage.map_coordinates)
+def map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0,
+                    prefilter=True):  # fmt: skip
+    own = ndimage.map_coordinates(*value((input, coordinates)), output, order, mode, value(cval),
+                                  prefilter)  # fmt: skip
+    if not is_traced(coordinates):
+        coordinates = np.asarray(coordinates, float)
+    return resampled(ndimage.map_coordinates, own, output, cval, input, coordinates, order, mode,
+                     prefilter)  # fmt: skip
+
+
+def grid(shape):
+    return np.indices(shape, float)
+
+
+def over_all(x, ndim):
+    """A number for each axis, in the shape of one for each pixel."""
+    x = np.broadcast_to(np.asarray(x, float) if not is_traced(x) else x, (ndim,))
+    return np.reshape(x, (-1,) + (1,) * ndim)
+
+
+@composed(ndimage.shift)
+def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
+    own = ndimage.shift(*value((input, shift)), output, order, mode, value(cval), prefilter)
+    coordinates = grid(own.shape) + over_all(-1 * array(shift), own.ndim)
+    return resampled(ndimage.shift, own, output, cval, input, coordinates, order, mode, prefilter)
+
+
+def array(x):
+    """A list of numbers, some of them traced, as an array."""
+    return np.stack(x) if isinstance(x, list | tuple) else np.asarray(x) if not is_traced(x) else x
+
+
+@composed(ndimage.zoom)
+def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *,
+         grid_mode=False):  # fmt: skip
+    """The factor rounds to the shape of the result, and goes into it by that alone."""
+    zoom = value(zoom)
+    own = ndimage.zoom(value(input), zoom, output, order, mode, value(cval), prefilter,
+                       grid_mode=grid_mode)  # fmt: skip
+    if prefilter and all(z == 1 for z in per_axis(zoom, range(own.ndim))):
+        checked(output, "zoom")
+        return with_values(input * 1, own)
+    steps = [
+        1.0 if n == 1 - grid_mode else (m - 1 + grid_mode) / (n - 1 + grid_mode)
+        for m, n in zip(np.shape(input), own.shape)
+    ]
+    steps = over_all(steps, own.ndim)
+    places = grid(own.shape)
+    coordinates = steps * (places + 0.5) - 0.5 if grid_mode else steps * places
+    return resampled(ndimage.zoom, own, output, cval, input, coordinates, order, mode, prefilter)
+
+
+def affine_coordinates(matrix, offset, shape):
+    ndim = np.shape(matrix)[0]
+    if np.ndim(matrix) == 1:
+        slopes, start = over_all(matrix, ndim), over_all(offset, ndim)
+        return slopes * (grid(shape) + start / slopes)
+    places = grid(shape)
+    # In SciPy's order of sums, so that no border is crossed by rounding.
+    y = np.reshape(np.broadcast_to(offset, (ndim,)), (-1,) + (1,) * len(shape))
+    for k in range(len(shape)):
+        y = y + np.reshape(matrix[:, k], (-1,) + (1,) * len(shape)) * places[k]
+    return y
+
+
+@composed(ndimage.affine_transform)
+def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, order=3,
+                     mode="constant", cval=0.0, prefilter=True):  # fmt: skip
+    plain = value((input, matrix, offset))
+    own = ndimage.affine_transform(*plain, output_shape, output, order, mode, value(cval),
+                                   prefilter)  # fmt: skip
+    matrix, offset, ndim = array(matrix), array(offset), np.ndim(input)
+    if np.ndim(matrix) == 2 and np.shape(matrix)[1] == ndim + 1:
+        matrix, offset = matrix[:ndim, :ndim], matrix[:ndim, ndim]
+    coordinates = affine_coordinates(matrix, offset, own.shape)
+    return resampled(ndimage.affine_transform, own, output, cval, input, coordinates, order, mode,
+                     prefilter)  # fmt: skip
+
+
+@composed(ndimage.rotate)
+def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="constant",
+           cval=0.0, prefilter=True):  # fmt: skip
+    own = ndimage.rotate(*value((input, angle)), axes, reshape, output, order, mode, value(cval),
+                         prefilter)  # fmt: skip
+    first, second = sorted(axis % own.ndim for axis in axes)
+    plane = [own.shape[first], own.shape[second]]
+    c, s = cosine_and_sine(angle)
+    matrix = np.stack([np.stack([c, s]), np.stack([-s, c])])
+    center = (np.array([np.shape(input)[first], np.shape(input)[second]]) - 1) / 2
+    offset = center - matrix @ ((np.array(plane) - 1) / 2)
+    down, right = affine_coordinates(matrix, offset, plane)
+    # Along the other axes each plane stays where it is.
+    coordinates = list(grid(own.shape))
+    other = [k for k in range(own.ndim) if k not in (first, second)]
+    coordinates[first] = np.expand_dims(down, other) + np.zeros(own.shape)
+    coordinates[second] = np.expand_dims(right, other) + np.zeros(own.shape)
+    return rotated(own, output, cval, input, np.stack(coordinates), order, mode, prefilter, other)
+
+
+def cosine_and_sine(angle):
+    if not is_traced(angle):
+        return special.cosdg(angle), special.sindg(angle)
+    radians = angle * (np.pi / 180)
+    plain = value(angle)
+    return (with_values(np.cos(radians), special.cosdg(plain)),
+            with_values(np.sin(radians), special.sindg(plain)))  # fmt: skip
+
+
+def rotated(own, output, cval, x, coordinates, order, mode, prefilter, other):
+    """As ``resampled``, where planes are not filtered along the axes across them."""
+    if prefilter and order > 1 and other:
+        planes = np.moveaxis(x, other, range(len(other)))
+        places = np.moveaxis(coordinates, [k + 1 for k in other], range(1, len(other) + 1))
+        axes = [k for k in range(own.ndim) if k not in other]
+        shape = np.shape(planes)[: len(other)]
+        parts = [
+            over_constant(cval, planes[k], np.stack([places[axis][k] for axis in axes]), order,
+                          mode, True)
+            for k in np.ndindex(*shape)
+        ]  # fmt: skip
+        y = np.reshape(np.stack(parts), (*shape, *np.shape(parts[0])))
+        y = np.moveaxis(y, range(len(other)), other)
+        checked(output, "rotate")
+        return with_values(y, own)
+    return resampled(ndimage.rotate, own, output, cval, x, coordinates, order, mode, prefilter)

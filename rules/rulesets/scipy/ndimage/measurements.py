@@ -1,0 +1,132 @@
+"""Sums, means and extremes of the regions of an image that have labels."""
+
+import numpy as np
+from scipy import ndimage
+
+from .....config import MissingRuleError
+from .... import composed, getitem, is_traced, value
+from ...arrays.numpys_own import composed_for_derivatives
+
+
+def array(x):
+    return x if is_traced(x) else np.asarray(x)
+
+
+def of_regions(x, labels, index, measure, of_none=0.0):
+    """Apply ``measure`` to the entries of each region; it is ``of_none`` where there are none."""
+    x, labels, index = array(x), value(labels), value(index)
+    if labels is None:
+        return measure(np.ravel(x))
+    shape = np.broadcast_shapes(np.shape(x), np.shape(labels))
+    x, labels = np.broadcast_to(x, shape), np.broadcast_to(labels, shape)
+    if index is None:
+        return measure(getitem(x, labels > 0))
+    if np.isscalar(index):
+        return measure(getitem(x, labels == index))
+    masks = [labels == i for i in np.ravel(index)]
+    parts = [measure(getitem(x, mask)) if np.any(mask) else np.asarray(of_none) for mask in masks]
+    return np.reshape(np.stack(parts), np.shape(index))
+
+
+def sums(x, labels, index):
+    """The sum of each region, all of them in one pass."""
+    labels, index = value(labels), value(index)
+    if labels is None or index is None or np.isscalar(index):
+        return of_regions(x, labels, index, np.sum)
+    x = array(x)
+    shape = np.broadcast_shapes(np.shape(x), np.shape(labels))
+    labels = np.broadcast_to(labels, shape)
+    small = labels.dtype.kind in "iu" and labels.size > 0
+    if small and labels.min() >= 0 and labels.max() < labels.size:
+        found, region = np.arange(labels.max() + 1), labels
+    else:
+        found, region = np.unique(labels, return_inverse=True)
+    totals = np.bincount(np.ravel(region), np.ravel(np.broadcast_to(x, shape)))
+    place = np.minimum(np.searchsorted(found, index), len(found) - 1)
+    return np.where(found[place] == index, np.take(totals, place), 0.0)
+
+
+def counts(x, labels, index):
+    return sums(np.ones(np.shape(x)), labels, index)
+
+
+@composed_for_derivatives(ndimage.sum)
+@composed_for_derivatives(ndimage.sum_labels)
+def sum_labels(input, labels=None, index=None):
+    return sums(input, labels, index)
+
+
+@composed_for_derivatives(ndimage.mean)
+def mean(input, labels=None, index=None):
+    return sums(input, labels, index) / counts(input, labels, index)
+
+
+def squares(x):
+    """The mean square of the distances from the mean, in real and imaginary part."""
+    distances = x - np.mean(x)
+    return np.mean(np.real(distances * np.conj(distances)))
+
+
+@composed_for_derivatives(ndimage.variance)
+def variance(input, labels=None, index=None):
+    return of_regions(input, labels, index, squares, np.nan)
+
+
+@composed_for_derivatives(ndimage.standard_deviation)
+def standard_deviation(input, labels=None, index=None):
+    return np.sqrt(of_regions(input, labels, index, squares, np.nan))
+
+
+@composed_for_derivatives(ndimage.minimum)
+def minimum(input, labels=None, index=None):
+    return of_regions(input, labels, index, np.min)
+
+
+@composed_for_derivatives(ndimage.maximum)
+def maximum(input, labels=None, index=None):
+    return of_regions(input, labels, index, np.max)
+
+
+@composed_for_derivatives(ndimage.median)
+def median(input, labels=None, index=None):
+    # Of a region with no entries SciPy returns one of another region.
+    return of_regions(input, labels, index, np.median, np.nan)
+
+
+@composed_for_derivatives(ndimage.extrema)
+def extrema(input, labels=None, index=None):
+    own = ndimage.extrema(value(input), labels, index)
+    ends = [of_regions(input, labels, index, measure) for measure in (np.min, np.max)]
+    return (*ends, *own[2:])
+
+
+@composed_for_derivatives(ndimage.center_of_mass)
+def center_of_mass(input, labels=None, index=None):
+    x = array(input)
+    total = sums(x, labels, index)
+    grids = np.indices(np.shape(x), float)
+    found = [sums(x * grid, labels, index) / total for grid in grids]
+    if np.ndim(total) == 0:
+        return tuple(found)
+    return [tuple(getitem(part, k) for part in found) for k in range(len(total))]
+
+
+# ---- distances ------------------------------------------------------------------------------
+
+
+def of_set_pixels(f):
+    """Distances depend on which pixels are not zero alone, and on how far apart pixels are."""
+
+    @composed(f)
+    def distances(input, *args, **options):
+        if is_traced((args, options)):
+            raise MissingRuleError(
+                f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are.\n"
+                "  give sampling=cr.value(...), and scale the result"
+            )
+        return f(value(input), *args, **options)
+
+
+of_set_pixels(ndimage.distance_transform_bf)
+of_set_pixels(ndimage.distance_transform_cdt)
+of_set_pixels(ndimage.distance_transform_edt)

@@ -1,0 +1,209 @@
+"""Filters that choose among the numbers of a window: the largest, the smallest, by their rank.
+
+Equal numbers share a derivative evenly, as in ``np.max``.
+"""
+
+import math
+
+import numpy as np
+from scipy import ndimage
+
+from .....config import MissingRuleError
+from .... import composed, getitem, is_traced, value
+from ...arrays.numpys_own import with_values
+from .boundaries import CONSTANT, checked, normalized, per_axis, places
+
+
+def extended(x, borders, modes, cval):
+    """``x`` and what it is beyond its borders."""
+    for axis, (pair, mode) in enumerate(zip(borders, modes)):
+        if pair == (0, 0):
+            continue
+        if mode in CONSTANT:
+            widths = [(0, 0)] * np.ndim(x)
+            widths[axis] = pair
+            x = np.pad(x, widths, constant_values=cval)
+        else:
+            x = np.take(x, places(np.shape(x)[axis], *pair, mode), axis)
+    return x
+
+
+def windows(x, footprint, origins, modes, cval):
+    """In a new last axis the entries that the footprint meets at each place."""
+    borders = [(n // 2 + o, n - 1 - n // 2 - o) for n, o in zip(footprint.shape, origins)]
+    full = extended(x, borders, modes, cval)
+    flat = np.arange(math.prod(np.shape(full))).reshape(np.shape(full))
+    corners = flat[tuple(slice(n) for n in np.shape(x))]
+    offsets = flat[tuple(slice(n) for n in footprint.shape)][footprint]
+    return np.take(np.ravel(full), corners[..., None] + offsets)
+
+
+def chosen(x, own, footprint, origins, modes, cval):
+    """``own``, with the derivative of the pixels it was taken from; None where there are ties."""
+    plain = value(x)
+    found = windows(plain, footprint, origins, modes, value(cval))
+    pixels = windows(np.arange(plain.size).reshape(plain.shape), footprint, origins, modes, -1)
+    here = found == own[..., None]
+    lowest = np.min(np.where(here, pixels, plain.size), axis=-1)
+    highest = np.max(np.where(here, pixels, -1), axis=-1)
+    if not np.array_equal(lowest, highest):
+        return None
+    y = np.take(np.ravel(x), np.maximum(lowest, 0))
+    return with_values(y if np.all(lowest >= 0) else np.where(lowest < 0, cval, y), own)
+
+
+def window_options(x, size, footprint, mode, origin, axes):
+    """The footprint with all axes of the image, and an origin and a mode for each."""
+    ndim = np.ndim(x)
+    axes = normalized(axes, ndim)
+    if footprint is None:
+        footprint = np.ones([int(n) for n in per_axis(size, axes)], bool)
+    footprint = np.asarray(footprint, bool)
+    order = np.argsort(axes)
+    shape, origins, modes = [1] * ndim, [0] * ndim, ["reflect"] * ndim
+    given = per_axis(origin, axes), per_axis(mode, axes)
+    for k, axis in enumerate(axes):
+        shape[axis] = footprint.shape[k]
+        origins[axis], modes[axis] = given[0][k], given[1][k]
+    return np.transpose(footprint, order).reshape(shape), origins, modes
+
+
+def as_chosen(y, own, name):
+    """``own``, with the derivative of ``y``: the same numbers, unless SciPy chose otherwise."""
+    if not np.allclose(value(y), own, rtol=1e-5, equal_nan=True):
+        raise MissingRuleError(
+            f"scipy.ndimage.{name} chose other numbers here than those of its footprint.\n"
+            "  leave holes out of footprints along one axis: SciPy goes by their size alone"
+        )
+    return with_values(y, own)
+
+
+def chooses(f, rank_of):
+    """Give the derivative of a filter that takes the entry of some rank in each window."""
+    first = ("percentile",) if f is ndimage.percentile_filter else ()
+    first = ("rank",) if f is ndimage.rank_filter else first
+    names = (*first, "size", "footprint", "output", "mode", "cval", "origin")
+
+    @composed(f)
+    def filtered(input, *args, **options):
+        own = f(*value((input, *args)), **value(options))
+        options = {**dict(zip(names, args)), **options}
+        checked(options.pop("output", None), f.__name__)
+        given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
+        given |= {name: x for name, x in options.items() if name in given}
+        if given["footprint"] is not None:
+            given["size"] = None
+        where = (*window_options(input, **given), options.get("cval", 0.0))
+        y = chosen(input, own, *where)
+        if y is not None:
+            return y
+        found = windows(input, *where)
+        rank = rank_of(np.shape(found)[-1], options.get(*first) if first else None)
+        return as_chosen(entry_of_rank(found, rank), own, f.__name__)
+
+
+def entry_of_rank(x, rank):
+    n = np.shape(x)[-1]
+    if rank % n in (0, n - 1):
+        return np.min(x, axis=-1) if rank % n == 0 else np.max(x, axis=-1)
+    return getitem(np.sort(x, axis=-1), (..., rank))
+
+
+def rank_of_percentile(n, percentile):
+    percentile = percentile + 100.0 if percentile < 0 else percentile
+    return n - 1 if percentile == 100 else int(float(n) * percentile / 100.0)
+
+
+chooses(ndimage.minimum_filter, lambda n, _: 0)
+chooses(ndimage.maximum_filter, lambda n, _: n - 1)
+chooses(ndimage.median_filter, lambda n, _: n // 2)
+chooses(ndimage.rank_filter, lambda n, rank: rank)
+chooses(ndimage.percentile_filter, rank_of_percentile)
+
+
+def chooses_along_axis(f, choose):
+    @composed(f)
+    def filtered(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
+        own = f(value(input), size, axis, output, mode, value(cval), origin)
+        checked(output, f.__name__)
+        where = (*window_options(input, size, None, mode, origin, axis), cval)
+        y = chosen(input, own, *where)
+        if y is not None:
+            return y
+        found = windows(input, *where)
+        return as_chosen(choose(found, axis=-1), own, f.__name__)
+
+
+chooses_along_axis(ndimage.minimum_filter1d, np.min)
+chooses_along_axis(ndimage.maximum_filter1d, np.max)
+
+
+# ---- morphology of grey images --------------------------------------------------------------
+
+
+def morphology(f, largest):
+    """Erosion takes the smallest entry less ``structure``, dilation the largest and ``structure``.
+
+    Dilation goes by the window turned round.
+    """
+    names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
+
+    @composed(f)
+    def filtered(input, *args, **options):
+        own = f(*value((input, *args)), **value(options))
+        options = {**dict(zip(names, args)), **options}
+        checked(options.get("output"), f.__name__)
+        given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
+        given |= {name: x for name, x in options.items() if name in given}
+        structure = options.get("structure")
+        if structure is not None and given["footprint"] is None:
+            given["footprint"] = np.ones(np.shape(structure), bool)
+        if given["footprint"] is not None:
+            given["size"] = None
+        footprint, origins, modes = window_options(input, **given)
+        heights = 0.0
+        if structure is not None:
+            heights = np.reshape(structure, footprint.shape)
+        if largest:
+            origins = [-o - (n % 2 == 0) for n, o in zip(footprint.shape, origins)]
+            footprint = np.flip(footprint)
+            heights = heights if structure is None else np.flip(heights)
+        if structure is not None:
+            heights = np.take(np.ravel(heights), np.flatnonzero(footprint))
+        found = windows(input, footprint, origins, modes, options.get("cval", 0.0))
+        y = np.max(found + heights, axis=-1) if largest else np.min(found - heights, axis=-1)
+        return as_chosen(y, own, f.__name__)
+
+    return filtered
+
+
+erosion = morphology(ndimage.grey_erosion, largest=False)
+dilation = morphology(ndimage.grey_dilation, largest=True)
+
+
+def of_both(f, body):
+    """Give the derivative of a function made of erosions and dilations with the same options."""
+    names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
+
+    @composed(f)
+    def filtered(input, *args, **options):
+        own = f(*value((input, *args)), **value(options))
+        options = {**dict(zip(names, args)), **options}
+        checked(options.pop("output", None), f.__name__)
+        return with_values(body(input, options), own)
+
+
+def eroded(x, options):
+    return erosion(x, **options) if is_traced(x) else ndimage.grey_erosion(x, **options)
+
+
+def dilated(x, options):
+    return dilation(x, **options) if is_traced(x) else ndimage.grey_dilation(x, **options)
+
+
+of_both(ndimage.grey_opening, lambda x, o: dilated(eroded(x, o), o))
+of_both(ndimage.grey_closing, lambda x, o: eroded(dilated(x, o), o))
+of_both(ndimage.morphological_gradient, lambda x, o: dilated(x, o) - eroded(x, o))
+of_both(ndimage.morphological_laplace, lambda x, o: dilated(x, o) + eroded(x, o) - 2 * x)
+of_both(ndimage.white_tophat, lambda x, o: x - dilated(eroded(x, o), o))
+of_both(ndimage.black_tophat, lambda x, o: eroded(dilated(x, o), o) - x)

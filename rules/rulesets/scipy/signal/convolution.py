@@ -1,0 +1,115 @@
+"""Convolutions and correlations: linear in each of the two.
+
+The full convolution is ``y[n] = sum_m a[m] b[n - m]``; the other modes take a part of it, and their
+adjoints put ``ybar`` there, among zeros. A correlation is the convolution with the second turned
+round and conjugated.
+"""
+
+import numpy as np
+from scipy import signal
+
+from .... import bilinear_rule, composed, shape_of, value
+from ...arrays.numpys_own import with_values
+from ...arrays.products import conj
+from ...arrays.shapes import pad_zeros
+from ..followed import followed
+
+
+def as_full(ybar, a, b, mode, axes=None):
+    """Put ``ybar`` where the entries of this mode are in the full convolution."""
+    widths = []
+    for axis, (m, n) in enumerate(zip(shape_of(a), shape_of(b))):
+        mixed = axes is None or axis in axes
+        full = m + n - 1 if mixed else max(m, n)
+        size = np.shape(ybar)[axis]
+        start = {"full": 0, "same": (full - size) // 2, "valid": min(m, n) - 1 if mixed else 0}
+        widths.append((start[mode], full - size - start[mode]))
+    return pad_zeros(ybar, widths)
+
+
+def convolve_left(ybar, a, b, mode="full", method="auto"):
+    return correlate(as_full(ybar, a, b, mode), b, "valid", method)
+
+
+def convolve_right(ybar, a, b, mode="full", method="auto"):
+    return correlate(as_full(ybar, a, b, mode), a, "valid", method)
+
+
+def correlate_left(ybar, a, b, mode="full", method="auto"):
+    return convolve(as_full(ybar, a, b, mode), b, "valid", method)
+
+
+def correlate_right(ybar, a, b, mode="full", method="auto"):
+    return correlate(a, as_full(ybar, a, b, mode), "valid", method)
+
+
+convolve, correlate = followed(signal.convolve), followed(signal.correlate)
+bilinear_rule(convolve, convolve_left, convolve_right)
+bilinear_rule(correlate, correlate_left, correlate_right)
+
+
+def by_transforms(f):
+    """Give the rule of a convolution along ``axes``; along the others the two broadcast."""
+    own = followed(f)
+
+    def pull(ybar, a, b, by, mode, axes):
+        if np.size(ybar) == 0:
+            return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
+        over = range(np.ndim(a)) if axes is None else np.atleast_1d(axes).tolist()
+        over = [axis % np.ndim(a) for axis in over]
+        full = as_full(ybar, a, b, mode, over)
+        return own(full, conj(np.flip(by, over)), "valid", over)
+
+    def left(ybar, a, b, mode="full", axes=None):
+        return pull(ybar, a, b, b, mode, axes)
+
+    def right(ybar, a, b, mode="full", axes=None):
+        return pull(ybar, a, b, a, mode, axes)
+
+    bilinear_rule(own, left, right)
+
+
+by_transforms(signal.fftconvolve)
+by_transforms(signal.oaconvolve)
+
+# ---- in two dimensions, with borders --------------------------------------------------------
+
+PAD_MODES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
+
+
+def with_borders(x, b, boundary, fillvalue):
+    """``x`` with as much of what is beyond its borders as a convolution with ``b`` meets."""
+    widths = [(n - 1, n - 1) for n in np.shape(b)]
+    options = {"constant_values": fillvalue} if boundary == "fill" else {}
+    return np.pad(x, widths, PAD_MODES[boundary], **options)
+
+
+def part_of_full(y, a, b, mode, start):
+    if mode == "full":
+        return y
+    return y[tuple(slice(start(n), start(n) + m) for m, n in zip(np.shape(a), np.shape(b)))]
+
+
+def is_inside(a, b):
+    return all(m <= n for m, n in zip(np.shape(a), np.shape(b)))
+
+
+@composed(signal.convolve2d)
+def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    own = signal.convolve2d(*value((in1, in2)), mode, boundary, value(fillvalue))
+    if mode == "valid":
+        return with_values(convolve(in1, in2, mode), own)
+    full = convolve(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
+    return with_values(part_of_full(full, in1, in2, mode, lambda n: (n - 1) // 2), own)
+
+
+@composed(signal.correlate2d)
+def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    own = signal.correlate2d(*value((in1, in2)), mode, boundary, value(fillvalue))
+    if mode == "valid":
+        if is_inside(in1, in2) and np.shape(in1) != np.shape(in2):
+            # As SciPy does, which conjugates the smaller one then too.
+            return with_values(np.flip(correlate(in2, in1, mode)), own)
+        return with_values(correlate(in1, in2, mode), own)
+    full = correlate(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
+    return with_values(part_of_full(full, in1, in2, mode, lambda n: n // 2), own)

@@ -1,0 +1,334 @@
+"""Linear filters, in their coefficients, in the signal, and in the state that they start from.
+
+From ``a * y = b * x``, with sums over the past alone, for the filter ``b / a`` that starts at rest:
+``a * ydot = bdot * x + b * xdot - adot * y``. The adjoint of a filter is the filter with conjugated
+coefficients, run backwards.
+"""
+
+import numpy as np
+from scipy import signal
+
+from .....config import MissingRuleError
+from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    array_of,
+    bilinear_rule,
+    composed,
+    frule,
+    is_traced,
+    linear_rule,
+    primitive,
+    rrule,
+    sum_tangents,
+    thunk,
+    value,
+)
+from ...arrays.numpys_own import with_values
+from ...arrays.products import conj
+
+
+def array(x):
+    return array_of(x) if isinstance(x, list | tuple) else x if is_traced(x) else np.asarray(x)
+
+
+# ---- from rest ------------------------------------------------------------------------------
+
+
+@primitive
+def filtered(b, a, x, axis):
+    return signal.lfilter(b, a, x, axis)
+
+
+@frule.register(filtered)
+def filtered_frule(tangents, filtered, b, a, x, axis):
+    _, bdot, adot, xdot, _ = tangents
+    y = filtered(b, a, x, axis)
+    shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
+    return y, sum_tangents(
+        sign * filtered(top, a, signals, axis)
+        for top, signals, sign in shares
+        if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
+    )
+
+
+@rrule.register(filtered)
+def filtered_rrule(filtered, b, a, x, axis):
+    y = filtered(b, a, x, axis)
+    project_b, project_a, project_x = ProjectTo(b), ProjectTo(a), ProjectTo(x)
+
+    def backwards(b, ybar):
+        return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
+
+    def filtered_pullback(ybar):
+        def bbar():
+            u = backwards(np.ones(1), ybar)
+            return project_b(lags(u, x, project_b.shape[0], axis))
+
+        def abar():
+            u = backwards(np.ones(1), ybar)
+            return project_a(-lags(u, y, project_a.shape[0], axis))
+
+        xbar = thunk(lambda: project_x(backwards(b, ybar)))
+        return NoTangent(), thunk(bbar), thunk(abar), xbar, NoTangent()
+
+    return y, filtered_pullback
+
+
+@primitive
+def lags(u, y, count, axis):
+    """The sum of ``u`` times the conjugate of ``y`` k steps before, for each k below ``count``."""
+    u, y = np.moveaxis(u, axis, -1), np.moveaxis(y, axis, -1)
+    n = y.shape[-1]
+    sums = [np.sum(u[..., k:] * np.conj(y[..., : n - k])) for k in range(min(count, n))]
+    return np.array(sums + [0.0] * (count - len(sums)))
+
+
+def lags_left(zbar, u, y, count, axis):
+    return filtered(zbar, np.ones(1), y, axis)
+
+
+def lags_right(zbar, u, y, count, axis):
+    return np.flip(filtered(conj(zbar), np.ones(1), np.flip(u, axis), axis), axis)
+
+
+bilinear_rule(lags, lags_left, lags_right)
+
+# ---- with fixed coefficients, linear in the signal ------------------------------------------
+
+
+def backwards(run, ybar, axis=-1):
+    """The adjoint of a filter that starts at rest: the filter, run from the end."""
+    return np.flip(run(np.flip(ybar, axis)), axis)
+
+
+@primitive
+def in_sections(x, sos, axis):
+    return signal.sosfilt(sos, x, axis)
+
+
+@linear_rule(in_sections)
+def in_sections_transpose(ybar, space, sos=None, axis=-1):
+    return backwards(lambda y: in_sections(y, np.conj(sos), axis), ybar, axis)
+
+
+@primitive
+def steadily(x, coefficients):
+    """Filter as if the first entry had been there for ever; the coefficients are fixed."""
+    if isinstance(coefficients, tuple):
+        zi = signal.lfilter_zi(*coefficients) * x[..., :1]
+        return signal.lfilter(*coefficients, x, -1, zi)[0]
+    zi = signal.sosfilt_zi(coefficients)
+    zi = zi.reshape(len(zi), *(1,) * (x.ndim - 1), 2) * x[..., :1]
+    return signal.sosfilt(coefficients, x, -1, zi)[0]
+
+
+@primitive
+def steadily_back(ybar, coefficients):
+    if isinstance(coefficients, tuple):
+        b, a = map(np.conj, coefficients)
+        xbar = backwards(lambda y: signal.lfilter(b, a, y), ybar)
+    else:
+        xbar = backwards(lambda y: signal.sosfilt(np.conj(coefficients), y), ybar)
+    # What the state for a one in the first place adds to the signal.
+    first = np.eye(1, ybar.shape[-1])[0]
+    run = signal.lfilter if isinstance(coefficients, tuple) else signal.sosfilt
+    given = coefficients if isinstance(coefficients, tuple) else (coefficients,)
+    echo = steadily(first, coefficients) - run(*given, first)
+    start = np.sum(ybar * np.conj(echo), axis=-1, keepdims=True)
+    return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], axis=-1)
+
+
+@linear_rule(steadily)
+def steadily_transpose(ybar, space, coefficients=None):
+    return steadily_back(ybar, coefficients)
+
+
+@linear_rule(steadily_back)
+def steadily_back_transpose(xbar, space, coefficients=None):
+    return steadily(xbar, coefficients)
+
+
+# ---- from a state ---------------------------------------------------------------------------
+
+
+def along_last(x, axis):
+    return np.moveaxis(x, axis, -1)
+
+
+def padded(x, n):
+    """``x`` with zeros at its end, up to ``n`` of them, or cropped to as many."""
+    missing = n - np.shape(x)[-1]
+    if missing <= 0:
+        return x[..., :n]
+    return np.pad(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, missing)])
+
+
+def echo(x, b):
+    """What of the convolution of ``x`` with ``b`` comes after the end of ``x``."""
+    k = np.shape(b)[0] - 1
+    n = np.shape(x)[-1]
+    recent = x[..., max(n - k, 0) :]
+    if n < k:
+        recent = np.pad(recent, [(0, 0)] * (np.ndim(x) - 1) + [(k - n, 0)])
+    sources, places = np.indices((k, k))
+    weights = np.where(sources >= places, np.take(b, np.clip(k + places - sources, 0, k)), 0.0)
+    return recent @ weights
+
+
+def filtered_from(b, a, x, axis, zi):
+    """The signal, and the state after it: the state before is an echo that is still to come."""
+    x, zi = along_last(x, axis), along_last(zi, axis)
+    n, k = np.shape(x)[-1], np.shape(zi)[-1]
+    b, a = b / a[0], a / a[0]
+    y = filtered(b, a, x, -1) + filtered(np.ones(1), a, padded(zi, n), -1)
+    zf = echo(x, padded(b, k + 1)) - echo(y, padded(a, k + 1))
+    zf = zf + padded(zi[..., n:], k)
+    return np.moveaxis(y, -1, axis), np.moveaxis(zf, -1, axis)
+
+
+@composed(signal.lfilter)
+def lfilter(b, a, x, axis=-1, zi=None):
+    b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
+    if zi is None:
+        return filtered(b, a, x, axis)
+    own = signal.lfilter(*value((b, a, x)), axis, value(zi))
+    return with_values(filtered_from(b, a, x, axis, array(zi)), own)
+
+
+@composed(signal.sosfilt)
+def sosfilt(sos, x, axis=-1, zi=None):
+    sos, y = array(sos), array(x)
+    if zi is None and not is_traced(sos):
+        return in_sections(y, sos, axis)
+    own = signal.sosfilt(*value((sos, y)), axis, value(zi))
+    states = []
+    for k in range(np.shape(sos)[0]):
+        b, a = sos[k, :3], sos[k, 3:]
+        if zi is None:
+            y = filtered(b, a, y, axis)
+        else:
+            y, state = filtered_from(b, a, y, axis, array(zi)[k])
+            states.append(state)
+    return with_values(y if zi is None else (y, np.stack(states)), own)
+
+
+# ---- the state of a filter that has seen ones for ever --------------------------------------
+
+
+def steady_state(b, a):
+    while np.shape(a)[0] > 1 and value(a)[0] == 0:
+        a = a[1:]
+    n = max(np.shape(a)[0], np.shape(b)[0])
+    b, a = padded(b / a[0], n), padded(a / a[0], n)
+    moves = np.eye(n - 1) - np.eye(n - 1, k=1) + a[1:, None] * np.eye(1, n - 1)
+    return np.linalg.solve(moves, b[1:] - a[1:] * b[0])
+
+
+@composed(signal.lfilter_zi)
+def lfilter_zi(b, a):
+    own = signal.lfilter_zi(*value((b, a)))
+    b, a = (np.atleast_1d(array(x)) for x in (b, a))
+    return with_values(steady_state(b, a), own)
+
+
+def steady_states(sos):
+    scale, states = 1.0, []
+    for k in range(np.shape(sos)[0]):
+        b, a = sos[k, :3], sos[k, 3:]
+        states.append(scale * steady_state(b, a))
+        scale = scale * (np.sum(b) / np.sum(a))
+    return np.stack(states)
+
+
+@composed(signal.sosfilt_zi)
+def sosfilt_zi(sos):
+    sos = array(sos)
+    return with_values(steady_states(sos), signal.sosfilt_zi(value(sos)))
+
+
+# Older versions of SciPy take the first entry of a for one.
+SCALED = signal.lfiltic([1.0], [2.0, 1.0], [1.0])[0] == -0.5
+
+
+@composed(signal.lfiltic)
+def lfiltic(b, a, y, x=None):
+    own = signal.lfiltic(*value((b, a, y, x)))
+    b, a, y = (np.atleast_1d(array(part)) for part in (b, a, y))
+    while np.shape(a)[0] > 1 and value(a)[0] == 0:
+        a = a[1:]
+    k = max(np.shape(a)[0], np.shape(b)[0]) - 1
+    scale = a[0] if SCALED else 1.0
+    b, a = padded(b / scale, k + 1), padded(a / scale, k + 1)
+    zi = -echo(np.flip(padded(y, np.shape(a)[0] - 1)), a)
+    if x is not None:
+        zi = zi + echo(np.flip(padded(np.atleast_1d(array(x)), k)), b)
+    return with_values(zi, own)
+
+
+# ---- forwards and backwards -----------------------------------------------------------------
+
+
+def extended(x, n, padtype):
+    """``x``, whose last axis is time, with ``n`` more numbers at each end."""
+    if padtype is None or n == 0:
+        return x
+    if padtype == "constant":
+        ends = np.repeat(x[..., :1], n, -1), np.repeat(x[..., -1:], n, -1)
+        return np.concatenate([ends[0], x, ends[1]], axis=-1)
+    before, after = np.flip(x[..., 1 : n + 1], -1), np.flip(x[..., -n - 1 : -1], -1)
+    if padtype == "odd":
+        before, after = 2 * x[..., :1] - before, 2 * x[..., -1:] - after
+    return np.concatenate([before, x, after], axis=-1)
+
+
+def both_ways(run, x, axis, padtype, n):
+    """Run a filter, from the state for its first entry, over ``x`` and over the result again."""
+    y = extended(along_last(x, axis), n, padtype)
+    for _ in range(2):
+        y = np.flip(run(y), -1)
+    if n > 0 and padtype is not None:
+        y = y[..., n:-n]
+    return np.moveaxis(y, -1, axis)
+
+
+@composed(signal.filtfilt)
+def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
+    own = signal.filtfilt(*value((b, a, x)), axis, padtype, padlen, method, irlen)
+    if method == "gust":
+        raise MissingRuleError(
+            "scipy.signal.filtfilt with method='gust' has no rule yet.\n  write method='pad'"
+        )
+    b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
+    n = 3 * max(np.shape(b)[0], np.shape(a)[0]) if padlen is None else padlen
+    traced = is_traced(b) or is_traced(a)
+    zi = steady_state(b, a) if traced else None
+
+    def run(x):
+        if not traced:
+            return steadily(x, (b, a))
+        return filtered_from(b, a, x, -1, zi * x[..., :1])[0]
+
+    return with_values(both_ways(run, x, axis, padtype, n), own)
+
+
+@composed(signal.sosfiltfilt)
+def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
+    sos, x = array(sos), array(x)
+    plain = value(sos)
+    own = signal.sosfiltfilt(plain, value(x), axis, padtype, padlen)
+    taps = 2 * len(plain) + 1 - min((plain[:, 2] == 0).sum(), (plain[:, 5] == 0).sum())
+    n = 3 * taps if padlen is None else padlen
+    traced = is_traced(sos)
+    states = steady_states(sos) if traced else None
+
+    def run(x):
+        if not traced:
+            return steadily(x, sos)
+        start = x[..., :1]
+        for k in range(len(plain)):
+            x = filtered_from(sos[k, :3], sos[k, 3:], x, -1, states[k] * start)[0]
+        return x
+
+    return with_values(both_ways(run, x, axis, padtype, n), own)

@@ -1,0 +1,309 @@
+"""What a filter does to each frequency, and a filter written in other ways."""
+
+# ruff: noqa: N803 - the names of SciPy's arguments
+
+import math
+
+import numpy as np
+from scipy import signal
+
+from .....config import MissingRuleError
+from .... import composed, is_traced, value
+from ...arrays.numpys_own import with_values
+from .filters import array, filtered, padded
+
+
+def refuse_traced(f, **options):
+    for name, x in options.items():
+        if is_traced(x):
+            raise MissingRuleError(
+                f"scipy.signal.{f.__name__} has no derivative in {name}.\n"
+                f"  write {name}=cr.value(...), where no derivative is wanted"
+            )
+
+
+def vector(x):
+    return np.atleast_1d(array(x))
+
+
+# ---- responses ------------------------------------------------------------------------------
+
+
+def polynomial(coefficients, z):
+    """``sum_k c[k] z**k``, for the first axis of ``c``."""
+    if np.ndim(coefficients) == 1:
+        return z[..., None] ** np.arange(np.shape(coefficients)[0]) @ coefficients
+    y = coefficients[-1]
+    for k in range(np.shape(coefficients)[0] - 2, -1, -1):
+        y = coefficients[k] + z * y
+    return y
+
+
+def angles(own_w, worN, fs):
+    """The frequencies in radians for each sample: those that were given, or that SciPy chose."""
+    w = own_w if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
+    return 2 * np.pi * w / fs
+
+
+@composed(signal.freqz)
+def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
+    refuse_traced(signal.freqz, fs=fs)
+    own = signal.freqz(*value((b, a, worN)), whole, None, fs, include_nyquist)
+    w = angles(own[0], worN, fs)
+    z = np.exp(-1j * w)
+    y = w * (fs / (2 * np.pi)), polynomial(vector(b), z) / polynomial(vector(a), z)
+    y = with_values(y, own)
+    if plot is not None:
+        plot(*y)
+    return y
+
+
+def of_sections(f):
+    @composed(f)
+    def response(sos, worN=512, whole=False, fs=2 * np.pi):
+        refuse_traced(f, fs=fs)
+        own = f(*value((sos, worN)), whole, fs)
+        sos, w = array(sos), angles(own[0], worN, fs)
+        z = np.exp(-1j * w)
+        h = 1.0
+        for k in range(np.shape(sos)[0]):
+            h = h * (polynomial(sos[k, :3], z) / polynomial(sos[k, 3:], z))
+        return with_values((w * (fs / (2 * np.pi)), h), own)
+
+
+of_sections(signal.sosfreqz)
+if hasattr(signal, "freqz_sos"):
+    of_sections(signal.freqz_sos)
+
+
+def from_roots(roots, x):
+    return np.prod(x[..., None] - vector(roots), axis=-1)
+
+
+@composed(signal.freqz_zpk)
+def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * np.pi):
+    refuse_traced(signal.freqz_zpk, fs=fs)
+    own = signal.freqz_zpk(*value((z, p, k, worN)), whole, fs)
+    w = angles(own[0], worN, fs)
+    x = np.exp(1j * w)
+    h = k * from_roots(z, x) / from_roots(p, x)
+    return with_values((w * (fs / (2 * np.pi)), h), own)
+
+
+@composed(signal.freqs)
+def freqs(b, a, worN=200, plot=None):
+    own = signal.freqs(*value((b, a, worN)))
+    # What SciPy chooses by the roots of the filter is taken as it is.
+    w = own[0] if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
+    s = 1j * w
+    h = np.polyval(vector(b), s) / np.polyval(vector(a), s)
+    h = with_values(h, own[1])
+    if plot is not None:
+        plot(w, h)
+    return w, h
+
+
+@composed(signal.freqs_zpk)
+def freqs_zpk(z, p, k, worN=200):
+    own = signal.freqs_zpk(*value((z, p, k, worN)))
+    w = own[0] if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
+    s = 1j * w
+    return w, with_values(k * from_roots(z, s) / from_roots(p, s), own[1])
+
+
+@composed(signal.group_delay)
+def group_delay(system, w=512, whole=False, fs=2 * np.pi):
+    refuse_traced(signal.group_delay, fs=fs)
+    b, a = map(vector, system)
+    own = signal.group_delay(value((b, a)), value(w), whole, fs)
+    w = angles(own[0], w, fs)
+    z = np.exp(-1j * w)
+    c = np.convolve(b, np.conj(np.flip(a)))
+    slope = polynomial(c * np.arange(np.shape(c)[0]), z) / polynomial(c, z)
+    return with_values((w * (fs / (2 * np.pi)), np.real(slope) - np.shape(a)[0] + 1), own)
+
+
+# ---- polynomials, roots, sections -----------------------------------------------------------
+
+
+def as_normalized(num, den, own):
+    """The end of each polynomial, as long as SciPy leaves it, over the first of the lower one."""
+    num, den = (x[..., np.shape(x)[-1] - y.shape[-1] :] for x, y in zip((num, den), own))
+    return with_values((num / den[0], den / den[0]), own)
+
+
+@composed(signal.normalize)
+def normalize(b, a):
+    own = signal.normalize(*value((b, a)))
+    num = array(b)
+    num = np.atleast_2d(num) if own[0].ndim == 2 else np.ravel(num)
+    return as_normalized(num, vector(a), own)
+
+
+@composed(signal.zpk2tf)
+def zpk2tf(z, p, k):
+    own = signal.zpk2tf(*value((z, p, k)))
+    if own[0].ndim > 1:
+        raise MissingRuleError("scipy.signal.zpk2tf of several sets of zeros has no rule yet.\n"
+                               "  call it for one after the other")  # fmt: skip
+    return with_values((vector(k) * np.poly(vector(z)), np.poly(vector(p))), own)
+
+
+@composed(signal.sos2tf)
+def sos2tf(sos):
+    own = signal.sos2tf(value(sos))
+    sos, b, a = array(sos), np.ones(1), np.ones(1)
+    for k in range(np.shape(sos)[0]):
+        b, a = np.convolve(b, sos[k, :3]), np.convolve(a, sos[k, 3:])
+    ends = (x[np.shape(x)[0] - y.shape[0] :] for x, y in zip((b, a), own))
+    return with_values(tuple(ends), own)
+
+
+@composed(signal.deconvolve)
+def deconvolve(signal_, divisor):
+    own = signal.deconvolve(*value((signal_, divisor)))
+    num, den = vector(signal_), vector(divisor)
+    n = np.shape(num)[0] - np.shape(den)[0] + 1
+    if n < 1:
+        return own[0], num
+    quotient = filtered(num, den, np.eye(1, n)[0], -1)
+    return with_values((quotient, num - np.convolve(den, quotient)), own)
+
+
+# ---- from one frequency to another ----------------------------------------------------------
+
+
+@composed(signal.lp2lp_zpk)
+def lp2lp_zpk(z, p, k, wo=1.0):
+    own = signal.lp2lp_zpk(*value((z, p, k, wo)))
+    z, p = vector(z), vector(p)
+    return with_values((wo * z, wo * p, k * wo ** degree(z, p)), own)
+
+
+def degree(z, p):
+    return np.shape(p)[0] - np.shape(z)[0]
+
+
+def gain(z, p):
+    return np.real(np.prod(-z) / np.prod(-p))
+
+
+@composed(signal.lp2hp_zpk)
+def lp2hp_zpk(z, p, k, wo=1.0):
+    own = signal.lp2hp_zpk(*value((z, p, k, wo)))
+    z, p = vector(z), vector(p)
+    zeros = np.concatenate([wo / z, np.zeros(degree(z, p))])
+    return with_values((zeros, wo / p, k * gain(z, p)), own)
+
+
+def split(x, wo):
+    """The two places that a root at ``x`` goes to, on both sides of ``wo`` and of ``-wo``."""
+    if not np.iscomplexobj(x):
+        x = x + 0j  # whose square has the zero that SciPy's has, on the same side of the cut
+    root = np.sqrt(x**2 - wo**2)
+    return np.concatenate([x + root, x - root])
+
+
+@composed(signal.lp2bp_zpk)
+def lp2bp_zpk(z, p, k, wo=1.0, bw=1.0):
+    own = signal.lp2bp_zpk(*value((z, p, k, wo, bw)))
+    z, p = vector(z), vector(p)
+    zeros = np.concatenate([split(z * bw / 2, wo), np.zeros(degree(z, p))])
+    return with_values((zeros, split(p * bw / 2, wo), k * bw ** degree(z, p)), own)
+
+
+@composed(signal.lp2bs_zpk)
+def lp2bs_zpk(z, p, k, wo=1.0, bw=1.0):
+    own = signal.lp2bs_zpk(*value((z, p, k, wo, bw)))
+    z, p = vector(z), vector(p)
+    ones = np.ones(degree(z, p))
+    zeros = np.concatenate([split(bw / 2 / z, wo), 1j * wo * ones, -1j * wo * ones])
+    return with_values((zeros, split(bw / 2 / p, wo), k * gain(z, p)), own)
+
+
+@composed(signal.bilinear_zpk)
+def bilinear_zpk(z, p, k, fs):
+    own = signal.bilinear_zpk(*value((z, p, k, fs)))
+    z, p, twice = vector(z), vector(p), 2.0 * fs
+    zeros = np.concatenate([(twice + z) / (twice - z), -np.ones(degree(z, p))])
+    scale = np.real(np.prod(twice - z) / np.prod(twice - p))
+    return with_values((zeros, (twice + p) / (twice - p), k * scale), own)
+
+
+def with_zeros_before(x, n):
+    return np.flip(padded(np.flip(x), n))
+
+
+@composed(signal.lp2lp)
+def lp2lp(b, a, wo=1.0):
+    own = signal.lp2lp(*value((b, a, wo)))
+    b, a = vector(b), vector(a)
+    powers = [1 / wo ** np.arange(np.shape(x)[0] - 1, -1, -1) for x in (b, a)]
+    return as_normalized(b * powers[0], a * powers[1], own)
+
+
+@composed(signal.lp2hp)
+def lp2hp(b, a, wo=1.0):
+    own = signal.lp2hp(*value((b, a, wo)))
+    b, a = vector(b), vector(a)
+    n = max(np.shape(b)[0], np.shape(a)[0])
+    turned = [padded(np.flip(x) * wo ** np.arange(np.shape(x)[0]), n) for x in (b, a)]
+    return as_normalized(*turned, own)
+
+
+def of_powers(x, expand, length):
+    """Replace the power i of s in a polynomial by the polynomial ``expand(i)``: its coefficients.
+
+    ``expand`` gives the degrees and the coefficients.
+    """
+    total = 0.0
+    for i in range(np.shape(x)[0]):
+        degrees, terms = expand(i)
+        total = total + np.flip(x)[i] * (terms @ np.eye(length)[degrees])
+    return np.flip(total)
+
+
+def binomials(n):
+    return np.array([math.comb(n, k) for k in range(n + 1)], float)
+
+
+@composed(signal.lp2bp)
+def lp2bp(b, a, wo=1.0, bw=1.0):
+    """From s to ``(s**2 + wo**2) / (bw s)``, times a power of s."""
+    own = signal.lp2bp(*value((b, a, wo, bw)))
+    b, a = vector(b), vector(a)
+    n = max(np.shape(b)[0], np.shape(a)[0]) - 1
+
+    def expand(i):
+        k = np.arange(i + 1)
+        return n - i + 2 * k, binomials(i) * wo ** (2 * (i - k)) / bw**i
+
+    return as_normalized(*(of_powers(x, expand, 2 * n + 1) for x in (b, a)), own)
+
+
+@composed(signal.lp2bs)
+def lp2bs(b, a, wo=1.0, bw=1.0):
+    """From s to ``bw s / (s**2 + wo**2)``, times a power of the denominator."""
+    own = signal.lp2bs(*value((b, a, wo, bw)))
+    b, a = vector(b), vector(a)
+    n = max(np.shape(b)[0], np.shape(a)[0]) - 1
+
+    def expand(i):
+        k = np.arange(n - i + 1)
+        return i + 2 * k, binomials(n - i) * wo ** (2 * (n - i - k)) * bw**i
+
+    return as_normalized(*(of_powers(x, expand, 2 * n + 1) for x in (b, a)), own)
+
+
+@composed(signal.bilinear)
+def bilinear(b, a, fs=1.0):
+    """From s to ``2 fs (z - 1) / (z + 1)``, times a power of the denominator."""
+    own = signal.bilinear(*value((b, a, fs)))
+    b, a = (x[np.flatnonzero(value(x))[0] :] for x in (vector(b), vector(a)))
+    n = max(np.shape(b)[0], np.shape(a)[0]) - 1
+
+    def expand(i):
+        terms = np.poly([1.0] * i + [-1.0] * (n - i))[::-1]
+        return np.arange(n + 1), terms * (2 * fs) ** i
+
+    return as_normalized(*(of_powers(x, expand, n + 1) for x in (b, a)), own)

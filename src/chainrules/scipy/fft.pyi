@@ -1,0 +1,1 @@
+from scipy.fft import *  # noqa: F403 - all of them

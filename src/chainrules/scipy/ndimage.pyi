@@ -1,0 +1,1 @@
+from scipy.ndimage import *  # noqa: F403 - all of them

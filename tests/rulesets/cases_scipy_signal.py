@@ -1,0 +1,293 @@
+"""Cases of scipy.signal, at generic points."""
+
+import inspect
+
+import numpy as np
+import scipy.signal
+
+import chainrules as cr
+from chainrules.scipy import signal
+
+
+def case(*args, **kwargs):
+    return args, kwargs
+
+
+def real(*shape, seed=0):
+    return np.random.default_rng((41, seed, *shape)).normal(size=shape)
+
+
+X, LONG, A, Z = real(6), real(40), real(5, 4), real(6) + 1j * real(6, seed=1)
+K, K2 = real(3, seed=2), real(3, 2, seed=3)
+NUM, DEN = np.array([0.4, 0.3, -0.2]), np.array([1.3, -0.5, 0.2])
+SOS = np.array([[0.4, 0.3, -0.2, 1.0, -0.5, 0.2], [0.7, 0.1, 0.0, 1.0, 0.3, 0.1]])
+
+AXES = "axes" in inspect.signature(scipy.signal.hilbert2).parameters  # not in older versions
+
+CASES: dict = {
+    **{
+        f: [
+            case(X, K),
+            case(A, K2, "same"),
+            case(K2, A, "valid"),
+            case(Z, K, method="direct"),
+            case(A, K2, "same", "fft"),
+        ]
+        for f in (signal.convolve, signal.correlate)
+    },
+    **{
+        f: [
+            case(X, K),
+            case(A, K2, "same"),
+            case(A, K2, "valid"),
+            case(Z, K),
+            case(A, real(5, 1), axes=0),
+            case(A, real(1, 2), "same", axes=[1]),
+            case(LONG, K),
+            case(LONG, K, "same"),
+        ]
+        for f in (signal.fftconvolve, signal.oaconvolve)
+    },
+    **{
+        f: [
+            case(A, K2),
+            case(A, K2, "same", "wrap"),
+            case(A, K2, "full", "symm"),
+            case(A, K2, "same", fillvalue=0.4),
+            case(A, K2, "valid"),
+        ]
+        for f in (signal.convolve2d, signal.correlate2d)
+    },
+    signal.lfilter: [
+        case(NUM, DEN, X),
+        case(NUM, DEN, A, 0),
+        case(NUM[:2], DEN, X, zi=real(2)),
+        case(NUM, 1.3, A, zi=real(5, 2)),
+        case(NUM, DEN, A, 0, real(2, 4)),
+        case(NUM, DEN[:2], Z),
+        case(real(5), DEN, K, zi=real(4)),
+    ],
+    signal.sosfilt: [case(SOS, X), case(SOS, A, 0), case(SOS, A, 0, real(2, 2, 4))],
+    signal.lfilter_zi: [case(NUM, DEN), case(NUM, DEN[:2])],
+    signal.sosfilt_zi: [case(SOS)],
+    signal.lfiltic: [case(NUM, DEN, real(2)), case(NUM, DEN[:2], real(1), real(2))],
+    signal.filtfilt: [
+        case(NUM, DEN, LONG),
+        case(NUM, DEN, A, 0, "even", 3),
+        case(NUM, DEN, A, 1, "constant", 2),
+        case(NUM, DEN, A, 0, None),
+    ],
+    signal.sosfiltfilt: [case(SOS, LONG), case(SOS, A, 0, "even", 3), case(SOS, A, padtype=None)],
+    signal.detrend: [case(X), case(A, 0, "constant"), case(LONG, bp=[10, 25]), case(Z)],
+    signal.hilbert: [case(X), case(A, 7, 0), case(A, 3)],
+    signal.hilbert2: [case(A), case(A, 6), *([case(A, (3, 5), (1, 0))] if AXES else [])],
+    signal.welch: [
+        case(LONG, nperseg=16),
+        case(real(2, 30), 2.0, "boxcar", 8, 3, 12, axis=1),
+        case(LONG, window=np.hamming(8), scaling="spectrum", average="median"),
+        case(real(30, 2), nperseg=8, detrend="linear", axis=0),
+    ],
+    signal.csd: [
+        case(LONG, real(40, seed=1), nperseg=16),
+        case(LONG, real(36), nperseg=12, axis=0),
+        case(LONG, real(40, seed=1), 2.0, nperseg=9, average="median", detrend=False),
+        case(LONG, real(40) + 1j * real(40, seed=4), nperseg=16, return_onesided=False),
+    ],
+    signal.periodogram: [case(X), case(A, 2.0, "hann", 8, axis=0), case(LONG, nfft=20)],
+    signal.coherence: [case(LONG, real(40, seed=1), nperseg=10)],
+    signal.stft: [
+        case(LONG, nperseg=16),
+        case(A, 2.0, nperseg=3, axis=0, boundary="odd"),
+        case(LONG, nperseg=10, noverlap=7, nfft=12, padded=False, scaling="psd"),
+        case(LONG, nperseg=8, boundary=None, return_onesided=False, detrend="linear"),
+    ],
+    signal.istft: [
+        case(real(5, 6) + 1j * real(5, 6, seed=1)),
+        case(real(8, 4) + 1j * real(8, 4, seed=1), input_onesided=False, boundary=False),
+        case(real(4, 2, 5) + 0.5j, time_axis=0, freq_axis=2, scaling="psd"),
+    ],
+    signal.spectrogram: [
+        case(LONG, nperseg=16),
+        case(real(2, 30), nperseg=8, mode="magnitude"),
+        case(LONG, nperseg=8, mode="complex"),
+        case(LONG, nperseg=8, mode="angle"),
+        case(real(30, 2), nperseg=8, mode="phase", axis=0),
+    ],
+    signal.upfirdn: [case(K, X, 2, 3), case(real(5), A, 3, 2, 0), case(K, Z, 1, 2), case(K, X)],
+    signal.resample_poly: [
+        case(X, 3, 2),
+        case(A, 2, 4, 1, padtype="mean"),
+        case(LONG, 1, 3, window=real(7)),
+        case(A, 2, 3, padtype="maximum"),
+    ],
+    signal.decimate: [
+        case(LONG, 3),
+        case(LONG, 2, 4, "fir"),
+        case(LONG, 3, 5, zero_phase=False),
+        case(real(2, 30), 4, ftype="fir", zero_phase=False),
+    ],
+    signal.resample: [
+        case(X, 9),
+        case(A, 3, axis=1),
+        case(A, 8, window="hann"),
+        case(Z, 4),
+        case(Z, 9),
+        case(X, 4, np.arange(6.0)),
+        case(Z, 7, domain="freq"),
+        case(real(7), 4),
+        case(real(7), 10),
+    ],
+    signal.savgol_filter: [
+        case(LONG, 5, 2),
+        case(A, 3, 1, axis=0),
+        case(LONG, 7, 3, 1, 0.5, mode="wrap"),
+        case(real(2, 9), 4, 1),
+        case(LONG, 5, 2, mode="constant", cval=0.3),
+    ],
+    signal.order_filter: [
+        case(A, np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]]), 2),
+        case(X, np.ones(3), 0),
+    ],
+    signal.medfilt: [case(X), case(A, 3), case(A, (1, 3))],
+    signal.medfilt2d: [case(A), case(A, (1, 3))],
+    signal.wiener: [case(LONG), case(A, (3, 3), 0.1)],
+    signal.freqz: [
+        case(NUM, DEN),
+        case(NUM, 1.3, np.array([0.1, 0.7, 2.0])),
+        case(real(3, 2, 1), 1.2, 5),
+        case(NUM, DEN, np.array([1.0, 9.0]), fs=40.0),
+    ],
+    signal.sosfreqz: [case(SOS, np.array([0.1, 0.7]))],
+    **{f: [case(SOS, np.array([0.1, 0.7]))] for f in [getattr(signal, "freqz_sos", None)] if f},
+    signal.freqz_zpk: [case(NUM, 0.5 * DEN[:2], 1.7, 5), case(NUM, DEN, 1.7, np.array([0.1, 0.7]))],
+    signal.freqs: [case(NUM, DEN, np.array([0.1, 0.7]))],
+    signal.freqs_zpk: [case(NUM, -DEN, 1.7, np.array([0.1, 0.7]))],
+    signal.group_delay: [case((NUM, DEN), 5), case((NUM, DEN), np.array([0.1, 0.7]))],
+    signal.normalize: [case(NUM, DEN), case(real(2, 3), DEN)],
+    signal.zpk2tf: [case(NUM, DEN, 1.7), case(real(2), DEN, 1.2)],
+    signal.sos2tf: [case(SOS)],
+    signal.deconvolve: [case(X, NUM), case(NUM[:2], DEN)],
+    signal.lp2lp_zpk: [case(NUM[:2], -DEN, 1.7, 1.3)],
+    signal.lp2hp_zpk: [case(NUM[:2], -DEN, 1.7, 1.3)],
+    signal.lp2bp_zpk: [case(NUM[:2], -DEN, 1.7, 1.3, 0.7)],
+    signal.lp2bs_zpk: [case(NUM[:2], -DEN, 1.7, 1.3, 0.7)],
+    signal.bilinear_zpk: [case(NUM[:2], -DEN, 1.7, 1.3)],
+    **{
+        f: [case(NUM[:2], DEN, 1.3), case(NUM, DEN[:2], 1.3)]
+        for f in (signal.lp2lp, signal.lp2hp, signal.bilinear)
+    },
+    **{
+        f: [case(NUM[:2], DEN, 1.3, 0.7), case(NUM, DEN[:2], 1.3, 0.7)]
+        for f in (signal.lp2bp, signal.lp2bs)
+    },
+    **{
+        f: [
+            case(3, *options, 0.3),
+            case(2, *options, np.array([0.2, 0.5]), "band"),
+            case(2, *options, np.array([0.2, 0.5]), "bandstop", output="zpk"),
+            case(3, *options, 3.0, "high", fs=20.0),
+            case(2, *options, 3.0, analog=True),
+        ]
+        for f, options in (
+            (signal.butter, ()),
+            (signal.cheby1, (1,)),
+            (signal.cheby2, (30,)),
+            (signal.ellip, (1, 30)),
+            (signal.bessel, ()),
+        )
+    },
+    signal.iirfilter: [case(2, np.array([0.2, 0.5]))],
+    signal.firwin: [
+        case(9, 0.3),
+        case(8, np.array([0.2, 0.5]), pass_zero=False),
+        case(9, 3.0, fs=20.0, pass_zero=False),
+        case(9, np.array([0.2, 0.5]), pass_zero="bandpass", scale=False, window="hann"),
+    ],
+    signal.czt: [case(X), case(A, 7, axis=0), case(Z, 4, np.exp(-0.3j), 1.1)],
+    signal.zoom_fft: [
+        case(X, [0.2, 0.7], 5),
+        case(A, 0.7, 6, fs=3, endpoint=True, axis=0),
+        case(Z, 0.5),
+    ],
+    signal.chirp: [case(X, 1.1, 2.0, 3.3, phi=20.0)]
+    + [case(X, 1.1, 2.0, 3.3, m) for m in ("quadratic", "log", "hyp")]
+    + [case(X, 1.1, 2.0, 3.3, "quadratic", 10.0, False)],
+    signal.gausspulse: [
+        case(0.3 * X, 1.3, 0.4, -5.0),
+        case(0.3 * X, 1.3, 0.4, -5.0, retquad=True, retenv=True),
+        case("cutoff", 1.3, 0.4, -5.0, -50.0),
+    ],
+    signal.sweep_poly: [case(X, NUM, 20.0)],
+    signal.sawtooth: [case(X, 0.4), case(X)],
+    signal.vectorstrength: [case(0.2 * X, 1.3), case(0.2 * X, np.array([1.3, 2.1]))],
+    signal.peak_prominences: [case(LONG, scipy.signal.find_peaks(LONG)[0])],
+    signal.find_peaks: [case(LONG, 0.3)],
+}
+# One column of sos is to be ones: the others are differentiated in tests of their own.
+FIXED = {
+    signal.sosfilt: (0,),
+    signal.sosfiltfilt: (0,),
+    signal.order_filter: (1,),
+    signal.sosfreqz: (0,),
+    signal.cheby1: (0, 1),
+    signal.cheby2: (0, 1),
+    signal.ellip: (0, 1, 2),
+    signal.find_peaks: (1,),
+    signal.czt: (1, 2, 3),
+    signal.zoom_fft: (1, 2),
+    signal.savgol_filter: (4,),
+}
+if hasattr(signal, "freqz_sos"):
+    FIXED[signal.freqz_sos] = (0,)
+WITHOUT_CASES = {
+    getattr(scipy.signal, name)
+    for name in [
+        "argrelextrema",
+        "argrelmax",
+        "argrelmin",
+        "check_COLA",
+        "check_NOLA",
+        "choose_conv_method",
+        "correlation_lags",
+        "find_peaks_cwt",
+        "max_len_seq",
+        "square",
+        "unit_impulse",
+    ]
+} | {
+    f for f in cr.rrule.methods if "rulesets.scipy.signal" in (getattr(f, "__module__", None) or "")
+}
+OF_ONE_DTYPE = {
+    signal.sosfreqz,
+    getattr(signal, "freqz_sos", None),
+    signal.butter,
+    signal.cheby1,
+    signal.cheby2,
+    signal.ellip,
+    signal.bessel,
+    signal.iirfilter,
+    signal.firwin,
+    signal.sawtooth,
+    signal.chirp,
+    signal.gausspulse,
+    signal.sweep_poly,
+    signal.vectorstrength,
+    signal.find_peaks,
+    signal.peak_prominences,
+    signal.lp2lp,
+    signal.lp2hp,
+    signal.lp2bp,
+    signal.lp2bs,
+    signal.bilinear,
+    signal.bilinear_zpk,
+    signal.lp2lp_zpk,
+    signal.lp2hp_zpk,
+    signal.lp2bp_zpk,
+    signal.lp2bs_zpk,
+    signal.zpk2tf,
+    signal.hilbert,
+    signal.hilbert2,
+    signal.order_filter,
+    signal.medfilt,
+    signal.medfilt2d,
+}

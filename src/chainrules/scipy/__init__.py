@@ -19,7 +19,7 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-FOLLOWED = ("linalg",)  # the modules whose functions have rules
+FOLLOWED = ("linalg", "special", "stats")  # the modules whose functions have rules
 __all__ = list(FOLLOWED)
 
 

@@ -5,8 +5,11 @@ from typing import Any
 from scipy import stats
 
 from ...special import ufuncs  # first: they load each other
+from . import multivariate
 from .continuous import CONTINUOUS
+from .density import gaussian_kde
 from .discrete import DISCRETE
+from .multivariate import Multivariate
 from .univariate import NONE, Distribution
 
 FORMULAS = {**CONTINUOUS, **DISCRETE}
@@ -15,4 +18,16 @@ INSTEAD: dict[str, Any] = {
     for name, own in vars(stats).items()
     if isinstance(own, stats.rv_continuous | stats.rv_discrete)
 }
+INSTEAD |= {
+    name: Multivariate(getattr(stats, name), name, formulas)
+    for name, formulas in multivariate.FORMULAS.items()
+}
+INSTEAD["gaussian_kde"] = gaussian_kde
+
+
+def named(name: str) -> Any:
+    """Return the stand-in for ``scipy.stats.<name>``: a copy of it is itself."""
+    return INSTEAD[name]
+
+
 REFUSED: dict[str, tuple[str, str]] = {}

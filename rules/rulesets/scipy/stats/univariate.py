@@ -59,7 +59,8 @@ def number(x):
     """``x`` in double precision, in which SciPy computes."""
     if not isinstance(x, Traced):
         return array_of(x) if holds_traced(x) or innermost((x,)) is not None else np.asarray(x)
-    return astype(x, float) if x.dtype.kind != "f" or x.dtype.itemsize < 8 else x
+    dtype = np.asarray(value(x)).dtype
+    return x if dtype.kind == "f" and dtype.itemsize >= 8 else astype(x, float)
 
 
 def traced_in(args, kwargs):
@@ -99,6 +100,8 @@ class Distribution:
         return type(self.own)
 
     def __reduce__(self):
+        from . import named
+
         return named, (self.own.name,)
 
     def __call__(self, *args, **kwds):
@@ -333,12 +336,6 @@ def number_of_levels(args):
             numbers.add(x.level.number)
             x = x.value
     return len(numbers)
-
-
-def named(name):
-    from . import INSTEAD
-
-    return INSTEAD[name]
 
 
 # ---- with given parameters ----------------------------------------------------------------------

@@ -61,8 +61,25 @@ CASES: dict = {
     stats.boxcox: [case(P[:, 0], 0.4), case(P[:, 0], lmbda=-0.3)],
     stats.yeojohnson: [case(X, 0.4), case(X, 2.3)],
     stats.boxcox_llf: [case(0.4, P[:, 0]), case(-0.3, P)],
+    stats.pearsonr: [case(X, X**2 + P[0, 0]), case(X, X**3 - 1, alternative="less"),
+                     case(A[:, 0], P[:, 1])],
+    stats.pointbiserialr: [case(X > 0, X**2)],
+    stats.linregress: [case(X, X**2), case(X, np.sin(X), alternative="greater")],
+    stats.ttest_1samp: [case(A, 0.3), case(A, 0.3, axis=1, alternative="less"), case(X, 0.1)],
+    stats.ttest_rel: [case(A, P), case(A, P, axis=None, alternative="greater")],
+    stats.ttest_ind: [case(A, P[:4]), case(X, Y, equal_var=False), case(A, P, axis=1)],
+    stats.ttest_ind_from_stats: [case(0.3, 1.2, 7, 0.9, 0.7, 5),
+                                 case(X, X**2 + 1, 7, 0.9, 0.7, 5, equal_var=False)],
+    stats.f_oneway: [case(X, Y, A[:, 0]), case(A, P, axis=1)],
+    stats.bartlett: [case(X, Y, A[:, 0])],
+    stats.jarque_bera: [case(X), case(A, axis=1)],
+    stats.chisquare: [case(P[:, 0]), case(P, axis=1)],
+    stats.power_divergence: [case(P, lambda_=name) for name in
+                             ("pearson", "log-likelihood", "mod-log-likelihood", "cressie-read")],
     stats.yeojohnson_llf: [case(0.4, X), case(1.3, A)],
 }  # fmt: skip
+if "sum_check" in inspect.signature(stats.chisquare).parameters:
+    CASES[stats.chisquare].append(case(P, W, ddof=1, sum_check=False))
 OF_ONE_DTYPE = set(CASES)
 FIXED = {
     stats.trim_mean: (1,), stats.tmean: (1,), stats.tvar: (1,), stats.tstd: (1,), stats.tsem: (1,),

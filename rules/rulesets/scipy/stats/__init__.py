@@ -5,11 +5,12 @@ from typing import Any
 from scipy import stats
 
 from ...special import ufuncs  # first: they load each other
-from . import multivariate, samples
+from . import inference, multivariate, samples
 from .continuous import CONTINUOUS
 from .density import gaussian_kde
 from .discrete import DISCRETE
 from .multivariate import Multivariate
+from .refused import REFUSED
 from .univariate import NONE, Distribution
 
 FORMULAS = {**CONTINUOUS, **DISCRETE}
@@ -28,6 +29,3 @@ INSTEAD["gaussian_kde"] = gaussian_kde
 def named(name: str) -> Any:
     """Return the stand-in for ``scipy.stats.<name>``: a copy of it is itself."""
     return INSTEAD[name]
-
-
-REFUSED: dict[str, tuple[str, str]] = {}

@@ -39,7 +39,7 @@ def of_samples(f):
         @composed(f)
         def summary(*args, **kwargs):
             own = f(*value(args), **value(kwargs))
-            given = signature.bind(*args, **kwargs).arguments
+            given = dict(signature.bind(*args, **kwargs).arguments)
             given.pop("keepdims", None)
             if given.pop("nan_policy", "propagate") == "omit":
                 refuse_nan(f, given)

@@ -9,7 +9,6 @@ pytest.importorskip("scipy")
 import scipy.stats as own
 
 import chainrules as cr
-from chainrules.config import MissingRuleError
 from chainrules.rules.rulesets.scipy.stats import FORMULAS
 from chainrules.scipy import stats
 
@@ -146,7 +145,7 @@ def test_mean_variance_and_entropy(name):
 def test_functions_of_a_whole_number(name):
     shapes, dist, whole = SHAPES[name], getattr(own, name), FORMULAS[name].whole
     k = dist.ppf(P, *shapes)
-    free = np.array(shapes[len(whole):], float)
+    free = np.array(shapes[len(whole) :], float)
     for method in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
         if FORMULAS[name].of[method] is None or not len(free):
             continue

@@ -33,8 +33,13 @@ def check(f, *xs, symmetric=()):
     rng = np.random.default_rng(5)
     dots = [rng.normal(size=np.shape(x)) for x in xs]
     dots = [xdot + xdot.T if i in symmetric else xdot for i, xdot in enumerate(dots)]
-    ours = lambda *xs: f(stats, *xs)
-    scipys = lambda *xs: f(own, *xs)
+
+    def ours(*xs):
+        return f(stats, *xs)
+
+    def scipys(*xs):
+        return f(own, *xs)
+
     y, ydot = cr.jvp(ours, xs, tuple(dots))
     np.testing.assert_array_equal(scipys(*xs), y)
     expected = differences(scipys, xs, dots)
@@ -46,7 +51,9 @@ def check(f, *xs, symmetric=()):
     np.testing.assert_allclose(np.sum(ybar * expected), paired, rtol=1e-6)
 
     def gradient(*xs):
-        bars = cr.grad(lambda *xs: np.sum(ybar * ours(*xs) ** 2), argnums=tuple(range(len(xs))))(*xs)
+        bars = cr.grad(lambda *xs: np.sum(ybar * ours(*xs) ** 2), argnums=tuple(range(len(xs))))(
+            *xs
+        )
         return sum(np.sum(bar * xdot) for bar, xdot in zip(bars, dots))
 
     expected = differences(gradient, xs, dots)
@@ -54,6 +61,10 @@ def check(f, *xs, symmetric=()):
     bars = cr.grad(gradient, argnums=tuple(range(len(xs))))(*xs)
     found = sum(np.sum(bar * xdot) for bar, xdot in zip(bars, dots))
     np.testing.assert_allclose(expected, found, rtol=1e-5)
+
+
+def rest_of(a, b):
+    return cr.array([a, b, 1 - a - b])
 
 
 CASES = {
@@ -78,7 +89,7 @@ CASES = {
     "dirichlet cov": (lambda s, a: s.dirichlet.cov(a), ALPHA),
     "dirichlet entropy": (lambda s, a: s.dirichlet.entropy(a), ALPHA),
     "multinomial": (
-        lambda s, a, b: s.multinomial.logpmf([[1, 2, 3], [6, 0, 0]], 6, cr.array([a, b, 1 - a - b])),
+        lambda s, a, b: s.multinomial.logpmf([[1, 2, 3], [6, 0, 0]], 6, rest_of(a, b)),
         0.25, 0.5),
     "matrix normal": (
         lambda s, x, m, u, v: s.matrix_normal.logpdf(x, m, u, v), X[:3, :2], A[:, :2], COV,
@@ -101,7 +112,10 @@ def test_against_differences(name):
 @pytest.mark.parametrize("name", ["wishart", "invwishart"])
 def test_wishart(name):
     """SciPy reads both triangles of some of these."""
-    f = lambda s, x, df, scale: getattr(s, name).logpdf(x, df, scale)
+
+    def f(s, x, df, scale):
+        return getattr(s, name).logpdf(x, df, scale)
+
     check(f, COV, 4.5, COV + 0.3, symmetric=(0, 2))
     check(lambda s, df, scale: getattr(s, name)(df, scale).pdf(SQUARES), 4.5, COV,
           symmetric=(1,))  # fmt: skip
@@ -111,7 +125,8 @@ def test_samples_move_with_mean_and_covariance():
     def second_moment(m, c):
         x = stats.multivariate_normal.rvs(m, c, size=20000, random_state=7)
         np.testing.assert_array_equal(
-            own.multivariate_normal.rvs(M, COV, size=20000, random_state=7), cr.value(x))
+            own.multivariate_normal.rvs(M, COV, size=20000, random_state=7), cr.value(x)
+        )
         return np.mean(np.sum(x * x, axis=1))
 
     mbar, cbar = cr.grad(second_moment, argnums=(0, 1))(M, COV)

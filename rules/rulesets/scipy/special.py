@@ -21,7 +21,8 @@ def refuse(names, reason, remedy):
 
 
 # SciPy's own code is made of ufuncs with rules, and is followed as it stands.
-for _name in "jvp yvp kvp ivp h1vp h2vp zeta lambertw assoc_laguerre softplus".split():
+FOLLOWED = "jvp yvp kvp ivp h1vp h2vp zeta lambertw assoc_laguerre softplus"
+for _name in FOLLOWED.split():
     if hasattr(special, _name):
         composed_for_derivatives(getattr(special, _name))(getattr(special, _name))
 
@@ -172,14 +173,15 @@ def diric(x, n):
 
 # ---- constants, and what has no rule ----
 
-for _name in """ai_zeros bei_zeros beip_zeros ber_zeros bernoulli berp_zeros bi_zeros erf_zeros
+CONSTANT = """ai_zeros bei_zeros beip_zeros ber_zeros bernoulli berp_zeros bi_zeros erf_zeros
     euler fresnel_zeros fresnelc_zeros fresnels_zeros jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros
     kei_zeros keip_zeros kelvin_zeros ker_zeros kerp_zeros stirling2 y0_zeros y1_zeros y1p_zeros
     yn_zeros ynp_zeros geterr seterr
     legendre chebyt chebyu chebyc chebys laguerre hermite hermitenorm sh_legendre sh_chebyt
     sh_chebyu roots_legendre roots_chebyt roots_chebyu roots_chebyc roots_chebys roots_laguerre
     roots_hermite roots_hermitenorm roots_sh_legendre roots_sh_chebyt roots_sh_chebyu p_roots
-    t_roots u_roots c_roots s_roots l_roots h_roots he_roots ps_roots ts_roots us_roots""".split():
+    t_roots u_roots c_roots s_roots l_roots h_roots he_roots ps_roots ts_roots us_roots"""
+for _name in CONSTANT.split():
     if hasattr(special, _name):
         non_differentiable(getattr(special, _name))
 

@@ -68,10 +68,10 @@ CONTINUOUS = {
         mean=lambda a: sqrt(2 / math.pi) * a / sqrt(1 + a * a),
         var=lambda a: 1 - 2 / math.pi * a * a / (1 + a * a)),
     "exponnorm": Formulas(
-        lambda z, K: -log(K) + (0.5 / K - z) / K + log_ndtr(z - 1 / K),
-        cdf=lambda z, K: ndtr(z) - exp((0.5 / K - z) / K + log_ndtr(z - 1 / K)),
-        sf=lambda z, K: ndtr(-z) + exp((0.5 / K - z) / K + log_ndtr(z - 1 / K)),
-        mean=lambda K: K, var=lambda K: 1 + K * K),
+        lambda z, k: -log(k) + (0.5 / k - z) / k + log_ndtr(z - 1 / k),
+        cdf=lambda z, k: ndtr(z) - exp((0.5 / k - z) / k + log_ndtr(z - 1 / k)),
+        sf=lambda z, k: ndtr(-z) + exp((0.5 / k - z) / k + log_ndtr(z - 1 / k)),
+        mean=lambda k: k, var=lambda k: 1 + k * k),
     "johnsonsu": Formulas(
         lambda z, a, b: log(b) - log1p(z * z) / 2 + normal_log(a + b * np.arcsinh(z)),
         cdf=lambda z, a, b: ndtr(a + b * np.arcsinh(z)),

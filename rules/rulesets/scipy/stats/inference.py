@@ -9,7 +9,17 @@ from scipy import special, stats
 from .....config import MissingRuleError, user_line
 from .... import composed, value
 from ...arrays.numpys_own import with_values
-from .samples import centred, floats, in_one_axis, kurtosis, mean, of_samples, placed, skew, variance
+from .samples import (
+    centred,
+    floats,
+    in_one_axis,
+    kurtosis,
+    mean,
+    of_samples,
+    placed,
+    skew,
+    variance,
+)
 
 
 class Tested(NamedTuple):
@@ -63,8 +73,10 @@ def linregress(*args, **kwargs):
     own = stats.linregress(*value(args), **value(kwargs))
     given = inspect.signature(stats.linregress).bind(*args, **kwargs).arguments
     if given.get("y") is None or given.get("axis", 0) != 0 or np.ndim(given["x"]) != 1:
-        raise MissingRuleError(f"scipy.stats.linregress has a rule for two vectors only, in "
-                               f"{user_line()}.\n  write linregress(x, y), once for each")  # fmt: skip
+        raise MissingRuleError(
+            f"scipy.stats.linregress has a rule for two vectors only, in {user_line()}.\n"
+            "  write linregress(x, y), once for each"
+        )
     if given.get("nan_policy") == "omit" and np.any(np.isnan(own[0])):
         return own
     x, y = floats(given["x"]), floats(given["y"])
@@ -177,8 +189,12 @@ def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
     observed = floats(f_obs)
     expected = np.mean(observed, axis=axis, keepdims=True) if f_exp is None else floats(f_exp)
     shape = np.broadcast_shapes(np.shape(observed), np.shape(expected))
-    observed, expected = (in_one_axis(np.broadcast_to(x, shape), axis) for x in (observed, expected))
-    power = POWERS[lambda_] if isinstance(lambda_, str) else 1 if lambda_ is None else value(lambda_)
+    observed, expected = (
+        in_one_axis(np.broadcast_to(x, shape), axis) for x in (observed, expected)
+    )
+    power = (
+        POWERS[lambda_] if isinstance(lambda_, str) else 1 if lambda_ is None else value(lambda_)
+    )
     if power == 1:
         terms = (observed - expected) ** 2 / expected
     elif power == 0:

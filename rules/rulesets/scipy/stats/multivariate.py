@@ -50,7 +50,7 @@ class Multivariate:
         return answers
 
     @property
-    def __class__(self):
+    def __class__(self):  # type: ignore[misc]
         return type(self.own)
 
     def __reduce__(self):
@@ -91,7 +91,7 @@ class FrozenMultivariate:
         return answers
 
     @property
-    def __class__(self):
+    def __class__(self):  # type: ignore[misc]
         return type(self.own) if "own" in vars(self) else FrozenMultivariate
 
     def __reduce__(self):
@@ -183,7 +183,7 @@ def normal_logpdf(own, x, mean=None, cov=1, allow_singular=False):
 def normal_entropy(own, mean=None, cov=1):
     dim = dimension(mean, cov)
     factor = factor_of(matrix(cov, dim))
-    return dim * (0.5 + LOG_ROOT_2PI) + log_det(factor) / 2 
+    return dim * (0.5 + LOG_ROOT_2PI) + log_det(factor) / 2
 
 
 def normal_rvs(own, mean=None, cov=1, size=1, random_state=None):
@@ -201,8 +201,10 @@ def t_logpdf(own, x, loc=None, shape=1, df=1):
 
 def t_rvs(own, loc=None, shape=1, df=1, size=1, random_state=None):
     if innermost((df,)) is not None:
-        raise MissingRuleError(f"df of multivariate_t.rvs has no rule yet, in {user_line()}.\n"
-                               "  write loc + factor @ normal / np.sqrt(stats.chi2.rvs(df) / df)")  # fmt: skip
+        raise MissingRuleError(
+            f"df of scipy.stats.multivariate_t.rvs has no rule yet, in {user_line()}.\n"
+            "  write loc + factor @ normal / np.sqrt(stats.chi2.rvs(df) / df)"
+        )
     return moved(own, loc, shape)
 
 

@@ -31,9 +31,6 @@ BY_REASON = {
         obrientransform shapiro siegelslopes sigmaclip skewtest theilslopes tukey_hsd""",
 }  # fmt: skip
 REFUSED = {
-    name: why
-    for why, names in BY_REASON.items()
-    for name in names.split()
-    if hasattr(stats, name)
+    name: why for why, names in BY_REASON.items() for name in names.split() if hasattr(stats, name)
 }
 non_differentiable(stats.rankdata, stats.tiecorrect)

@@ -53,7 +53,9 @@ def of_samples(f):
 
 def refuse_nan(f, given):
     for x in value(tuple(given.values())):
-        if isinstance(x, np.ndarray | list | tuple | float) and np.any(np.isnan(np.asarray(x, float))):
+        if isinstance(x, np.ndarray | list | tuple | float) and np.any(
+            np.isnan(np.asarray(x, float))
+        ):
             raise MissingRuleError(
                 f"{name_of(f)} has no rule for data with NaN and nan_policy='omit', in "
                 f"{user_line()}.\n  write it of the data that are not NaN"

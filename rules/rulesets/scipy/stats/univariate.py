@@ -1,11 +1,9 @@
 """Distributions of one variable that see traced values.
 
-``Distribution`` stands in for an object such as ``stats.norm``, ``Frozen`` for ``stats.norm(0, 1)``.
+``Distribution`` stands in for an object as ``stats.norm``, ``Frozen`` for ``stats.norm(0, 1)``.
 Where nothing is traced they ask SciPy's own. Else the value is still SciPy's, and the derivative
 that of a formula in the table: of the standard form, to which location and scale are added here.
 """
-
-import functools
 
 import numpy as np
 
@@ -96,7 +94,7 @@ class Distribution:
         return getattr(self.own, name)
 
     @property  # isinstance asks for it
-    def __class__(self):
+    def __class__(self):  # type: ignore[misc]
         return type(self.own)
 
     def __reduce__(self):
@@ -144,7 +142,9 @@ class Distribution:
             outside = outside | ((point != np.floor(point)) if "pmf" in name else point >= high)
         elif np.any(ends):
             density = self.own.pdf(np.where(ends, point, inside_of(low, high)), *plain)
-            outside = outside | (ends & (density == 0))
+            outside = outside | (ends & ((density == 0) | np.isinf(point)))
+            if name in ("logcdf", "logsf"):  # the logarithm of 0
+                outside = outside | (point == (low if name == "logcdf" else high))
         formula = self.formula(name)
         if not np.any(outside):
             return formula(z, *shapes)
@@ -271,8 +271,9 @@ class Distribution:
             raise refused(self.own, "rvs", "the score: samples are whole numbers, which do not "
                           "move; weigh them with the gradient of logpmf")  # fmt: skip
         own = self.own.rvs(*value(args), **value(kwds))
-        shapes, loc, scale, _ = self.own._parse_args_rvs(*args, **drop(kwds, "random_state"))
-        shapes, loc, scale = [number(x) for x in shapes], number(loc), number(scale)
+        args = args[: self.own.numargs + 2]  # without the size
+        kwds = drop(drop(kwds, "random_state"), "size")
+        shapes, loc, scale = self.parameters(args, kwds)
         with np.errstate(all="ignore"):
             z = (own - value(loc)) / value(scale)
             if innermost(shapes) is not None:
@@ -357,7 +358,7 @@ class Frozen:
         return getattr(self.own, name)
 
     @property
-    def __class__(self):
+    def __class__(self):  # type: ignore[misc]
         return type(self.own) if "own" in vars(self) else Frozen
 
     @property

@@ -101,7 +101,17 @@ def comb(N, k, *, exact=False, repetition=False):  # noqa: N803
     if exact:
         return value(N)
     n, k = array_of(N), array_of(k)
-    return special.binom(n + k - 1, k) if repetition else chosen(special.binom, n, k)
+    if not repetition:
+        return chosen(special.binom, n, k)
+    return (chosen if REPETITION_ENDS else unlimited)(special.binom, n + k - 1, k)
+
+
+def unlimited(formula, n, k):
+    return formula(n, k)
+
+
+# In older releases of SciPy the number of draws with repetition was 0 for ``n < 1``, too.
+REPETITION_ENDS = special.comb(0.4, 2.0, repetition=True) == 0
 
 
 @composed_for_derivatives(special.perm)

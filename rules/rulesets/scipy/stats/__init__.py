@@ -5,7 +5,7 @@ from typing import Any
 from scipy import stats
 
 from ...special import ufuncs  # first: they load each other
-from . import inference, multivariate, samples
+from . import distances, inference, multivariate, powers, samples
 from .continuous import CONTINUOUS
 from .density import gaussian_kde
 from .discrete import DISCRETE

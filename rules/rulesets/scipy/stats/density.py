@@ -12,7 +12,7 @@ from .univariate import number, traced_in
 
 
 class gaussian_kde(stats.gaussian_kde):  # noqa: N801 - SciPy's name
-    __doc__ = stats.gaussian_kde.__doc__
+    """SciPy's own, whose density sees traced points; of traced data see below."""
 
     def __new__(cls, dataset, bw_method=None, weights=None):
         if traced_in((dataset, bw_method, weights), {}):

@@ -49,8 +49,8 @@ class Multivariate:
 
         return answers
 
-    @property
-    def __class__(self):  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self):
         return type(self.own)
 
     def __reduce__(self):
@@ -90,8 +90,8 @@ class FrozenMultivariate:
 
         return answers
 
-    @property
-    def __class__(self):  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self):
         return type(self.own) if "own" in vars(self) else FrozenMultivariate
 
     def __reduce__(self):

@@ -93,8 +93,8 @@ class Distribution:
             raise AttributeError(name)
         return getattr(self.own, name)
 
-    @property  # isinstance asks for it
-    def __class__(self):  # type: ignore[misc]
+    @property  # type: ignore[misc]  # isinstance asks for it
+    def __class__(self):
         return type(self.own)
 
     def __reduce__(self):
@@ -357,8 +357,8 @@ class Frozen:
             raise AttributeError(f"{name} of a frozen distribution whose parameters are traced")
         return getattr(self.own, name)
 
-    @property
-    def __class__(self):  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self):
         return type(self.own) if "own" in vars(self) else Frozen
 
     @property

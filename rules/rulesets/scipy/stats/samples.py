@@ -147,7 +147,8 @@ def one_moment(a, order, center):
 def skew(a, axis=0, bias=True):
     a = centred(in_one_axis(a, axis))
     n = np.shape(a)[-1]
-    y = mean(a**3) / mean(a * a) ** 1.5
+    square = a * a
+    y = mean(square * a) / mean(square) ** 1.5
     return y if bias or n < 3 else y * math.sqrt(n * (n - 1)) / (n - 2)
 
 
@@ -155,7 +156,8 @@ def skew(a, axis=0, bias=True):
 def kurtosis(a, axis=0, fisher=True, bias=True):
     a = centred(in_one_axis(a, axis))
     n = np.shape(a)[-1]
-    y = mean(a**4) / mean(a * a) ** 2
+    square = a * a
+    y = mean(square * square) / mean(square) ** 2
     if not bias and n > 3:
         y = ((n * n - 1) * y - 3 * (n - 1) ** 2) / ((n - 2) * (n - 3)) + 3
     return y - 3 if fisher else y

@@ -56,9 +56,16 @@ NONE = Formulas()
 def number(x):
     """``x`` in double precision, in which SciPy computes."""
     if not isinstance(x, Traced):
-        return array_of(x) if holds_traced(x) or innermost((x,)) is not None else np.asarray(x)
+        x = array_of(x) if holds_traced(x) or innermost((x,)) is not None else np.asarray(x)
     dtype = np.asarray(value(x)).dtype
-    return x if dtype.kind == "f" and dtype.itemsize >= 8 else astype(x, float)
+    if dtype.kind == "c":
+        raise MissingRuleError(
+            f"the rules of scipy.stats are of real numbers, not of {dtype}, in {user_line()}.\n"
+            "  write np.real(x), or the formula in NumPy"
+        )
+    if not isinstance(x, Traced) or (dtype.kind == "f" and dtype.itemsize >= 8):
+        return x
+    return astype(x, float)
 
 
 def traced_in(args, kwargs):

@@ -151,6 +151,8 @@ def test_refused():
         (lambda x: stats.multivariate_normal.cdf(x, M, COV), "cdf has no derivative"),
         (lambda x: stats.multivariate_normal.logpdf(x, M, np.ones((3, 3)), True), "definite"),
         (lambda x: stats.dirichlet.rvs(x), "rvs has no derivative"),
+        (lambda x: stats.dirichlet_multinomial.logpmf([1, 2, 3], x, 6), "no rule yet"),
+        (lambda x: stats.vonmises_fisher(x, 2.0).logpdf(M), "no rule yet"),
         (lambda x: stats.gaussian_kde(x, lambda kde: 0.3)(x), "bw_method"),
     ):
         with pytest.raises(MissingRuleError, match=match):

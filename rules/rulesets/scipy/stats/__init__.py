@@ -20,8 +20,9 @@ INSTEAD: dict[str, Any] = {
     if isinstance(own, stats.rv_continuous | stats.rv_discrete)
 }
 INSTEAD |= {
-    name: Multivariate(getattr(stats, name), name, formulas)
-    for name, formulas in multivariate.FORMULAS.items()
+    name: Multivariate(own, name, multivariate.FORMULAS.get(name, {}))
+    for name, own in vars(stats).items()
+    if isinstance(own, type(stats.dirichlet).__base__)
 }
 INSTEAD["gaussian_kde"] = gaussian_kde
 

@@ -22,7 +22,7 @@ INSTEAD: dict[str, Any] = {
 INSTEAD |= {
     name: Multivariate(own, name, multivariate.FORMULAS.get(name, {}))
     for name, own in vars(stats).items()
-    if isinstance(own, type(stats.dirichlet).__base__)
+    if isinstance(own, type(stats.dirichlet).__mro__[1])
 }
 INSTEAD["gaussian_kde"] = gaussian_kde
 

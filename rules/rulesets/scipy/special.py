@@ -1,0 +1,211 @@
+"""Rules for the functions of scipy.special that are no ufuncs, which have rules of their own."""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from ... import array_of, composed, non_differentiable, primitive, scalar_rule, value
+from ..arrays.numpys_own import composed_for_derivatives
+from ..special import ufuncs  # noqa: F401
+from ..special.tools import whole
+
+INSTEAD: dict[str, Any] = {}
+NO_RULE = "there is no rule for it yet"
+REFUSED: dict[str, tuple[str, str]] = {}
+
+
+def refuse(names, reason, remedy):
+    REFUSED.update({name: (reason, remedy) for name in names.split() if hasattr(special, name)})
+
+
+# SciPy's own code is made of ufuncs with rules, and is followed as it stands.
+FOLLOWED = "jvp yvp kvp ivp h1vp h2vp zeta lambertw assoc_laguerre softplus"
+for _name in FOLLOWED.split():
+    if hasattr(special, _name):
+        composed_for_derivatives(getattr(special, _name))(getattr(special, _name))
+
+
+# ---- sums of exponentials ----
+
+
+def largest(a, axis):
+    """What to subtract before ``exp``: it is no part of the derivative."""
+    real = np.real(value(a))
+    top = np.max(real, axis=axis, keepdims=True, initial=-np.inf)
+    return np.where(np.isfinite(top), top, 0)
+
+
+@composed_for_derivatives(special.logsumexp)
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    a = array_of(a) * 1.0
+    weights = 1.0 if b is None else array_of(b)
+    counts = value(weights) != 0
+    shift = largest(np.where(counts, value(a), -np.inf), axis)
+    if weights is value(weights):  # what has weight 0 may be infinite
+        a = a if np.all(counts) else np.where(counts, a, shift)
+    with np.errstate(all="ignore"):
+        total = np.sum(weights * np.exp(a - shift), axis=axis, keepdims=keepdims)
+        shift = shift if keepdims else np.reshape(shift, np.shape(total))
+        if not return_sign:
+            return np.log(total) + shift
+        size = np.abs(total)
+        sign = total / size if np.iscomplexobj(total) else np.sign(total)
+        return np.log(size) + shift, sign
+
+
+@composed_for_derivatives(special.softmax)
+def softmax(x, axis=None):
+    x = array_of(x)
+    weights = np.exp(x - largest(x, axis))
+    return weights / np.sum(weights, axis=axis, keepdims=True)
+
+
+@composed_for_derivatives(special.log_softmax)
+def log_softmax(x, axis=None):
+    x = array_of(x)
+    x = x - largest(x, axis)
+    return x - np.log(np.sum(np.exp(x), axis=axis, keepdims=True))
+
+
+# ---- factorials and what is made of them ----
+
+
+@composed_for_derivatives(special.polygamma)
+def polygamma(n, x):
+    n, x = np.array(value(n)), array_of(x)
+    sums = (-1.0) ** (n + 1) * special.gamma(n + 1.0) * special._ufuncs._zeta(n + 1.0, x)
+    return np.where(n == 0, special.psi(x), sums)
+
+
+@composed_for_derivatives(special.factorial)
+def factorial(n, exact=False, extend="zero"):
+    if exact:
+        return value(n)  # whole numbers only
+    n = array_of(n)
+    if extend == "complex":
+        return special.gamma(n + 1)
+    below = n < 0
+    return np.where(below, 0.0, special.gamma(np.where(below, 0, n) + 1))
+
+
+def chosen(formula, n, k):
+    """``formula(n, k)`` for ``0 <= k <= n``, and 0 for others."""
+    counts = (k <= n) & (n >= 0) & (k >= 0)
+    return np.where(counts, formula(np.where(counts, n, 1), np.where(counts, k, 1)), 0)
+
+
+@composed_for_derivatives(special.comb)
+def comb(N, k, *, exact=False, repetition=False):  # noqa: N803
+    if exact:
+        return value(N)
+    n, k = array_of(N), array_of(k)
+    if not repetition:
+        return chosen(special.binom, n, k)
+    return (chosen if REPETITION_ENDS else unlimited)(special.binom, n + k - 1, k)
+
+
+def unlimited(formula, n, k):
+    return formula(n, k)
+
+
+# In older releases of SciPy the number of draws with repetition was 0 for ``n < 1``, too.
+REPETITION_ENDS = special.comb(0.4, 2.0, repetition=True) == 0
+
+
+@composed_for_derivatives(special.perm)
+def perm(N, k, exact=False):  # noqa: N803
+    if exact:
+        return value(N)
+    return chosen(lambda n, k: special.poch(n - k + 1, k), array_of(N), array_of(k))
+
+
+@composed_for_derivatives(special.multigammaln)
+def multigammaln(a, d):
+    logs = [special.gammaln(array_of(a) - j / 2) for j in range(int(d))]
+    return sum(logs) + d * (d - 1) / 4 * math.log(math.pi)
+
+
+# ---- spherical Bessel functions ----
+
+
+def spherical(f, sign):
+    """``f'' + 2/z f' = (n (n+1) / z**2 + sign) f`` (DLMF 10.47)."""
+
+    @primitive
+    def at(n, z):
+        return f(n, z)
+
+    @primitive
+    def slope(n, z):
+        return f(n, z, True)
+
+    n_is_whole = whole(f, "the order n")
+    scalar_rule(at, n_is_whole, lambda _, n, z: slope(n, z))
+    scalar_rule(
+        slope, n_is_whole, lambda y, n, z: (n * (n + 1.0) / z**2 + sign) * at(n, z) - 2 / z * y
+    )
+
+    @composed(f)
+    def spherical_bessel(n, z, derivative=False):
+        return slope(n, z) if derivative else at(n, z)
+
+    return at, slope
+
+
+SPHERICAL = [
+    part
+    for f, sign in (
+        (special.spherical_jn, -1),
+        (special.spherical_yn, -1),
+        (special.spherical_in, 1),
+        (special.spherical_kn, 1),
+    )
+    for part in spherical(f, sign)
+]
+
+
+@composed_for_derivatives(special.diric)
+def diric(x, n):
+    """``sin(n u) / (n sin(u))`` of ``u = x / 2``, by its series where that is 0 / 0."""
+    x, n = array_of(x), np.array(value(n))
+    turns = np.rint(value(x) / (2 * math.pi))
+    u = x / 2 - math.pi * turns
+    near = np.abs(u) * np.maximum(n, 1) < 1e-3
+    small, far = np.where(near, u, 0.0), np.where(near, 1.0, u)
+    square = small * small
+    series = 1 - (n * n - 1) * square * (1 / 6 - (3 * n * n - 7) * square / 360)
+    with np.errstate(all="ignore"):
+        y = np.where(near, series, np.sin(n * far) / (n * np.sin(far)))
+        return y * np.where(turns * (n - 1) % 2 == 0, 1.0, -1.0)
+
+
+# ---- constants, and what has no rule ----
+
+CONSTANT = """ai_zeros bei_zeros beip_zeros ber_zeros bernoulli berp_zeros bi_zeros erf_zeros
+    euler fresnel_zeros fresnelc_zeros fresnels_zeros jn_zeros jnjnp_zeros jnp_zeros jnyn_zeros
+    kei_zeros keip_zeros kelvin_zeros ker_zeros kerp_zeros stirling2 y0_zeros y1_zeros y1p_zeros
+    yn_zeros ynp_zeros geterr seterr
+    legendre chebyt chebyu chebyc chebys laguerre hermite hermitenorm sh_legendre sh_chebyt
+    sh_chebyu roots_legendre roots_chebyt roots_chebyu roots_chebyc roots_chebys roots_laguerre
+    roots_hermite roots_hermitenorm roots_sh_legendre roots_sh_chebyt roots_sh_chebyu p_roots
+    t_roots u_roots c_roots s_roots l_roots h_roots he_roots ps_roots ts_roots us_roots"""
+for _name in CONSTANT.split():
+    if hasattr(special, _name):
+        non_differentiable(getattr(special, _name))
+
+refuse("factorial2 factorialk", "it is of whole numbers", "special.gamma, or poch")
+refuse("jacobi genlaguerre gegenbauer sh_jacobi", "it gives a series of NumPy's own",
+       "special.eval_jacobi, eval_genlaguerre, eval_gegenbauer or eval_sh_jacobi")  # fmt: skip
+refuse("""roots_jacobi roots_genlaguerre roots_gegenbauer roots_sh_jacobi j_roots la_roots
+       cg_roots js_roots""", NO_RULE, "cr.stop_gradient(alpha) for its parameters")  # fmt: skip
+refuse("assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all sph_legendre_p "
+       "sph_legendre_p_all sph_harm_y sph_harm_y_all", NO_RULE,
+       "special.eval_legendre, or lpmv")  # fmt: skip
+refuse("lpmn lpn clpmn lqmn lqn", NO_RULE, "special.lpmv")
+refuse("pbdn_seq pbdv_seq pbvv_seq", NO_RULE, "special.pbdv or pbvv for each order")
+refuse("lmbda riccati_jn riccati_yn", NO_RULE, "special.jv, spherical_jn or spherical_yn")
+refuse("mathieu_even_coef mathieu_odd_coef", NO_RULE, "special.mathieu_cem or mathieu_sem")
+refuse("obl_cv_seq pro_cv_seq", NO_RULE, "special.obl_cv or pro_cv for each degree")
+refuse("ellip_harm ellip_harm_2 ellip_normal", NO_RULE, "cr.stop_gradient of the argument")

@@ -1,0 +1,49 @@
+"""The transforms of Box and Cox, and of Yeo and Johnson."""
+
+import numpy as np
+from scipy import special, stats
+
+from .....config import MissingRuleError, user_line
+from .... import value
+from .samples import floats, in_one_axis, of_samples
+
+
+def given_power(f, lmbda):
+    if lmbda is None:
+        raise MissingRuleError(
+            f"scipy.stats.{f} has no derivative where it looks for lmbda, in {user_line()}.\n"
+            f"  give lmbda, or find it by an optimizer around the gradient of {f}_llf"
+        )
+
+
+@of_samples(stats.boxcox)
+def boxcox(x, lmbda=None, alpha=None, optimizer=None):
+    given_power("boxcox", lmbda)
+    return special.boxcox(floats(x), lmbda)
+
+
+def yeojohnson_of(x, lmbda):
+    right = value(x) >= 0
+    up = special.boxcox1p(np.where(right, x, 0.0), lmbda)
+    return np.where(right, up, -special.boxcox1p(np.where(right, 0.0, -x), 2 - lmbda))
+
+
+@of_samples(stats.yeojohnson)
+def yeojohnson(x, lmbda=None):
+    given_power("yeojohnson", lmbda)
+    return yeojohnson_of(floats(x), lmbda)
+
+
+@of_samples(stats.boxcox_llf)
+def boxcox_llf(lmb, data, axis=0):
+    data = in_one_axis(data, axis)
+    spread = np.log(np.var(special.boxcox(data, lmb), axis=-1))
+    return (lmb - 1) * np.sum(np.log(data), axis=-1) - np.shape(data)[-1] / 2 * spread
+
+
+@of_samples(stats.yeojohnson_llf)
+def yeojohnson_llf(lmb, data, axis=0):
+    data = in_one_axis(data, axis)
+    spread = np.log(np.var(yeojohnson_of(data, lmb), axis=-1))
+    signed = np.where(value(data) >= 0, np.log1p(np.abs(data)), -np.log1p(np.abs(data)))
+    return (lmb - 1) * np.sum(signed, axis=-1) - np.shape(data)[-1] / 2 * spread

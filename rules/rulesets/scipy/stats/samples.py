@@ -1,0 +1,353 @@
+"""What scipy.stats says of a sample: moments, means, spreads, distances, transforms."""
+
+import inspect
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from .....config import MissingRuleError, user_line
+from .... import array_of, astype, composed, innermost, name_of, value
+from ...arrays.numpys_own import with_values
+
+
+def floats(x):
+    """An array of floating point numbers."""
+    x = array_of(x)
+    return x if np.asarray(value(x)).dtype.kind in "fc" else astype(x, float)
+
+
+def in_one_axis(x, axis):
+    """``x`` with what ``axis`` says as the last one."""
+    x = floats(x)
+    if axis is None:
+        return np.reshape(x, -1)
+    axes = (axis,) if np.ndim(axis) == 0 else tuple(axis)
+    x = np.moveaxis(x, axes, range(-len(axes), 0))
+    return np.reshape(x, (*np.shape(x)[: -len(axes)], -1))
+
+
+def of_samples(f):
+    """Decorator: as ``composed``, with SciPy's own value, for functions that leave axes out.
+
+    The body may keep the axes or drop them. It is not told of ``keepdims`` and ``nan_policy``.
+    """
+
+    def define(body):
+        signature = inspect.signature(f)
+
+        @composed(f)
+        def summary(*args, **kwargs):
+            own = f(*value(args), **value(kwargs))
+            given = dict(signature.bind(*args, **kwargs).arguments)
+            given.pop("keepdims", None)
+            if given.pop("nan_policy", "propagate") == "omit":
+                refuse_nan(f, given)
+            with np.errstate(all="ignore"):
+                return placed(body(**given), own)
+
+        return body
+
+    return define
+
+
+def refuse_nan(f, given):
+    for x in value(tuple(given.values())):
+        if isinstance(x, np.ndarray | list | tuple | float) and np.any(
+            np.isnan(np.asarray(x, float))
+        ):
+            raise MissingRuleError(
+                f"{name_of(f)} has no rule for data with NaN and nan_policy='omit', in "
+                f"{user_line()}.\n  write it of the data that are not NaN"
+            )
+
+
+def placed(y, own):
+    """``y`` as SciPy gives it: in its shape, with its numbers, in its tuple."""
+    if not isinstance(y, tuple):
+        return with_values(np.reshape(y, np.shape(own)), own)
+    parts = [placed(part, own_part) for part, own_part in zip(y, own)]
+    return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
+
+
+def mean(x):
+    return np.mean(x, axis=-1, keepdims=True)
+
+
+def centred(x):
+    return x - mean(x)
+
+
+def variance(x, ddof=0):
+    return np.var(x, axis=-1, ddof=ddof, keepdims=True)
+
+
+# ---- means ---------------------------------------------------------------------------------------
+
+
+def weighted_mean(x, axis, weights):
+    if weights is None:
+        return mean(in_one_axis(x, axis))
+    weights = np.broadcast_to(floats(weights), np.shape(x))
+    weights = in_one_axis(weights, axis)
+    total = np.sum(weights, axis=-1, keepdims=True)
+    return np.sum(weights * in_one_axis(x, axis), axis=-1, keepdims=True) / total
+
+
+def of_dtype(a, dtype):
+    return floats(a) if dtype is None else astype(array_of(a), dtype)
+
+
+@of_samples(stats.gmean)
+def gmean(a, axis=0, dtype=None, weights=None):
+    return np.exp(weighted_mean(np.log(of_dtype(a, dtype)), axis, weights))
+
+
+@of_samples(stats.hmean)
+def hmean(a, axis=0, dtype=None, weights=None):
+    return 1 / weighted_mean(1 / of_dtype(a, dtype), axis, weights)
+
+
+@of_samples(stats.pmean)
+def pmean(a, p, axis=0, dtype=None, weights=None):
+    if value(p) == 0:
+        if innermost((p,)) is not None:
+            raise MissingRuleError(f"scipy.stats.pmean has no rule in p at 0, in {user_line()}.\n"
+                                   "  write stats.gmean")  # fmt: skip
+        return gmean(a, axis, dtype, weights)
+    return weighted_mean(of_dtype(a, dtype) ** p, axis, weights) ** (1 / p)
+
+
+@of_samples(stats.trim_mean)
+def trim_mean(a, proportiontocut, axis=0):
+    a = np.sort(in_one_axis(a, axis), axis=-1)
+    n = np.shape(a)[-1]
+    cut = int(value(proportiontocut) * n)
+    return mean(a[..., cut : n - cut])
+
+
+# ---- moments -------------------------------------------------------------------------------------
+
+
+@of_samples(stats.moment)
+def moment(a, order=1, axis=0, center=None):
+    a = in_one_axis(a, axis)
+    if np.ndim(order):
+        return np.stack([one_moment(a, k, center) for k in order])
+    return one_moment(a, order, center)
+
+
+def one_moment(a, order, center):
+    if center is None:
+        return mean(centred(a) ** order) if order > 1 else mean(a * 0) + (order == 0)
+    return mean((a - center) ** order)
+
+
+@of_samples(stats.skew)
+def skew(a, axis=0, bias=True):
+    a = centred(in_one_axis(a, axis))
+    n = np.shape(a)[-1]
+    square = a * a
+    y = mean(square * a) / mean(square) ** 1.5
+    return y if bias or n < 3 else y * math.sqrt(n * (n - 1)) / (n - 2)
+
+
+@of_samples(stats.kurtosis)
+def kurtosis(a, axis=0, fisher=True, bias=True):
+    a = centred(in_one_axis(a, axis))
+    n = np.shape(a)[-1]
+    square = a * a
+    y = mean(square * square) / mean(square) ** 2
+    if not bias and n > 3:
+        y = ((n * n - 1) * y - 3 * (n - 1) ** 2) / ((n - 2) * (n - 3)) + 3
+    return y - 3 if fisher else y
+
+
+@of_samples(stats.variation)
+def variation(a, axis=0, ddof=0):
+    a = in_one_axis(a, axis)
+    return np.sqrt(variance(a, ddof)) / mean(a)
+
+
+@of_samples(stats.sem)
+def sem(a, axis=0, ddof=1):
+    a = in_one_axis(a, axis)
+    return np.sqrt(variance(a, ddof) / np.shape(a)[-1])
+
+
+@of_samples(stats.gstd)
+def gstd(a, axis=0, ddof=1):
+    return np.exp(np.sqrt(variance(np.log(in_one_axis(a, axis)), ddof)))
+
+
+@of_samples(stats.kstat)
+def kstat(data, n=2, axis=None):
+    """Unbiased estimates of the cumulants (Kendall, Stuart 12.6)."""
+    a = in_one_axis(data, axis)
+    count = np.shape(a)[-1]
+    if n == 1:
+        return mean(a)
+    if n == 2:
+        return variance(a, 1)
+    a = centred(a)
+    if n == 3:
+        return count**2 / ((count - 1) * (count - 2)) * mean(a**3)
+    scale = count**2 / ((count - 1) * (count - 2) * (count - 3))
+    return scale * ((count + 1) * mean(a**4) - 3 * (count - 1) * mean(a * a) ** 2)
+
+
+@of_samples(stats.kstatvar)
+def kstatvar(data, n=2, axis=None):
+    count = np.shape(in_one_axis(data, axis))[-1]
+    if n == 1:
+        return kstat(data, 2, axis) / count
+    second, fourth = kstat(data, 2, axis), kstat(data, 4, axis)
+    return (2 * count * second**2 + (count - 1) * fourth) / (count * (count + 1))
+
+
+@of_samples(stats.describe)
+def describe(a, axis=0, ddof=1, bias=True):
+    x = in_one_axis(a, axis)
+    ends = np.min(x, axis=-1), np.max(x, axis=-1)
+    spread = variance(x, ddof), skew(a, axis, bias), kurtosis(a, axis, True, bias)
+    return Described(np.shape(x)[-1], ends, mean(x), *spread)
+
+
+Described = type(stats.describe(np.arange(4.0)))
+
+
+# ---- within limits -------------------------------------------------------------------------------
+
+
+def within(a, limits, inclusive):
+    low, high = (None, None) if limits is None else value(tuple(limits))
+    x, kept = value(a), np.ones(np.shape(a), bool)
+    if low is not None:
+        kept &= (x >= low) if inclusive[0] else (x > low)
+    if high is not None:
+        kept &= (x <= high) if inclusive[1] else (x < high)
+    return kept
+
+
+def sum_of(kept, a):
+    return np.sum(np.where(kept, a, 0.0), axis=-1, keepdims=True)
+
+
+@of_samples(stats.tmean)
+def tmean(a, limits=None, inclusive=(True, True), axis=None):
+    a = in_one_axis(a, axis)
+    kept = within(a, limits, inclusive)
+    return sum_of(kept, a) / np.sum(kept, axis=-1, keepdims=True)
+
+
+@of_samples(stats.tvar)
+def tvar(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
+    a = in_one_axis(a, axis)
+    kept = within(a, limits, inclusive)
+    n = np.sum(kept, axis=-1, keepdims=True)
+    return sum_of(kept, (a - sum_of(kept, a) / n) ** 2) / (n - ddof)
+
+
+@of_samples(stats.tstd)
+def tstd(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
+    return np.sqrt(tvar(a, limits, inclusive, axis, ddof))
+
+
+@of_samples(stats.tsem)
+def tsem(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
+    n = np.sum(within(in_one_axis(a, axis), limits, inclusive), axis=-1, keepdims=True)
+    return np.sqrt(tvar(a, limits, inclusive, axis, ddof) / n)
+
+
+@of_samples(stats.tmin)
+def tmin(a, lowerlimit=None, axis=0, inclusive=True):
+    a = in_one_axis(a, axis)
+    kept = within(a, (lowerlimit, None), (inclusive, True))
+    return np.min(np.where(kept, a, np.inf), axis=-1)
+
+
+@of_samples(stats.tmax)
+def tmax(a, upperlimit=None, axis=0, inclusive=True):
+    a = in_one_axis(a, axis)
+    kept = within(a, (None, upperlimit), (True, inclusive))
+    return np.max(np.where(kept, a, -np.inf), axis=-1)
+
+
+# ---- scores --------------------------------------------------------------------------------------
+
+
+@of_samples(stats.zmap)
+def zmap(scores, compare, axis=0, ddof=0):
+    compare = floats(compare)
+    centre = np.mean(compare, axis=axis, keepdims=True)
+    return (floats(scores) - centre) / np.std(compare, axis=axis, ddof=ddof, keepdims=True)
+
+
+@of_samples(stats.zscore)
+def zscore(a, axis=0, ddof=0):
+    return zmap(a, a, axis, ddof)
+
+
+@of_samples(stats.gzscore)
+def gzscore(a, axis=0, ddof=0):
+    return zscore(np.log(floats(a)), axis, ddof)
+
+
+# ---- order, circles, entropy ---------------------------------------------------------------------
+
+
+@of_samples(stats.iqr)
+def iqr(x, axis=None, rng=(25, 75), scale=1.0, interpolation="linear"):
+    scales = {"normal": 2 * special.ndtri(0.75), "raw": 1.0}
+    scale = scales[scale.lower()] if isinstance(scale, str) else scale
+    low, high = np.percentile(in_one_axis(x, axis), sorted(rng), axis=-1, method=interpolation)
+    return (high - low) / scale
+
+
+@of_samples(stats.median_abs_deviation)
+def median_abs_deviation(x, axis=0, center=None, scale=1.0):
+    x = in_one_axis(x, axis)
+    middle = np.median(x, axis=-1) if center is None else center(x, axis=-1)
+    scale = special.ndtri(0.75) if isinstance(scale, str) else scale
+    return np.median(np.abs(x - np.expand_dims(middle, -1)), axis=-1) / scale
+
+
+def resultant(samples, high, low, axis):
+    """The mean of the points on the unit circle, and the length of the circle over 2 pi."""
+    unit = (high - low) / (2 * math.pi)
+    angles = (in_one_axis(samples, axis) - low) / unit
+    return mean(np.sin(angles)), mean(np.cos(angles)), unit
+
+
+@of_samples(stats.circmean)
+def circmean(samples, high=2 * math.pi, low=0, axis=None):
+    y, x, unit = resultant(samples, high, low, axis)
+    angle = np.arctan2(y, x)
+    return low + unit * np.where(angle < 0, angle + 2 * math.pi, angle)
+
+
+@of_samples(stats.circvar)
+def circvar(samples, high=2 * math.pi, low=0, axis=None):
+    return 1 - np.hypot(*resultant(samples, high, low, axis)[:2])
+
+
+@of_samples(stats.circstd)
+def circstd(samples, high=2 * math.pi, low=0, axis=None, normalize=False):
+    y, x, unit = resultant(samples, high, low, axis)
+    width = np.sqrt(-2 * np.log(np.hypot(y, x)))
+    return width if normalize else width * unit
+
+
+@of_samples(stats.entropy)
+def entropy(pk, qk=None, base=None, axis=0):
+    pk = floats(pk)
+    if qk is None:
+        pk = in_one_axis(pk, axis)
+        terms = special.entr(pk / np.sum(pk, axis=-1, keepdims=True))
+    else:
+        shape = np.broadcast_shapes(np.shape(pk), np.shape(qk))
+        p, q = (in_one_axis(np.broadcast_to(floats(x), shape), axis) for x in (pk, qk))
+        p, q = (x / np.sum(x, axis=-1, keepdims=True) for x in (p, q))
+        terms = special.rel_entr(p, q)
+    total = np.sum(terms, axis=-1)
+    return total if base is None else total / np.log(base)

@@ -1,0 +1,91 @@
+"""Cases of scipy.stats' functions of samples, at generic points."""
+
+import inspect
+
+import numpy as np
+
+from chainrules.rules import rrule
+from chainrules.rules.rulesets.scipy import stats as rules
+from chainrules.scipy import stats
+
+
+def case(*args, **kwargs):
+    return args, kwargs
+
+
+def real(*shape, seed=0):
+    return np.random.default_rng((29, seed, *shape)).normal(size=shape)
+
+
+A = real(5, 3)
+P = np.exp(0.5 * A)
+W = np.exp(real(5, 3, seed=1))
+X = real(7)
+Y = real(6, seed=2)
+LIMITS = (-1.0, 1.1)
+
+SAMPLE = [case(A), case(A, axis=1), case(A, axis=None), case(X, keepdims=True)]
+POSITIVE = [case(P), case(P, axis=1), case(P, axis=None), case(P, axis=(0, 1))]
+CASES: dict = {
+    stats.gmean: [*POSITIVE, case(P, weights=W), case(P, 1, weights=W)],
+    stats.hmean: [*POSITIVE, case(P, weights=W)],
+    stats.pmean: [case(P, 2.5), case(P, -1.5, axis=None, weights=W), case(P, 0)],
+    stats.trim_mean: [case(A, 0.25), case(X, 0.15, axis=None)],
+    stats.moment: [case(A, 3), case(A, 2, axis=None), case(X, order=[1, 2, 3]), case(A, 1),
+                   case(A, 2, center=0.3)],
+    stats.skew: [*SAMPLE, case(A, bias=False)],
+    stats.kurtosis: [*SAMPLE, case(A, bias=False), case(A, fisher=False)],
+    stats.variation: [*SAMPLE, case(A, ddof=1)],
+    stats.sem: [*SAMPLE, case(A, ddof=0)],
+    stats.gstd: [case(P), case(P, axis=1, ddof=0)],
+    stats.kstat: [case(X, 1), case(X), case(X, 3), case(A, 4)],
+    stats.kstatvar: [case(X, 1), case(X)],
+    stats.describe: [case(A), case(X, bias=False)],
+    stats.tmean: [case(A, LIMITS), case(A, (None, 0.9), (True, False), 1), case(X)],
+    stats.tvar: [case(A, LIMITS), case(A, LIMITS, axis=None, ddof=0), case(X)],
+    stats.tstd: [case(A, LIMITS), case(X)],
+    stats.tsem: [case(A, LIMITS), case(X)],
+    stats.tmin: [case(A, -0.8), case(A, -0.8, 1, False), case(X, axis=None)],
+    stats.tmax: [case(A, 0.8), case(X)],
+    stats.zscore: [case(A), case(A, 1, 1), case(A, None)],
+    stats.zmap: [case(A, P), case(real(3), P, ddof=1)],
+    stats.gzscore: [case(P), case(P, axis=1)],
+    stats.iqr: [case(A), case(A, 1), case(X, rng=(10, 70), scale="normal")],
+    stats.median_abs_deviation: [case(A), case(X, scale="normal"), case(X, center=np.mean)],
+    stats.circmean: [case(A), case(A, 3.0, -3.0, 1)],
+    stats.circvar: [case(A), case(A, axis=1)],
+    stats.circstd: [case(A), case(A, high=9.0, axis=1), case(A, normalize=True)],
+    stats.entropy: [case(P), case(P, W), case(P, axis=1, base=2), case(P, W[:, :1], 3.0)],
+    stats.wasserstein_distance: [case(X, Y), case(X, Y, P[0, 0] + X**2, W[0, 0] + Y**2)],
+    stats.energy_distance: [case(X, Y), case(X, Y, P[0, 0] + X**2, W[0, 0] + Y**2)],
+    stats.boxcox: [case(P[:, 0], 0.4), case(P[:, 0], lmbda=-0.3)],
+    stats.yeojohnson: [case(X, 0.4), case(X, 2.3)],
+    stats.boxcox_llf: [case(0.4, P[:, 0]), case(-0.3, P)],
+    stats.pearsonr: [case(X, X**2 + P[0, 0]), case(X, X**3 - 1, alternative="less"),
+                     case(A[:, 0], P[:, 1])],
+    stats.pointbiserialr: [case(X > 0, X**2)],
+    stats.linregress: [case(X, X**2), case(X, np.sin(X), alternative="greater")],
+    stats.ttest_1samp: [case(A, 0.3), case(A, 0.3, axis=1, alternative="less"), case(X, 0.1)],
+    stats.ttest_rel: [case(A, P), case(A, P, axis=None, alternative="greater")],
+    stats.ttest_ind: [case(A, P[:4]), case(X, Y, equal_var=False), case(A, P, axis=1)],
+    stats.ttest_ind_from_stats: [case(0.3, 1.2, 7, 0.9, 0.7, 5),
+                                 case(X, X**2 + 1, 7, 0.9, 0.7, 5, equal_var=False)],
+    stats.f_oneway: [case(X, Y, A[:, 0]), case(A, P, axis=1)],
+    stats.bartlett: [case(X, Y, A[:, 0])],
+    stats.jarque_bera: [case(X), case(A, axis=1)],
+    stats.chisquare: [case(P[:, 0]), case(P, axis=1)],
+    stats.power_divergence: [case(P, lambda_=name) for name in
+                             ("pearson", "log-likelihood", "mod-log-likelihood", "cressie-read")],
+    stats.yeojohnson_llf: [case(0.4, X), case(1.3, A)],
+}  # fmt: skip
+if "sum_check" in inspect.signature(stats.chisquare).parameters:
+    CASES[stats.chisquare].append(case(P, W, ddof=1, sum_check=False))
+OF_ONE_DTYPE = set(CASES)
+FIXED = {
+    stats.trim_mean: (1,), stats.tmean: (1,), stats.tvar: (1,), stats.tstd: (1,), stats.tsem: (1,),
+    stats.tmin: (1,), stats.tmax: (1,),
+}  # fmt: skip
+WITHOUT_CASES = {
+    f for f in vars(rules.stats).values()
+    if inspect.isroutine(f) and (kind := rrule.kind_of(f)) is not None and kind.constant
+}  # fmt: skip

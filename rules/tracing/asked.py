@@ -19,7 +19,10 @@ from ...config import user_frame
 # Modules whose globals see traced values: how often each was adopted, by the id of its globals.
 adopted: Counter = Counter()
 # The modules of SciPy that chainrules.scipy shows with functions that see traced values.
-FAMILIES = ("interpolate", "linalg", "spatial", "spatial.distance", "spatial.transform")
+FAMILIES = (
+    "fft", "interpolate", "linalg", "ndimage", "signal", "spatial", "spatial.distance",
+    "spatial.transform", "special", "stats",
+)  # fmt: skip
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
     "atan2": "arctan2", "atanh": "arctanh", "fsum": "sum", "dist": "linalg.norm", "pow": "power",

@@ -121,7 +121,7 @@ def row_of(name: str, f: Any, refused: dict[str, tuple[str, str]] = REFUSED) -> 
         missing = missing_partials(f)
         status += f", but refused in an argument: {'; '.join(missing)}" if missing else ""
         return Row(name, status, forward is not None, reverse is not None)
-    if name in REASONS:
+    if name in REASONS and refused is REFUSED:
         return Row(name, f"no input to differentiate: {REASONS[name]}", False, False)
     if name in refused:
         reason, remedy = refused[name]

@@ -7,11 +7,12 @@ import numpy as np
 
 from .rules import frule
 from .rules.tracing.array import TracedArray
-from .rules.tracing.number import TracedNumber
+from .rules.tracing.number import OfNumPys, TracedNumber
 
 # What is written out in Python, and is not one call of a NumPy function.
 IN_PYTHON = {
     "fill": "writes: as x[...] = v",
+    "item": "an entry, as a traced number",
     "flat": "entries to read and to write",
     "tolist": "a list of traced numbers",
 }
@@ -43,6 +44,8 @@ def followed(status: str) -> bool:
 def status_of(cls: type, name: str) -> str:
     """Say what a traced value of class ``cls`` does with its attribute ``name``."""
     found = inspect.getattr_static(cls, name, None)
+    if isinstance(found, OfNumPys):
+        found = found.part
     if found is None:
         return f"refused: cannot be followed; write cr.value(x).{name}"
     if not isinstance(found, property) and not inspect.isfunction(found):
@@ -52,7 +55,7 @@ def status_of(cls: type, name: str) -> str:
         return "passed through"
     made_by = body.__qualname__.partition(".")[0]
     inside = inspect.getclosurevars(body).nonlocals
-    if made_by == "_constant_method":
+    if made_by in ("_constant_method", "_truth_method"):
         return "non-differentiable"
     if made_by in ("_constant_property", "_read"):
         return "passed through"

@@ -254,4 +254,4 @@ PROGRAMS = [
     ("gammas", gammas, (1.7,)),
 ]
 
-REFUSED = []
+REFUSED: list = []

@@ -505,4 +505,4 @@ PROGRAMS = [
     ("oper", oper, (v3,)),
 ]
 
-REFUSED = []
+REFUSED: list = []

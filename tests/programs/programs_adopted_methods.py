@@ -696,4 +696,4 @@ PROGRAMS = [
     ("pid_class_attr", pid_class_attr, (1.2,)),
 ]
 
-REFUSED = []
+REFUSED: list = []

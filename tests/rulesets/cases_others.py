@@ -36,6 +36,7 @@ X = real(4)
 A = real(2, 3)
 S = real(3, 3)
 Z = X + 1j * real(4, seed=1)
+SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
 N = np.array([2, 0, 2, 1])
 
 
@@ -80,6 +81,7 @@ PRIMITIVES: dict = {
     numpy_counts.representatives: [
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],
+    numpy_linalg.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
     quotients.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.kink: [case(X, X > 9), case(Z, X > 9)],
     quotients.quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
@@ -100,6 +102,8 @@ POLYNOMIALS: dict = {
 WITHOUT_CASES = {matrix_functions.frechet, numpys_own.with_value}
 # Positions of arguments that are options.
 FIXED: dict = {}
+SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
+
 CASES: dict = {**HIGHER_ORDER, **PRIMITIVES, **SCIMATH, **POLYNOMIALS}
 for _f in FUNCTIONS.values():
     if _f.__name__.endswith("roots"):

@@ -26,6 +26,7 @@ from ... import (
 )
 from ..arrays.numpys_own import composed_for_derivatives
 from ..arrays.products import adjoint
+from .matrix_functions import matrix_function
 from .triangular import are_plain, solve_by_blocks
 
 non_differentiable(np.linalg.matrix_rank)
@@ -156,10 +157,38 @@ def matrix_power(a, n):
 # ---- pseudo-inverses ------------------------------------------------------------------------
 
 
-@frule.register(np.linalg.pinv)
-def pinv_frule(tangents, pinv, a, *, rcond=None, rtol=np._NoValue):
+@composed_for_derivatives(np.linalg.pinv)
+def pinv(a, rcond=None, *, rtol=np._NoValue):
+    bound = rcond if rtol is np._NoValue else rtol
+    if bound is None or not cuts(a, bound):
+        return pseudo_inverse(a, rcond, rtol)
+    least = (np.max(np.linalg.svdvals(value(a)), axis=-1) * bound) ** 2
+
+    def inverse(w):
+        kept = value(w) > np.reshape(least, np.shape(least) + (1,) * (np.ndim(w) - np.ndim(least)))
+        return np.where(kept, 1 / np.where(kept, w, 1), 0)
+
+    # What is cut depends on ``a`` too, and a function of ``a^H @ a`` knows how.
+    return matrix_function(adjoint(a) @ a, inverse) @ adjoint(a)
+
+
+def cuts(a, bound):
+    """Say whether singular values that are none of rounding are taken for zeros."""
+    s = np.linalg.svdvals(value(a))
+    largest = np.max(s, axis=-1, keepdims=True, initial=0)
+    rounding = np.finfo(s.dtype).eps * max(np.shape(a)[-2:])
+    return np.any((s <= np.expand_dims(bound, -1) * largest) & (s > rounding * largest))
+
+
+@primitive
+def pseudo_inverse(a, rcond, rtol):
+    return np.linalg.pinv(a, rcond, rtol=rtol)
+
+
+@frule.register(pseudo_inverse)
+def pseudo_inverse_frule(tangents, pinv, a, *, rcond=None, rtol=np._NoValue):
     _, adot = tangents
-    y = pinv(a, rcond, rtol=rtol)
+    y = pinv(a, rcond, rtol)
     moved = adjoint(adot)
     inside = -y @ adot @ y
     left = y @ adjoint(y) @ (moved - moved @ a @ y)
@@ -167,8 +196,8 @@ def pinv_frule(tangents, pinv, a, *, rcond=None, rtol=np._NoValue):
     return y, inside + left + right
 
 
-@rrule.register(np.linalg.pinv)
-def pinv_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
+@rrule.register(pseudo_inverse)
+def pseudo_inverse_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
     """Pseudo-inverse of each matrix in a stack, where the rank does not change.
 
     ``ydot = -y @ adot @ y + y @ y^H @ adot^H @ (I - a @ y) + (I - y @ a) @ adot^H @ y^H @ y``.
@@ -176,17 +205,17 @@ def pinv_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
     Shapes: ``a``: (..., m, n); ``y``, ``ybar``: (..., n, m).
     Source: Golub and Pereyra (1973), the differentiation of pseudo-inverses.
     """
-    y = pinv(a, rcond, rtol=rtol)
+    y = pinv(a, rcond, rtol)
     project_a = ProjectTo(a)
 
-    def pinv_pullback(ybar):
+    def pseudo_inverse_pullback(ybar):
         moved = adjoint(ybar)  # (..., m, n)
         inside = -adjoint(y) @ ybar @ adjoint(y)
         left = (moved - adjoint(y) @ adjoint(a) @ moved) @ y @ adjoint(y)
         right = adjoint(y) @ y @ (moved - moved @ y @ a)
         return NoTangent(), project_a(inside + left + right)
 
-    return y, pinv_pullback
+    return y, pseudo_inverse_pullback
 
 
 @composed_for_derivatives(np.linalg.lstsq)

@@ -44,7 +44,7 @@ class _Seeing(type):
         return issubclass(other, cls.__base__)  # type: ignore[arg-type]
 
     def __eq__(cls, other: Any) -> bool:
-        return other is cls or other is cls.__base__
+        return True if other is cls or other is cls.__base__ else NotImplemented
 
     def __hash__(cls) -> int:
         return hash(cls.__base__)

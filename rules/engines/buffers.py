@@ -61,11 +61,11 @@ class BufferLevel(Level):
             self._receive(args[0], innermost(rest))
             return f(args[0].value, *rest[0], **rest[1])
         y = f(*all_settled(args), **all_settled(kwargs))
-        if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
-            y = buffer(y)  # where it is a new array
         for x in iterate_leaves((args, kwargs)):
             if type(x) is BufferArray and not isinstance(x.value, Traced):
                 y = self._tied(y, x, f, args, kwargs)
+        if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
+            return buffer_if_new(y, (args, kwargs))
         return y
 
     def _tied(self, y: Any, x: Any, f: Any, args: tuple, kwargs: dict) -> Any:
@@ -139,6 +139,17 @@ def is_writer(f: Any) -> bool:
 def buffer(y: Any) -> Any:
     """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
     return _wrapped(y) if is_running() and is_fresh(y) else y
+
+
+def buffer_if_new(y: Any, given: Any) -> Any:
+    """As ``buffer``, for what a function returned; a view of what it was ``given`` is none."""
+    if type(y) is not np.ndarray or not y.flags.writeable:
+        return y
+    for x in iterate_leaves(given):
+        x = settled(x)
+        if type(x) is np.ndarray and np.may_share_memory(x, y):
+            return y
+    return buffer(y)
 
 
 def _wrapped(y: np.ndarray) -> Any:

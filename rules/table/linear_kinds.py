@@ -115,6 +115,10 @@ class LinearRule(Kind):
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (False,)
 
+    def counts(self, i: int, flags: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        # Of the imaginary part of real flags nothing would be left.
+        return flags if self.elementwise else Kind.counts(self, i, flags, args, kwargs, space)
+
 
 def _of_flags(x: Any, xdot: Any) -> Any:
     # Flags have no tangents, but join arrays as zeros and ones; among tangents, as zeros.

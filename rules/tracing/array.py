@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
+from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
-from .number import OfNumPys, TracedNumber
+from .number import TracedNumber
 from .out_and_where import check_cast
 from .refusals import describe
 from .views import (
@@ -263,6 +264,4 @@ class TracedArray(TracedNumber):
     __delitem__ = _refused("del x[index]", "write x = np.delete(x, index)")
 
 
-for _name, _part in vars(TracedNumber).items():  # an array is always NumPy's
-    if isinstance(_part, OfNumPys) and _name not in vars(TracedArray):
-        setattr(TracedArray, _name, _part.part)
+hide_from_pythons(TracedNumber, TracedArray)

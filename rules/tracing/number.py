@@ -15,6 +15,7 @@ import numpy as np
 
 from ...config import MissingRuleError, user_line
 from ..signatures import positional_names
+from .duck_typing import PYTHONS
 from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
@@ -109,26 +110,6 @@ _INSTEAD = {
     "numpy": "write cr.value(x), where no derivative is wanted",
     "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
 }
-
-
-PYTHONS = (float, int, complex, bool)
-
-
-class OfNumPys:
-    """A method that NumPy's numbers have, and Python's have not: programs ask by ``hasattr``."""
-
-    def __init__(self, part: Any) -> None:
-        self.part = part
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, x: Any, owner: type) -> Any:
-        if x is not None and type_under(x) in PYTHONS:
-            raise AttributeError(
-                f"'{type_under(x).__name__}' object has no attribute {self.name!r}"
-            )
-        return self.part.__get__(x, owner)
 
 
 class TracedNumber(Traced):
@@ -429,11 +410,3 @@ for _ufunc in (
         setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
-
-
-for _name, _part in list(vars(TracedNumber).items()):
-    _of_numpys = callable(_part) and hasattr(np.float64, _name) and not hasattr(float, _name)
-    if _of_numpys and not _name.startswith("_"):
-        _descriptor = OfNumPys(_part)
-        _descriptor.__set_name__(TracedNumber, _name)
-        setattr(TracedNumber, _name, _descriptor)

@@ -4,7 +4,7 @@ Examples
 --------
 >>> import chainrules as cr
 >>> from chainrules import cmath
->>> cr.grad(lambda t: cmath.exp(1j * t).imag)(0.0)
+>>> float(cr.grad(lambda t: cmath.exp(1j * t).imag)(0.0))
 1.0
 """
 

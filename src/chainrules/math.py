@@ -4,7 +4,7 @@ Examples
 --------
 >>> import chainrules as cr
 >>> from chainrules import math
->>> cr.grad(lambda x: math.exp(x) * math.hypot(x, 4.0))(0.0)
+>>> float(cr.grad(lambda x: math.exp(x) * math.hypot(x, 4.0))(0.0))
 4.0
 """
 

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import gc
 import inspect
-import math
+import itertools
 import re
 import subprocess
 import sys
@@ -576,7 +576,11 @@ def plain(x):
     ("f", "what", "remedy"),
     [
         (plain, "plain itself is", "decorate plain with @cr.primitive, and register the rule for"),
-        (math.gamma, "gamma itself is", "put the call into a function with @cr.primitive, and"),
+        (
+            itertools.chain,
+            "chain itself is",
+            "put the call into a function with @cr.primitive, and",
+        ),
         (Scale, "Scale itself is", "decorate Scale with @cr.primitive, and register the rule for"),
         (
             cr.instances(Scale),

@@ -38,6 +38,7 @@ ARGUMENTS: dict = {
     "argpartition": [case(A, 1)], "choose": [case(N, [real(3), real(3, seed=1)])],
     "clip": [case(A, -0.4, 0.6), case(A, max=0.3)], "compress": [case(A, [True, False, True], 1)],
     "dot": [case(A, S), case(A, 2.5), case(F32, F32.T)], "fill": [case(A, 0.3)],
+    "item": [case(A, 2), case(A, (0, 1)), case(F32, 1), case(Z, 0)],
     "partition": [case(A, 1)], "put": [case(A, [0, 4], real(2))],
     "repeat": [case(A, 2), case(A, [1, 2], 0)], "reshape": [case(A, 3, 2), case(A, (-1,))],
     "searchsorted": [case(np.sort(S[0]), S[1])], "swapaxes": [case(A, 0, 1)],

@@ -668,9 +668,9 @@ def test_a_missing_derivative_of_an_integer_is_caught_where_a_tangent_is_given()
 
 
 def test_a_rule_by_the_math_module_is_caught_and_told_what_to_write():
-    with pytest.raises(TypeError, match="math module needs a plain number"):
+    with pytest.raises(TypeError, match=r"math.cos\(x\) needs a plain number"):
         check_rrule(np.sin, 0.7, pull=lambda ybar, x: (math.cos(x) * ybar,), second_order=True)
-    with pytest.raises(TypeError, match="math module needs a plain number"):
+    with pytest.raises(TypeError, match=r"math.cos\(x\) needs a plain number"):
         check_frule(np.sin, 0.7, push=lambda t, x: math.cos(x) * t[0], second_order=True)
 
 

@@ -610,3 +610,17 @@ def test_variance_of_complex_numbers_in_a_real_dtype_is_refused(f):
     )):  # fmt: skip
         with pytest.raises(cr.MissingRuleError, match="dtype=float64 has no rule"):
             transform()
+
+
+def test_medians_of_imaginary_parts_differentiated_again():
+    """Flags of structural zeros are real, and their imaginary part is nothing."""
+    a = np.random.default_rng(0).normal(size=(7, 5))
+
+    def f(a):
+        return np.sum(np.median(np.imag(a * (1 + 2j)), 0) ** 2)
+
+    def same(a):
+        return np.sum(np.median(2 * a, 0) ** 2)
+
+    for hessian in (cr.hessian, lambda f: cr.jacrev(cr.grad(f)), lambda f: cr.jacfwd(cr.grad(f))):
+        np.testing.assert_allclose(hessian(f)(a), hessian(same)(a), rtol=1e-12)

@@ -24,7 +24,7 @@ import numpy as _numpy
 
 from .. import _rulesets
 from ..rules import array_of, as_dtype, innermost, is_traced, value
-from ..rules.engines.buffers import buffer
+from ..rules.engines.buffers import buffer, buffer_if_new
 from ..rules.tracing.object_arrays import healed
 from ..rules.tracing.running import a_run
 
@@ -114,7 +114,7 @@ def _of_buffers(make: Callable) -> Callable:
     @functools.wraps(make)
     def made(*args: Any, **kwargs: Any) -> Any:
         y = make(*args, **kwargs)
-        return y if a_run() is None else buffer(y)
+        return y if a_run() is None else buffer_if_new(y, (args, kwargs))
 
     return made
 

@@ -176,8 +176,8 @@ def sections() -> dict[str, list[Row]]:
 
 # The beginning of a status holds one of these.
 HEADS = (
-    "rule", "composed", "non-differentiable", "fresh array", "passed through", "refused", "no input",
-    "missing",
+    "rule", "composed", "non-differentiable", "fresh array", "passed through", "refused",
+    "no input", "missing",
 )  # fmt: skip
 
 

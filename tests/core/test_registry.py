@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import gc
 import inspect
-import itertools
 import re
 import subprocess
 import sys
@@ -577,8 +576,8 @@ def plain(x):
     [
         (plain, "plain itself is", "decorate plain with @cr.primitive, and register the rule for"),
         (
-            itertools.chain,
-            "chain itself is",
+            len,
+            "len itself is",
             "put the call into a function with @cr.primitive, and",
         ),
         (Scale, "Scale itself is", "decorate Scale with @cr.primitive, and register the rule for"),

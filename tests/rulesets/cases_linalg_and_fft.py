@@ -53,7 +53,8 @@ LINALG: dict = {
     L.eigvalsh: [case(SYMMETRIC), case(HERMITIAN), case(SYMMETRIC[None], "U")],
     L.eig: [case(DEFINITE + 0.1 * S)], L.eigvals: [case(S), case(C), case(STACK)],
     L.pinv: [case(S), case(TALL), case(A), case(C), case(S, rcond=0.4), case(STACK, rtol=0.4)],
-    L.lstsq: [case(TALL, real(4)), case(S, X, rcond=0.4), case(TALL, real(4, 2, seed=5)), case(A, real(2))],
+    L.lstsq: [case(TALL, real(4)), case(S, X, rcond=0.4),
+              case(TALL, real(4, 2, seed=5)), case(A, real(2))],
     L.cond: [case(S), case(TALL), case(S, 1), case(S, "fro"), case(C)],
     L.norm: [
         *ANY, case(X), case(X, 1), case(X, 3), case(X, np.inf), case(S, "nuc"), case(S, 2),

@@ -49,7 +49,7 @@ BY_ANOTHER_WAY = {f for module in MODULES for f in getattr(module, "BY_ANOTHER_W
 # Read-only where NumPy writes into entries that are many at once, and warns.
 READ_ONLY = {np.broadcast_arrays}
 # An iterator, and a list of Python's numbers.
-NO_ARRAYS = {"flat", "tolist"}
+NO_ARRAYS = {"flat", "item", "tolist"}
 HOMES = ("chainrules", "numpy", "scipy", "builtins", "operator", "functools", "itertools")
 STEP = 2e-4
 

@@ -212,7 +212,7 @@ def test_gradient(edge_order):
 
 
 def test_gradient_complains():
-    with pytest.raises(ValueError, match="3 samples"):
+    with pytest.raises(ValueError, match="too small"):
         gradient(np.gradient, np.ones(2), edge_order=2)
     with pytest.raises(TypeError, match="invalid number"):
         gradient(lambda x: np.gradient(x, 1.0, 2.0), np.ones(3))

@@ -6,7 +6,7 @@ from functools import reduce
 from itertools import accumulate, pairwise
 
 import numpy as np
-from scipy import interpolate, optimize, special
+from scipy import interpolate, special
 
 rng = np.random.default_rng(4)
 
@@ -528,10 +528,6 @@ def int_index_remedy(x):
     return np.arange(10.0)[int(np.floor(x))] * x
 
 
-def brentq_root(c):
-    return optimize.brentq(lambda x: x**3 + x - c, 0, 2)
-
-
 def brentq_root_remedy(c):
     return bisect_then_newton(c)
 
@@ -663,7 +659,6 @@ PROGRAMS = [
 
 # (name, function, arguments, error class, a pattern of its message)
 REFUSED = [
-    ("brentq_root", brentq_root, (1.3,), "LostDerivativeError", "cr.primitive"),
     ("buffer_zeros", buffer_zeros, (normal(3),), "LostDerivativeError", "like=x"),
     ("buffer_slice", buffer_slice, (normal(3),), "LostDerivativeError", "like=x"),
     ("float_call", float_call, (1.3,), "LostDerivativeError", "leave it as it is"),

@@ -5,7 +5,7 @@ import itertools
 from collections import defaultdict, deque
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 
 def rng(seed=0):
@@ -381,11 +381,6 @@ def masked_array_stats(x):
     return mean + np.nanmean(y, axis=0) + np.nanstd(y, axis=0) + np.nanmax(y, axis=0)
 
 
-def calls_scipy_root(p):
-    sol = optimize.brentq(lambda x: np.cos(p[0] * x) - x / p[1], 0, 2)
-    return sol**2
-
-
 def logs_and_counts(x):
     total = np.prod(1 + 0.1 * x)
     geo = np.exp(np.mean(np.log(np.abs(x))))
@@ -479,13 +474,6 @@ REFUSED = [
         (np.array([0.0, 1.0, 2.5, 4.0]), rng(24).normal(size=4), np.array([0.3, 1.7, 3.1])),
         "LostDerivativeError",
         "like=x",
-    ),
-    (
-        "calls_scipy_root",
-        calls_scipy_root,
-        (np.array([0.8, 1.7]),),
-        "LostDerivativeError",
-        "cr.value",
     ),
     ("logs_and_counts", logs_and_counts, (rng(30).normal(size=5),), "MutationError", "like=x"),
     (

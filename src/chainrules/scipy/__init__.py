@@ -19,8 +19,8 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-FOLLOWED = ("linalg",)  # the modules whose functions have rules
-__all__ = list(FOLLOWED)
+FOLLOWED = ("linalg", "sparse", "sparse.linalg", "sparse.csgraph")  # the modules whose functions have rules
+__all__ = [name for name in FOLLOWED if "." not in name]
 
 
 def rules_of(name: str) -> _ModuleType:

@@ -1,0 +1,407 @@
+"""A sparse array whose stored entries are traced, at places that are constant."""
+
+import numpy as np
+from scipy import sparse
+
+from .....config import MissingRuleError, user_line
+from .... import Traced, array_of, dtype_of, innermost, shape_of, value
+from ....containers import Children, registered
+from . import products
+from .places import Places, numbered, taken
+
+ATTRIBUTES = {"indices", "indptr", "row", "col", "offsets", "blocksize", "format", "ndim", "shape"}
+# Elementwise functions that SciPy has as methods: zero where their argument is zero.
+ELEMENTWISE = (
+    "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p",
+    "rad2deg", "rint", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
+
+
+class SparseArray:
+    """Stands for one of SciPy's sparse arrays: ``entries`` may be traced, ``places`` are constant.
+
+    Its methods are SciPy's. What SciPy leaves out of a result because it happens to be zero is
+    kept here, for it need not stay zero.
+    """
+
+    __slots__ = ("entries", "places")
+    __array_ufunc__ = None  # operators of NumPy's arrays leave them to those below
+    __hash__ = None
+
+    def __init__(self, entries, places):
+        self.entries = entries
+        self.places = places
+
+    def __repr__(self):
+        return f"<traced {self.format} array of {self.dtype}, shape {self.shape}, {self.nnz} stored>"
+
+    # ---- what it is ----
+
+    def __getattr__(self, name):
+        if name in ATTRIBUTES:
+            return getattr(self.places.numbered, name)
+        if name == "coords" and self.format == "coo":
+            return self.places.numbered.coords
+        if not name.startswith("_") and hasattr(type(self.places.numbered), name):
+            raise MissingRuleError(
+                f"{name} of a sparse array with traced entries has no rule, in {user_line()}.\n"
+                "  write toarray() first, or cr.value(...) where no derivative is wanted"
+            )
+        raise AttributeError(f"a sparse array has no attribute {name!r}")
+
+    @property
+    def data(self):
+        return self.places.stored(self.entries)
+
+    @property
+    def dtype(self):
+        return dtype_of(self.entries)
+
+    @property
+    def nnz(self):
+        return self.places.count
+
+    size = nnz
+
+    def getnnz(self, axis=None):
+        return self.places.numbered.getnnz(axis)
+
+    @property
+    def is_matrix(self):
+        return isinstance(self.places.numbered, sparse.spmatrix)
+
+    def plain(self):
+        """Return SciPy's array with the numbers under the entries."""
+        return self.places.holding(value(self.entries))
+
+    def with_entries(self, entries):
+        return SparseArray(entries, self.places)
+
+    def __len__(self):
+        return len(self.places.numbered)  # SciPy's own error
+
+    def __bool__(self):
+        return bool(self.places.numbered)
+
+    # ---- the entries at other places ----
+
+    def summed(self):
+        """Return the array with one entry for each index."""
+        places = self.places
+        if not places.repeated:
+            return self
+        keys, groups = np.unique(places.keys, return_inverse=True)
+        coords = np.unravel_index(keys, self.shape)
+        whole = at_coords(np.arange(1, len(keys) + 1), coords, self)
+        entries = products.summed(self.entries, groups, len(keys))
+        return renumbered(entries, whole if self.format == "coo" else whole.asformat(self.format))
+
+    def moved(self, f):
+        """Return what ``f``, which only moves entries, makes of the array."""
+        whole = self.summed()
+        return renumbered(whole.entries, f(whole.places.numbered))
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    def transpose(self, axes=None, copy=False):
+        return SparseArray(self.entries, Places(self.places.numbered.transpose(axes)))
+
+    def reshape(self, *shape, **options):
+        return self.moved(lambda x: x.reshape(*shape, **options))
+
+    def __getitem__(self, index):
+        return self.moved(lambda x: x[index])
+
+    def copy(self):
+        return self.with_entries(self.entries)
+
+    def asformat(self, format, copy=False):
+        if format in ("lil", "dok"):
+            raise MissingRuleError(
+                f"a sparse array of format {format} cannot hold traced entries, in {user_line()}.\n"
+                "  write coo_array((data, (row, col)), shape)"
+            )
+        return self if format in (None, self.format) else self.moved(lambda x: x.asformat(format))
+
+    def tocsr(self, copy=False):
+        return self.asformat("csr")
+
+    def tocsc(self, copy=False):
+        return self.asformat("csc")
+
+    def tocoo(self, copy=False):
+        if self.format == "coo":
+            return self
+        return renumbered(self.entries, self.places.numbered.tocoo())
+
+    def todia(self, copy=False):
+        return self.asformat("dia")
+
+    def tobsr(self, blocksize=None, copy=False):
+        return self.moved(lambda x: x.tobsr(blocksize))
+
+    def tolil(self, copy=False):
+        return self.asformat("lil")
+
+    def todok(self, copy=False):
+        return self.asformat("dok")
+
+    def getrow(self, i):
+        return self.moved(lambda x: x.getrow(i))
+
+    def getcol(self, j):
+        return self.moved(lambda x: x.getcol(j))
+
+    def diagonal(self, k=0):
+        whole = self.summed()
+        return taken(whole.entries, whole.places.numbered.diagonal(k))
+
+    # ---- dense forms and sums ----
+
+    def toarray(self, order=None, out=None):
+        if out is not None:
+            raise MissingRuleError(f"toarray(out=...) has no rule, in {user_line()}.\n  leave it out")
+        return products.toarray(self.entries, self.places, order)
+
+    todense = toarray
+
+    def sum(self, axis=None, dtype=None, out=None):
+        if out is not None:
+            raise MissingRuleError(f"sum(out=...) has no rule, in {user_line()}.\n  leave it out")
+        y = products.total(self.entries, self.places, axis)
+        return y if dtype is None else y.astype(dtype)
+
+    def mean(self, axis=None, dtype=None, out=None):
+        count = np.prod(self.shape) if axis is None else self.shape[axis]
+        return self.sum(axis, dtype, out) / count
+
+    def trace(self, offset=0):
+        return np.sum(self.diagonal(offset))
+
+    # ---- entry by entry ----
+
+    def astype(self, dtype, casting="unsafe", copy=True):
+        return self.with_entries(self.entries.astype(dtype))
+
+    def conj(self, copy=True):
+        return self.with_entries(np.conj(self.entries))
+
+    conjugate = conj
+
+    @property
+    def real(self):
+        return self.with_entries(np.real(self.entries))
+
+    @property
+    def imag(self):
+        return self.with_entries(np.imag(self.entries))
+
+    def __neg__(self):
+        return self.with_entries(-self.entries)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        whole = self.summed()
+        return whole.with_entries(np.abs(whole.entries))
+
+    def power(self, n, dtype=None):
+        if np.ndim(n) or value(n) <= 0:
+            raise NotImplementedError("input is not scalar, or would make zeros something else")
+        whole = self.summed()
+        y = whole.with_entries(whole.entries**n)
+        return y if dtype is None else y.astype(dtype)
+
+    def multiply(self, other):
+        if issparse(other):
+            return times_sparse(self.summed(), lifted(other).summed())
+        other = as_dense(other)
+        if np.ndim(other) == 0:
+            return self.with_entries(self.entries * other)
+        other = other if np.ndim(other) > 1 else other[None]
+        ones = np.ones(shape_of(other), int)
+        y = self.moved(lambda x: x.multiply(ones))
+        rows, columns = y.places.coords
+        row = rows if ones.shape[0] > 1 else 0 * rows
+        column = columns if ones.shape[1] > 1 else 0 * columns
+        return y.with_entries(y.entries * other[row, column])
+
+    def __truediv__(self, other):
+        if issparse(other):
+            return self.toarray() / other.toarray()
+        other = as_dense(other)
+        if np.ndim(other) == 0:
+            return self.with_entries(self.entries / other)
+        return self.multiply(1.0 / other)
+
+    # ---- sums ----
+
+    def __add__(self, other):
+        if issparse(other):
+            return plus_sparse(self, lifted(other))
+        other = as_dense(other)
+        if np.ndim(other) == 0:
+            return self if not isinstance(other, Traced) and other == 0 else _refuse_a_number()
+        return self.toarray() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __rsub__(self, other):
+        return -self + other
+
+    # ---- products ----
+
+    def __mul__(self, other):
+        if self.is_matrix and np.ndim(0 if issparse(other) else as_dense(other)):
+            return self @ other
+        return self @ other if self.is_matrix and issparse(other) else self.multiply(other)
+
+    def __rmul__(self, other):
+        if self.is_matrix and np.ndim(as_dense(other)):
+            return self.__rmatmul__(other)
+        return self.multiply(other)
+
+    def dot(self, other):
+        if not issparse(other) and np.ndim(as_dense(other)) == 0:
+            return self * other
+        return self @ other
+
+    def __matmul__(self, other):
+        if issparse(other):
+            return matmul_sparse(self, lifted(other))
+        other = as_dense(other)
+        _check_product(self.shape, shape_of(other))
+        return products.matmul(self.entries, other, self.places)
+
+    def __rmatmul__(self, other):
+        if issparse(other):
+            return matmul_sparse(lifted(other), self)
+        other = as_dense(other)
+        _check_product(shape_of(other), self.shape)
+        y = products.matmul(self.entries, np.transpose(other), self.places.T)
+        return np.transpose(y)
+
+    def __pow__(self, n):
+        if not self.is_matrix:
+            return self.power(n)
+        y = self
+        for _ in range(n - 1):
+            y = y @ self
+        return y
+
+
+def _elementwise(name):
+    f = getattr(np, name)
+
+    def method(self):
+        whole = self.summed()
+        return whole.with_entries(f(whole.entries))
+
+    method.__name__ = name
+    return method
+
+
+for _name in ELEMENTWISE:
+    setattr(SparseArray, _name, _elementwise(_name))
+
+
+def _children(x):
+    """The entries are what moves; with plain ones the array is SciPy's own."""
+
+    def rebuild(values):
+        (entries,) = values
+        return x.places.holding(entries) if type(entries) is np.ndarray else x.with_entries(entries)
+
+    return Children(("entries",), (x.entries,), rebuild)
+
+
+registered[SparseArray] = _children
+
+
+def _refuse_a_number():
+    raise NotImplementedError("adding a nonzero scalar to a sparse array is not supported")
+
+
+def _check_product(a, b):
+    if not (len(a) in (1, 2) and len(b) in (1, 2)):
+        raise ValueError(f"a sparse array times a dense one: shapes {a} and {b} do not go together")
+    if a[-1] != b[0]:
+        raise ValueError(f"matmul: dimension mismatch with shapes {a} and {b}")
+
+
+def issparse(x):
+    """Say whether ``x`` is a sparse array: SciPy's, or one with traced entries."""
+    return type(x) is SparseArray or sparse.issparse(x)
+
+
+def as_dense(x):
+    return x if isinstance(x, Traced) else array_of(x) if innermost((x,)) else np.asarray(x)
+
+
+def lifted(x):
+    """Return ``x``, sparse, as a ``SparseArray``: its entries are constant if it is SciPy's."""
+    if type(x) is SparseArray:
+        return x
+    x = x if hasattr(x, "data") and x.format not in ("lil", "dok") else x.tocsr()
+    whole = Places(numbered(x))
+    return SparseArray(np.ravel(x.data)[np.ravel(whole.numbered.data) > 0], whole)
+
+
+def renumbered(entries, y):
+    """Return the array of the entries at the places where ``y`` has their numbers."""
+    if not sparse.issparse(y):  # an entry, or its dense form
+        return taken(entries, np.asarray(y))
+    ids = np.ravel(y.data)
+    present = ids > 0
+    chosen = ids[present]
+    y = y.copy()
+    y.data = np.where(present, np.cumsum(present), 0).reshape(y.data.shape)
+    whole = np.array_equal(chosen, np.arange(1, np.size(entries) + 1))
+    return SparseArray(entries if whole else entries[chosen - 1], Places(y))
+
+
+def at_coords(data, coords, like):
+    """Return SciPy's coo array or matrix, as ``like`` is one."""
+    make = sparse.coo_matrix if like.is_matrix else sparse.coo_array
+    return make((data, coords), shape=like.shape)
+
+
+def plus_sparse(a, b):
+    if a.shape != b.shape:
+        raise ValueError(f"inconsistent shapes {a.shape} and {b.shape}")
+    entries = np.concatenate([a.entries, b.entries])
+    coords = tuple(map(np.concatenate, zip(a.places.coords, b.places.coords)))
+    both = SparseArray(entries, Places(at_coords(np.arange(1, len(coords[0]) + 1), coords, a)))
+    one = sparse.eye_array(1, format=a.format) + sparse.eye_array(1, format=b.format)
+    return both.summed().asformat(one.format)
+
+
+def times_sparse(a, b):
+    """The product entry by entry, which has an entry where both have one."""
+    ones = [Places(x.places.numbered).holding(np.ones(x.nnz, int)) for x in (a, b)]
+    left = renumbered(a.entries, a.places.numbered.multiply(ones[1]).tocsr())
+    right = renumbered(b.entries, ones[0].multiply(b.places.numbered).tocsr())
+    return left.with_entries(left.entries * right.entries)
+
+
+def matmul_sparse(a, b):
+    """The product of two sparse arrays, from all products of two entries that go into it."""
+    _check_product(a.shape, b.shape)
+    a, b = a.asformat("csr"), b.asformat("csr")
+    rows, between = a.places.coords
+    starts, counts = b.indptr[between], np.diff(b.indptr)[between]
+    left = np.repeat(np.arange(a.nnz), counts)
+    right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    right = right + np.repeat(starts, counts)
+    columns = b.places.coords[1][right]
+    coords = rows[left], columns
+    shape = a.shape[0], b.shape[1]
+    make = sparse.coo_matrix if a.is_matrix else sparse.coo_array
+    every = make((np.arange(1, len(left) + 1), coords), shape=shape)
+    return SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr()

@@ -1,0 +1,94 @@
+"""Where the stored entries of a sparse array are: what stays constant while their numbers move.
+
+The pattern is kept as an array of SciPy's in which the entries are numbered from 1, so that
+whatever SciPy does to arrays (transpose, slice, convert, stack) it does to patterns.
+"""
+
+import functools
+
+import numpy as np
+from scipy import sparse
+
+
+class Places:
+    """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for the entries, 0 as padding."""
+
+    def __init__(self, numbered):
+        self.numbered = numbered
+
+    @property
+    def shape(self):
+        return self.numbered.shape
+
+    @functools.cached_property
+    def count(self):
+        return np.count_nonzero(self.numbered.data)
+
+    @functools.cached_property
+    def coords(self):
+        """The index of each entry, as one array for each axis."""
+        stored = self.numbered.tocoo()
+        axes = getattr(stored, "coords", None) or (stored.row, stored.col)
+        present = stored.data > 0
+        order = np.argsort(stored.data[present])
+        return tuple(axis[present][order].astype(np.intp) for axis in axes)
+
+    @functools.cached_property
+    def ids(self):
+        """Which entry each number that SciPy stores is; None where all are there, in order."""
+        ids = self.numbered.data
+        return None if np.array_equal(np.ravel(ids), np.arange(1, ids.size + 1)) else ids
+
+    def stored(self, entries):
+        """Return ``entries`` as SciPy stores them, in blocks or diagonals, and padded."""
+        if self.ids is None:
+            return np.reshape(entries, np.shape(self.numbered.data))
+        return taken(entries, self.ids)
+
+    def holding(self, entries):
+        """Return SciPy's array with plain ``entries``."""
+        y = self.numbered.copy()
+        y.data = self.stored(entries)
+        return y
+
+    @functools.cached_property
+    def T(self):
+        return Places(self.numbered.T)
+
+    @functools.cached_property
+    def flags(self):
+        """Ones at the entries, in rows."""
+        ones = np.ones(self.count, bool)
+        return sparse.csr_array((ones, self.coords), self.shape)
+
+    @functools.cached_property
+    def repeated(self):
+        """Whether an index has several entries, whose sum is meant."""
+        return len(np.unique(self.keys)) < self.count
+
+    @property
+    def keys(self):
+        """The entries' indices in the flattened array."""
+        return np.ravel_multi_index(self.coords, self.shape)
+
+
+def taken(entries, ids):
+    """Return ``entries[ids - 1]``, and 0 where an id is 0."""
+    if np.all(ids > 0):
+        return entries[ids - 1]
+    if np.size(entries) == 0:
+        return np.zeros_like(entries, shape=np.shape(ids))
+    return np.where(ids > 0, entries[np.maximum(ids, 1) - 1], np.zeros_like(entries[:1]))
+
+
+def numbered(x):
+    """Return a copy of SciPy's ``x`` with its stored numbers numbered from 1."""
+    y = x.copy()
+    if x.format == "dia":
+        row = np.arange(x.data.shape[1]) - x.offsets[:, None]
+        column = np.arange(x.data.shape[1])
+        inside = (row >= 0) & (row < x.shape[0]) & (column < x.shape[1])
+        y.data = np.where(inside, np.cumsum(inside).reshape(inside.shape), 0)
+    else:
+        y.data = np.arange(1, x.data.size + 1).reshape(x.data.shape)
+    return y

@@ -1,0 +1,1 @@
+from scipy.sparse import *  # noqa: F403 - all of them

@@ -1,0 +1,1 @@
+from scipy.sparse.csgraph import *  # noqa: F403 - all of them

@@ -1,0 +1,1 @@
+from scipy.sparse.linalg import *  # noqa: F403 - all of them

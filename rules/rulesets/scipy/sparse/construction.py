@@ -116,9 +116,7 @@ class Numbering:
 
 def placing(name, *, nested=False):
     """Let SciPy's ``name``, which puts blocks into one array, do so with numbers of entries."""
-    f = getattr(sparse, name, None)
-    if f is None:
-        return
+    f = getattr(sparse, name)
 
     @composed(f)
     def place(blocks, format=None, dtype=None):
@@ -129,11 +127,13 @@ def placing(name, *, nested=False):
             ids = [numbers.block(x) for x in blocks]
         return numbers.at(f(ids, format=format), dtype)
 
+    return place
+
 
 placing("hstack")
 placing("vstack")
 placing("block_diag")
-placing("bmat", nested=True)
+bmat = placing("bmat", nested=True)
 placing("block_array", nested=True)
 
 

@@ -2,7 +2,28 @@
 
 from typing import Any
 
-from . import systems
+from scipy.sparse import linalg
+
+from .... import non_differentiable
+from . import functions, iterative, spectral, systems
 
 INSTEAD: dict[str, Any] = {**systems.INSTEAD}
-REFUSED: dict[str, tuple[str, str]] = {}
+DENSE = "the result is dense, whatever the pattern"
+LEAST_SQUARES = "no rule yet for sparse least squares"
+NO_RULE = "no rule yet"
+REFUSED: dict[str, tuple[str, str]] = {
+    "aslinearoperator": ("an operator of SciPy's is constant", "A @ x, with A itself"),
+    "eigs": ("no rule yet for matrices that are not symmetric", "numpy.linalg.eig(A.toarray())"),
+    "expm": (DENSE, "expm_multiply(A, b), or scipy.linalg.expm(A.toarray())"),
+    "funm_multiply_krylov": (NO_RULE, "expm_multiply, for the exponential"),
+    "inv": (DENSE, "spsolve(A, b), or spsolve(A, numpy.eye(n))"),
+    "lobpcg": (NO_RULE, "eigsh(A, k)"),
+    "lsmr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
+    "lsqr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
+    "onenormest": ("it is an estimate", "norm(A, 1)"),
+    "svds": (NO_RULE, "eigsh(A.T @ A, k), whose eigenvalues are the squares"),
+}
+
+for _name in ("is_sptriangular", "spbandwidth", "use_solver"):
+    if hasattr(linalg, _name):
+        non_differentiable(getattr(linalg, _name))

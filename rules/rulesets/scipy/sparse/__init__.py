@@ -10,12 +10,8 @@ from scipy import sparse
 
 from .... import non_differentiable
 from . import construction, operators
-from .array import issparse
+from .array import constant, issparse
 
-INSTEAD: dict[str, Any] = {**construction.STAND_INS, "issparse": issparse}
-REFUSED: dict[str, tuple[str, str]] = {
-    "save_npz": ("a file holds plain numbers", "save_npz(file, cr.value(matrix))"),
-}
 CONSTANT = (
     "eye", "eye_array", "identity", "rand", "random", "random_array", "isspmatrix",
     "isspmatrix_bsr", "isspmatrix_coo", "isspmatrix_csc", "isspmatrix_csr", "isspmatrix_dia",
@@ -23,8 +19,16 @@ CONSTANT = (
     "issparse",
 )  # fmt: skip
 
+CONSTANT = tuple(name for name in CONSTANT if hasattr(sparse, name))
+INSTEAD: dict[str, Any] = {
+    **construction.STAND_INS,
+    **{name: constant(getattr(sparse, name)) for name in CONSTANT},
+    "issparse": issparse,
+}
+REFUSED: dict[str, tuple[str, str]] = {
+    "save_npz": ("a file holds plain numbers", "save_npz(file, matrix.to_scipy())"),
+}
 for _name in CONSTANT:
-    if hasattr(sparse, _name):
-        non_differentiable(getattr(sparse, _name))
+    non_differentiable(getattr(sparse, _name))
 if hasattr(sparse, "expand_dims"):
     REFUSED["expand_dims"] = ("sparse arrays with traced entries have two axes", "A.toarray()")

@@ -1,15 +1,21 @@
 """A sparse array whose stored entries are traced, at places that are constant."""
 
+import functools
+
 import numpy as np
 from scipy import sparse
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, dtype_of, innermost, shape_of, value
+from .... import Traced, array_of, composed, dtype_of, innermost, shape_of, value
 from ....containers import Children, registered
+from ...arrays.numpys_own import with_values
 from . import products
 from .places import Places, numbered, taken
 
-ATTRIBUTES = {"indices", "indptr", "row", "col", "offsets", "blocksize", "format", "ndim", "shape"}
+ATTRIBUTES = {
+    "blocksize", "col", "format", "has_canonical_format", "has_sorted_indices", "indices", "indptr",
+    "ndim", "offsets", "row", "shape",
+}  # fmt: skip
 # Elementwise functions that SciPy has as methods: zero where their argument is zero.
 ELEMENTWISE = (
     "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p",
@@ -45,7 +51,7 @@ class SparseArray:
         if not name.startswith("_") and hasattr(type(self.places.numbered), name):
             raise MissingRuleError(
                 f"{name} of a sparse array with traced entries has no rule, in {user_line()}.\n"
-                "  write toarray() first, or cr.value(...) where no derivative is wanted"
+                "  write toarray() first, or to_scipy() where no derivative is wanted"
             )
         raise AttributeError(f"a sparse array has no attribute {name!r}")
 
@@ -63,6 +69,12 @@ class SparseArray:
 
     size = nnz
 
+    def nonzero(self):
+        return self.to_scipy().nonzero()
+
+    def count_nonzero(self, axis=None):
+        return self.to_scipy().count_nonzero()
+
     def getnnz(self, axis=None):
         return self.places.numbered.getnnz(axis)
 
@@ -70,8 +82,8 @@ class SparseArray:
     def is_matrix(self):
         return isinstance(self.places.numbered, sparse.spmatrix)
 
-    def plain(self):
-        """Return SciPy's array with the numbers under the entries."""
+    def to_scipy(self):
+        """Return SciPy's array with the numbers under the entries, where no derivative is wanted."""
         return self.places.holding(value(self.entries))
 
     def with_entries(self, entries):
@@ -102,7 +114,7 @@ class SparseArray:
         return renumbered(whole.entries, f(whole.places.numbered))
 
     @property
-    def T(self):
+    def T(self):  # noqa: N802 - SciPy's name
         return self.transpose()
 
     def transpose(self, axes=None, copy=False):
@@ -170,6 +182,8 @@ class SparseArray:
     def sum(self, axis=None, dtype=None, out=None):
         if out is not None:
             raise MissingRuleError(f"sum(out=...) has no rule, in {user_line()}.\n  leave it out")
+        if isinstance(axis, tuple):
+            axis = axis[0] if len(axis) == 1 else None
         y = products.total(self.entries, self.places, axis)
         return y if dtype is None else y.astype(dtype)
 
@@ -189,6 +203,10 @@ class SparseArray:
         return self.with_entries(np.conj(self.entries))
 
     conjugate = conj
+
+    @property
+    def H(self):  # noqa: N802 - SciPy's name
+        return self.T.conj()
 
     @property
     def real(self):
@@ -307,18 +325,23 @@ def _elementwise(name):
     return method
 
 
+def _compared(name):
+    def compare(self, other):
+        return getattr(self.to_scipy(), name)(plain(other))
+
+    compare.__name__ = name
+    return compare
+
+
+for _name in ("__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"):
+    setattr(SparseArray, _name, _compared(_name))
 for _name in ELEMENTWISE:
     setattr(SparseArray, _name, _elementwise(_name))
 
 
 def _children(x):
-    """The entries are what moves; with plain ones the array is SciPy's own."""
-
-    def rebuild(values):
-        (entries,) = values
-        return x.places.holding(entries) if type(entries) is np.ndarray else x.with_entries(entries)
-
-    return Children(("entries",), (x.entries,), rebuild)
+    """The entries are what moves."""
+    return Children(("entries",), (x.entries,), lambda values: x.with_entries(*values))
 
 
 registered[SparseArray] = _children
@@ -338,6 +361,35 @@ def _check_product(a, b):
 def issparse(x):
     """Say whether ``x`` is a sparse array: SciPy's, or one with traced entries."""
     return type(x) is SparseArray or sparse.issparse(x)
+
+
+def plain(x):
+    """Return ``x`` with nothing traced in it: SciPy's own arrays, and plain numbers."""
+    return x.to_scipy() if type(x) is SparseArray else value(x)
+
+
+def constant(f):
+    """Return a function that is ``f``, of SciPy's, of plain numbers: its result does not move."""
+
+    @functools.wraps(f)
+    def calls(*args, **kwargs):
+        return f(*map(plain, args), **{name: plain(x) for name, x in kwargs.items()})
+
+    return calls
+
+
+def valued_by(f):
+    """Decorator: as ``composed``, but the value is what ``f``, of SciPy's, itself returns."""
+
+    def define(body):
+        @composed(f)
+        @functools.wraps(body)
+        def with_own_value(*args, **kwargs):
+            return with_values(body(*args, **kwargs), constant(f)(*args, **kwargs))
+
+        return body
+
+    return define
 
 
 def as_dense(x):

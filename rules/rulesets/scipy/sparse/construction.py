@@ -5,7 +5,7 @@ from scipy import sparse
 
 from .....config import MissingRuleError, user_line
 from .... import Traced, array_of, composed, innermost, value
-from .array import SparseArray, as_dense, issparse, lifted, renumbered
+from .array import SparseArray, as_dense, issparse, lifted, plain, renumbered
 from .places import Places, numbered
 
 PATTERN = "the pattern of a sparse array is constant"
@@ -19,7 +19,7 @@ class StandIn(type):
 
     def __call__(cls, arg1, shape=None, dtype=None, copy=False, **options):
         if innermost((arg1,)) is None:
-            return cls.original(arg1, shape, dtype, copy, **options)
+            return cls.original(plain(arg1), shape, dtype, copy, **options)
         y = made(cls.original, cls.format, arg1, shape, **options)
         return y if dtype is None else y.astype(dtype)
 

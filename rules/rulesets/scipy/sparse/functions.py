@@ -8,11 +8,10 @@ from scipy.sparse import linalg
 
 from .....config import MissingRuleError, user_line
 from .... import composed, value
-from ...arrays.numpys_own import composed_for_derivatives
-from .array import issparse, lifted
+from .array import issparse, lifted, plain, valued_by
 
 
-@composed_for_derivatives(linalg.norm)
+@valued_by(linalg.norm)
 def norm(x, ord=None, axis=None):
     x = lifted(x).summed()
     if axis is not None and np.ndim(axis) == 0:
@@ -49,20 +48,19 @@ if hasattr(linalg, "matrix_power"):
     def matrix_power(A, power):
         A = lifted(A)
         if power == 0:
-            return linalg.matrix_power(A.plain(), 0)
+            return linalg.matrix_power(A.to_scipy(), 0)
         y = A
         for _ in range(int(power) - 1):
             y = y @ A
         return y
 
 
-@composed_for_derivatives(linalg.expm_multiply)
+@valued_by(linalg.expm_multiply)
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
     """Truncated Taylor series, as SciPy's, of as many terms as rounding lets one see.
 
     Source: Al-Mohy and Higham (2011), computing the action of the matrix exponential.
     """
-    A = lifted(A) if issparse(A) else A
     if start is None and stop is None and num is None:
         return _grown(A, B, 1.0, traceA)
     times, step = np.linspace(start, stop, 50 if num is None else num, retstep=True,
@@ -77,7 +75,7 @@ def _grown(A, x, t, trace):
     """Return ``expm(t * A) @ x`` by ``steps`` series of ``terms`` terms each."""
     n = A.shape[0]
     mean = value(trace if trace is not None else _trace(A)) / n
-    size = abs(t) * _one_norm(value(A), mean)
+    size = abs(t) * _one_norm(A, mean)
     steps = max(1, math.ceil(size / 4))
     terms = 1
     while (size / steps) ** terms / math.factorial(terms) > 1e-20:
@@ -93,13 +91,12 @@ def _grown(A, x, t, trace):
 
 
 def _trace(A):
-    if isinstance(A, linalg.LinearOperator):
-        return 0.0
-    return np.sum(A.diagonal())
+    return 0.0 if isinstance(A, linalg.LinearOperator) else np.sum(A.diagonal())
 
 
 def _one_norm(A, mean):
     if isinstance(A, linalg.LinearOperator):
         return 2.0 * linalg.onenormest(A) + abs(mean)  # an estimate from below
-    identity = sparse.eye_array(A.shape[0]) if sparse.issparse(A) else np.eye(A.shape[0])
-    return np.max(abs(A - mean * identity).sum(axis=0))
+    if not issparse(A):
+        return np.max(np.sum(abs(value(A) - mean * np.eye(A.shape[0])), axis=0))
+    return np.max(abs(plain(A) - mean * sparse.eye_array(A.shape[0])).sum(axis=0))

@@ -23,7 +23,7 @@ from .... import (
     value,
 )
 from ...arrays.products import conj
-from .array import issparse
+from .array import issparse, plain
 from .operators import adjoint_of
 from .products import matmul, on_pattern
 from .systems import as_system, refuse_sparse
@@ -153,7 +153,7 @@ def by_iteration(solver):
         b = refuse_sparse(solver.__name__, b)
         b = b if isinstance(b, Traced) else np.asarray(b)
         b = np.ravel(b) if np.ndim(b) == 2 and np.shape(b)[1] == 1 else b
-        options = {"x0": value(x0), **{name: value(x) for name, x in options.items()}}
+        options = {"x0": value(x0), **{name: plain(x) for name, x in options.items()}}
         if isinstance(A, linalg.LinearOperator):
             return iterated(0.0, b, Method(solver, options, operator=A))
         if issparse(A):

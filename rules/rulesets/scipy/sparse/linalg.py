@@ -6,6 +6,7 @@ from scipy.sparse import linalg
 
 from .... import non_differentiable
 from . import functions, iterative, spectral, systems
+from .array import constant
 
 INSTEAD: dict[str, Any] = {**systems.INSTEAD}
 DENSE = "the result is dense, whatever the pattern"
@@ -27,3 +28,4 @@ REFUSED: dict[str, tuple[str, str]] = {
 for _name in ("is_sptriangular", "spbandwidth", "use_solver"):
     if hasattr(linalg, _name):
         non_differentiable(getattr(linalg, _name))
+        INSTEAD[_name] = constant(getattr(linalg, _name))

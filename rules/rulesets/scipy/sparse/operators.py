@@ -5,18 +5,20 @@ which fails. So they are taught here, once, to look for one first; nothing else 
 """
 
 import functools
+import math
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from .... import Traced, linear_rule, primitive
+from .... import Pattern, Traced, linear_rule, primitive, shape_of
 from .array import SparseArray, lifted
 
 OPERATORS = (
     "__add__", "__matmul__", "__mul__", "__radd__", "__rmatmul__", "__rmul__", "__rsub__",
     "__sub__", "__truediv__", "dot", "multiply",
 )  # fmt: skip
+PRODUCTS = ("__matmul__", "__mul__", "__rmatmul__", "__rmul__", "dot")
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
@@ -43,15 +45,19 @@ def teach(cls, name, answer):
 
 def by_entries(name):
     def answer(self, other, *args, **kwargs):
+        if is_product(self, name) and isinstance(other, Traced) and np.ndim(other) in (1, 2):
+            if name.startswith("__r"):
+                return np.transpose(applied(self.T, np.transpose(other)))
+            return applied(self, other)
         return getattr(lifted(self), name)(other, *args, **kwargs)
 
     return answer
 
 
-_formats = [getattr(sparse, f"{name}_{kind}") for name in FORMATS for kind in ("array", "matrix")]
-for _cls in classes_of(*_formats):
-    for _name in OPERATORS:
-        teach(_cls, _name, by_entries(_name))
+def is_product(x, name):
+    """Say whether the operator of this name is the product of matrices."""
+    elementwise = ("__mul__", "__rmul__") if isinstance(x, sparse.sparray) else ()
+    return name in PRODUCTS and name not in elementwise
 
 
 # ---- linear operators -----------------------------------------------------------------------
@@ -63,13 +69,30 @@ def operated(x, operator):
     return np.asarray(operator @ x)
 
 
-@linear_rule(operated)
+def operated_block(x, operator):
+    columns = np.moveaxis(x.values, 0, -1)
+    y = operated(np.reshape(columns, (x.shape[0], math.prod(x.shape[1:]) * x.count)), operator)
+    return np.moveaxis(np.reshape(y, (operator.shape[0], *shape_of(columns)[1:])), -1, 0)
+
+
+def operated_pattern(x, operator):
+    if not sparse.issparse(operator):
+        return NotImplemented
+    shape = (operator.shape[0], *x.shape[1:])
+    flags = sparse.csr_array(operator) != 0
+    linear = sparse.kron(flags, sparse.eye_array(math.prod(shape[1:]), dtype=bool))
+    return Pattern(shape, sparse.csr_array(linear) @ x.rows)
+
+
+@linear_rule(operated, block=operated_block, pattern=operated_pattern)
 def operated_transpose(ybar, space, operator):
     return operated(ybar, adjoint_of(operator))
 
 
 def adjoint_of(operator):
-    return operator.H if isinstance(operator, linalg.LinearOperator) else operator.conj().T
+    if isinstance(operator, linalg.LinearOperator):
+        return operator.H
+    return operator.conj().T if operator.dtype.kind == "c" else operator.T
 
 
 def applied(self, x, *args, **kwargs):
@@ -90,6 +113,12 @@ def _dimension_mismatch(operator, x):
     raise ValueError(f"dimension mismatch: {operator.shape} and {np.shape(x)}")
 
 
+# ---- SciPy's classes, from now on ------------------------------------------------------------
+
+_formats = [getattr(sparse, f"{name}_{kind}") for name in FORMATS for kind in ("array", "matrix")]
+for _cls in classes_of(*_formats):
+    for _name in OPERATORS:
+        teach(_cls, _name, by_entries(_name))
 for _name in ("__call__", "__matmul__", "__mul__", "dot", "matmat", "matvec"):
     teach(linalg.LinearOperator, _name, applied)
 for _name in ("rmatmat", "rmatvec"):

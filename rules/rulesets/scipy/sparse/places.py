@@ -4,6 +4,7 @@ The pattern is kept as an array of SciPy's in which the entries are numbered fro
 whatever SciPy does to arrays (transpose, slice, convert, stack) it does to patterns.
 """
 
+import copy
 import functools
 
 import numpy as np
@@ -29,6 +30,8 @@ class Places:
         """The index of each entry, as one array for each axis."""
         stored = self.numbered.tocoo()
         axes = getattr(stored, "coords", None) or (stored.row, stored.col)
+        if in_order(stored.data):
+            return tuple(axis.astype(np.intp) for axis in axes)
         present = stored.data > 0
         order = np.argsort(stored.data[present])
         return tuple(axis[present][order].astype(np.intp) for axis in axes)
@@ -37,7 +40,7 @@ class Places:
     def ids(self):
         """Which entry each number that SciPy stores is; None where all are there, in order."""
         ids = self.numbered.data
-        return None if np.array_equal(np.ravel(ids), np.arange(1, ids.size + 1)) else ids
+        return None if in_order(np.ravel(ids)) else ids
 
     def stored(self, entries):
         """Return ``entries`` as SciPy stores them, in blocks or diagonals, and padded."""
@@ -47,7 +50,9 @@ class Places:
 
     def holding(self, entries):
         """Return SciPy's array with plain ``entries``."""
-        y = self.numbered.copy()
+        # SciPy sorts in place what is not in order; only then it needs indices of its own.
+        settled = self.numbered.format in ("csr", "csc") and self.numbered.has_canonical_format
+        y = copy.copy(self.numbered) if settled else self.numbered.copy()
         y.data = self.stored(entries)
         return y
 
@@ -64,12 +69,18 @@ class Places:
     @functools.cached_property
     def repeated(self):
         """Whether an index has several entries, whose sum is meant."""
+        if self.numbered.format == "dia" or getattr(self.numbered, "has_canonical_format", False):
+            return False
         return len(np.unique(self.keys)) < self.count
 
     @property
     def keys(self):
         """The entries' indices in the flattened array."""
         return np.ravel_multi_index(self.coords, self.shape)
+
+
+def in_order(ids):
+    return ids.size == 0 or bool(ids[0] == 1 and np.all(np.diff(ids) == 1))
 
 
 def taken(entries, ids):

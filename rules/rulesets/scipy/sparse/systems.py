@@ -23,7 +23,7 @@ from .... import (
     value,
 )
 from ...arrays.products import conj
-from .array import SparseArray, issparse, lifted
+from .array import issparse, lifted, plain
 from .products import matmul, on_pattern
 
 
@@ -82,7 +82,7 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
     b = refuse_sparse("spsolve", b)
     a = as_system(A)
     if a.format not in ("csc", "csr"):
-        linalg.spsolve(a.plain(), value(b), permc_spec, use_umfpack)  # SciPy's warning or error
+        linalg.spsolve(a.to_scipy(), value(b), permc_spec, use_umfpack)  # SciPy's warning or error
         a = a.asformat("csc")
     if np.ndim(b) == 2 and np.shape(b)[1] == 1:
         b = np.ravel(b)
@@ -154,8 +154,7 @@ class Factorization:
 
 
 def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
-    a = A.plain() if type(A) is SparseArray else A
-    factor = linalg.splu(a, permc_spec, diag_pivot_thresh, relax, panel_size, options or {})
+    factor = linalg.splu(plain(A), permc_spec, diag_pivot_thresh, relax, panel_size, options or {})
     return Factorization(as_system(A) if issparse(A) else _constant(A), factor, "splu")
 
 
@@ -167,16 +166,16 @@ def spilu(A, *args, **kwargs):
     if innermost((A,)) is not None:
         raise MissingRuleError(
             "scipy.sparse.linalg.spilu has no derivative in its matrix: what it drops depends on "
-            f"the numbers, in {user_line()}.\n  write spilu(cr.value(A)), a constant "
+            f"the numbers, in {user_line()}.\n  write spilu(A.to_scipy()), a constant "
             "preconditioner, or splu(A)"
         )
-    factor = linalg.spilu(A, *args, **kwargs)
+    factor = linalg.spilu(plain(A), *args, **kwargs)
     # What it solves is linear in the right-hand side; the matrix is never looked at.
     return Factorization(_constant(sparse.csc_array(A.shape)), factor, "spilu")
 
 
 def factorized(A):
-    if innermost((A,)) is None and not issparse(A):
+    if not issparse(A):
         return linalg.factorized(A)  # SciPy's warnings and errors
     return splu(as_system(A).tocsc() if issparse(A) else A).solve
 
@@ -225,6 +224,13 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False,
     b = refuse_sparse("spsolve_triangular", b)
     a = as_system(A)
     a = a if a.format in ("csc", "csr") else a.tocsc()
+    rows, columns = a.places.coords
+    if np.any(rows < columns if lower else rows > columns):
+        raise MissingRuleError(
+            "spsolve_triangular has a rule for triangular matrices alone, and there are entries "
+            f"on the other side of the diagonal, in {user_line()}.\n"
+            "  write tril(A) or triu(A)"
+        )
     return triangular_solved(a.entries, b, a.places, bool(lower), bool(unit_diagonal))
 
 

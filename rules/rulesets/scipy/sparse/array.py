@@ -1,6 +1,7 @@
 """A sparse array whose stored entries are traced, at places that are constant."""
 
 import functools
+import operator
 
 import numpy as np
 from scipy import sparse
@@ -39,7 +40,7 @@ class SparseArray:
         self.places = places
 
     def __repr__(self):
-        return f"<traced {self.format} array of {self.dtype}, shape {self.shape}, {self.nnz} stored>"
+        return f"<{self.format} array of {self.dtype}, shape {self.shape}, {self.nnz} entries>"
 
     # ---- what it is ----
 
@@ -118,7 +119,9 @@ class SparseArray:
         return self.transpose()
 
     def transpose(self, axes=None, copy=False):
-        return SparseArray(self.entries, Places(self.places.numbered.transpose(axes)))
+        if axes not in (None, (1, 0)):
+            return self.moved(lambda x: x.transpose(axes))  # SciPy's own error
+        return SparseArray(self.entries, self.places.T)
 
     def reshape(self, *shape, **options):
         return self.moved(lambda x: x.reshape(*shape, **options))
@@ -430,8 +433,12 @@ def plus_sparse(a, b):
     entries = np.concatenate([a.entries, b.entries])
     coords = tuple(map(np.concatenate, zip(a.places.coords, b.places.coords)))
     both = SparseArray(entries, Places(at_coords(np.arange(1, len(coords[0]) + 1), coords, a)))
-    one = sparse.eye_array(1, format=a.format) + sparse.eye_array(1, format=b.format)
-    return both.summed().asformat(one.format)
+    return both.summed().asformat(_format_of(operator.add, a, b))
+
+
+def _format_of(operation, a, b):
+    """Return the format in which SciPy gives a result."""
+    return operation(*[sparse.eye_array(1, format=x.format) for x in (a, b)]).format
 
 
 def times_sparse(a, b):
@@ -445,6 +452,7 @@ def times_sparse(a, b):
 def matmul_sparse(a, b):
     """The product of two sparse arrays, from all products of two entries that go into it."""
     _check_product(a.shape, b.shape)
+    form = _format_of(operator.matmul, a, b)
     a, b = a.asformat("csr"), b.asformat("csr")
     rows, between = a.places.coords
     starts, counts = b.indptr[between], np.diff(b.indptr)[between]
@@ -456,4 +464,4 @@ def matmul_sparse(a, b):
     shape = a.shape[0], b.shape[1]
     make = sparse.coo_matrix if a.is_matrix else sparse.coo_array
     every = make((np.arange(1, len(left) + 1), coords), shape=shape)
-    return SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr()
+    return SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr().asformat(form)

@@ -61,7 +61,7 @@ def made(cls, format, arg1, shape, **options):
             "  give it two axes"
         )
     if format != "dia":
-        return SparseArray(np.ravel(data), Places(stored))
+        return SparseArray(np.ravel(data), Places(stored, ordered=True))
     whole = numbered(stored)
     chosen = np.ravel(stored.data)[np.ravel(whole.data) > 0] - 1
     return SparseArray(np.ravel(data)[chosen], Places(whole))
@@ -220,7 +220,6 @@ def _as_sparse(x):
 @composed(sparse.find)
 def find(A):
     whole = lifted(A).summed()
-    rows, columns = whole.places.coords
-    order = np.lexsort((rows, columns))
-    kept = order[value(whole.entries)[order] != 0]
-    return rows[kept], columns[kept], whole.entries[kept]
+    rows, columns, ids = sparse.find(whole.places.numbered)
+    kept = value(whole.entries)[ids - 1] != 0
+    return rows[kept], columns[kept], whole.entries[ids[kept] - 1]

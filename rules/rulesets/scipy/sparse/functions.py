@@ -46,13 +46,12 @@ if hasattr(linalg, "matrix_power"):
 
     @composed(linalg.matrix_power)
     def matrix_power(A, power):
-        A = lifted(A)
         if power == 0:
-            return linalg.matrix_power(A.to_scipy(), 0)
-        y = A
-        for _ in range(int(power) - 1):
-            y = y @ A
-        return y
+            return linalg.matrix_power(plain(A), 0)
+        if power == 1:
+            return lifted(A)
+        half = matrix_power(A, power // 2)
+        return A @ half @ half if power % 2 else half @ half
 
 
 @valued_by(linalg.expm_multiply)

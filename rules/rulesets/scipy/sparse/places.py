@@ -11,11 +11,16 @@ import numpy as np
 from scipy import sparse
 
 
+BY_INDEX = ("coo", "csc", "csr")  # formats with an index for each entry
+
+
 class Places:
     """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for the entries, 0 as padding."""
 
-    def __init__(self, numbered):
+    def __init__(self, numbered, ordered=False):
         self.numbered = numbered
+        if ordered:  # as is known; else it is looked at
+            self.ids = None
 
     @property
     def shape(self):
@@ -30,7 +35,7 @@ class Places:
         """The index of each entry, as one array for each axis."""
         stored = self.numbered.tocoo()
         axes = getattr(stored, "coords", None) or (stored.row, stored.col)
-        if in_order(stored.data):
+        if self.ids is None and self.numbered.format in BY_INDEX:
             return tuple(axis.astype(np.intp) for axis in axes)
         present = stored.data > 0
         order = np.argsort(stored.data[present])
@@ -58,7 +63,7 @@ class Places:
 
     @functools.cached_property
     def T(self):
-        return Places(self.numbered.T)
+        return Places(self.numbered.T, self.numbered.format in BY_INDEX and self.ids is None)
 
     @functools.cached_property
     def flags(self):

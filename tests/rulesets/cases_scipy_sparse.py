@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import scipy.sparse as scipys
 import scipy.sparse.csgraph
-import scipy.sparse.linalg
+import scipy.sparse.linalg  # noqa: F401
 
 from chainrules.rules.rulesets.scipy.sparse import iterative, operators, products, spectral, systems
 from chainrules.rules.rulesets.scipy.sparse.places import Places, numbered
@@ -105,8 +105,13 @@ CASES |= {
 cases(linalg.spsolve.__wrapped__, case(E, B), case(E, BB), case(E, BB[:, :1]))(
     lambda e, b: linalg.spsolve(array(e), b)
 )
-cases(systems.backsolved, case(E, B), case(E, BB), one_dtype=True)(
-    lambda e, b: linalg.splu(array(e)).solve(b) + linalg.factorized(array(e))(b)
+for _f in (systems.backsolved, scipys.linalg.splu):
+    cases(_f, case(E, B, "N"), case(E, BB, "T"), case(E, B, "H"))(
+        lambda e, b, trans: linalg.splu(array(e)).solve(b, trans)
+    )
+cases(scipys.linalg.factorized, case(E, B))(lambda e, b: linalg.factorized(array(e))(b))
+cases(scipys.linalg.spilu, case(B), one_dtype=True)(
+    lambda b: linalg.spilu(array(E), fill_factor=1).solve(b)
 )
 cases(systems.solved, case(E, B))(lambda e, b: linalg.spsolve(array(e, "csr"), b))
 cases(systems.triangular_solved, case(E, B))(
@@ -130,10 +135,14 @@ cases(iterative.iterated, case(E, B), one_dtype=True)(
 
 # ---- functions of matrices ------------------------------------------------------------------
 
-cases(linalg.norm.__wrapped__, case(E), case(E, 1), case(E, -np.inf), case(E, None, 0),
-      another_way=True)(  # fmt: skip
-    lambda e, ord=None, axis=None: linalg.norm(array(e), ord, axis)
-)
+cases(
+    linalg.norm.__wrapped__,
+    case(E),
+    case(E, 1),
+    case(E, -np.inf),
+    case(E, None, 0),
+    another_way=True,
+)(lambda e, ord=None, axis=None: linalg.norm(array(e), ord, axis))
 cases(linalg.expm_multiply.__wrapped__, case(0.3 * E, B), case(0.3 * E, BB), one_dtype=True)(
     lambda e, b: linalg.expm_multiply(array(e), b)
 )

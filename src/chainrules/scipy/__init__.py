@@ -19,7 +19,12 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-FOLLOWED = ("linalg", "sparse", "sparse.linalg", "sparse.csgraph")  # the modules whose functions have rules
+FOLLOWED = (
+    "linalg",
+    "sparse",
+    "sparse.linalg",
+    "sparse.csgraph",
+)  # the modules whose functions have rules
 __all__ = [name for name in FOLLOWED if "." not in name]
 
 

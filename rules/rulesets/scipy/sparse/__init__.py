@@ -9,17 +9,17 @@ from typing import Any
 from scipy import sparse
 
 from .... import non_differentiable
-from . import construction, operators
+from . import arithmetic, construction, operators
 from .array import constant, issparse
 
-CONSTANT = (
+_CONSTANT = (
     "eye", "eye_array", "identity", "rand", "random", "random_array", "isspmatrix",
     "isspmatrix_bsr", "isspmatrix_coo", "isspmatrix_csc", "isspmatrix_csr", "isspmatrix_dia",
     "isspmatrix_dok", "isspmatrix_lil", "get_index_dtype", "load_npz", "safely_cast_index_arrays",
     "issparse",
 )  # fmt: skip
 
-CONSTANT = tuple(name for name in CONSTANT if hasattr(sparse, name))
+CONSTANT = [name for name in _CONSTANT if hasattr(sparse, name)]
 INSTEAD: dict[str, Any] = {
     **construction.STAND_INS,
     **{name: constant(getattr(sparse, name)) for name in CONSTANT},

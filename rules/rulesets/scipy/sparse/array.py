@@ -1,13 +1,12 @@
 """A sparse array whose stored entries are traced, at places that are constant."""
 
 import functools
-import operator
 
 import numpy as np
 from scipy import sparse
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, composed, dtype_of, innermost, shape_of, value
+from .... import Traced, array_of, composed, dtype_of, innermost, value
 from ....containers import Children, registered
 from ...arrays.numpys_own import with_values
 from . import products
@@ -33,7 +32,7 @@ class SparseArray:
 
     __slots__ = ("entries", "places")
     __array_ufunc__ = None  # operators of NumPy's arrays leave them to those below
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, entries, places):
         self.entries = entries
@@ -84,7 +83,7 @@ class SparseArray:
         return isinstance(self.places.numbered, sparse.spmatrix)
 
     def to_scipy(self):
-        """Return SciPy's array with the numbers under the entries, where no derivative is wanted."""
+        """Return SciPy's array with the numbers under the entries."""
         return self.places.holding(value(self.entries))
 
     def with_entries(self, entries):
@@ -177,7 +176,9 @@ class SparseArray:
 
     def toarray(self, order=None, out=None):
         if out is not None:
-            raise MissingRuleError(f"toarray(out=...) has no rule, in {user_line()}.\n  leave it out")
+            raise MissingRuleError(
+                f"toarray(out=...) has no rule, in {user_line()}.\n  leave it out"
+            )
         return products.toarray(self.entries, self.places, order)
 
     todense = toarray
@@ -209,6 +210,8 @@ class SparseArray:
 
     @property
     def H(self):  # noqa: N802 - SciPy's name
+        if not self.is_matrix:
+            raise AttributeError("a sparse array has no attribute 'H'")
         return self.T.conj()
 
     @property
@@ -235,86 +238,6 @@ class SparseArray:
         whole = self.summed()
         y = whole.with_entries(whole.entries**n)
         return y if dtype is None else y.astype(dtype)
-
-    def multiply(self, other):
-        if issparse(other):
-            return times_sparse(self.summed(), lifted(other).summed())
-        other = as_dense(other)
-        if np.ndim(other) == 0:
-            return self.with_entries(self.entries * other)
-        other = other if np.ndim(other) > 1 else other[None]
-        ones = np.ones(shape_of(other), int)
-        y = self.moved(lambda x: x.multiply(ones))
-        rows, columns = y.places.coords
-        row = rows if ones.shape[0] > 1 else 0 * rows
-        column = columns if ones.shape[1] > 1 else 0 * columns
-        return y.with_entries(y.entries * other[row, column])
-
-    def __truediv__(self, other):
-        if issparse(other):
-            return self.toarray() / other.toarray()
-        other = as_dense(other)
-        if np.ndim(other) == 0:
-            return self.with_entries(self.entries / other)
-        return self.multiply(1.0 / other)
-
-    # ---- sums ----
-
-    def __add__(self, other):
-        if issparse(other):
-            return plus_sparse(self, lifted(other))
-        other = as_dense(other)
-        if np.ndim(other) == 0:
-            return self if not isinstance(other, Traced) and other == 0 else _refuse_a_number()
-        return self.toarray() + other
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        return self + -other
-
-    def __rsub__(self, other):
-        return -self + other
-
-    # ---- products ----
-
-    def __mul__(self, other):
-        if self.is_matrix and np.ndim(0 if issparse(other) else as_dense(other)):
-            return self @ other
-        return self @ other if self.is_matrix and issparse(other) else self.multiply(other)
-
-    def __rmul__(self, other):
-        if self.is_matrix and np.ndim(as_dense(other)):
-            return self.__rmatmul__(other)
-        return self.multiply(other)
-
-    def dot(self, other):
-        if not issparse(other) and np.ndim(as_dense(other)) == 0:
-            return self * other
-        return self @ other
-
-    def __matmul__(self, other):
-        if issparse(other):
-            return matmul_sparse(self, lifted(other))
-        other = as_dense(other)
-        _check_product(self.shape, shape_of(other))
-        return products.matmul(self.entries, other, self.places)
-
-    def __rmatmul__(self, other):
-        if issparse(other):
-            return matmul_sparse(lifted(other), self)
-        other = as_dense(other)
-        _check_product(shape_of(other), self.shape)
-        y = products.matmul(self.entries, np.transpose(other), self.places.T)
-        return np.transpose(y)
-
-    def __pow__(self, n):
-        if not self.is_matrix:
-            return self.power(n)
-        y = self
-        for _ in range(n - 1):
-            y = y @ self
-        return y
 
 
 def _elementwise(name):
@@ -348,17 +271,6 @@ def _children(x):
 
 
 registered[SparseArray] = _children
-
-
-def _refuse_a_number():
-    raise NotImplementedError("adding a nonzero scalar to a sparse array is not supported")
-
-
-def _check_product(a, b):
-    if not (len(a) in (1, 2) and len(b) in (1, 2)):
-        raise ValueError(f"a sparse array times a dense one: shapes {a} and {b} do not go together")
-    if a[-1] != b[0]:
-        raise ValueError(f"matmul: dimension mismatch with shapes {a} and {b}")
 
 
 def issparse(x):
@@ -425,43 +337,3 @@ def at_coords(data, coords, like):
     """Return SciPy's coo array or matrix, as ``like`` is one."""
     make = sparse.coo_matrix if like.is_matrix else sparse.coo_array
     return make((data, coords), shape=like.shape)
-
-
-def plus_sparse(a, b):
-    if a.shape != b.shape:
-        raise ValueError(f"inconsistent shapes {a.shape} and {b.shape}")
-    entries = np.concatenate([a.entries, b.entries])
-    coords = tuple(map(np.concatenate, zip(a.places.coords, b.places.coords)))
-    both = SparseArray(entries, Places(at_coords(np.arange(1, len(coords[0]) + 1), coords, a)))
-    return both.summed().asformat(_format_of(operator.add, a, b))
-
-
-def _format_of(operation, a, b):
-    """Return the format in which SciPy gives a result."""
-    return operation(*[sparse.eye_array(1, format=x.format) for x in (a, b)]).format
-
-
-def times_sparse(a, b):
-    """The product entry by entry, which has an entry where both have one."""
-    ones = [Places(x.places.numbered).holding(np.ones(x.nnz, int)) for x in (a, b)]
-    left = renumbered(a.entries, a.places.numbered.multiply(ones[1]).tocsr())
-    right = renumbered(b.entries, ones[0].multiply(b.places.numbered).tocsr())
-    return left.with_entries(left.entries * right.entries)
-
-
-def matmul_sparse(a, b):
-    """The product of two sparse arrays, from all products of two entries that go into it."""
-    _check_product(a.shape, b.shape)
-    form = _format_of(operator.matmul, a, b)
-    a, b = a.asformat("csr"), b.asformat("csr")
-    rows, between = a.places.coords
-    starts, counts = b.indptr[between], np.diff(b.indptr)[between]
-    left = np.repeat(np.arange(a.nnz), counts)
-    right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    right = right + np.repeat(starts, counts)
-    columns = b.places.coords[1][right]
-    coords = rows[left], columns
-    shape = a.shape[0], b.shape[1]
-    make = sparse.coo_matrix if a.is_matrix else sparse.coo_array
-    every = make((np.arange(1, len(left) + 1), coords), shape=shape)
-    return SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr().asformat(form)

@@ -1,5 +1,7 @@
 """Functions that make sparse arrays of others, or of traced numbers at constant places."""
 
+# ruff: noqa: N803 - SciPy's names of its arguments
+
 import numpy as np
 from scipy import sparse
 
@@ -32,7 +34,9 @@ class StandIn(type):
 
 def stand_in(name):
     original = getattr(sparse, name)
-    return StandIn(name, (), {"original": original, "format": name[:3], "__doc__": original.__doc__})
+    return StandIn(
+        name, (), {"original": original, "format": name[:3], "__doc__": original.__doc__}
+    )
 
 
 def made(cls, format, arg1, shape, **options):

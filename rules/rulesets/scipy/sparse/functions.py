@@ -1,5 +1,7 @@
 """Functions of sparse matrices: norms, powers, and the exponential times a vector."""
 
+# ruff: noqa: N803 - SciPy's names of its arguments
+
 import math
 
 import numpy as np

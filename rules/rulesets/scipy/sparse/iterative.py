@@ -5,6 +5,8 @@ tolerance of the call, with its preconditioner; where one of them does not conve
 error, for what has not converged is no solution and has no such derivative.
 """
 
+# ruff: noqa: N803 - SciPy's names of its arguments
+
 import copy
 
 import numpy as np

@@ -5,7 +5,7 @@ from typing import Any
 from scipy.sparse import linalg
 
 from .... import non_differentiable
-from . import functions, iterative, spectral, systems
+from . import functions, iterative, spectral, systems  # noqa: F401 - for their rules
 from .array import constant
 
 INSTEAD: dict[str, Any] = {**systems.INSTEAD}

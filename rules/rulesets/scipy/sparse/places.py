@@ -10,12 +10,11 @@ import functools
 import numpy as np
 from scipy import sparse
 
-
 BY_INDEX = ("coo", "csc", "csr")  # formats with an index for each entry
 
 
 class Places:
-    """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for the entries, 0 as padding."""
+    """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for them, 0 as padding."""
 
     def __init__(self, numbered, ordered=False):
         self.numbered = numbered
@@ -62,7 +61,7 @@ class Places:
         return y
 
     @functools.cached_property
-    def T(self):
+    def T(self):  # noqa: N802 - as of an array
         return Places(self.numbered.T, self.numbered.format in BY_INDEX and self.ids is None)
 
     @functools.cached_property

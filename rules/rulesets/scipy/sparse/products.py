@@ -19,7 +19,7 @@ def matmul(entries, x, places):
 
 
 def on_pattern(a, b, places):
-    """Return the entries of the outer product ``a @ b^T`` at these places; of vectors, or columns."""
+    """Return the entries of ``a @ b^T`` at these places, of vectors or of matrices."""
     rows, columns = places.coords
     products = a[rows] * b[columns]
     return products if np.ndim(a) == 1 else np.sum(products, axis=1)

@@ -1,7 +1,8 @@
 """Eigenvalues and eigenvectors of symmetric sparse matrices, and singular values."""
 
+# ruff: noqa: N803 - SciPy's names of its arguments
+
 import numpy as np
-from scipy import sparse
 from scipy.sparse import linalg
 
 from .....config import MissingRuleError, user_line
@@ -12,7 +13,6 @@ from .... import (
     Tangent,
     composed,
     frule,
-    innermost,
     primitive,
     rrule,
     value,

@@ -4,6 +4,8 @@ From ``a @ y = b``: ``ydot = solve(a, bdot - adot @ y)``, and ``bbar = solve(a^H
 ``abar = -bbar @ y^H``, of which only the entries on the pattern are computed.
 """
 
+# ruff: noqa: N803 - SciPy's names of its arguments
+
 from typing import Any
 
 import numpy as np
@@ -234,4 +236,7 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False,
     return triangular_solved(a.entries, b, a.places, bool(lower), bool(unit_diagonal))
 
 
+# Always ours: SciPy's own are compiled, and their solve cannot be shown traced values.
 INSTEAD: dict[str, Any] = {"factorized": factorized, "spilu": spilu, "splu": splu}
+for _name, _body in INSTEAD.items():
+    composed(getattr(linalg, _name))(_body)

@@ -142,12 +142,14 @@ cases(
     case(E, -np.inf),
     case(E, None, 0),
     another_way=True,
-)(lambda e, ord=None, axis=None: linalg.norm(array(e), ord, axis))
+)(lambda e, ord=None, axis=None: linalg.norm(sparse.csc_matrix(array(e)), ord, axis))
 cases(linalg.expm_multiply.__wrapped__, case(0.3 * E, B), case(0.3 * E, BB), one_dtype=True)(
     lambda e, b: linalg.expm_multiply(array(e), b)
 )
 if hasattr(linalg, "matrix_power"):
-    cases(linalg.matrix_power.__wrapped__, case(E))(lambda e: linalg.matrix_power(array(e), 3))
+    cases(linalg.matrix_power.__wrapped__, case(E), another_way=True)(
+        lambda e: linalg.matrix_power(array(e), 3)
+    )
 START = np.linspace(1.0, 2.0, 4)
 cases(linalg.eigsh.__wrapped__, case(E), one_dtype=True, rtol=1e-5)(
     lambda e: linalg.eigsh(symmetric(e), k=2, v0=START)

@@ -209,7 +209,7 @@ def test_values_shapes_and_formats_are_those_of_scipy(form, name):
 
     def look(data):
         ours = METHODS[name](array(data, form))
-        if scipys.issparse(own):
+        if scipys.issparse(own) and name != "number":  # of coo SciPy 1.13 makes csr
             assert isinstance(ours, getattr(sparse, type(own).__name__))
         assert np.shape(dense(ours)) == np.shape(own)
         np.testing.assert_allclose(dense(own), cr.value(dense(ours)), rtol=1e-15, atol=1e-15)
@@ -242,6 +242,18 @@ def test_duplicates_are_summed():
         lambda e: sparse.csr_array((e, (row, column)), shape=(2, 2)), (DATA[:4],), (X[[0] * 4],)
     )
     assert y[0].nnz == 2
+
+
+def test_scipy_sorts_no_entries_of_ours():
+    where = np.array([1, 0, 2, 0, 1, 2]), np.array([0, 2, 3, 6])  # not in order
+
+    def solve(entries):
+        return linalg.spsolve(sparse.csc_array((np.copy(entries), *where), shape=(3, 3)), X)
+
+    entries = np.array([1.0, 5.0, 6.0, 1.0, 7.0, 8.0])
+    kept = entries.copy()
+    check(solve, entries)
+    np.testing.assert_array_equal(kept, entries)
 
 
 def test_constant_entries_give_scipys_own():
@@ -358,7 +370,7 @@ def test_random_programs(seed):
         lambda a, c: sparse.tril(a, 1, format="csr"),
     ]
     chosen = rng.integers(len(steps), size=5)
-    c = scipys.random_array((n, n), density=0.5, rng=rng, format="csr")
+    c = scipys.csr_array(rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.5))
     where = rng.integers(n, size=(2, 9))
 
     def program(data):
@@ -375,7 +387,7 @@ def test_a_heat_equation_by_implicit_steps():
 
     def loss(conductivity):
         off = -(conductivity[1:] + conductivity[:-1]) / 2
-        main = 1 + np.append(-off, 0) + np.append(0, -off)
+        main = 1 + np.concatenate([-off, [0.0]]) + np.concatenate([[0.0], -off])
         step = linalg.splu(sparse.diags([main, off, off], [0, 1, -1], format="csc"))
         u = np.linspace(0, 1, n) ** 2
         for _ in range(3):

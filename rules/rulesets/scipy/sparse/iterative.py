@@ -69,10 +69,10 @@ class Method:
         """The same method to the same relative tolerance, for other right-hand sides."""
         same = copy.copy(self)
         same.options = {name: x for name, x in self.options.items() if name not in OWN}
-        size = np.linalg.norm(value(b))
-        rtol = same.options.get("rtol", 1e-5)
-        if size > 0:
-            rtol = max(rtol, same.options.pop("atol", 0.0) / size)
+        rtol, size = same.options.get("rtol", 1e-5), np.linalg.norm(value(b))
+        if same.options.get("atol") and size > 0:
+            rtol = max(rtol, same.options["atol"] / size)
+            same.options["atol"] = 0.0
         same.options["rtol"] = rtol
         return same
 

@@ -54,10 +54,13 @@ class Places:
 
     def holding(self, entries):
         """Return SciPy's array with plain ``entries``."""
-        # SciPy sorts in place what is not in order; only then it needs indices of its own.
-        settled = self.numbered.format in ("csr", "csc") and self.numbered.has_canonical_format
-        y = copy.copy(self.numbered) if settled else self.numbered.copy()
-        y.data = self.stored(entries)
+        if self.numbered.format in ("csr", "csc") and self.numbered.has_canonical_format:
+            y = copy.copy(self.numbered)
+            y.data = self.stored(entries)
+            return y
+        # SciPy sorts in place what is not in order, so indices and data are to be its own.
+        y = self.numbered.copy()
+        y.data = np.array(self.stored(entries))
         return y
 
     @functools.cached_property

@@ -46,7 +46,8 @@ def bordered(entries, places, w, v):
 def eigenvector_moves(entries, places, w, v, vbar, wbar):
     """Solve the system, which is symmetric, for ``vdot`` or for its pullback."""
     system = bordered(entries, places, w, v)
-    y = solved(system.entries, np.append(vbar, wbar), system.places)
+    right = np.concatenate([vbar, np.reshape(wbar, (1,))])
+    y = solved(system.entries, right, system.places)
     return y[:-1]
 
 

@@ -186,8 +186,9 @@ def factorized(A):
 
 
 @primitive
-def triangular_solved(entries, b, places, lower, unit_diagonal):
-    a = places.holding(entries)
+def triangular_solved(entries, b, places, lower, unit_diagonal, form):
+    """``spsolve_triangular`` of a matrix of this format, which the transposed one has as well."""
+    a = places.holding(entries).asformat(form)
     return linalg.spsolve_triangular(a, b, lower=lower, unit_diagonal=unit_diagonal)
 
 
@@ -199,22 +200,22 @@ def strict(entries, places, unit_diagonal):
 
 
 @frule.register(triangular_solved)
-def triangular_frule(tangents, solved, entries, b, places, lower, unit_diagonal):
+def triangular_frule(tangents, solved, entries, b, places, lower, unit_diagonal, form):
     _, entries_dot, bdot, *_ = tangents
-    y = solved(entries, b, places, lower, unit_diagonal)
+    y = solved(entries, b, places, lower, unit_diagonal, form)
     moved = times_dot(strict(entries_dot, places, unit_diagonal), y, places)
-    return y, solved(entries, bdot - moved, places, lower, unit_diagonal)
+    return y, solved(entries, bdot - moved, places, lower, unit_diagonal, form)
 
 
 @rrule.register(triangular_solved)
-def triangular_rrule(solved, entries, b, places, lower, unit_diagonal):
-    y = solved(entries, b, places, lower, unit_diagonal)
+def triangular_rrule(solved, entries, b, places, lower, unit_diagonal, form):
+    y = solved(entries, b, places, lower, unit_diagonal, form)
     project_entries, project_b = ProjectTo(entries), ProjectTo(b)
 
     def triangular_pullback(ybar):
-        bbar = solved(conj(entries), ybar, places.T, not lower, unit_diagonal)
+        bbar = solved(conj(entries), ybar, places.T, not lower, unit_diagonal, form)
         abar = -strict(on_pattern(bbar, conj(y), places), places, unit_diagonal)
-        rest = NoTangent(), NoTangent(), NoTangent()
+        rest = (NoTangent(),) * 4
         return NoTangent(), project_entries(abar), project_b(bbar), *rest
 
     return y, triangular_pullback
@@ -233,7 +234,7 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False,
             f"on the other side of the diagonal, in {user_line()}.\n"
             "  write tril(A) or triu(A)"
         )
-    return triangular_solved(a.entries, b, a.places, bool(lower), bool(unit_diagonal))
+    return triangular_solved(a.entries, b, a.places, bool(lower), bool(unit_diagonal), a.format)
 
 
 # Always ours: SciPy's own are compiled, and their solve cannot be shown traced values.

@@ -92,14 +92,17 @@ if hasattr(scipys, "swapaxes"):
     entered("swapaxes", lambda e: sparse.swapaxes(array(e), 0, 1))
     entered("permute_dims", lambda e: sparse.permute_dims(array(e), (1, 0)))
 
+cases(operators.multiplied, case(X), case(XX))(lambda x: CONSTANT @ x)
+
 # ---- products and systems -------------------------------------------------------------------
 
 PLACES = Places(numbered(scipys.csr_array(scipys.coo_array((E, (ROW, COLUMN)), shape=(4, 4)))))
+OPERATOR = linalg.aslinearoperator(CONSTANT.T)
 CASES |= {
     products.matmul: [case(E, X, PLACES), case(E, XX, PLACES)],
     products.toarray: [case(E, PLACES)],
     products.total: [case(E, PLACES), case(E, PLACES, axis=0), case(E, PLACES, axis=-1)],
-    operators.operated: [case(X, CONSTANT), case(XX, linalg.aslinearoperator(CONSTANT))],
+    operators.operated: [case(X, linalg.aslinearoperator(CONSTANT)), case(XX, OPERATOR)],
 }
 
 cases(linalg.spsolve.__wrapped__, case(E, B), case(E, BB), case(E, BB[:, :1]))(

@@ -113,6 +113,16 @@ def test_a_jacobian_in_the_entries():
         np.testing.assert_allclose(rows.reshape(found.shape), found.toarray())
 
 
+def test_a_constant_array_may_change_afterwards():
+    def loss(x):
+        d = D.copy()
+        y = np.sum((d @ x) ** 2)
+        d.data[:] = np.nan
+        return y
+
+    check(loss, X)
+
+
 def test_dtypes_and_complex_numbers():
     single = cr.grad(lambda x: np.sum(D.astype(np.float32) @ x))(X.astype(np.float32))
     assert single.dtype == np.float32

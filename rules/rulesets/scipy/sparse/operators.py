@@ -4,6 +4,7 @@ Their operators ask no protocol of NumPy's: given a traced value they hand it to
 which fails. So they are taught here, once, to look for one first; nothing else changes.
 """
 
+import copy
 import functools
 import math
 
@@ -11,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from .... import Pattern, Traced, linear_rule, primitive, shape_of
+from .... import Pattern, Traced, bilinear_rule, linear_rule, primitive, shape_of
 from .array import SparseArray, lifted
 
 OPERATORS = (
@@ -47,8 +48,8 @@ def by_entries(name):
     def answer(self, other, *args, **kwargs):
         if is_product(self, name) and isinstance(other, Traced) and np.ndim(other) in (1, 2):
             if name.startswith("__r"):
-                return np.transpose(applied(self.T, np.transpose(other)))
-            return applied(self, other)
+                return np.transpose(product(self.T, np.transpose(other)))
+            return product(self, other)
         return getattr(lifted(self), name)(other, *args, **kwargs)
 
     return answer
@@ -60,31 +61,73 @@ def is_product(x, name):
     return name in PRODUCTS and name not in elementwise
 
 
+# ---- products with constant arrays ----------------------------------------------------------
+
+
+@primitive
+def multiplied(data, x, like):
+    """``a @ x``, where ``a`` is ``like``, an array of SciPy's, but with these plain ``data``.
+
+    They are an argument, so that no change of them goes unseen before the derivative is computed.
+    """
+    return np.asarray(holding(like, data) @ x)
+
+
+def holding(like, data):
+    a = copy.copy(like)
+    a.data = data
+    return a
+
+
+def multiplied_left(ybar, data, x, like):
+    raise NotImplementedError("the stored numbers of SciPy's own arrays are constant")
+
+
+def multiplied_right(ybar, data, x, like):
+    a = adjoint_of(holding(like, data))
+    return multiplied(a.data, ybar, a)
+
+
+def multiplied_block(data, x, like):
+    columns = np.moveaxis(x.values, 0, -1)
+    flat = np.reshape(columns, (x.shape[0], math.prod(x.shape[1:]) * x.count))
+    y = np.reshape(multiplied(data, flat, like), (like.shape[0], *shape_of(columns)[1:]))
+    return np.moveaxis(y, -1, 0)
+
+
+def multiplied_pattern(data, x, like):
+    shape = (like.shape[0], *x.shape[1:])
+    flags = sparse.csr_array(holding(like, data)) != 0
+    linear = sparse.kron(flags, sparse.eye_array(math.prod(shape[1:]), dtype=bool))
+    return Pattern(shape, sparse.csr_array(linear) @ x.rows)
+
+
+bilinear_rule(
+    multiplied,
+    multiplied_left,
+    multiplied_right,
+    block=multiplied_block,
+    pattern=multiplied_pattern,
+)
+
+
+def product(a, x):
+    if np.shape(x)[0] != a.shape[1]:
+        _dimension_mismatch(a, x)
+    a = a if a.format not in ("dok", "lil") else a.tocsr()
+    return multiplied(a.data, x, a)
+
+
 # ---- linear operators -----------------------------------------------------------------------
 
 
 @primitive
 def operated(x, operator):
-    """``operator @ x``, of a constant operator, or of a sparse or dense array."""
+    """``operator @ x``, of a constant operator."""
     return np.asarray(operator @ x)
 
 
-def operated_block(x, operator):
-    columns = np.moveaxis(x.values, 0, -1)
-    y = operated(np.reshape(columns, (x.shape[0], math.prod(x.shape[1:]) * x.count)), operator)
-    return np.moveaxis(np.reshape(y, (operator.shape[0], *shape_of(columns)[1:])), -1, 0)
-
-
-def operated_pattern(x, operator):
-    if not sparse.issparse(operator):
-        return NotImplemented
-    shape = (operator.shape[0], *x.shape[1:])
-    flags = sparse.csr_array(operator) != 0
-    linear = sparse.kron(flags, sparse.eye_array(math.prod(shape[1:]), dtype=bool))
-    return Pattern(shape, sparse.csr_array(linear) @ x.rows)
-
-
-@linear_rule(operated, block=operated_block, pattern=operated_pattern)
+@linear_rule(operated)
 def operated_transpose(ybar, space, operator):
     return operated(ybar, adjoint_of(operator))
 

@@ -164,6 +164,10 @@ cases(spectral.eigenvalues, case(E), one_dtype=True, rtol=1e-5)(
     lambda e: linalg.eigsh(symmetric(e), k=2, which="SA", v0=START, return_eigenvectors=False)
 )
 
+cases(linalg.svds.__wrapped__, case(E), one_dtype=True, rtol=1e-5)(
+    lambda e: linalg.svds(array(e)[:3], k=2, v0=START[:3], return_singular_vectors=False)
+)
+
 # ---- constant -------------------------------------------------------------------------------
 
 WITHOUT_CASES = {

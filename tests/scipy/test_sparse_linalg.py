@@ -322,3 +322,24 @@ def test_eigenvalues_of_complex_matrices():
     )
     with pytest.raises(cr.MissingRuleError, match="none for their eigenvectors"):
         cr.grad(lambda x: np.sum(linalg.eigsh(hermitian(x, banded), k=2)[0]))(x)
+
+
+def test_singular_values():
+    for cut in (slice(0, 4), slice(None)):
+        for turn in (lambda a: a, lambda a: a.T):
+            same_derivatives(
+                lambda x: np.sort(
+                    linalg.svds(turn(banded(x)[cut]), k=2, return_singular_vectors=False)  # noqa: B023
+                ),
+                lambda x: np.linalg.svd(dense(x)[cut], compute_uv=False)[1::-1],  # noqa: B023
+                DIAGONALS,
+                rtol=1e-6,
+            )
+    with pytest.raises(cr.MissingRuleError, match="the largest singular values alone"):
+        cr.grad(lambda x: np.sum(linalg.svds(banded(x), k=2)[1]))(DIAGONALS)
+    with pytest.raises(cr.MissingRuleError, match="no rule for a traced dense matrix"):
+        cr.grad(lambda x: np.sum(linalg.spsolve(dense(x), B)))(DIAGONALS)
+    with pytest.warns(scipys.SparseEfficiencyWarning):
+        own = scipys.linalg.spsolve(A.toarray(), B)
+    y, _ = cr.vjp(lambda b: linalg.spsolve(A.toarray(), b), B)
+    np.testing.assert_allclose(y, own)

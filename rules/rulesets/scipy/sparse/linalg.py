@@ -22,7 +22,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "lsmr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
     "lsqr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
     "onenormest": ("it is an estimate", "norm(A, 1)"),
-    "svds": (NO_RULE, "eigsh(A.T @ A, k), whose eigenvalues are the squares"),
 }
 
 for _name in ("is_sptriangular", "spbandwidth", "use_solver"):

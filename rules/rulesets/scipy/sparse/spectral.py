@@ -19,7 +19,8 @@ from .... import (
 )
 from ...arrays.products import conj
 from . import construction
-from .array import SparseArray, issparse, lifted
+from ...arrays.numpys_own import with_values
+from .array import SparseArray, constant, issparse, lifted
 from .products import matmul, on_pattern
 from .systems import solved
 
@@ -140,3 +141,26 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     if return_eigenvectors:
         return eigenpairs(a.entries, a.places, options)
     return eigenvalues(a.entries, a.places, options)
+
+
+@composed(linalg.svds)
+def svds(A, k=6, which="LM", v0=None, return_singular_vectors=True, solver="arpack", **options):
+    """The largest singular values: roots of eigenvalues of the smaller of ``a^H a`` and ``a a^H``.
+
+    With a tolerance ``tol`` other than 0 the eigenvectors have that of the values.
+    """
+    if return_singular_vectors is not False or which != "LM" or not issparse(A):
+        raise MissingRuleError(
+            "scipy.sparse.linalg.svds has a rule for the largest singular values alone, of a "
+            f"sparse matrix, in {user_line()}.\n  write return_singular_vectors=False, or "
+            "numpy.linalg.svd(A.toarray())"
+        )
+    own = constant(linalg.svds)(
+        A, k, which=which, v0=v0, return_singular_vectors=False, solver=solver, **options
+    )
+    a = lifted(A).summed()
+    adjoint = a.conj().T
+    squares = eigsh(adjoint @ a if a.shape[0] >= a.shape[1] else a @ adjoint, k,
+                    return_eigenvectors=False)  # fmt: skip
+    order = np.argsort(value(squares))[np.argsort(np.argsort(own))]
+    return with_values(np.sqrt(squares[order]), own)

@@ -42,7 +42,12 @@ def as_system(a):
     """Return a matrix, which may be traced or not, as a ``SparseArray``."""
     if issparse(a):
         return lifted(a).summed()
-    raise TypeError(f"a sparse array was expected, not {type(a).__name__}")
+    if innermost((a,)) is not None:
+        raise MissingRuleError(
+            "a sparse solver has no rule for a traced dense matrix, whose pattern is not constant, "
+            f"in {user_line()}.\n  write numpy.linalg.solve, or csc_array((data, (row, col)), shape)"
+        )
+    return lifted(sparse.csc_array(a))
 
 
 def times_dot(entries_dot, x, places):
@@ -156,12 +161,9 @@ class Factorization:
 
 
 def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
+    a = as_system(A)
     factor = linalg.splu(plain(A), permc_spec, diag_pivot_thresh, relax, panel_size, options or {})
-    return Factorization(as_system(A) if issparse(A) else _constant(A), factor, "splu")
-
-
-def _constant(A):
-    return lifted(sparse.csc_array(A))
+    return Factorization(a, factor, "splu")
 
 
 def spilu(A, *args, **kwargs):
@@ -173,7 +175,7 @@ def spilu(A, *args, **kwargs):
         )
     factor = linalg.spilu(plain(A), *args, **kwargs)
     # What it solves is linear in the right-hand side; the matrix is never looked at.
-    return Factorization(_constant(sparse.csc_array(A.shape)), factor, "spilu")
+    return Factorization(lifted(sparse.csc_array(A.shape)), factor, "spilu")
 
 
 def factorized(A):

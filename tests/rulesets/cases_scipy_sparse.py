@@ -10,7 +10,7 @@ import scipy.sparse.linalg  # noqa: F401
 from chainrules.rules.rulesets.scipy.sparse import iterative, operators, products, spectral, systems
 from chainrules.rules.rulesets.scipy.sparse.places import Places, numbered
 from chainrules.scipy import sparse
-from chainrules.scipy.sparse import linalg
+from chainrules.scipy.sparse import csgraph, linalg
 
 
 def case(*args, **kwargs):
@@ -167,6 +167,14 @@ cases(spectral.eigenvalues, case(E), one_dtype=True, rtol=1e-5)(
 cases(linalg.svds.__wrapped__, case(E), one_dtype=True, rtol=1e-5)(
     lambda e: linalg.svds(array(e)[:3], k=2, v0=START[:3], return_singular_vectors=False)
 )
+
+cases(
+    csgraph.laplacian.__wrapped__,
+    case(E),
+    case(E, normed=True),
+    case(E, use_out_degree=True),
+    case(E, symmetrized=True),
+)(lambda e, **options: csgraph.laplacian(abs(array(e)), **options))
 
 # ---- constant -------------------------------------------------------------------------------
 

@@ -360,6 +360,29 @@ def test_graphs_are_constant():
     np.testing.assert_array_equal(np.eye(6)[0] * look(DATA) / DATA[0], cr.grad(look)(DATA))
 
 
+def test_laplacians_of_dense_and_sparse_graphs():
+    weights = np.abs(RNG.normal(size=(4, 4)))
+    weights[3] = weights[:, 3] = 0  # a node of its own
+    for options in ({}, {"normed": True}, {"use_out_degree": True}, {"symmetrized": True}):
+
+        def sparsely(w, options=options):
+            row, column = np.nonzero(weights)
+            a = sparse.csr_array((w[row, column], (row, column)), shape=(4, 4))
+            return csgraph.laplacian(a, return_diag=True, **options)
+
+        def densely(w, options=options):
+            return csgraph.laplacian(w * (weights > 0), return_diag=True, **options)
+
+        own = densely(weights)
+        for f in (sparsely, densely):
+            check(lambda w, f=f: f(w)[0], weights)
+            y, diagonal = f(weights)
+            np.testing.assert_allclose(dense(y), own[0])
+            np.testing.assert_allclose(diagonal, own[1])
+    with pytest.raises(cr.MissingRuleError, match="form='lo' has no rule"):
+        cr.grad(lambda e: csgraph.laplacian(array(e)[:3], form="lo") @ X)(DATA)
+
+
 # ---- programs -------------------------------------------------------------------------------
 
 

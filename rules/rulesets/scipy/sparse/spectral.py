@@ -17,9 +17,9 @@ from .... import (
     rrule,
     value,
 )
+from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
 from . import construction
-from ...arrays.numpys_own import with_values
 from .array import SparseArray, constant, issparse, lifted
 from .products import matmul, on_pattern
 from .systems import solved

@@ -45,7 +45,7 @@ def as_system(a):
     if innermost((a,)) is not None:
         raise MissingRuleError(
             "a sparse solver has no rule for a traced dense matrix, whose pattern is not constant, "
-            f"in {user_line()}.\n  write numpy.linalg.solve, or csc_array((data, (row, col)), shape)"
+            f"in {user_line()}.\n  write numpy.linalg.solve(a, b), or csc_array((data, (row, col)))"
         )
     return lifted(sparse.csc_array(a))
 

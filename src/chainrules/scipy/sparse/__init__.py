@@ -1,4 +1,20 @@
-"""``scipy.sparse``, whose arrays may hold traced entries at constant places."""
+"""``scipy.sparse``, whose arrays may hold traced entries at constant places.
+
+An array that is made of traced numbers and constant indices is one of ours, with SciPy's methods;
+``to_scipy()`` gives SciPy's own, without derivatives. Once this module is loaded, SciPy's own
+arrays and linear operators may stand beside traced values: ``a @ x``, ``x @ a``, ``t * a``.
+
+Examples
+--------
+>>> import numpy as np
+>>> import chainrules as cr
+>>> from chainrules.scipy import sparse
+>>> def loss(k):
+...     a = sparse.diags([k, -1.0, -1.0], offsets=[0, 1, -1], shape=(3, 3), format="csc")
+...     return np.sum(sparse.linalg.spsolve(a, np.ones(3)))
+>>> cr.grad(loss)(np.array([2.0, 2.0, 2.0])).round(6)
+array([-2.25, -4.  , -2.25])
+"""
 
 import importlib
 

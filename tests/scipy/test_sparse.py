@@ -113,6 +113,24 @@ def test_a_jacobian_in_the_entries():
         np.testing.assert_allclose(rows.reshape(found.shape), found.toarray())
 
 
+def test_a_constant_array_of_one_axis():
+    a = scipys.coo_array(np.array([1.0, 0.0, 2.0]))
+    check(lambda x: a @ x, X)
+    check(lambda x: x @ a, X)
+    check(lambda x: a @ x, np.ones((3, 2)))
+    check(lambda x: x @ a, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+def test_one_row(form):
+    where = np.array([0, 0]), np.array([0, 2])
+    make = getattr(sparse, f"{form}_array")
+    a = make((np.ones(2), where), shape=(1, 3))
+    check(lambda x: a @ x, X)
+    check(lambda x: a.T @ x, X[:1])
+    check(lambda e: make((e, where), shape=(1, 3)) @ X, X[:2])
+
+
 def test_a_constant_array_may_change_afterwards():
     def loss(x):
         d = D.copy()

@@ -14,6 +14,7 @@ from scipy.sparse import linalg
 
 from .... import Pattern, Traced, bilinear_rule, linear_rule, primitive, shape_of
 from .array import SparseArray, lifted
+from .products import as_rows
 
 OPERATORS = (
     "__add__", "__matmul__", "__mul__", "__radd__", "__rmatmul__", "__rmul__", "__rsub__",
@@ -85,7 +86,7 @@ def multiplied_left(ybar, data, x, like):
 
 def multiplied_right(ybar, data, x, like):
     a = adjoint_of(holding(like, data))
-    return multiplied(a.data, ybar, a)
+    return multiplied(a.data, as_rows(ybar), a)
 
 
 def multiplied_block(data, x, like):
@@ -112,6 +113,8 @@ bilinear_rule(
 
 
 def product(a, x):
+    if a.ndim == 1:
+        return product(a.reshape(1, a.shape[0]).tocsr(), x)[0]
     if np.shape(x)[0] != a.shape[1]:
         _dimension_mismatch(a, x)
     a = a if a.format not in ("dok", "lil") else a.tocsr()

@@ -25,13 +25,18 @@ def on_pattern(a, b, places):
     return products if np.ndim(a) == 1 else np.sum(products, axis=1)
 
 
+def as_rows(ybar):
+    """Give back the axis that SciPy drops of a coo array of one row times a vector."""
+    return np.reshape(ybar, (1,)) if np.ndim(ybar) == 0 else ybar
+
+
 # y = a @ x
 def matmul_left(ybar, entries, x, places):
-    return on_pattern(ybar, conj(x), places)
+    return on_pattern(as_rows(ybar), conj(x), places)
 
 
 def matmul_right(ybar, entries, x, places):
-    return matmul(conj(entries), ybar, places.T)
+    return matmul(conj(entries), as_rows(ybar), places.T)
 
 
 def matmul_block(entries, x, places):

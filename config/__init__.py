@@ -24,7 +24,7 @@ from .errors import (
     RuleReplacedWarning,
     TangentError,
 )
-from .lines import caller_line, defined_at, raised_at, user_line
+from .lines import caller_line, defined_at, raised_at, user_frame, user_line
 
 __all__ = [
     "TRAITS",
@@ -50,5 +50,6 @@ __all__ = [
     "frule_via_ad",
     "raised_at",
     "rrule_via_ad",
+    "user_frame",
     "user_line",
 ]

@@ -9,12 +9,18 @@ _OURS = {"chainrules", "numpy", "scipy", "dask", "multipledispatch", *sys.stdlib
 
 def user_line() -> str:
     """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
+    frame = user_frame()
+    if frame is None:
+        return "an unknown line"
+    return _place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def user_frame() -> FrameType | None:
+    """Return the innermost frame of the user's, if there is one."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if _is_the_users(frame):
-            return _place(frame.f_code.co_filename, frame.f_lineno)
+    while frame is not None and not _is_the_users(frame):
         frame = frame.f_back
-    return "an unknown line"
+    return frame
 
 
 def _is_the_users(frame: FrameType) -> bool:
@@ -30,19 +36,23 @@ def _place(filename: str, line: int) -> str:
     )
 
 
-def raised_at(error: BaseException) -> tuple[str, str]:
+def raised_at(error: BaseException) -> tuple[str, str, dict]:
     """Return the user's line that ``error`` passed, and the function of others it called there.
+
+    And the globals of the user's module.
 
     The name is empty where that is a function written in C, which has no frame.
     """
     trace, where, called = error.__traceback__, user_line(), ""
+    names: dict = {}
     while trace is not None:
         if _is_the_users(trace.tb_frame):
             where, called = _place(trace.tb_frame.f_code.co_filename, trace.tb_lineno), ""
+            names = trace.tb_frame.f_globals
         elif not called:
             called = _public_name(trace)
         trace = trace.tb_next
-    return where, called
+    return where, called, names
 
 
 def _public_name(trace: TracebackType) -> str:

@@ -25,7 +25,8 @@ from .table.define import (
 )
 from .table.keys import instances
 from .table.kinds import Shares, unbroadcast
-from .table.reduction_kind import refuse_integers, restore, select
+from .table.pairs import pair_rule
+from .table.reduction_kind import refuse_integers, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
 from .table.sums import spread_to
 from .table.tables import frule, late_rulesets, rrule
@@ -129,6 +130,7 @@ __all__ = [
     "not_implemented",
     "number",
     "opt_out",
+    "pair_rule",
     "pattern_rule",
     "positional_names",
     "primitive",
@@ -145,6 +147,7 @@ __all__ = [
     "select",
     "selection_rule",
     "shape_of",
+    "shared",
     "shifted",
     "spread",
     "spread_to",

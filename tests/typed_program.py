@@ -5,7 +5,10 @@ from typing import Any, assert_type
 import numpy as np
 
 import chainrules as cr
+from chainrules import math as cr_math
 from chainrules import numpy as cnp
+from chainrules.numpy.linalg import solve
+from chainrules.scipy.linalg import expm
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -38,3 +41,9 @@ assert_type(cnp.zeros(3), Vector)
 assert_type(cnp.pi, float)
 cnp.linalg.solve(cnp.eye(2), cnp.ones(2))
 no_such_name = cnp.nonsense  # type: ignore[attr-defined]
+
+assert_type(cr_math.sin(1.0), float)
+solve(np.eye(2), np.ones(2))
+expm(np.eye(2))
+with cr.adopt("typed_program") as adoption:
+    adoption.undo()

@@ -17,6 +17,7 @@ from ..containers import iterate_leaves, map_leaves
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype
 from ..tracing.level import Level, Traced, innermost
+from ..tracing.object_arrays import healed
 from ..tracing.running import is_running
 from ..tracing.views import follow, living_views, memory_of, register_view, root_of, shares_memory
 from ..tracing.writing import hand_out, is_fresh
@@ -49,10 +50,10 @@ class BufferLevel(Level):
     number = math.inf
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
-        return operation(x.value)
+        return buffer(operation(x.value))
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
-        return operation(settled(a), settled(b))
+        return buffer(operation(settled(a), settled(b)))
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if args and type(args[0]) is BufferArray and is_writer(f):
@@ -60,8 +61,8 @@ class BufferLevel(Level):
             self._receive(args[0], innermost(rest))
             return f(args[0].value, *rest[0], **rest[1])
         y = f(*all_settled(args), **all_settled(kwargs))
-        if f is np.copy or f is astype:
-            return buffer(y)
+        if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
+            y = buffer(y)  # where it is a new array
         for x in iterate_leaves((args, kwargs)):
             if type(x) is BufferArray and not isinstance(x.value, Traced):
                 y = self._tied(y, x, f, args, kwargs)
@@ -81,14 +82,16 @@ class BufferLevel(Level):
 
     def getitem(self, x: Any, index: Any) -> Any:
         y = x.value[index]
-        if type(y) is not np.ndarray or y.base is None:
+        if type(y) is not np.ndarray:
             return y
+        if y.base is None:
+            return buffer(y)  # a copy of entries, which may be filled as well
         view = _wrapped(y)
         register_view(view, x, _getitem, {"index": index})
         return view
 
     def write(self, x: Any, index: Any, v: Any) -> None:
-        v = settled(v)
+        v = healed(settled(v))
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
         follow(path, root.value)[index] = v
@@ -135,7 +138,7 @@ def is_writer(f: Any) -> bool:
 
 def buffer(y: Any) -> Any:
     """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
-    return _wrapped(y) if is_fresh(y) and is_running() else y
+    return _wrapped(y) if is_running() and is_fresh(y) else y
 
 
 def _wrapped(y: np.ndarray) -> Any:

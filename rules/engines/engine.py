@@ -15,7 +15,7 @@ from ..tracing.level import Level, Traced, innermost, next_level, strip, value
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import as_numbers, healed, healed_call, is_object_array, refuse_objects
 from ..tracing.operands import is_operand
-from ..tracing.writing import mark_views
+from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import is_writer
 
 
@@ -137,8 +137,9 @@ class Engine(Level):
                 )
             # What was healed may belong to a level inside this one, which answers first.
             level = innermost((*args, *kwargs.values()))
-            if level is not self:
-                return level.call(f, args, kwargs)
+            y = level.call(f, args, kwargs)
+            mark_views_of_healed(y, args, given)
+            return y
         traced = bool(kwargs) and innermost(kwargs.values()) is not None
         if traced:
             args, kwargs = positional(f, args, kwargs)

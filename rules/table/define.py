@@ -5,6 +5,7 @@ from typing import Any
 
 from ...config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
 from ..signatures import RuleSignature, dispatch_types, name_of
+from ..tracing.funnel import is_shown, seen
 from ..tracing.level import type_under
 from .keys import warn_if_never_asked, why_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
@@ -247,6 +248,7 @@ def composed_where_traced(f: Any, *options: str) -> Callable[[Callable], Callabl
 
 
 def _add_kind(f: Any, kind: Kind) -> None:
+    kind.f = seen(f) if is_shown(f) else f  # what a rule calls again is seen further out
     warn_if_never_asked(f)
     for table in (frule, rrule):
         table.add_kind(f, kind)

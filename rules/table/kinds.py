@@ -189,7 +189,7 @@ class ScalarRule(Kind):
     name begins with an underscore is one that the partial does not look at, and no tape keeps it.
     """
 
-    __slots__ = ("_reads", "branch", "constants", "partials")
+    __slots__ = ("_reads", "branch", "constants", "given", "partials")
     label = "scalar rule"
     elementwise = multiplies = True
 
@@ -199,6 +199,7 @@ class ScalarRule(Kind):
         partials = tuple(partials)
         super().__init__(f, len(partials), set(), line)
         self.branch = branch
+        self.given = partials
         self.constants = tuple(None if callable(p) else p for p in partials)
         self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
         self._reads: list[Any] = [None] * len(partials)

@@ -7,7 +7,8 @@ One function weighs the entries: ``y`` moves by the sum of ``weights * xdot``. S
         return product_of_others(x, axis)
 
 is the derivative of ``np.prod`` in both directions, with ``axis``, ``keepdims``, ``dtype`` and
-``where``, which the kind sees to.
+``where``, which the kind sees to. Weights may also say which entries were chosen, as by ``np.max``:
+see ``Choice``.
 """
 
 import inspect
@@ -18,7 +19,13 @@ import numpy as np
 
 from ...config import MissingRuleError
 from ..signatures import parameters
+from ..tangents.project import ProjectTo
+from ..tangents.structural import NO_TANGENT
+from ..tracing.level import strip, value
+from ..tracing.object_arrays import refuse_objects
 from .kinds import Kind
+from .pullback import fit_tangent
+from .structural_zeros import Masked, unmask
 
 OPTIONS = {"axis", "dtype", "keepdims", "where"}
 
@@ -51,7 +58,9 @@ def refuse_integers(x: Any, dtype: Any = None, **options: Any) -> dict:
 
 def refuse_real(x: Any, dtype: Any = None, **options: Any) -> dict:
     """Refuse a real ``dtype`` for complex numbers, too: NumPy drops imaginary parts on its way."""
-    if dtype is not None and np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
+    if dtype is None:
+        return options
+    if np.iscomplexobj(x) and np.dtype(dtype).kind != "c":
         raise MissingRuleError(
             f"a reduction of complex numbers with dtype={np.dtype(dtype)} has no rule.\n"
             "  leave out dtype, or take the real part before"
@@ -59,13 +68,19 @@ def refuse_real(x: Any, dtype: Any = None, **options: Any) -> dict:
     return refuse_integers(x, dtype, **options)
 
 
+def shared(t: Any, place: Any, number: Any) -> Any:
+    """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
+    return np.where(place, t if type(number) is int and number == 1 else t / number, 0)
+
+
 class ReductionRule(Kind):
     """``weights(f, x, y, axis, **options)`` are dy/dx, where ``y`` keeps the axes that are reduced.
 
-    A weight w of a map from C to R means ``ydot = Re(sum(w * xdot))``.
+    A weight w of a map from C to R means ``ydot = Re(sum(w * xdot))``. If they have a function
+    ``again``, they are the shares of a ``Choice``, and it says what is differentiated at a tie.
     """
 
-    __slots__ = ("adapt", "asked", "axis", "weights")
+    __slots__ = ("adapt", "again", "asked", "axis", "weights")
     label = "reduction rule"
 
     def __init__(self, f: Any, weights: Callable, line: str, adapt: Callable) -> None:
@@ -74,6 +89,7 @@ class ReductionRule(Kind):
         axis = named["axis"]
         self.axis = None if axis is inspect.Parameter.empty else axis
         self.weights = weights
+        self.again: Any = getattr(weights, "again", None)
         self.adapt = adapt
         super().__init__(f, 1, OPTIONS | self.asked, line)
 
@@ -81,21 +97,106 @@ class ReductionRule(Kind):
         args, kwargs = Kind.bind(self, f, args, kwargs)
         return args, self.adapt(args[0], **kwargs) if kwargs else kwargs
 
-    def _weights(self, x: Any, y: Any, axis: Any, options: dict) -> Any:
-        y = restore(y, axis, options.get("keepdims", False), np.ndim(x))
-        asked = {name: option for name, option in options.items() if name in self.asked}
+    def weights_at(self, x: Any, y: Any, axis: Any, kwargs: dict) -> Any:
+        """Return the weights of the entries of ``x``."""
+        y = restore(y, axis, kwargs.get("keepdims", False), np.ndim(x))
+        asked = {name: option for name, option in kwargs.items() if name in self.asked}
         return self.weights(self.f, x, y, axis, **asked)
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         (x,) = args
         axis = kwargs.get("axis", self.axis)
-        terms = self._weights(x, y, axis, kwargs) * select(kwargs.get("where", True), xdot)
+        terms = self.weights_at(x, y, axis, kwargs) * select(kwargs.get("where", True), xdot)
         keepdims = kwargs.get("keepdims", False)
         return np.sum(terms, axis=axis, dtype=kwargs.get("dtype"), keepdims=keepdims)
 
     def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
         (x,) = args
         axis = kwargs.get("axis", self.axis)
-        weights = self._weights(x, y, axis, kwargs)
+        weights = self.weights_at(x, y, axis, kwargs)
+        if np.iscomplexobj(weights):  # of what is real np.conj makes a copy
+            weights = np.conj(weights)
         ybar = restore(ybar, axis, kwargs.get("keepdims", False), space.ndim)
-        return space(select(kwargs.get("where", True), np.conj(weights) * ybar))
+        return space(select(kwargs.get("where", True), weights * ybar))
+
+    # ---- where entries are chosen: a kind for this point answers ----
+
+    def choice(self, f: Any, x: Any, kwargs: dict) -> tuple["Choice", Any]:
+        """Return what was chosen, and the value."""
+        y = f(x, **kwargs)
+        axis = kwargs.get("axis", self.axis)
+        even = self.weights_at(value(x), value(y), axis, kwargs)
+        again = None if x is value(x) else self.again(self, even, x, axis, kwargs)
+        choice = Choice(f, even, again, axis, kwargs.get("keepdims", False))
+        return choice, y if again is None else again.value(y, choice.total)
+
+    def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
+        if self.again is None:
+            return Kind.apply(self, level, f, args, options)
+        x = strip(args[0], level)
+        choice, y = self.choice(f, x, options)
+        refuse_objects(f, y)
+        return level.apply_kind(choice, f, args, options, (x,), y)
+
+    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        if self.again is None:
+            return Kind.frule(self, config, tangents, f, args, kwargs)
+        args, kwargs = self.bind(f, args, kwargs)
+        choice, y = self.choice(f, args[0], kwargs)
+        return y, fit_tangent(choice.push_all(tangents[1:2], y, args, kwargs), y)
+
+    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+        if self.again is None:
+            return Kind.rrule(self, config, f, given, kwargs, wanted)
+        args, kwargs = self.bind(f, given, kwargs)
+        choice, y = self.choice(f, args[0], kwargs)
+        space = ProjectTo(args[0])
+
+        def choice_pullback(ybar: Any) -> tuple:
+            xbar = unmask(choice.pull(0, ybar, None, args, kwargs, space))
+            return (NO_TANGENT, xbar, *[NO_TANGENT] * (len(given) - 1))
+
+        return y, choice_pullback
+
+
+class Choice(Kind):
+    """A reduction at a point, where it chose what is in a ``place``, each by one of equal shares.
+
+    ``even`` are this place and the ``number`` of shares, found among plain numbers. What was not
+    chosen is structurally zero, even where it has an infinite derivative. At a tie that is
+    differentiated ``again`` tangents have other ``shares``, and the ``value`` is theirs. Cotangents
+    stay even: only their derivatives go ``through`` the others.
+    """
+
+    __slots__ = ("again", "axis", "even", "keepdims")
+    label = "choice"
+
+    def __init__(self, f: Any, even: tuple, again: Any, axis: Any, keepdims: bool) -> None:
+        super().__init__(f, 1, None, "")
+        self.even = even
+        self.again = again
+        self.axis = axis
+        self.keepdims = keepdims
+
+    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+        return self.total(xdot)
+
+    def total(self, xdot: Any) -> Any:
+        place, number = self.even if self.again is None else self.again.shares
+        plain = type(xdot) is np.ndarray and xdot.ndim
+        if plain and type(self.axis) is int and type(number) is int:
+            # Taking the one winner of each lane is twice as fast as adding up zeros.
+            winner = np.argmax(place, axis=self.axis, keepdims=True)
+            ydot = np.take_along_axis(xdot, winner, self.axis)
+            return ydot if self.keepdims else np.squeeze(ydot, self.axis)
+        return np.sum(shared(xdot, place, number), axis=self.axis, keepdims=self.keepdims)
+
+    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+        ybar = restore(ybar, self.axis, self.keepdims, space.ndim)
+        xbar = shared(ybar, *self.even)
+        if self.again is not None:
+            xbar = self.again.through(shared(ybar, *self.again.shares), xbar)
+        return Masked(space(xbar), self.even[0])
+
+    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
+        return False, (False,)

@@ -88,6 +88,8 @@ class RuleTable:
             return kind
         methods = self.methods_of(f)
         if methods is None:
+            if hasattr(f, "__shows__"):
+                return self.find(config, f.__shows__, args)
             if type(f) is FunctionType and not hasattr(f, "__primitive__"):
                 return None  # most often: what a transform was given
             found = load_rules_of(f) or any(derive(f) for derive in derivers)

@@ -14,6 +14,8 @@ import numpy as np
 from ...config import TangentError
 from ..containers import LEAVES, Within, children, fold, is_flat
 from ..shapes import _BY_TYPE, FLOAT64, dtype_of, shape_of, tangent_dtype
+from ..tracing.funnel import astype
+from ..tracing.level import Traced
 from ..tracing.object_arrays import healed
 from .structural import (
     NO_TANGENT,
@@ -384,4 +386,4 @@ def cast(xbar: Any, dtype: np.dtype) -> Any:
         return xbar
     if type(xbar) in _BY_TYPE or type(xbar) is bool:
         return dtype.type(xbar)
-    return xbar.astype(dtype)
+    return astype(xbar, dtype) if isinstance(xbar, Traced) else xbar.astype(dtype)

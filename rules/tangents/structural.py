@@ -4,6 +4,7 @@ One family of types serves both directions. Numbers and arrays are their own tan
 zeros, thunks and missing derivatives have files of their own, and are gathered here.
 """
 
+import dataclasses
 import functools
 import operator
 from collections.abc import Callable, Iterator
@@ -92,6 +93,8 @@ class Tangent:
         raise AttributeError("a Tangent cannot be written to; build another")
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__dataclass_fields__" and dataclasses.is_dataclass(self.primal_type):
+            return self.primal_type.__dataclass_fields__  # for dataclasses.fields(tangent)
         if name.startswith("__"):
             raise AttributeError(name)
         if isinstance(self.backing, dict):

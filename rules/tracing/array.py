@@ -9,7 +9,7 @@ import numpy as np
 from ...config import MutationError, user_line
 from .funnel import array_of, call
 from .level import Traced, value
-from .number import TracedNumber
+from .number import OfNumPys, TracedNumber
 from .out_and_where import check_cast
 from .refusals import describe
 from .views import (
@@ -261,3 +261,8 @@ class TracedArray(TracedNumber):
 
     resize = _refused("x.resize(...)", "write x = np.resize(x, ...) or np.reshape(x, ...)")
     __delitem__ = _refused("del x[index]", "write x = np.delete(x, index)")
+
+
+for _name, _part in vars(TracedNumber).items():  # an array is always NumPy's
+    if isinstance(_part, OfNumPys) and _name not in vars(TracedArray):
+        setattr(TracedArray, _name, _part.part)

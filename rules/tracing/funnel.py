@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -26,7 +27,7 @@ def call(f: Any, args: tuple, kwargs: dict) -> Any:
 def body(f: Any) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
     if not is_primitive(f):
-        return f
+        return getattr(f, "__shows__", f)
     return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
 
 
@@ -34,19 +35,37 @@ def body(f: Any) -> Any:
 def seen(f: Any) -> Any:
     """Return a function that is ``f``, whose rules answer where an argument is traced.
 
-    For functions of libraries that NumPy's protocols do not show. What has no rule runs as it is.
+    For functions of libraries that NumPy's protocols do not show. The rules are those of ``f``, and
+    are handed the function that is returned: a call of it in a rule is seen further out, too.
     """
 
     @functools.wraps(f)
     def calls(*args: Any, **kwargs: Any) -> Any:
-        return call(f, args, kwargs)
+        if _PLAIN.issuperset(map(type, args)) and not kwargs:
+            return f(*args)
+        level = innermost((*args, *kwargs.values()))
+        if level is None:
+            return f(*args, **kwargs)
+        return level.call(calls, args, kwargs)
 
+    calls.__shows__ = f  # type: ignore[attr-defined]
     return calls
+
+
+def is_shown(f: Any) -> bool:
+    """Say whether ``f`` is a function of a library whose calls are shown by ``seen(f)``."""
+    if not isinstance(f, FunctionType | BuiltinFunctionType):
+        return False
+    return (f.__module__ or "").partition(".")[0] in SHOWN and not hasattr(f, "__shows__")
 
 
 def is_primitive(f: Any) -> bool:
     """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
     return getattr(f, "__primitive__", None) is f
+
+
+_PLAIN = frozenset({float, int, complex, bool, str, type(None), np.float64, np.ndarray})
+SHOWN = ("scipy", "math", "cmath")
 
 
 def is_seen(f: Any) -> bool:

@@ -19,7 +19,7 @@ from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
-from .refusals import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost
+from .refusals import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost, lost_to
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
@@ -109,6 +109,26 @@ _INSTEAD = {
     "numpy": "write cr.value(x), where no derivative is wanted",
     "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
 }
+
+
+PYTHONS = (float, int, complex, bool)
+
+
+class OfNumPys:
+    """A method that NumPy's numbers have, and Python's have not: programs ask by ``hasattr``."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, owner: type) -> Any:
+        if x is not None and type_under(x) in PYTHONS:
+            raise AttributeError(
+                f"'{type_under(x).__name__}' object has no attribute {self.name!r}"
+            )
+        return self.part.__get__(x, owner)
 
 
 class TracedNumber(Traced):
@@ -215,17 +235,21 @@ class TracedNumber(Traced):
 
     # ---- ways out of tracing ----
 
-    __float__ = lost("float(x), buffer[i] = x, or a function of the math module", KEEP)
+    __float__ = lost_to("float(x), buffer[i] = x, or a function of the math module", KEEP)
     __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
-    __complex__ = lost("complex(x)", "keep the traced value, or x + 0j")
+    __complex__ = lost_to("complex(x)", "keep the traced value, or x + 0j")
     __index__ = lost("an index or a size", SIZES)
 
     # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
     __iter__: Any = None
 
     def __getitem__(self, index: Any) -> Any:
+        if type_under(self) in PYTHONS:
+            raise TypeError(f"'{type_under(self).__name__}' object is not subscriptable")
         if type(index) is tuple and not index:
             return self
+        if isinstance(index, bool | np.bool_):
+            return call(np.reshape, (self, (1,)), {})[: int(index)]
         parts = index if type(index) is tuple else (index,)
         if all(part is None or part is ... for part in parts) and parts.count(...) < 2:
             x = call(np.reshape, (self, (1,)), {})  # an array, which NumPy's numbers keep from ()
@@ -239,7 +263,21 @@ class TracedNumber(Traced):
             lose_complex(self)
         return as_object_array(self)
 
-    item = lost("x.item()", "x.reshape(()), or x[0] for the one element")
+    def item(self, *index: Any) -> Any:
+        """Return one entry, as a traced number of Python's precision."""
+        flat = call(np.reshape, (self, (-1,)), {})
+        if len(index) == 1 and isinstance(index[0], tuple):
+            (index,) = index
+        if len(index) > 1:
+            entry = self[index]
+        elif index:
+            entry = flat[index[0]]
+        elif np.size(value(self)) == 1:
+            entry = flat[0]
+        else:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return astype(entry, complex if np.iscomplexobj(value(entry)) else float)
+
     tobytes = lost("x.tobytes()", "keep the traced value")
     tofile = lost("x.tofile(...)", "keep the traced value")
     dump, dumps = lost("x.dump(...)", "keep the traced value"), lost("x.dumps()", "keep it")
@@ -391,3 +429,11 @@ for _ufunc in (
         setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
+
+
+for _name, _part in list(vars(TracedNumber).items()):
+    _of_numpys = callable(_part) and hasattr(np.float64, _name) and not hasattr(float, _name)
+    if _of_numpys and not _name.startswith("_"):
+        _descriptor = OfNumPys(_part)
+        _descriptor.__set_name__(TracedNumber, _name)
+        setattr(TracedNumber, _name, _descriptor)

@@ -13,6 +13,7 @@ import numpy as np
 from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
 from ..containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
 from ..signatures import name_of
+from .asked import of_scipy
 from .funnel import array_of
 from .level import Traced, innermost, value
 
@@ -85,7 +86,7 @@ def _healed(x: Any) -> Any:
             return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
         if not holds_traced(x):
             return x
-        return array_of(x.tolist()) if x.ndim else x.item()[...]
+        return array_of(x.tolist()) if x.ndim else np.reshape(x.item(), ())
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
@@ -171,7 +172,9 @@ def explain(error: Exception) -> None:
         met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
     else:
         return
-    where, called = raised_at(error)
+    where, called, names = raised_at(error)
+    if called.startswith("scipy."):
+        instead = of_scipy(called, names)
     raise LostDerivativeError(
         f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
     ) from error

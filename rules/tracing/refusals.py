@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...config import LostDerivativeError, user_line
+from .asked import asked
 from .level import Traced, value
 
 
@@ -26,11 +27,24 @@ def lost(what: str, instead: str) -> Callable:
     """Return a method that refuses to give the plain number, and says what to write instead."""
 
     def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        raise LostDerivativeError(
-            f"{what} needs a plain number, and would drop the derivative of a traced "
-            f"{describe(self)} in {user_line()}.\n"
-            f"  {instead}\n  or write cr.value(x), where no derivative is wanted"
-        )
+        raise lost_by(self, what, instead)
+
+    return lose
+
+
+def lost_by(x: Any, what: str, instead: str) -> LostDerivativeError:
+    return LostDerivativeError(
+        f"{what} needs a plain number, and would drop the derivative of a traced "
+        f"{describe(x)} in {user_line()}.\n"
+        f"  {instead}\n  or write cr.value(x), where no derivative is wanted"
+    )
+
+
+def lost_to(what: str, instead: str) -> Callable:
+    """As ``lost``, for methods that much asks for: what it was, the user's line may tell."""
+
+    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
+        raise lost_by(self, *(asked() or (what, instead)))
 
     return lose
 
@@ -51,7 +65,7 @@ STACK = """leave out the dtype, or let the traced value be seen:
 TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
 SIZES = """pass integers beside the differentiated arguments, or as fields of an object: there
     they are constants, and so are tuples of integers; in a list or a dict they are not"""
-lose_array, lose_number = lost(TO_ARRAY, STACK), lost(TO_ARRAY, KEEP)
+lose_array, lose_number = lost_to(TO_ARRAY, STACK), lost_to(TO_ARRAY, KEEP)
 
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.
 lose_complex = lost(

@@ -17,6 +17,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _innermost.set(None))
 
 
+a_run = _innermost.get  # None where no transform runs: asked by what must be fast
+
+
 def is_running() -> bool:
     """Say whether some transform runs the code that asks."""
     reference = _innermost.get()

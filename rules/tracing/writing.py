@@ -96,6 +96,19 @@ def mark_views(y: Any, args: tuple) -> None:
         _mark(y, *shared)
 
 
+def mark_views_of_healed(y: Any, healed: tuple, given: tuple) -> None:
+    """Note what is a view of an array that was made of an object array: a write is refused.
+
+    It would have to be seen in the object array.
+    """
+    pairs = zip(healed, given, strict=True)
+    made = [x for new, old in pairs if new is not old for x in iterate_leaves(new) if _is_array(x)]
+    roots = [root_of(x)[0] for x in made]
+    for part in iterate_leaves(y):
+        if _is_array(part) and any(root_of(part)[0] is root for root in roots):
+            _mark(part)
+
+
 def _memory(x: Any) -> Any:
     x = bare(x)
     return x if type(x) is np.ndarray else _NOTHING

@@ -86,6 +86,9 @@ from .reverse import (
     wirtinger,
 )
 
+# Code as it stands.
+from .adoption import Adoption, adopt
+
 # The rules themselves, and the functions that come with rules of their own.
 from .rules import rulesets as _rulesets
 from .rules.rulesets.functions.checkpoint import checkpoint
@@ -96,6 +99,7 @@ from .rules.rulesets.functions.sequences import unstack
 from .rules.rulesets.linalg.matrix_functions import matrix_function
 
 __all__ = [
+    "Adoption",
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
@@ -121,6 +125,7 @@ __all__ = [
     "TangentError",
     "ZeroTangent",
     "accumulate",
+    "adopt",
     "array",
     "bilinear_rule",
     "checkpoint",
@@ -170,7 +175,7 @@ if not _typing.TYPE_CHECKING:  # which would take it that every name exists
 
     def __getattr__(name):
         """Load a module of the face; of names of other libraries say what to write."""
-        if name in ("numpy", "scipy", "testing"):
+        if name in ("cmath", "math", "numpy", "scipy", "testing"):
             return _importlib.import_module(f".{name}", __name__)
         message = f"module {__name__!r} has no attribute {name!r}"
         if name in _INSTEAD:

@@ -173,7 +173,8 @@ def addone(a):
 
 def test_a_function_that_writes_into_a_buffer():
     """addone: what it does to a buffer of plain numbers cannot be followed, and says so."""
-    with pytest.raises(cr.LostDerivativeError, match=r"float\(x\).* in test_documents\.py:\d+"):
+    said = r"float\(a\[i\]\).* in test_documents\.py:\d+"
+    with pytest.raises(cr.LostDerivativeError, match=said):
         cr.grad(addone)(XS)
 
 
@@ -260,7 +261,7 @@ def test_an_exception_leaves_nothing_behind():
 
 def test_foreign_calls_of_the_math_module():
     """math.sin needs a number; without a rule the error says what to do."""
-    with pytest.raises(cr.LostDerivativeError, match=r"np\.sin\(x\) instead of math\.sin\(x\)"):
+    with pytest.raises(cr.LostDerivativeError, match=r"math\.sin\(x\) needs .*\n  write np\.sin"):
         cr.grad(lambda x: math.sin(x))(1.0)
     sin = cr.primitive(math.sin)
     with pytest.raises(cr.MissingRuleError, match=r"sin has no rrule.*\n.*\n.*rrule\.register"):

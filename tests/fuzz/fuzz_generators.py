@@ -1,5 +1,6 @@
 """All generators by name."""
 
+import fuzz_adopted
 import fuzz_aliasing
 import fuzz_calls
 import fuzz_containers
@@ -23,6 +24,7 @@ GENERATORS = {
     "nesting": fuzz_nesting.programs,
     "sparse": fuzz_sparse.programs,
     "containers": fuzz_containers.programs,
+    "adopted": fuzz_adopted.programs,
     "scripts": fuzz_scripts.programs,
     "quick scripts": fuzz_scripts.quick,
 }
@@ -39,6 +41,7 @@ QUICK = {
     "nesting": 12,
     "sparse": 20,
     "containers": 40,
+    "adopted": 40,
     "quick scripts": 5,
 }
 

@@ -407,7 +407,7 @@ REFUSED = [
         markov_occupation,
         (np.array([0.2, 0.3, 0.5]), 6),
         "LostDerivativeError",
-        "np.stack",
+        "like=x",
     ),
     (
         "hmm_scaled_forward",

@@ -26,7 +26,7 @@ COLUMN = np.array([0, 1, 1, 2, 2, 0, 3, 2, 3])
 N = len(ROW)
 E = np.where(ROW == COLUMN, 4.0, 0.7) + 0.3 * real(N)
 B, BB, X, XX = real(4), real(4, 2), real(4, seed=1), real(4, 2, seed=1)
-CONSTANT = scipys.csr_array(np.array([[0, 1.5, 0, 2], [1, 0, 0, 0], [0, 0, 3, 0], [0.5, 0, 0, 1]]))
+CONSTANT = sparse.csr_array(np.array([[0, 1.5, 0, 2], [1, 0, 0, 0], [0, 0, 3, 0], [0.5, 0, 0, 1]]))
 EXACT = {"rtol": 1e-13}
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import chainrules as cr
 from chainrules.reverse.derived import pulled, pushed
-from chainrules.rules import AbstractZero, as_structured, frule, rrule
+from chainrules.rules import AbstractZero, as_structured, frule, pair_rule, rrule
 from chainrules.rules.signatures import RuleSignature
-from chainrules.testing import rand_tangent
+from chainrules.testing import rand_tangent, test_frule, test_rrule
 
 spec = importlib.util.spec_from_file_location(
     "every_rule", Path(__file__).parent / "test_every_rule.py"
@@ -74,3 +74,59 @@ def test_each_half_makes_the_other(f):
             close((y,), (ydot,), (made_dot,), single)
             tried += 1
     assert tried
+
+
+# ---- pairs that share what they compute first ----
+
+
+@cr.primitive
+def stretched(x, by=2.0, *, shift=0.0):
+    return np.exp(by * x) + shift
+
+
+@pair_rule(stretched)
+def stretched_pair(stretched, x, *, by=2.0, shift=0.0):
+    y = stretched(x, by, shift=shift)
+    slope = by * (y - shift)
+
+    def stretched_pushforward(xdot):
+        return slope * xdot
+
+    def stretched_pullback(ybar):
+        return np.conj(slope) * ybar
+
+    return y, stretched_pushforward, stretched_pullback
+
+
+@pytest.mark.parametrize("x", [0.3, np.linspace(0, 1, 3), np.float32([0.1, 0.4]), np.array([1j])])
+def test_one_function_makes_both_rules(x):
+    for options in ({}, {"by": 0.5}, {"shift": 1.0}):
+        test_frule(stretched, x, fkwargs=options)
+        test_rrule(stretched, x, fkwargs=options)
+
+
+def test_second_derivative_of_a_pair():
+    x = np.array([0.1, 0.7])
+    expected = np.diag(9 * np.exp(3 * x))
+    for hessian in (
+        cr.hessian,
+        lambda f: cr.jacfwd(cr.jacfwd(f)),
+        lambda f: cr.jacrev(cr.jacrev(f)),
+    ):
+        np.testing.assert_allclose(hessian(lambda x: np.sum(stretched(x, 3.0)))(x), expected)
+
+
+def test_a_pair_projects_and_takes_options_by_position():
+    y, pullback = cr.rrule(stretched, 0.5, 1.0)
+    xbar = pullback(1 + 2j)
+    assert xbar == (cr.NoTangent(), pytest.approx(np.exp(0.5)), cr.NoTangent())
+    _, ydot = cr.frule((cr.NoTangent(), 1 + 2j, cr.NoTangent()), stretched, 0.5, 1.0)
+    assert [y, ydot] == [pytest.approx(np.exp(0.5))] * 2
+    with pytest.raises(cr.MissingRuleError, match="does not support the keyword 'base'"):
+        cr.rrule(stretched, 0.5, base=2)
+
+
+def test_messages_name_the_pair():
+    for table in (frule, rrule):
+        text = cr.which(table, stretched, 0.5)
+        assert "stretched_pair (test_pairs_by_hand.py:" in text

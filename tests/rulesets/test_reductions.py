@@ -156,10 +156,17 @@ def test_ties_share_evenly(f):
     assert ydot == 1.5
 
 
-def test_infinite_tangents_that_lost_are_not_read():
+@pytest.mark.parametrize(
+    "f", [np.max, np.nanmax, np.fmax.reduce, np.median, np.nanmedian], ids=name
+)
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": 0, "keepdims": True}], ids=text)
+def test_infinite_derivatives_of_what_was_not_chosen_are_not_read(f, options):
+    x = np.array([4.0, 0.0, 4.0])
     with np.errstate(all="ignore"):
-        _, ydot = cr.jvp(lambda x: np.max(np.sqrt(x)), (np.array([0.0, 4.0]),), (np.ones(2),))
+        _, ydot = cr.jvp(lambda x: np.sum(f(np.sqrt(x), **options)), (x,), (np.ones(3),))
+        xbar = cr.grad(lambda x: np.sum(f(np.sqrt(x), **options)))(x)
     assert ydot == 0.25
+    np.testing.assert_array_equal([0.125, 0, 0.125], xbar)
 
 
 @pytest.mark.parametrize("f", [np.std, np.nanstd], ids=name)
@@ -167,6 +174,59 @@ def test_std_of_equal_numbers(f):
     x = np.full((2, 3), 1.7)
     np.testing.assert_array_equal(gradient(f, x, axis=1), np.zeros((2, 3)))
     assert cr.jvp(f, (x,), (X[0, :2, :3],))[1] == 0
+
+
+@pytest.mark.parametrize("f", [np.std, np.nanstd], ids=name)
+def test_std_of_equal_numbers_has_no_second_derivative(f):
+    x = np.array([[1.7, 1.7, 1.7], [1.0, 3.0, -2.0]])
+    expected = cr.hessian(f)(x[1])
+    for hessian in (
+        cr.hessian,
+        lambda f: cr.jacrev(cr.jacrev(f)),
+        lambda f: cr.jacfwd(cr.jacrev(f)),
+    ):
+        with np.errstate(all="ignore"):
+            found = hessian(lambda x: np.sum(f(x, axis=1)))(x)
+        assert np.all(np.isnan(found[0, :, 0]))
+        np.testing.assert_allclose(expected, found[1, :, 1])
+    with np.errstate(all="ignore"):
+        assert np.all(np.isnan(cr.jacfwd(cr.jacfwd(f))(x[0])))
+
+
+@pytest.mark.parametrize("f", [np.max, np.min, np.nanmax, np.nanmin, np.median], ids=name)
+def test_choices_of_integers_and_float16(f):
+    x = [[1, 5, 5], [3, -2, 3]]
+    expected = gradient(f, np.array(x, float), axis=1)
+    np.testing.assert_array_equal(expected, gradient(f, np.array(x), axis=1))
+    found = gradient(f, np.array(x, np.float16), axis=1)
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(expected, found, rtol=1e-3)
+    _, pullback = cr.rrule(f, np.array(x, float), -1)
+    _, xbar, axis_bar = pullback(np.ones(2))
+    np.testing.assert_array_equal(expected, xbar)
+    assert axis_bar == cr.NoTangent()
+
+
+def test_second_derivative_of_the_median_of_two_in_the_middle():
+    """Two numbers in the middle each weigh a half, and are no tie."""
+    x = np.array([3.0, 1.0, 2.0, 7.0])
+    expected = np.zeros((4, 4))
+    expected[np.ix_([0, 2], [0, 2])] = 0.5
+    for hessian in (cr.hessian, lambda f: cr.jacrev(cr.jacrev(f))):
+        np.testing.assert_array_equal(expected, hessian(lambda x: np.median(x) ** 2)(x))
+
+
+def test_options_of_the_median():
+    x = np.array([[3.0, 1.0, 2.0], [5.0, 4.0, 7.0]])
+    kept = x.copy()
+    expected = gradient(np.median, x, axis=(0, 1))
+    for options in (
+        {"axis": [0, 1]},
+        {"overwrite_input": True},
+        {"axis": [0, 1], "keepdims": True},
+    ):
+        np.testing.assert_array_equal(expected, gradient(np.median, x, **options))
+    np.testing.assert_array_equal(kept, x)
 
 
 # ---- products ----

@@ -1,5 +1,10 @@
 """Sparse arrays with traced entries, and constant ones beside traced values."""
 
+import copy
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as scipys
@@ -12,7 +17,7 @@ RNG = np.random.default_rng(7)
 ROW = np.array([0, 0, 1, 2, 3, 3])
 COLUMN = np.array([0, 2, 1, 0, 2, 1])
 DATA = np.linspace(1.0, 2.0, 6)
-D = scipys.csr_array(np.array([[0, 1.5, 0], [1, 0, 2], [0, 0, 0], [-1, 0.5, 0]]))
+D = sparse.csr_array(np.array([[0, 1.5, 0], [1, 0, 2], [0, 0, 0], [-1, 0.5, 0]]))
 X = np.array([0.5, -1.0, 2.0])
 FORMATS = [
     f"{form}_{kind}" for form in ("csr", "csc", "coo", "bsr") for kind in ("array", "matrix")
@@ -83,13 +88,13 @@ def test_constant_arrays_beside_traced_values(form, name):
 
 
 def test_the_star_is_a_product_of_matrices():
-    d = scipys.csr_matrix(D)
+    d = sparse.csr_matrix(D)
     check(lambda x: d * x, X)
     check(lambda x: x * d, np.arange(4.0))
 
 
 def test_what_the_operators_of_scipy_do_else_is_its_own():
-    assert type(D @ D.T) is scipys.csr_array
+    assert type(D @ D.T) is sparse.csr_array
     assert type(D @ X) is np.ndarray
     assert D.__matmul__(object()) is NotImplemented
     with pytest.raises(ValueError, match="dimension mismatch"):
@@ -114,7 +119,7 @@ def test_a_jacobian_in_the_entries():
 
 
 def test_a_constant_array_of_one_axis():
-    a = scipys.coo_array(np.array([1.0, 0.0, 2.0]))
+    a = sparse.coo_array(np.array([1.0, 0.0, 2.0]))
     check(lambda x: a @ x, X)
     check(lambda x: x @ a, X)
     check(lambda x: a @ x, np.ones((3, 2)))
@@ -284,12 +289,112 @@ def test_scipy_sorts_no_entries_of_ours():
     np.testing.assert_array_equal(kept, entries)
 
 
-def test_constant_entries_give_scipys_own():
-    assert type(array(DATA)) is scipys.csr_array
-    assert type(sparse.diags_array([1.0, 2.0])) is scipys.dia_array
-    assert isinstance(D, sparse.csr_array)
+def test_constant_entries_give_subclasses_of_scipys():
+    assert type(array(DATA)) is sparse.csr_array
+    assert issubclass(sparse.csr_array, scipys.csr_array)
+    assert type(sparse.diags_array([1.0, 2.0])) is sparse.dia_array
+    assert isinstance(scipys.csr_array(D), sparse.csr_array)
     assert not isinstance(D, sparse.csc_array)
     assert issubclass(scipys.coo_matrix, sparse.coo_matrix)
+
+
+MADE = {
+    "T": lambda a: a.T,
+    "twice": lambda a: 2 * a,
+    "half": lambda a: a / 2,
+    "sum": lambda a: a + a,
+    "square": lambda a: a @ a.T,
+    "abs": abs,
+    "slice": lambda a: a.tocsr()[1:, ::2],
+    "row": lambda a: a.tocsr()[[0]],
+    "compared": lambda a: a > 0,
+    "like": lambda a: a.conj(),
+    "copy": lambda a: a.copy(),
+    "entry by entry": lambda a: a.multiply(a),
+    **{form: lambda a, form=form: a.asformat(form) for form in ("lil", "dok", "dia", "bsr", "coo")},
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+def test_what_is_made_of_ours_is_ours(form, kind, name):
+    own = getattr(scipys, f"{form}_{kind}")(D.toarray())
+    ours = getattr(sparse, f"{form}_{kind}")(own)
+    assert repr(own) == repr(ours)
+    y, expected = MADE[name](ours), MADE[name](own)
+    assert type(y) is getattr(sparse, type(expected).__name__)
+    np.testing.assert_array_equal(expected.toarray(), y.toarray())
+    for again in (pickle.loads(pickle.dumps(y)), copy.copy(y), copy.deepcopy(y)):
+        assert type(again) is type(y)
+        np.testing.assert_array_equal(expected.toarray(), again.toarray())
+
+
+def test_functions_return_ours():
+    own = scipys.csr_array(D)
+    for y in (
+        own @ D.T.tocsr(), own * D,
+        sparse.hstack([own, own]), sparse.kron(own, own), sparse.eye(3), sparse.tril(own),
+        sparse.random(3, 3), sparse.block_diag([own, own]), sparse.identity(3),
+        linalg.inv(scipys.csc_array(np.eye(3))), csgraph.minimum_spanning_tree(own[:3]),
+    ):  # fmt: skip
+        assert type(y) is getattr(sparse, type(y).__name__)
+
+
+def test_ours_share_the_data_of_scipys():
+    own = scipys.csr_array(D)
+    ours = sparse.csr_array(own)
+    assert np.shares_memory(own.data, ours.data)
+    assert np.shares_memory(own.indices, ours.indices)
+    check(lambda x: ours @ x, X)
+
+
+def test_a_subclass_of_a_users():
+    class Own(sparse.csr_array):
+        pass
+
+    a = Own(D)
+    assert type(a) is Own
+    assert not isinstance(D, Own)
+    check(lambda x: a @ x, X)
+
+
+def test_arrays_of_scipys_own_are_refused_or_right():
+    own, matrix = scipys.csr_array(D), scipys.csr_matrix(D)
+    for f in (
+        lambda x: own @ x, lambda x: own.dot(x), lambda x: matrix * x, lambda x: x @ own.T,
+        lambda x: own.multiply(x).toarray(), lambda x: (x[0] * own).toarray(),
+    ):  # fmt: skip
+        with pytest.raises(cr.LostDerivativeError):
+            cr.grad(lambda x: np.sum(f(x)))(X)  # noqa: B023
+    for f in (
+        lambda a: own @ a.T, lambda a: a @ own.T, lambda a: own + a, lambda a: a - own,
+        lambda a: own * a, lambda a: a * own, lambda a: matrix.T * a, lambda a: a.multiply(own),
+    ):  # fmt: skip
+        check(lambda data: f(array(data)), DATA)  # noqa: B023
+        here = f(array(DATA))
+        y = cr.jvp(lambda data: dense(f(array(data))), (DATA,), (DATA,))[0]  # noqa: B023
+        np.testing.assert_allclose(here.toarray(), y)
+
+
+UNCHANGED = """
+import scipy.sparse, scipy.sparse.linalg, scipy.sparse.csgraph
+def look():
+    names = [f"{form}_{kind}" for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+             for kind in ("array", "matrix")]
+    classes = [getattr(scipy.sparse, name) for name in names] + [scipy.sparse.linalg.LinearOperator]
+    seen = {cls: dict(vars(cls)) for made in classes for cls in made.__mro__ if cls is not object}
+    modules = scipy.sparse, scipy.sparse.linalg, scipy.sparse.csgraph
+    return [cls.__bases__ for cls in seen], seen, [dict(vars(module)) for module in modules]
+before = look()
+import chainrules.scipy.sparse
+assert look() == before
+assert chainrules.scipy.sparse.csr_array is not scipy.sparse.csr_array
+"""
+
+
+def test_scipys_own_classes_are_left_as_they_are():
+    subprocess.run([sys.executable, "-P", "-c", UNCHANGED], check=True)
 
 
 def test_what_is_traced_says_what_it_stands_for():
@@ -299,7 +404,7 @@ def test_what_is_traced_says_what_it_stands_for():
         assert isinstance(a, sparse.csr_array)
         assert not isinstance(a, sparse.csr_matrix)
         assert (a.shape, a.nnz, a.format, a.ndim, a.dtype) == ((4, 3), 6, "csr", 2, np.float64)
-        assert type(a.to_scipy()) is scipys.csr_array
+        assert type(a.to_scipy()) is sparse.csr_array
         assert (a > 1.5).nnz == 3
         assert repr(a) == "<csr array of float64, shape (4, 3), 6 entries>"
         np.testing.assert_array_equal(a.indices, array(DATA).indices)
@@ -421,7 +526,7 @@ def test_random_programs(seed):
         lambda a, c: sparse.tril(a, 1, format="csr"),
     ]
     chosen = rng.integers(len(steps), size=5)
-    c = scipys.csr_array(rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.5))
+    c = sparse.csr_array(rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.5))
     where = rng.integers(n, size=(2, 9))
 
     def program(data):

@@ -1,5 +1,8 @@
 """Sparse systems, iterations, operators and eigenvalues, in programs."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -14,7 +17,7 @@ N = 6
 B = np.linspace(1.0, 2.0, N)
 MAIN, OFF = np.linspace(4.0, 5.0, N), np.linspace(-1.0, -0.5, N - 1)
 DIAGONALS = np.concatenate([MAIN, OFF, 0.5 * OFF])
-A = scipys.diags_array([MAIN, OFF, 0.5 * OFF], offsets=[0, 1, -1], format="csc")
+A = sparse.diags_array([MAIN, OFF, 0.5 * OFF], offsets=[0, 1, -1], format="csc")
 RTOL = 1e-12
 
 
@@ -148,7 +151,7 @@ def test_iterations_have_the_derivative_of_the_solution(name):
 @pytest.mark.parametrize("name", ["gmres", "bicgstab", "cg"])
 def test_iterations_by_operators_and_preconditioners(name):
     a = A if name != "cg" else A + A.T
-    inverse = scipys.diags_array(1 / a.diagonal())
+    inverse = sparse.diags_array(1 / a.diagonal())
     without_adjoint = linalg.LinearOperator((N, N), matvec=lambda x: inverse @ x)
     for operator in (a, linalg.aslinearoperator(a)):
         for preconditioner in (None, inverse, without_adjoint):
@@ -169,7 +172,7 @@ def test_a_shift_is_part_of_the_system():
 
 def test_absolute_tolerances_are_taken_relative_to_the_right_hand_side():
     n = 200
-    a = scipys.diags_array([np.linspace(1, 50, n)], offsets=[0], format="csr")
+    a = sparse.diags_array([np.linspace(1, 50, n)], offsets=[0], format="csr")
     b = 1e6 * np.ones(n)
     found = cr.grad(lambda b: 1e-9 * np.sum(linalg.cg(a, b, rtol=0.0, atol=1e-5)[0]))(b)
     np.testing.assert_allclose(found, 1e-9 / np.linspace(1, 50, n), rtol=1e-6)
@@ -205,6 +208,10 @@ def test_operators_are_linear():
     same_derivatives(lambda x: operator.rmatvec(x), lambda x: np.conj(a.T) @ x, B + 2j)
     same_derivatives(lambda x: operator.matmat(x), lambda x: a @ x, np.ones((N, 2)))
     same_derivatives(lambda x: x @ operator, lambda x: x @ a, B)
+    same_derivatives(lambda x: operator.H @ x, lambda x: np.conj(a.T) @ x, B + 2j)
+    same_derivatives(lambda x: operator**2 @ x, lambda x: a @ (a @ x), B)
+    for again in (copy.copy(operator), pickle.loads(pickle.dumps(operator))):
+        same_derivatives(lambda x: again @ x, lambda x: a @ x, B)  # noqa: B023
     two = operator + 2 * operator.T
     same_derivatives(lambda x: two @ x, lambda x: (a + 2 * a.T) @ x, B)
     found = cr.jacobian(lambda x: linalg.aslinearoperator(A) @ x)(B)

@@ -1,6 +1,9 @@
 """Values that were not NumPy's, without a word."""
 
+import warnings
+
 import numpy as np
+import pytest
 from right_or_refused import may_refuse, same
 
 import chainrules as cr
@@ -175,3 +178,61 @@ def test_out_given_by_position():
     same(f(x.copy()), value)
     same(kept, x)
     same(cr.jacfwd(f)(x), gradient)
+
+
+def test_writes_into_views_of_what_np_asarray_made_are_refused():
+    """``np.broadcast_arrays`` gives a view of the object array, which a write would not reach."""
+
+    def f(x):
+        a = np.asfortranarray(x) * 2.0
+        b = np.broadcast_arrays(a, x)[0]
+        b.sort()
+        return np.ravel(a)
+
+    x = np.array([[3.0, 1.0], [2.0, 0.5]])
+    with pytest.raises(cr.MutationError):
+        cr.jvp(f, (x,), (x,))
+
+
+def test_copyto_drops_leading_axes_as_an_assignment():
+    def f(x):
+        y = np.zeros(2, like=x)
+        np.copyto(y, x, where=np.array([True, False]))
+        return y
+
+    x = np.array([[1.0, 2.0]])
+    for given, found in zip(([1.0, 0.0], [1.0, 0.0]), cr.jvp(f, (x,), (x,)), strict=True):
+        np.testing.assert_array_equal(given, found)
+
+
+def test_nan_to_num_of_an_array_without_axes():
+    x = np.array(np.nan)
+
+    def f(x):
+        y = x[..., None][0, ...]
+        return np.nan_to_num(y, copy=False, nan=3.0), y
+
+    for right, ours in zip(f(x.copy()), cr.jvp(f, (x,), (x,))[0], strict=True):
+        assert type(right) is type(ours)
+        assert right == ours
+    assert type(cr.jvp(np.nan_to_num, (x,), (x,))[0]) is type(np.nan_to_num(x))
+
+
+def test_edges_of_no_numbers():
+    x = np.zeros(0)
+    np.testing.assert_array_equal(np.histogram_bin_edges(x), cr.vjp(np.histogram_bin_edges, x)[0])
+
+
+def test_average_along_a_list_of_axes():
+    x = np.arange(6.0).reshape(2, 3)
+    assert cr.vjp(lambda x: np.average(x, [0, -1]), x)[0] == 2.5
+
+
+def test_medians_of_empty_rows():
+    x = np.zeros((3, 0))
+    for f in (np.median, np.nanmedian):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y, pullback = cr.vjp(lambda x, f=f: f(x, axis=(-1,)), x)
+            np.testing.assert_array_equal(f(x, axis=-1), y)
+            assert pullback(np.ones(3))[0].shape == (3, 0)

@@ -11,16 +11,13 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ... import (
-    NoTangent,
     Pattern,
-    ProjectTo,
     astype,
     composed,
-    frule,
     is_traced,
     linear_rule,
+    pair_rule,
     refuse_integers,
-    rrule,
     value,
 )
 from .numpys_own import with_value
@@ -142,29 +139,22 @@ def nancumsum(a, axis=None, dtype=None):
 # ---- products ----
 
 
-@frule.register(np.cumprod)
-def cumprod_frule(tangents, cumprod, x, *, axis=None, dtype=None):
+@pair_rule(np.cumprod)
+def cumprod_pair(cumprod, x, *, axis=None, dtype=None):
     """From ``y[k] = x[k] * y[k-1]``: ``ydot[k] = x[k] * ydot[k-1] + y[k-1] * xdot[k]``."""
     refuse_integers(x, dtype)
-    _, xdot = tangents
     y = cumprod(x, axis, dtype)
-    before = prior(in_lanes(y, axis), 1)
-    ydot = recurrence(in_lanes(x, axis), before * in_lanes(xdot, axis))
-    return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
+    a, before = in_lanes(x, axis), prior(in_lanes(y, axis), 1)
 
-
-@rrule.register(np.cumprod)
-def cumprod_rrule(cumprod, x, *, axis=None, dtype=None):
-    refuse_integers(x, dtype)
-    project_x = ProjectTo(x)
-    y = cumprod(x, axis, dtype)
+    def cumprod_pushforward(xdot):
+        ydot = recurrence(a, before * in_lanes(xdot, axis))
+        return from_lanes(ydot, np.shape(y), axis)
 
     def cumprod_pullback(ybar):
-        before = prior(in_lanes(y, axis), 1)
-        xbar = np.conj(before) * recurrence_transpose(in_lanes(x, axis), in_lanes(ybar, axis))
-        return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
+        xbar = np.conj(before) * recurrence_transpose(a, in_lanes(ybar, axis))
+        return from_lanes(xbar, np.shape(x), axis)
 
-    return y, cumprod_pullback
+    return y, cumprod_pushforward, cumprod_pullback
 
 
 @composed(np.cumulative_prod)
@@ -224,30 +214,21 @@ def running(accumulate, x, axis):
     return with_value(ydot, value(y)), even, chosen
 
 
-def add_extreme_accumulate(accumulate):
-    @frule.register(accumulate)
-    def extreme_accumulate_frule(tangents, accumulate, x, *, axis=0, dtype=None):
-        _, xdot = tangents
-        x = x if dtype is None else astype(x, dtype)
-        y, even, chosen = running(accumulate, x, axis)
+@pair_rule(np.maximum.accumulate, np.minimum.accumulate)
+def extreme_pair(accumulate, x, *, axis=0, dtype=None):
+    shape = np.shape(x)
+    x = x if dtype is None else astype(x, dtype)
+    y, even, chosen = running(accumulate, x, axis)
+
+    def extreme_pushforward(xdot):
         ydot = latest(in_lanes(xdot, axis), *(even if chosen is None else chosen))
-        return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
+        return from_lanes(ydot, shape, axis)
 
-    @rrule.register(accumulate)
-    def extreme_accumulate_rrule(accumulate, x, *, axis=0, dtype=None):
-        project_x = ProjectTo(x)
-        x = x if dtype is None else astype(x, dtype)
-        y, even, chosen = running(accumulate, x, axis)
+    def extreme_pullback(ybar):
+        ybar = in_lanes(ybar, axis)
+        xbar = latest_transpose(ybar, *even)
+        if chosen is not None:
+            xbar = through(latest_transpose(ybar, *chosen), xbar, x)
+        return from_lanes(xbar, shape, axis)
 
-        def extreme_accumulate_pullback(ybar):
-            ybar = in_lanes(ybar, axis)
-            xbar = latest_transpose(ybar, *even)
-            if chosen is not None:
-                xbar = through(latest_transpose(ybar, *chosen), xbar, x)
-            return NoTangent(), project_x(from_lanes(xbar, project_x.shape, axis))
-
-        return y, extreme_accumulate_pullback
-
-
-add_extreme_accumulate(np.maximum.accumulate)
-add_extreme_accumulate(np.minimum.accumulate)
+    return y, extreme_pushforward, extreme_pullback

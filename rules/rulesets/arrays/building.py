@@ -23,7 +23,6 @@ from ... import (
     linear_rule,
     pattern_rule,
     rrule,
-    value,
     zeros_pass,
 )
 from .indexing import scatter
@@ -82,7 +81,7 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 def laid_out(y, given, order, copy):
     """Return ``y``, made of what was ``given``, in the memory layout ``order``."""
-    flags = getattr(value(y), "flags", None)
+    flags = getattr(y, "flags", None)
     if flags is not None and order in ("C", "F"):
         fits = flags.c_contiguous if order == "C" else flags.f_contiguous
         if not fits:
@@ -106,7 +105,7 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     shape = np.shape(a) if shape is None else shape
     if is_traced(fill_value):
-        return as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(value(a)))
+        return as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(a))
     y = np.zeros_like(a, dtype, shape=shape)
     y[...] = fill_value
     return y
@@ -196,7 +195,7 @@ def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=Fa
 
 def steps_of(start, stop, num, endpoint):
     """Return the numbers of the steps in front of the axes of ``start`` and ``stop``."""
-    dtype = dtype_of(value(stop - start))
+    dtype = dtype_of(stop - start)
     dtype = dtype if is_continuous(dtype) else None
     steps = np.arange(num, dtype=dtype or float)
     return np.reshape(steps, (-1,) + (1,) * np.ndim(stop - start)), num - 1 if endpoint else num
@@ -207,7 +206,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
     step = (stop - start) / count if count > 0 else np.nan
-    if count > 0 and np.any(value(step) == 0):  # by NumPy's other way, made for denormal numbers
+    if count > 0 and np.any(step == 0):  # by NumPy's other way, made for denormal numbers
         y = start + steps / count * (stop - start)
     else:
         y = start + steps * (step if count > 0 else stop - start)
@@ -234,14 +233,14 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     if endpoint and num > 1:
         y = np.where(steps == count, stop, y)
     # NumPy never returns less than double precision here (2.4).
-    dtype = np.result_type(value(y), np.float64) if dtype is None else dtype
+    dtype = np.result_type(y, np.float64) if dtype is None else dtype
     return as_dtype(np.moveaxis(y, 0, axis), dtype)
 
 
 @composed_for_derivatives(np.vander)
 def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
     count = np.size(x) if N is None else N
-    x = astype(x, np.result_type(value(x), np.dtype(int)))
+    x = astype(x, np.result_type(x, np.dtype(int)))
     powers = [np.ones_like(x)]
     while len(powers) < count:
         powers.append(powers[-1] * x)

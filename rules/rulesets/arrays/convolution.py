@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import Pattern, bilinear_rule, composed, matrix, value
+from ... import Pattern, bilinear_rule, composed, matrix
 from .products import conj
 from .shapes import pad_zeros
 
@@ -26,7 +26,7 @@ def convolve_right(ybar, a, v, mode="full"):
 def convolve_pattern(a, v, mode="full"):
     if type(a) is type(v):
         return NotImplemented
-    x, kernel = (a, np.ravel(value(v))) if type(a) is Pattern else (v, np.ravel(value(a)))
+    x, kernel = (a, np.ravel(v)) if type(a) is Pattern else (v, np.ravel(a))
     full = x.size + kernel.size - 1
     taps = np.flatnonzero(kernel != 0)
     places = np.arange(x.size)[:, None] + taps

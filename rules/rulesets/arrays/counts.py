@@ -3,15 +3,13 @@
 import numpy as np
 
 from ... import (
-    NoTangent,
     ProjectTo,
     composed,
-    frule,
     is_traced,
     linear_rule,
+    pair_rule,
     positional_names,
     primitive,
-    rrule,
     value,
 )
 from .elementwise import as_array
@@ -45,9 +43,11 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """Given edges are what they are; edges laid evenly move with the ends of the range."""
     if np.ndim(bins) == 1:
         return bins
-    edges = np.histogram_bin_edges(value(a), bins, value(range), value(weights))
+    edges = np.histogram_bin_edges(value(a), bins, range, value(weights))
+    if range is None and np.size(a) == 0:
+        return edges
     low, high = (np.min(a), np.max(a)) if range is None else range
-    if value(low) == value(high):
+    if low == high:
         low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, len(edges))
 
@@ -56,9 +56,9 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """The counts jump, so that only weights, and with ``density`` the edges, move them."""
     edges = histogram_bin_edges(a, bins, range, weights)
-    counts, plain_edges = np.histogram(value(a), value(bins), value(range), weights=value(weights))
+    counts, plain_edges = np.histogram(value(a), value(bins), range, weights=value(weights))
     if is_traced(weights):
-        x = np.ravel(value(a))
+        x = np.ravel(a)
         inside = (x >= plain_edges[0]) & (x <= plain_edges[-1])
         place = np.searchsorted(plain_edges, x[inside], side="right") - 1
         place = np.minimum(place, len(counts) - 1)  # the last bin has its upper edge as well
@@ -91,35 +91,29 @@ def kink_of_groups(x, index, inverse, axis):
     return np.take(scatter(kinks, np.shape(first), ProjectTo(kinks).dtype, group), inverse, axis)
 
 
-@frule.register(representatives)
-def representatives_frule(tangents, representatives, x, *, index, inverse, axis):
+@pair_rule(representatives)
+def representatives_pair(representatives, x, *, index, inverse, axis):
     """The mean over each group."""
-    xdot = tangents[1]
     y = representatives(x, index, inverse, axis)
-    kinks = kink_of_groups(x, index, inverse, axis)
-    xdot = xdot if kinks is None else xdot + kinks
-    total = scatter(xdot, np.shape(y), ProjectTo(y).dtype, group_index(inverse, axis))
-    return y, total / along(np.bincount(inverse), axis, y)
-
-
-@rrule.register(representatives)
-def representatives_rrule(representatives, x, *, index, inverse, axis):
-    project_x = ProjectTo(x)
-    y = representatives(x, index, inverse, axis)
+    shape, dtype = np.shape(y), ProjectTo(y).dtype
     numbers = along(np.bincount(inverse), axis, y)
     kinks = kink_of_groups(x, index, inverse, axis)
 
+    def representatives_pushforward(xdot):
+        xdot = xdot if kinks is None else xdot + kinks
+        return scatter(xdot, shape, dtype, group_index(inverse, axis)) / numbers
+
     def representatives_pullback(ybar):
         xbar = np.take(ybar / numbers, inverse, axis)
-        return NoTangent(), project_x(xbar if kinks is None else xbar + kinks)
+        return xbar if kinks is None else xbar + kinks
 
-    return y, representatives_pullback
+    return y, representatives_pushforward, representatives_pullback
 
 
 def along(numbers, axis, y):
     """Lay numbers out along ``axis`` of ``y``, in its precision."""
     shape = (-1,) + (1,) * (np.ndim(y) - 1 - axis)
-    return np.reshape(numbers, shape).astype(np.real(value(y)).dtype)
+    return np.reshape(numbers, shape).astype(np.real(y).dtype)
 
 
 @composed(np.unique)
@@ -139,7 +133,7 @@ def in_order_of(y, x, options):
     if options.get("sorted", True) or np.ndim(x) > 1:
         return y
     wanted = np.unique(value(x), **options)
-    places = np.searchsorted(value(y), wanted)
+    places = np.searchsorted(y, wanted)
     missing = np.isnan(wanted)
     places[missing] += np.arange(np.count_nonzero(missing))
     return y[places]
@@ -152,9 +146,9 @@ NOT_SORTED = {"sorted": False} if "sorted" in positional_names(np.unique) else {
 def unique_values(x):
     y = np.unique(x, equal_nan=False, **NOT_SORTED)
     own = np.unique_values(value(x))  # complex numbers come in the order of a hash table
-    if np.array_equal(value(y), own, equal_nan=True):
+    if np.array_equal(y, own, equal_nan=True):
         return y
-    return y[np.argsort(np.argsort(value(y)))[np.argsort(np.argsort(own))]]
+    return y[np.argsort(np.argsort(y))[np.argsort(np.argsort(own))]]
 
 
 def sorted_values(x):
@@ -191,7 +185,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 @composed(np.setdiff1d)
 def setdiff1d(ar1, ar2, assume_unique=False):
     y = np.ravel(ar1) if assume_unique else np.unique(ar1)
-    return y[np.isin(value(y), value(ar2), invert=True)]
+    return y[np.isin(y, ar2, invert=True)]
 
 
 @composed(np.setxor1d)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from ... import composed, value
+from ... import composed
 
 
 @composed(np.cov)
@@ -13,7 +13,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if y is not None:
         x = np.concatenate([x, in_rows(y, rowvar)])
     if dtype is None:
-        dtype = np.result_type(value(x), np.float64)
+        dtype = np.result_type(x, np.float64)
     x = np.astype(x, dtype)
     ddof = (0 if bias else 1) if ddof is None else ddof
     given = [np.asarray(w) for w in (fweights, aweights) if w is not None]
@@ -26,7 +26,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         centred = x - np.sum(x * weights, axis=1, keepdims=True) / total
         weighted = centred * weights
         count = total - ddof * (1 if aweights is None else np.sum(weights * given[-1]) / total)
-    if value(count) <= 0:
+    if count <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         count = 0.0
     products = np.dot(centred, np.conj(np.transpose(weighted)))

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ... import Pattern, astype, composed, dtype_of, is_traced, linear_rule, primitive, value
+from ... import Pattern, astype, composed, dtype_of, is_traced, linear_rule, primitive
 from .elementwise import as_array, or_one
 from .numpys_own import composed_for_derivatives
 
@@ -133,9 +133,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = np.concatenate([fp[-1:], fp, fp[:1]])
     last = np.shape(xp)[0] - 1
-    k = np.clip(np.searchsorted(value(xp), value(x), side="right") - 1, 0, last)
+    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, last)
     after = np.minimum(k + 1, last)
     y = (fp[after] - fp[k]) / or_one(xp[after] - xp[k]) * (x - xp[k]) + fp[k]
     y = np.where(x < xp[0], fp[0] if left is None else left, y)
     y = np.where(x > xp[-1], fp[-1] if right is None else right, y)
-    return astype(y, np.result_type(dtype_of(value(y)), float))  # NumPy computes in float64
+    return astype(y, np.result_type(dtype_of(y), float))  # NumPy computes in float64

@@ -14,6 +14,7 @@ import numpy as np
 from ... import (
     NoTangent,
     ProjectTo,
+    Traced,
     ZeroTangent,
     array_of,
     composed,
@@ -109,7 +110,7 @@ def conj_of_sign(x):
     if not is_traced(x):
         return np.conj(np.sign(x))
     if np.iscomplexobj(x):
-        return np.conj(np.sign(x) + kink(x, value(x) == 0))
+        return np.conj(np.sign(x) + kink(x, x == 0))
     return shares_of(sign_of, x, -x)
 
 
@@ -276,10 +277,10 @@ def real_if_close(a, tol=100):
 @composed(np.nan_to_num)
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     y = without_nan(x, nan, posinf, neginf)
-    if copy or np.ndim(x) == 0:
-        return y
-    x[...] = y
-    return x
+    if not copy and isinstance(x, Traced) and x.writable:
+        x[...] = y
+        return x if x.ndim else x[()]
+    return y if np.ndim(x) else y[()]
 
 
 def without_nan(x, nan, posinf, neginf):
@@ -296,7 +297,7 @@ def without_nan(x, nan, posinf, neginf):
 def leaves_the_line(emath, f, beyond):
     @composed(emath)
     def as_composed(x):
-        return f(x + 0j) if np.any(beyond(value(x))) else f(x)
+        return f(x + 0j) if np.any(beyond(x)) else f(x)
 
     return as_composed
 
@@ -322,5 +323,5 @@ def logn(n, x):
 
 @composed(np.emath.power)
 def emath_power(x, p):
-    x = x + 0j if np.any(is_negative(value(x))) else x
-    return np.power(x, p * 1.0 if np.any(is_negative(value(p))) else p)
+    x = x + 0j if np.any(is_negative(x)) else x
+    return np.power(x, p * 1.0 if np.any(is_negative(p)) else p)

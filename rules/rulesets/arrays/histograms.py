@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import array_of, composed, value
+from ... import array_of, composed
 from .counts import weighted_counts
 
 
@@ -15,7 +15,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     if not len(variables) == len(bins) == len(range):
         raise ValueError("the sample needs bins, and a range, for each of its variables.")
     edges = [np.histogram_bin_edges(*given) for given in zip(variables, bins, range)]
-    counts = counts_in_cells(value(sample), [value(edge) for edge in edges], weights)
+    counts = counts_in_cells(sample, edges, weights)
     return (as_density(counts, edges) if density else counts), edges
 
 

@@ -19,7 +19,6 @@ from ... import (
     shape_of,
     shifted,
     spread,
-    value,
 )
 from .building import indices_of, number_or_array
 from .numpys_own import composed_for_derivatives
@@ -192,7 +191,7 @@ def append(arr, values, axis=None):
 @composed_for_derivatives(np.insert)
 def insert(arr, obj, values, axis=None):
     arr = number_or_array(arr)
-    values = astype(number_or_array(values), dtype_of(value(arr)))
+    values = astype(number_or_array(values), dtype_of(arr))
     numbers = np.insert(indices_of(arr), obj, indices_of(values, np.size(arr)), axis)
     return np.take(np.concatenate([np.ravel(arr), np.ravel(values)]), numbers)
 

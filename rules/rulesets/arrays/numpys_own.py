@@ -64,7 +64,8 @@ def composed_for_derivatives(f):
         @composed(f)
         @functools.wraps(body)
         def with_own_value(*args, **kwargs):
-            return with_values(body(*args, **kwargs), f(*value(args), **value(kwargs)))
+            own = f(*value(args), **value(kwargs))  # first: it says what is wrong with its input
+            return with_values(body(*args, **kwargs), own)
 
         return body
 
@@ -73,6 +74,6 @@ def composed_for_derivatives(f):
 
 def laid_out_like(y, x):
     """``y``, in the order of memory that NumPy gives a new array which is to be like ``x``."""
-    own = np.empty_like(value(x), value(y).dtype)
+    own = np.empty_like(x, y.dtype)
     own[...] = value(y)
     return with_values(y, own)

@@ -17,6 +17,7 @@ from ... import (
     composed,
     frule,
     is_traced,
+    pair_rule,
     rrule,
     selection_rule,
     sum_tangents,
@@ -169,29 +170,22 @@ def taken(a, order, axis):
     return np.take_along_axis(in_lanes(a, axis), order, axis=-1)
 
 
-@frule.register(np.sort)
-@frule.register(np.partition)
-def sort_frule(tangents, sort, a, *, axis=-1, **options):
-    _, adot = tangents
+@pair_rule(np.sort, np.partition)
+def sort_pair(sort, a, *, axis=-1, **options):
     y, order, ties, closer = sorted_lanes(sort, a, axis, options)
-    ydot = mean_of_ties(taken(adot, order, axis), ties if closer is None else closer)
-    return y, ProjectTo(y)(from_lanes(ydot, np.shape(y), axis))
+    shape = np.shape(a)
 
-
-@rrule.register(np.sort)
-@rrule.register(np.partition)
-def sort_rrule(sort, a, *, axis=-1, **options):
-    project_a = ProjectTo(a)
-    y, order, ties, closer = sorted_lanes(sort, a, axis, options)
+    def sort_pushforward(adot):
+        ydot = mean_of_ties(taken(adot, order, axis), ties if closer is None else closer)
+        return from_lanes(ydot, np.shape(y), axis)
 
     def sort_pullback(ybar):
         ybar = in_lanes(ybar, axis)
         even = mean_of_ties(ybar, ties)
         ybar = even if closer is None else through(mean_of_ties(ybar, closer), even, a)
-        abar = np.take_along_axis(ybar, inverse(order), axis=-1)
-        return NoTangent(), project_a(from_lanes(abar, project_a.shape, axis))
+        return from_lanes(np.take_along_axis(ybar, inverse(order), axis=-1), shape, axis)
 
-    return y, sort_pullback
+    return y, sort_pushforward, sort_pullback
 
 
 @composed(np.sort_complex)

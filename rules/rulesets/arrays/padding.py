@@ -28,8 +28,8 @@ def pad(array, pad_width, mode="constant", **options):
         return pad_zeros(array, pad_width)
     if mode == "constant":
         constants = options.get("constant_values", 0)
-        plain = np.ndim(value(constants)) == 0 and value(constants) == 0
-        return pad_zeros(array, pad_width) if plain else pad_constants(array, pad_width, constants)
+        zero = not is_traced(constants) and np.ndim(constants) == 0 and constants == 0
+        return pad_zeros(array, pad_width) if zero else pad_constants(array, pad_width, constants)
     if mode in STATISTICS or mode == "linear_ramp" or options.get("reflect_type") == "odd":
         return pad_by_axis(array, pad_width, mode, options)
     return np.take(array, np.pad(indices_of(array), pad_width, mode))
@@ -39,7 +39,7 @@ def check_call(array, pad_width, mode, options):
     """Let NumPy refuse what it does not take; of the result only the dtype is looked at."""
     plain = {name: value(option) for name, option in options.items()}
     np.pad(np.zeros(np.shape(array), np.int8), pad_width, mode, **plain)
-    if dtype_of(value(array)).kind in "iu" and mode in ("linear_ramp", "mean", "median"):
+    if dtype_of(array).kind in "iu" and mode in ("linear_ramp", "mean", "median"):
         raise MissingRuleError(
             f"numpy.pad with mode={mode!r} rounds integers, and would lose their derivatives.\n"
             "  convert the array before, with x.astype(float)"
@@ -49,7 +49,7 @@ def check_call(array, pad_width, mode, options):
 def pad_constants(array, pad_width, constants):
     """Pad with constants, which may be traced: one, or one before and after for each axis."""
     shape = (np.ndim(array), 2)
-    constants = astype(np.broadcast_to(array_of(constants), shape), dtype_of(value(array)))
+    constants = astype(np.broadcast_to(array_of(constants), shape), dtype_of(array))
     source = np.concatenate([np.ravel(array), np.ravel(constants)])
     numbers = indices_of(constants, np.size(array))
     return np.take(source, np.pad(indices_of(array), pad_width, constant_values=numbers))
@@ -57,7 +57,7 @@ def pad_constants(array, pad_width, constants):
 
 def pad_by_axis(array, pad_width, mode, options):
     pairs = (np.ndim(array), 2)
-    ends = end_values(options.get("end_values", 0), pairs, dtype_of(value(array)))
+    ends = end_values(options.get("end_values", 0), pairs, dtype_of(array))
     counts = np.broadcast_to(np.array(options.get("stat_length"), object), pairs)
     for axis, widths in enumerate(pad_widths(pad_width, np.ndim(array))):
         x = np.moveaxis(array, axis, -1)
@@ -91,7 +91,7 @@ def with_statistics(x, widths, counts, statistic):
 
 def with_ramps(x, widths, ends):
     before, after = (
-        np.linspace(end, edge, width, endpoint=False, dtype=dtype_of(value(x)), axis=-1)
+        np.linspace(end, edge, width, endpoint=False, dtype=dtype_of(x), axis=-1)
         for end, edge, width in zip(ends, (x[..., 0], x[..., -1]), widths)
     )
     return np.concatenate([before, x, np.flip(after, -1)], axis=-1)

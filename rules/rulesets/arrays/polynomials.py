@@ -61,7 +61,7 @@ def polysub(a1, a2):
 
 def without_leading_zeros(p):
     p = np.trim_zeros(coefficients(p), "f")
-    return p if len(p) else np.zeros(1, dtype_of(value(p)))
+    return p if len(p) else np.zeros(1, dtype_of(p))
 
 
 @composed(np.polymul)
@@ -74,15 +74,15 @@ def polymul(a1, a2):
 def polydiv(u, v):
     """Long division; the remainder loses its leading zeros, as NumPy takes them for rounding."""
     divisor, remainder = coefficients(v) + 0.0, coefficients(u) + 0.0
-    remainder = astype(remainder, dtype_of(value(remainder[0] + divisor[0])))
+    remainder = astype(remainder, dtype_of(remainder[0] + divisor[0]))
     scale = 1.0 / divisor[0]
     steps = len(remainder) - len(divisor) + 1
     quotient = []
     for k in range(steps):
         quotient.append(scale * remainder[k])
         remainder = remainder - pad_zeros(quotient[k] * divisor, ((k, steps - 1 - k),))
-    quotient = np.stack(quotient) if quotient else np.zeros(1, dtype_of(value(remainder)))
-    small = np.isclose(value(remainder)[:-1], 0, rtol=1e-14)
+    quotient = np.stack(quotient) if quotient else np.zeros(1, dtype_of(remainder))
+    small = np.isclose(remainder[:-1], 0, rtol=1e-14)
     remainder = remainder[np.argmin(np.append(small, False)) :]
     return with_type_of((u, v), quotient), with_type_of((u, v), remainder)
 
@@ -139,11 +139,10 @@ def poly(seq_of_zeros):
         zeros = np.linalg.eigvals(zeros)
     elif np.ndim(zeros) != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
-    y = np.ones(1, np.mintypecode(dtype_of(value(zeros)).char))
+    y = np.ones(1, np.mintypecode(dtype_of(zeros).char))
     for zero in zeros:
         y = pad_zeros(y, ((0, 1),)) - zero * pad_zeros(y, ((1, 0),))
-    plain = value(zeros)
-    if np.iscomplexobj(y) and np.array_equal(np.sort(plain), np.sort(np.conj(plain))):
+    if np.iscomplexobj(y) and np.array_equal(np.sort(zeros), np.sort(np.conj(zeros))):
         return np.real(y)
     return y if len(zeros) else 1.0
 
@@ -197,7 +196,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     order = deg + 1
     x, y = array_of(x) + 0.0, array_of(y) + 0.0
     check_samples(x, y, deg, w, order if cov is True or (cov and cov != "unscaled") else 0)
-    rcond = len(x) * np.finfo(dtype_of(value(x))).eps if rcond is None else rcond
+    rcond = len(x) * np.finfo(dtype_of(x)).eps if rcond is None else rcond
     powers = np.vander(x, order)
     if w is not None:
         w = array_of(w) + 0.0

@@ -21,7 +21,6 @@ from ... import (
     run_on_pattern,
     shape_of,
     shifted,
-    value,
 )
 from .shapes import pad_zeros
 from .subscripts import einsum_pattern
@@ -105,10 +104,10 @@ def matmul_pattern(a, b):
     columns = shape_of(b)[1] if len(shape_of(b)) == 2 else 1
     rows = shape_of(a)[0] if len(shape_of(a)) == 2 else 1
     if type(b) is Pattern:
-        left = sparse.csr_array(np.atleast_2d(value(a)) != 0)
+        left = sparse.csr_array(np.atleast_2d(a) != 0)
         linear = sparse.kron(left, sparse.eye_array(columns, dtype=bool))
         return Pattern(shape, sparse.csr_array(linear) @ b.rows)
-    right = sparse.csr_array(np.reshape(value(b), (shape_of(b)[0], columns)).T != 0)
+    right = sparse.csr_array(np.reshape(b, (shape_of(b)[0], columns)).T != 0)
     linear = sparse.kron(sparse.eye_array(rows, dtype=bool), right)
     return Pattern(shape, sparse.csr_array(linear) @ a.rows)
 

@@ -6,12 +6,11 @@
 import numpy as np
 
 from ....config import MissingRuleError
-from ... import NoTangent, ProjectTo, astype, composed, frule, restore, rrule, value, write_out
+from ... import astype, composed, reduction_rule, value, write_out
 from .accumulations import in_lanes
 from .elementwise import as_array, or_one
-from .numpys_own import with_value
 from .reductions import fit_weights
-from .ties import has_branch, in_order, motion, through, weighed
+from .ties import chooses, in_order
 
 # ---- median ----
 
@@ -23,65 +22,35 @@ def one_or_several(axis):
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-def middle(median, a, axis):
-    """The weight of each number in the median: half for each of the two numbers in the middle.
-
-    And whether some of them are equal.
-    """
-    weights, several = 0.0, False
-    for method in ("lower", "higher"):
-        y = QUANTILE[median](value(a), 0.5, axis=axis, method=method, keepdims=True)
-        attained = a == y
-        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
-        weights = weights + np.where(attained, 0.5 / or_one(number), 0)
-        several = several or has_branch(number, a)
-    return weights, several
+def places_in_order(a):
+    """The places of numbers among each other, in their order at a tie, as real numbers."""
+    (ordered,) = in_order(a)
+    places = np.unique(ordered, return_inverse=True)[1]
+    return [np.where(np.isnan(ordered), np.nan, np.reshape(places, np.shape(a)))]
 
 
-def in_the_middle(median, a, axis, keepdims):
-    """The median, the weights, and those where it is differentiated again at a tie, or None."""
+def median_options(a, axis=None, overwrite_input=False, **options):
+    return {"axis": one_or_several(axis), **options}
+
+
+@reduction_rule(np.median, np.nanmedian, adapt=median_options)
+@chooses(places_in_order)
+def median_weights(median, a, y, axis, overwrite_input=False):
+    """Half for each of the two numbers in the middle; equal ones share evenly."""
     if np.iscomplexobj(a):
         raise MissingRuleError(
             f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
             "rule.\n  take it of the real and of the imaginary part"
         )
-    y = median(a, axis=axis, keepdims=keepdims)
-    even, several = middle(median, a, axis)
-    if not several:
-        return y, even, None
-    (ordered,) = in_order(a)
-    places = np.unique(ordered, return_inverse=True)[1]
-    places = np.where(np.isnan(ordered), np.nan, np.reshape(places, np.shape(a)))
-    chosen = middle(median, places, axis)[0].astype(even.dtype)
-    ydot = np.sum(weighed(chosen, motion(as_array(a))), axis=axis, keepdims=keepdims)
-    return with_value(ydot, value(y)), even, chosen
-
-
-@frule.register(np.median)
-@frule.register(np.nanmedian)
-def median_frule(tangents, median, a, *, axis=None, overwrite_input=False, keepdims=False):
-    axis = one_or_several(axis)
-    _, adot = tangents
-    y, even, chosen = in_the_middle(median, a, axis, keepdims)
-    ydot = weighed(even if chosen is None else chosen, adot)
-    return y, np.sum(ydot, axis=axis, keepdims=keepdims)
-
-
-@rrule.register(np.median)
-@rrule.register(np.nanmedian)
-def median_rrule(median, a, *, axis=None, overwrite_input=False, keepdims=False):
-    axis = one_or_several(axis)
-    project_a = ProjectTo(a)
-    y, even, chosen = in_the_middle(median, a, axis, keepdims)
-
-    def median_pullback(ybar):
-        ybar = restore(ybar, axis, keepdims, project_a.ndim)
-        abar = weighed(even, ybar)
-        if chosen is not None:
-            abar = through(weighed(chosen, ybar), abar, a)
-        return NoTangent(), project_a(abar)
-
-    return y, median_pullback
+    if np.size(a) == 0:  # NumPy's quantiles do not take it
+        return np.zeros(np.shape(a), bool), np.ones(np.shape(a))
+    weights = 0.0
+    for method in ("lower", "higher"):
+        y = QUANTILE[median](a, 0.5, axis=axis, method=method, keepdims=True)
+        attained = a == y
+        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
+        weights = weights + np.where(attained, 0.5 / or_one(number), 0)
+    return weights != 0, 1 / (weights + (weights == 0))
 
 
 # ---- quantiles ----

@@ -9,29 +9,24 @@ import math
 import numpy as np
 
 from ... import (
-    Masked,
-    NoTangent,
     Pattern,
-    ProjectTo,
     astype,
     composed,
     composed_where_traced,
     dtype_of,
-    frule,
     linear_rule,
     matrix,
     reduction_rule,
     refuse_integers,
     restore,
-    rrule,
     select,
     spread_to,
     value,
 )
 from .accumulations import from_lanes, in_lanes, prior
-from .elementwise import as_array, or_one
-from .numpys_own import with_value
-from .ties import has_branch, in_order, motion, shared, shared_again
+from .elementwise import or_one, over_length
+from .products import conj
+from .ties import chooses, in_order
 
 # ---- sums and means ----
 
@@ -74,6 +69,7 @@ def count(shape, axis, where):
 
 @composed(np.average)
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         y = np.mean(a, axis=axis, keepdims=keepdims)
         total = np.ones_like(y) * count(np.shape(a), axis, True)
@@ -115,10 +111,6 @@ def prod_weights(prod, x, y, axis, where=True, initial=None):
     return times(initial, product_of_others(select(where, x, 1), axis))
 
 
-def given(initial):
-    return {} if initial is None else {"initial": initial}
-
-
 def times(initial, x):
     return x if initial is None else initial * x
 
@@ -128,7 +120,7 @@ def times(initial, x):
 
 def deviation(var, x, axis, ddof, where, mean):
     """What counts, its distance from the mean, and the number that the squares are divided by."""
-    if var is np.nanvar:
+    if var in (np.nanvar, np.nanstd):
         where = where & ~np.isnan(x)
     if mean is None:
         mean = np.mean(x, axis=axis, keepdims=True, where=where)
@@ -145,37 +137,22 @@ def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None)
     given ``mean`` is a constant itself.
     """
     _, c, n = deviation(var, x, axis, ddof if correction is None else correction, where, mean)
-    return np.conj(c) * (2 / n)
+    return conj(c) * (2 / n)
 
 
-VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}
-
-
-@frule.register(np.std)
-@frule.register(np.nanstd)
-def std_frule(tangents, std, x, **options):
-    """The root of the variance, and 0 where all is equal."""
-    variance, variance_dot = frule(tangents, VARIANCE[std], x, **options)
-    y = np.sqrt(variance)
-    return y, variance_dot / (2 * or_one(y))
-
-
-@rrule.register(np.std)
-@rrule.register(np.nanstd)
-def std_rrule(std, x, **options):
-    variance, var_pullback = rrule(VARIANCE[std], x, **options)
-    y = np.sqrt(variance)
-
-    def std_pullback(ybar):
-        return var_pullback(ybar / (2 * or_one(y)))
-
-    return y, std_pullback
+@reduction_rule(np.std, np.nanstd)
+def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None):
+    """From ``y^2 = sum(|c|^2) / n``: ``ydot = sum(Re(conj(c) xdot)) / (n y)``; 0 where ``y`` is."""
+    _, c, n = deviation(std, x, axis, ddof if correction is None else correction, where, mean)
+    return over_length(conj(c), y) / n
 
 
 # ---- extremes ----
 
 
-def winners(x, y, axis, where, initial):
+@reduction_rule(np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin)
+@chooses(in_order)
+def winners(extreme, x, y, axis, where=True, initial=None):
     """Where ``x`` attains ``y``, and how many share in each result."""
     attained = x == y if where is True else (x == y) & where
     if axis is None:
@@ -183,7 +160,7 @@ def winners(x, y, axis, where, initial):
     elif has_one_each(attained, y, where, initial):
         return attained, 1
     else:
-        number = np.sum(attained, axis=axis, keepdims=True, dtype=y.dtype)
+        number = np.sum(attained, axis=axis, keepdims=True, dtype=np.real(y).dtype)
     if initial is not None:
         number = number + (y == initial)
     return attained, or_one(number)
@@ -196,56 +173,14 @@ def has_one_each(attained, y, where, initial):
     return not np.any(np.isnan(y))
 
 
-def extreme_of(extreme, x, axis, keepdims, initial, where):
-    """The extreme, the winners, and those where it is differentiated again at a tie, or None."""
-    y = extreme(x, axis=axis, keepdims=keepdims, where=where, **given(initial))
-    attained, number = winners(x, restore(y, axis, keepdims, np.ndim(x)), axis, where, initial)
-    if not has_branch(number, x):
-        return y, (attained, number), None
-    *first, ordered = in_order(*given(initial).values(), as_array(x))
-    first = first[0][()] if first else None
-    best = extreme(ordered, axis=axis, keepdims=True, where=where, **given(first))
-    chosen, several = winners(ordered, best, axis, where, first)
-    chosen = chosen, several if type(several) is int else np.real(several).astype(y.dtype)
-    ydot = np.sum(shared(motion(as_array(x)), *chosen), axis=axis, keepdims=keepdims)
-    return with_value(ydot, value(y)), (attained, number), chosen
-
-
-def extreme_frule(tangents, extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
-    _, xdot = tangents
-    y, (attained, number), chosen = extreme_of(extreme, x, axis, keepdims, initial, where)
-    if type(xdot) is np.ndarray and xdot.ndim and type(axis) is int and type(number) is int:
-        # Taking the one winner of each lane is twice as fast as adding up zeros.
-        places = np.argmax(attained, axis=axis, keepdims=True)
-        ydot = np.take_along_axis(xdot, places, axis)
-        return y, ydot if keepdims else np.reshape(ydot, np.shape(y))
-    shares = shared(xdot, *((attained, number) if chosen is None else chosen))
-    return y, np.sum(shares, axis=axis, keepdims=keepdims)
-
-
-def extreme_rrule(extreme, x, *, axis=None, keepdims=False, initial=None, where=True):
-    project_x = ProjectTo(x)
-    y, even, chosen = extreme_of(extreme, x, axis, keepdims, initial, where)
-
-    def extreme_pullback(ybar):
-        ybar = restore(ybar, axis, keepdims, project_x.ndim)
-        # What did not win is structurally zero, even where it has an infinite derivative.
-        return NoTangent(), Masked(project_x(shared_again(ybar, even, chosen, x)), even[0])
-
-    return y, extreme_pullback
-
-
-for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
-    frule.register(_extreme)(extreme_frule)
-    rrule.register(_extreme)(extreme_rrule)
-
-
 @composed(np.ptp)
 def ptp(a, axis=None, keepdims=False):
     return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
 
 
 # ---- options that are differentiated themselves ----
+
+VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}
 
 
 def var_about(var):

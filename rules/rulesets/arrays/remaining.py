@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ... import composed, non_differentiable, value
+from ... import composed, non_differentiable
 
 
 @composed(np.apply_over_axes)
@@ -26,7 +26,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     axes = range(np.ndim(filt)) if axis is None else normalize_axis_tuple(axis, np.ndim(filt))
-    places = np.argwhere(value(filt))
+    places = np.argwhere(filt)
     index = [slice(None)] * np.ndim(filt)
     for k in axes:
         first, last = (places[:, k].min(), places[:, k].max()) if len(places) else (0, -1)

@@ -13,18 +13,14 @@ import numpy as np
 from numpy import polynomial
 
 from ... import (
-    NoTangent,
-    ProjectTo,
     Traced,
     array_of,
     as_object_array,
     dense,
     dtype_of,
-    frule,
     healed,
+    pair_rule,
     primitive,
-    rrule,
-    value,
 )
 from .products import adjoint
 
@@ -58,23 +54,20 @@ def define_roots(prefix, module):
         coefficients = healed(c)
         return plain_roots(c) if coefficients is c else roots(array_of(coefficients))
 
-    @frule.register(roots)
-    def roots_frule(tangents, roots, c):
-        _, cdot = tangents
+    @pair_rule(roots)
+    def roots_pair(roots, c):
         y = roots(c)
-        return y, ProjectTo(y)(-value_at(y, dense(cdot, c)) / value_at(y, healed(der(entries(c)))))
+        n = np.shape(c)[0]
 
-    @rrule.register(roots)
-    def roots_rrule(roots, c):
-        project_c = ProjectTo(c)
-        y = roots(c)
+        def roots_pushforward(cdot):
+            return -value_at(y, dense(cdot, c)) / value_at(y, healed(der(entries(c))))
 
         def roots_pullback(ybar):
-            columns = healed(vander(entries(y), project_c.shape[0] - 1))
+            columns = healed(vander(entries(y), n - 1))
             slope = value_at(y, healed(der(entries(c))))
-            return NoTangent(), project_c(-adjoint(columns) @ (ybar / np.conj(slope)))
+            return -adjoint(columns) @ (ybar / np.conj(slope))
 
-        return y, roots_pullback
+        return y, roots_pushforward, roots_pullback
 
     return roots
 
@@ -90,7 +83,7 @@ def define_fit(prefix, module):
         if w is not None:
             w = array_of(healed(w)) + 0.0
             columns, y = columns * w[:, None], y * (w[:, None] if np.ndim(y) == 2 else w)
-        rcond = len(x) * np.finfo(dtype_of(value(x))).eps if rcond is None else rcond
+        rcond = len(x) * np.finfo(dtype_of(x)).eps if rcond is None else rcond
         scale = np.sqrt(np.sum(np.real(np.conj(columns) * columns), axis=0))
         found, squares, rank, s = np.linalg.lstsq(columns / scale, y, rcond)
         if rank != len(powers) and not full:

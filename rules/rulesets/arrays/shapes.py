@@ -17,7 +17,6 @@ from ... import (
     shape_of,
     shifted,
     unbroadcast,
-    value,
 )
 from .indexing import scatter
 
@@ -35,7 +34,7 @@ def as_it_lies(x, order="C", **options):
             "np.ravel(np.transpose(x, axes))"
         )
     if order in ("A", "K", "a", "k"):
-        flags = getattr(value(x), "flags", None)
+        flags = getattr(x, "flags", None)
         order = "F" if flags is not None and flags.fnc else "C"
     return {"order": order, **options}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....config.thresholds import PRODUCTS_LOOKED_INTO
-from ... import Pattern, matrix, shape_of, value
+from ... import Pattern, matrix, shape_of
 
 
 class Subscripts(NamedTuple):
@@ -94,7 +94,7 @@ def einsum_pattern(*args, **options):
     used = np.ones(sizes, bool)
     for x, other in zip(operands, subscripts.inputs):
         if x is not patterns[0]:
-            used &= (np.ravel(value(x)) != 0)[places(other, shape_of(x))]
+            used &= (np.ravel(x) != 0)[places(other, shape_of(x))]
     x = patterns[0]
     flags = matrix(
         places(subscripts.output, shape)[used],

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from ... import Shares, Traced, innermost, is_traced, linear_rule, value
+from ... import Shares, Traced, array_of, innermost, is_traced, linear_rule, shared, value
 from .numpys_own import with_value
 
 
@@ -153,12 +153,6 @@ def weighed(weights, t):
     return weights * np.where(weights, t, 0)
 
 
-def shared(t, place, number):
-    """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
-    share = np.where(place, t, 0)
-    return share if type(number) is int and number == 1 else share / number
-
-
 def shared_again(t, even, chosen, *xs):
     """As ``shared``; differentiated again by the choice's place and number, if there is one."""
     share = shared(t, *even)
@@ -168,3 +162,57 @@ def shared_again(t, even, chosen, *xs):
 def has_branch(number, *xs):
     """Say whether a derivative is differentiated again where a ``number`` of ``xs`` are equal."""
     return is_traced(xs) and bool(np.any(np.greater(number, 1)))
+
+
+# ---- what a reduction chooses ----
+
+
+class Again:
+    """The choice that is differentiated again at a tie in ``x``, by its ``shares``."""
+
+    def __init__(self, shares, x):
+        self.shares = shares
+        self.x = x
+
+    def value(self, y, push):
+        return with_value(push(motion(self.x)), value(y))
+
+    def through(self, branch, even):
+        return through(branch, even, self.x)
+
+
+def chooses(order):
+    """Decorator: the weights below, for a ``reduction_rule``, are of entries that are chosen.
+
+    They are where these are, and by how many each is shared. Differentiated again at a tie, they
+    are those of the numbers in their ``order``, of which ``initial`` is one more.
+    """
+
+    def again(rule, even, x, axis, options):
+        place, number = even
+        if not np.any(np.greater(number, 1)):
+            return None
+        x, initial = array_of(x), options.get("initial")
+        if initial is not None:
+            initial, ordered = order(initial, x)
+            options = {**options, "initial": initial[()]}
+        elif has_equal(value(x)[place]):
+            (ordered,) = order(x)
+        else:
+            return None  # the two in the middle are no tie
+        options = {**options, "keepdims": True}
+        place, several = rule.weights_at(ordered, rule.f(ordered, **options), axis, options)
+        if type(several) is not int:
+            several = several.astype(np.asarray(number).dtype)
+        return Again((place, several), x)
+
+    def define(weights):
+        weights.again = again
+        return weights
+
+    return define
+
+
+def has_equal(x):
+    x = np.sort(x)
+    return np.any(x[1:] == x[:-1])

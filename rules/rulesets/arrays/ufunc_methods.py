@@ -88,7 +88,7 @@ linear_rule(np.add.reduceat, add_reduceat_transpose, adapt=refuse_integers)
 def in_loop(ufunc, array, dtype):
     """Convert ``array`` to the dtype in which ``ufunc`` runs along it."""
     array = array_of(array)
-    own = dtype_of(value(array))
+    own = dtype_of(array)
     asked = {} if dtype is None else {"signature": (None, None, np.dtype(dtype))}
     loop = ufunc.resolve_dtypes((own, own, None), casting="unsafe", **asked)[-1]
     return array if own == loop else astype(array, loop)
@@ -107,7 +107,7 @@ def reduce_by(ufunc):
         if y is None:
             y, lanes, masks = lanes[0], lanes[1:], masks[1:]
         else:
-            y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(value(x)))
+            y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(x))
         for entry, mask in zip(lanes, masks):
             y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
         if not isinstance(plain, np.ndarray):

@@ -58,7 +58,9 @@ def copyto(dst, src, casting="same_kind", where=True):
     if where is True:
         dst[...] = src
     else:
-        where = np.broadcast_to(value(where), dst.shape)
+        where = np.broadcast_to(where, dst.shape)
+        while np.ndim(src) > dst.ndim and np.shape(src)[0] == 1:
+            src = src[0]  # as an assignment drops leading axes
         dst[where] = np.broadcast_to(src, dst.shape)[where]
 
 
@@ -75,14 +77,14 @@ def put(a, ind, v, mode="raise"):
 @composed(np.place)
 def place(arr, mask, vals):
     arr = traced_target("place", arr)
-    mask = np.reshape(value(mask), arr.shape).astype(bool)
+    mask = np.reshape(mask, arr.shape).astype(bool)
     arr[mask] = np.resize(array_of(vals), np.count_nonzero(mask))
 
 
 @composed(np.putmask)
 def putmask(a, mask, values):
     a = traced_target("putmask", a)
-    mask = np.reshape(value(mask), a.shape).astype(bool)
+    mask = np.reshape(mask, a.shape).astype(bool)
     a[mask] = np.resize(array_of(values), a.size)[np.ravel(mask)]
 
 

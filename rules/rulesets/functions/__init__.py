@@ -1,3 +1,3 @@
-"""Functions of functions, whose rules call back: map, reduce, scan, checkpoint, vectorize."""
+"""Rules for functions of functions, which call back, and for Python's math."""
 
-from . import checkpoint, folds, map, scan, sequences, vectorized
+from . import checkpoint, folds, map, math, scan, sequences, vectorized

@@ -29,7 +29,6 @@ from ... import (
     sum_tangents,
     unless_same,
     unthunk,
-    value,
 )
 
 
@@ -86,7 +85,7 @@ def _stack_tangents(tangents: Any, shell: Any) -> Any:
         columns = zip(zip(*rows, strict=True), parts.values, strict=True)
         return Within(columns, partial(structural, type(shell), parts.keys))
     if len(present) < len(tangents):
-        zero = np.zeros_like(value(present[0]))
+        zero = np.zeros_like(present[0])
         tangents = [zero if isinstance(t, AbstractZero) else t for t in tangents]
     return stack(tangents)
 
@@ -170,7 +169,7 @@ def gather(ys: Any, form: Any, x: Any) -> Any:
     if form is stack:
         if ys:
             return stack(ys)
-        return np.copy(value(x)[:0]) if is_array(x) else np.zeros(0)
+        return np.copy(x[:0]) if is_array(x) else np.zeros(0)
     return form([copied(y) for y in ys])
 
 

@@ -47,7 +47,7 @@ def piecewise_composed(x, condlist, funclist, *args, **kw):
     positions = np.reshape(np.arange(np.size(entries)), np.shape(x))
     found = np.piecewise(positions, value(condlist), [collector(f) for f in funclist])
     y = np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x))
-    y = astype(y, dtype_of(value(x)))
+    y = astype(y, dtype_of(x))
     return laid_out_like(y, x)
 
 
@@ -86,7 +86,7 @@ def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
     cores = [np.shape(x)[np.ndim(x) - ndim :] for x, ndim in zip(xs, ndims)]
     loop = np.broadcast_shapes(*outers)
     if 0 in loop or not xs:
-        return vectorize(*value(args), **value(kwargs))
+        return vectorize(*args, **kwargs)
     rows = [
         np.reshape(np.broadcast_to(x, (*loop, *core)), (math.prod(loop), *core))
         for x, core in zip(xs, cores)

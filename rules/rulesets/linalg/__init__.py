@@ -1,3 +1,3 @@
 """Rules for linear algebra: systems, factorizations, norms, functions of matrices."""
 
-from . import factorizations, matrix_functions, norms, qr, svd, systems, triangular
+from . import cholesky, eigen, matrix_functions, norms, qr, svd, systems, triangular

@@ -118,7 +118,8 @@ def divided_differences(derivatives, points):
 
     ``g[x0, ..., xk]`` is ``(g[x1, ..., xk] - g[x0, ..., x(k-1)]) / (xk - x0)``, and a mean of the
     k-th derivative over what lies between the points. The quotient loses digits where they are
-    close, quadrature where they are far apart: of the two, the one with the smaller error.
+    close, quadrature where they are far apart: of the two, the one with the smaller error. Errors
+    are plain numbers: to follow them took a third of the time of second derivatives.
     """
     *lower, g = derivatives
     if not lower:
@@ -127,7 +128,7 @@ def divided_differences(derivatives, points):
     low, low_error = divided_differences(lower, points[..., :-1])
     high, high_error = divided_differences(lower, points[..., 1:])
     gap = points[..., -1] - points[..., 0]
-    equal = value(gap) == 0
+    equal = gap == 0
     gap = np.where(equal, 1, gap)
     quotient, quotient_error = (high - low) / gap, (high_error + low_error) / value(gap)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -138,7 +139,7 @@ def divided_differences(derivatives, points):
 
 
 def resolution(y):
-    return np.finfo(value(y).dtype).eps
+    return np.finfo(y.dtype).eps
 
 
 def mean_between(g, points, count):
@@ -154,7 +155,7 @@ def mean_between(g, points, count):
     products = np.cumprod(grid, axis=-1)
     measure = np.array([math.prod(row) for row in itertools.product(weights / 2, repeat=order)])
     measure = measure * np.prod(grid ** np.arange(order - 1, -1, -1), axis=-1)
-    dtype = value(points).dtype
+    dtype = points.dtype
     steps = points[..., 1:] - points[..., :-1]
     inside = points[..., :1] + steps @ products.T.astype(dtype)
     return g(inside) @ measure.astype(dtype)

@@ -5,7 +5,7 @@ import numpy as np
 from ....config import MissingRuleError
 from ... import NoTangent, ProjectTo, Tangent, ZeroTangent, dense, frule, rrule
 from ..arrays.products import adjoint
-from .factorizations import half_lower
+from .hermitian import half_lower
 
 
 def over_factor(x, r):

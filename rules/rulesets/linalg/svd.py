@@ -1,15 +1,25 @@
 """Singular values and vectors, for stacks of matrices of any shape.
 
+From ``a = u @ diag(s) @ v^H``, with ``m = u^H @ adot @ v``: ``sdot = diag(m)``. Inside their spans
+``udot = u @ (p + q)`` and ``vdot = v @ (p - q)``, where ``p[i, j]`` is that of ``(m + m^H) / 2``
+over ``s[j] - s[i]`` and ``q[i, j]`` that of ``(m - m^H) / 2`` over ``s[j] + s[i]``. Out of their
+spans lead ``adot @ v / s`` and ``adot^H @ u / s``.
+Source: Townsend (2016), differentiating the singular value decomposition; Wan and Zhang (2019)
+for the complex case.
+
 At equal singular values, and at zeros, exact are: first derivatives of what depends on the
 singular values alone (at zeros one of the subgradients), and on vectors of others; of equal
 ones that are not zero also every derivative of their sum, the nuclear norm. The rest is NaN.
+
+>>> cr.grad(lambda a: np.linalg.svdvals(a)[0])(np.diag([3.0, 1.0]))
+array([[1., 0.],
+       [0., 0.]])
 """
 
 import numpy as np
 
 from ... import (
     AbstractZero,
-    Masked,
     NoTangent,
     ProjectTo,
     Tangent,
@@ -18,28 +28,25 @@ from ... import (
     frule,
     is_traced,
     rrule,
+    told_of_masks,
     unmask,
-    value,
 )
 from ..arrays.products import adjoint
 from ..arrays.quotients import quotient
-from .factorizations import (
-    column_pairing,
+from .gaps import (
     has_equal,
     is_uniform,
     nan_where,
     over_gaps,
     rounding,
-    row_pivots,
     smooth_if_apart,
-    turn,
-    turning,
-    turning_transpose,
-    undetermined,
-    used_columns,
+    told_used,
 )
 from .matrix_functions import matrix_function
+from .phases import any_basis, keep_phase
 from .systems import diagonal_matrix, diagonal_of, over_matrices
+
+# ---- the formula: of u and v those columns that belong to singular values -------------------
 
 
 def parts(x):
@@ -57,16 +64,30 @@ def over_values(x, s):
     return quotient(x, np.expand_dims(s, -2))
 
 
-def thin(y):
-    """Return the vectors that belong to singular values, as columns, and the others."""
-    u, s, vh = y
-    v, k = adjoint(vh), np.shape(s)[-1]
-    return u[..., :k], s, v[..., :k], u[..., k:], v[..., k:]
+def outside(u, x, s):
+    """Return what of ``x[i, j] / s[j]`` leads out of the span of ``u``; its own transpose."""
+    if np.shape(u)[-2] == np.shape(u)[-1]:
+        return np.zeros_like(x)
+    moved = over_values(x, s)
+    return moved - u @ (adjoint(u) @ moved)
 
 
-# u and v of each pair share a phase, and LAPACK makes the first entry of the shorter one real.
-def shorter(u, v):
-    return u if np.shape(u)[-2] < np.shape(v)[-2] else v
+def svd_push(u, s, v, adot):
+    moved = adjoint(u) @ adot @ v
+    kept, turned = parts(moved)
+    p, q = over_gaps(kept, s), over_sums(turned, s)
+    udot = u @ (p + q) + outside(u, adot @ v, s)
+    vdot = v @ (p - q) + outside(v, adjoint(adot) @ u, s)
+    return udot, np.real(diagonal_of(moved)), vdot
+
+
+def svd_pull(u, s, v, ubar, sbar, vbar):
+    in_u, in_v = adjoint(u) @ ubar, adjoint(v) @ vbar
+    p, _ = parts(over_gaps(in_u + in_v, s))
+    _, q = parts(over_sums(in_u - in_v, s))
+    inner = diagonal_matrix(sbar) + p + q
+    out_of_u, out_of_v = outside(u, ubar, s), outside(v, vbar, s)
+    return (u @ inner + out_of_u) @ adjoint(v) + u @ adjoint(out_of_v)
 
 
 def polar(a, s):
@@ -78,116 +99,103 @@ def polar(a, s):
     gram = adjoint(a) @ a if tall else a @ adjoint(a)
     root = matrix_function(gram, lambda w: 1 / np.sqrt(w))
     y = a @ root if tall else root @ a
-    singular = np.any(value(s) ** 2 <= rounding(s)[..., 0] * value(s)[..., :1], axis=-1)
+    singular = np.any(s**2 <= rounding(s) * s[..., :1], axis=-1)
     return y * np.where(over_matrices(singular), np.nan, 1)
+
+
+def svdvals_pull(a, u, s, v, sbar):
+    """Return ``u @ diag(sbar) @ v^H``, without the vectors where they cancel."""
+    if is_traced(a) and is_uniform(sbar) and np.any(has_equal(s)):
+        return np.expand_dims(sbar[..., :1], -1) * polar(a, s)
+    return smooth_if_apart((u * np.expand_dims(sbar, -2)) @ adjoint(v), s, sbar)
+
+
+# ---- the phase: u and v of each pair share it -----------------------------------------------
+
+
+def above(u, v):
+    return np.concatenate([u, v], axis=-2)
+
+
+def apart(pairs, u):
+    return np.split(pairs, [np.shape(u)[-2]], axis=-2)
+
+
+def real_row(u, v):
+    """Return which row of ``above(u, v)`` LAPACK makes real: the first of the shorter one."""
+    return 0 if np.shape(u)[-2] < np.shape(v)[-2] else np.shape(u)[-2]
+
+
+def used_at_zero(u, s, v, used):
+    """Say of each matrix, if it is not square, whether a vector is used whose value is 0."""
+    if np.shape(u)[-2] == np.shape(v)[-2]:
+        return False
+    return np.any(np.any(used, axis=-2) & (s <= rounding(s)), axis=-1)
+
+
+# ---- what was asked for: values, vectors, and the vectors of no value -----------------------
+
+told_of_masks.add(np.linalg.svd)
+
+
+def thin(y):
+    """Return the vectors that belong to singular values, as columns, and the others."""
+    u, s, vh = y
+    k = [np.shape(s)[-1]]
+    (u, u_rest), (v, v_rest) = np.split(u, k, axis=-1), np.split(adjoint(vh), k, axis=-1)
+    return u, s, v, u_rest, v_rest
+
+
+def rest_push(u, s, rest, moved):
+    """Return how the others move: ``rest^H @ u`` stays 0, and among them nothing turns."""
+    return -u @ (adjoint(over_values(moved, s)) @ rest)
+
+
+def rest_pull(u, s, rest, rest_bar):
+    return over_values(-rest @ (adjoint(rest_bar) @ u), s)
 
 
 @frule.register(np.linalg.svd)
 def svd_frule(tangents, svd, a, *, full_matrices=True, compute_uv=True):
     _, adot = tangents
-    y = np.linalg.svd(a, full_matrices=full_matrices and compute_uv)
+    y = svd(a, full_matrices=full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
-    moved = adjoint(u) @ adot @ v
-    sdot = np.real(diagonal_of(moved))
     if not compute_uv:
-        return s, sdot
-    kept, turned = parts(moved)
-    udot = u @ (over_gaps(kept, s) + over_sums(turned, s))
-    vdot = v @ (over_gaps(kept, s) - over_sums(turned, s))
-    if np.iscomplexobj(u):
-        short, short_dot = (u, udot) if shorter(u, v) is u else (v, vdot)
-        rate = turning(short, short_dot, row_pivots(short, 0))
-        udot, vdot = udot + turn(u, rate), vdot + turn(v, rate)
-    udot = outside_push(u, udot, over_values(adot @ v, s), u_rest)
-    vdot = outside_push(v, vdot, over_values(adjoint(adot) @ u, s), v_rest)
+        return s, np.real(diagonal_of(adjoint(u) @ adot @ v))
+    udot, sdot, vdot = svd_push(u, s, v, adot)
+    udot, vdot = apart(keep_phase(above(udot, vdot), above(u, v), real_row(u, v)), u)
+    if np.shape(u_rest)[-1]:
+        udot = np.concatenate([udot, rest_push(u, s, u_rest, adot @ v)], axis=-1)
+    if np.shape(v_rest)[-1]:
+        vdot = np.concatenate([vdot, rest_push(v, s, v_rest, adjoint(adot) @ u)], axis=-1)
     return y, Tangent(type(y), udot, sdot, adjoint(vdot))
-
-
-def outside_push(u, udot, moved, u_rest):
-    """Add to ``udot`` what leads out of the span of ``u``, and append what ``u_rest`` does."""
-    if np.shape(u)[-2] == np.shape(u)[-1]:
-        return udot
-    if np.shape(u_rest)[-1] == 0:
-        return udot + moved - u @ (adjoint(u) @ moved)
-    into_rest = adjoint(u_rest) @ moved
-    columns = [udot + u_rest @ into_rest, -u @ adjoint(into_rest)]
-    return np.concatenate(columns, axis=-1)
-
-
-def outside_pull(u, ubar, u_rest, u_rest_bar):
-    """Return the cotangent of ``moved`` in ``outside_push``."""
-    if np.shape(u)[-2] == np.shape(u)[-1]:
-        return np.zeros_like(ubar)
-    if np.shape(u_rest)[-1] == 0:
-        return ubar - u @ (adjoint(u) @ ubar)
-    return u_rest @ (adjoint(u_rest) @ ubar - adjoint(u_rest_bar) @ u)
-
-
-def adjoint_of(vhbar):
-    if type(vhbar) is Masked:
-        return Masked(adjoint(vhbar.value), np.swapaxes(vhbar.alive, -1, -2))
-    return vhbar if isinstance(vhbar, AbstractZero) else adjoint(vhbar)
-
-
-def used_vectors(ubar, u, s):
-    """Return ``ubar`` as an array, and which vectors that have a singular value are used."""
-    if isinstance(ubar, AbstractZero):
-        return dense(ubar, u), np.zeros(np.shape(s), bool)
-    ubar, used = used_columns(ubar)
-    return ubar, used[..., : np.shape(s)[-1]]
-
-
-def used_at_zero(s, used):
-    """Say of each matrix whether a singular vector is used whose singular value is 0."""
-    return np.any(used & (value(s) <= rounding(s)[..., 0]), axis=-1)
 
 
 @rrule.register(np.linalg.svd)
 def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
-    """Singular values and vectors of each matrix in a stack.
-
-    With ``m = u^H @ adot @ v``: ``sdot = diag(m)``. Inside their spans ``udot = u @ (p + q)``
-    and ``vdot = v @ (p - q)``, where ``p[i, j]`` is that of ``(m + m^H) / 2`` over
-    ``s[j] - s[i]`` and ``q[i, j]`` that of ``(m - m^H) / 2`` over ``s[j] + s[i]``. Out of
-    their spans lead ``adot @ v / s`` and ``adot^H @ u / s``.
-
-    Shapes: ``a``: (..., m, n); ``s``: (..., k), where k is the smaller of m and n.
-    Source: Townsend (2016), differentiating the singular value decomposition; Wan and Zhang
-    (2019) for the complex case.
-    """
-    y = np.linalg.svd(a, full_matrices=full_matrices and compute_uv)
+    """Shapes: ``a``: (..., m, n); ``s``: (..., k), where k is the smaller of m and n."""
+    y = svd(a, full_matrices=full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
-    square = np.shape(a)[-2] == np.shape(a)[-1]
     project_a = ProjectTo(a)
 
     def values_pullback(ybar):
-        if is_traced(a) and is_uniform(ybar) and np.any(has_equal(s)):
-            return NoTangent(), project_a(np.expand_dims(ybar[..., :1], -1) * polar(a, s))
-        abar = (u * np.expand_dims(ybar, -2)) @ adjoint(v)
-        return NoTangent(), project_a(smooth_if_apart(abar, s, ybar))
+        return NoTangent(), project_a(svdvals_pull(a, u, s, v, ybar))
 
     def svd_pullback(ybar):
         ubar, sbar, vhbar = ybar
         if isinstance(ubar, AbstractZero) and isinstance(vhbar, AbstractZero):
             return values_pullback(unmask(sbar))
-        ubar, used = used_vectors(ubar, y[0], s)
-        vbar, used_too = used_vectors(adjoint_of(vhbar), adjoint(y[2]), s)
-        used = used | used_too
-        ubar, u_rest_bar = ubar[..., : np.shape(s)[-1]], ubar[..., np.shape(s)[-1] :]
-        vbar, v_rest_bar = vbar[..., : np.shape(s)[-1]], vbar[..., np.shape(s)[-1] :]
-        if np.iscomplexobj(u):
-            rate_bar = np.imag(column_pairing(u, ubar) + column_pairing(v, vbar))
-            short = shorter(u, v)
-            moved = turning_transpose(rate_bar, short, row_pivots(short, 0))
-            ubar, vbar = (ubar + moved, vbar) if short is u else (ubar, vbar + moved)
-        in_u, in_v = adjoint(u) @ ubar, adjoint(v) @ vbar
-        unknown = undetermined(s, used) | (used_at_zero(s, used) & (not square))
-        kept, _ = parts(nan_where(unknown, over_gaps(in_u + in_v, s)))
-        _, turned = parts(over_sums(in_u - in_v, s))
-        out_of_u = over_values(outside_pull(u, ubar, u_rest, u_rest_bar), s)
-        out_of_v = over_values(outside_pull(v, vbar, v_rest, v_rest_bar), s)
-        inner = diagonal_matrix(unmask(dense(sbar, s))) + kept + turned
-        abar = (u @ inner + out_of_u) @ adjoint(v) + u @ adjoint(out_of_v)
+        (ubar, u_used), (vhbar, vh_used) = told_used(ubar, y[0]), told_used(vhbar, y[2])
+        ubar, _, vbar, u_rest_bar, v_rest_bar = thin((ubar, s, vhbar))
+        u_used, _, v_used, _, _ = thin((u_used, s, vh_used))
+        used = above(u_used, v_used)
+        pairs = any_basis(above(ubar, vbar), used, s, above(u, v), real_row(u, v))
+        ubar, vbar = apart(nan_where(used_at_zero(u, s, v, used), pairs), u)
+        abar = svd_pull(u, s, v, ubar, unmask(dense(sbar, s)), vbar)
+        if np.shape(u_rest)[-1]:
+            abar = abar + rest_pull(u, s, u_rest, u_rest_bar) @ adjoint(v)
+        if np.shape(v_rest)[-1]:
+            abar = abar + u @ adjoint(rest_pull(v, s, v_rest, v_rest_bar))
         return NoTangent(), project_a(abar)
 
     return (y, svd_pullback) if compute_uv else (s, values_pullback)

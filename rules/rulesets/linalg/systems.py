@@ -239,7 +239,7 @@ def adjugate(a, y):
         if abs(a).sum() * abs(inverse).sum() > 1e8:  # over stacks all this takes far longer
             return adjugate_by_svd(a)
         return y * inverse
-    if np.all(value(y) != 0):
+    if np.all(y != 0):
         inverse = np.linalg.inv(a)
         condition = entry_sum(a) * entry_sum(inverse)
         if not np.any(condition > 1e8):
@@ -248,7 +248,7 @@ def adjugate(a, y):
 
 
 def entry_sum(a):
-    return np.sum(np.abs(value(a)), axis=(-2, -1))
+    return np.sum(np.abs(a), axis=(-2, -1))
 
 
 @primitive

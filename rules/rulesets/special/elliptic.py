@@ -48,13 +48,13 @@ def by_integral(factor, *powers):
 
     def partial(y, *args):
         # An infinite argument makes the integral 0, as it makes ``y``.
-        infinite = functools.reduce(np.logical_or, [np.isinf(value(x)) for x in args])
+        infinite = functools.reduce(np.logical_or, [np.isinf(x) for x in args])
         if np.any(infinite):
             args = [np.where(infinite, 1.0, x) for x in args]
         found = integral(factor, powers, *args)
         if np.any(infinite):
             found = np.where(infinite, y, found)
-        return astype(found, dtype_of(value(y))) if dtype_of(value(y)) is not None else found
+        return astype(found, dtype_of(y)) if dtype_of(y) is not None else found
 
     return partial
 
@@ -78,7 +78,7 @@ def from_first_half(phi, m, integral):
     rest = phi - math.pi * periods
     s, c = np.sin(rest), np.cos(rest)
     y = s * s * s * integral(c * c, 1 - m * s * s)
-    if np.any(value(periods) != 0):
+    if np.any(periods != 0):
         y = y + np.where(periods == 0, 0, 2 * periods * integral(0.0, 1 - m))
     return y
 
@@ -157,7 +157,7 @@ def principal(partial, i):
     differences = numerical(special.elliprj, i, above(0))
 
     def chosen(y, *args):
-        p = value(args[3])
+        p = args[3]
         negative = (np.imag(p) == 0) & (np.real(p) < 0)
         if not np.any(negative):
             return partial(y, *args)

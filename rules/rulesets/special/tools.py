@@ -47,7 +47,7 @@ def numerical(f, i, radius=anywhere, output=None):
     """
 
     def differences(args, h, ahead):
-        ndim = max(np.ndim(value(a)) for a in args)
+        ndim = max(np.ndim(a) for a in args)
 
         def at(offsets):
             offsets = offsets.reshape(-1, *(1,) * ndim)
@@ -70,7 +70,7 @@ def numerical(f, i, radius=anywhere, output=None):
             slope = differences(args, h, ahead=False)
             if np.any(ends):
                 slope = np.where(ends, differences(args, h, ahead=True), slope)
-        dtype = dtype_of(value(y if output is None else y[output]))
+        dtype = dtype_of(y if output is None else y[output])
         return slope if dtype is None or dtype.itemsize > 8 else astype(slope, dtype)
 
     return partial
@@ -82,7 +82,7 @@ def finite_or(formula, fallback):
     def partial(y, *args):
         with np.errstate(all="ignore"):
             found = formula(y, *args)
-        finite = np.isfinite(value(found))
+        finite = np.isfinite(found)
         return found if np.all(finite) else np.where(finite, found, fallback(y, *args))
 
     return partial

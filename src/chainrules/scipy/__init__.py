@@ -19,12 +19,8 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-FOLLOWED = (
-    "linalg",
-    "sparse",
-    "sparse.linalg",
-    "sparse.csgraph",
-)  # the modules whose functions have rules
+from ..rules.tracing.asked import FAMILIES as FOLLOWED  # the modules whose functions have rules
+
 __all__ = [name for name in FOLLOWED if "." not in name]
 
 
@@ -40,6 +36,8 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     try:
-        return _importlib.import_module(f"scipy.{name}")
+        found: Any = _importlib.import_module(f"scipy.{name}")
     except ImportError:
-        return getattr(_importlib.import_module("scipy"), name)
+        found = getattr(_importlib.import_module("scipy"), name)
+    globals()[name] = found
+    return found

@@ -65,6 +65,8 @@ def mul(self, other):
 
 
 def rmul(self, other):
+    if issparse(other):
+        return mul(lifted(other), self)  # a product of matrices, if the left one is a matrix
     if self.is_matrix and np.ndim(as_dense(other)):
         return rmatmul(self, other)
     return multiply(self, other)

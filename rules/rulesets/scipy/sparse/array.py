@@ -11,6 +11,7 @@ from ....containers import Children, registered
 from ...arrays.numpys_own import with_values
 from . import products
 from .places import Places, numbered, taken
+from .seeing import seeing
 
 ATTRIBUTES = {
     "blocksize", "col", "format", "has_canonical_format", "has_sorted_indices", "indices", "indptr",
@@ -82,9 +83,12 @@ class SparseArray:
     def is_matrix(self):
         return isinstance(self.places.numbered, sparse.spmatrix)
 
+    def stands_for(self):
+        return type(self.places.numbered)
+
     def to_scipy(self):
         """Return SciPy's array with the numbers under the entries."""
-        return self.places.holding(value(self.entries))
+        return seeing(self.places.holding(value(self.entries)))
 
     def with_entries(self, entries):
         return SparseArray(entries, self.places)

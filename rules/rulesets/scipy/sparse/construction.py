@@ -2,6 +2,8 @@
 
 # ruff: noqa: N803 - SciPy's names of its arguments
 
+from abc import ABCMeta
+
 import numpy as np
 from scipy import sparse
 
@@ -9,38 +11,37 @@ from .....config import MissingRuleError, user_line
 from .... import Traced, array_of, composed, innermost, value
 from .array import SparseArray, as_dense, issparse, lifted, plain, renumbered
 from .places import Places, numbered
+from .seeing import SeeingClass
 
 PATTERN = "the pattern of a sparse array is constant"
 
 
-# ---- classes: SciPy's own, where nothing is traced ------------------------------------------
+# ---- classes -------------------------------------------------------------------------------
 
 
-class StandIn(type):
-    """The type of what stands for a class of SciPy's: calls give that, or a ``SparseArray``."""
-
-    def __call__(cls, arg1, shape=None, dtype=None, copy=False, **options):
-        if innermost((arg1,)) is None:
-            return cls.original(plain(arg1), shape, dtype, copy, **options)
-        y = made(cls.original, cls.format, arg1, shape, **options)
-        return y if dtype is None else y.astype(dtype)
-
-    def __instancecheck__(cls, x):
-        return isinstance(x.places.numbered if type(x) is SparseArray else x, cls.original)
-
-    def __subclasscheck__(cls, other):
-        return issubclass(getattr(other, "original", other), cls.original)
+def of_traced(cls, arg1, shape=None, dtype=None, copy=False, **options):
+    """Return what stands for an array of SciPy's ``cls`` of traced numbers."""
+    y = made(cls, cls.__name__[:3], arg1, shape, **options)
+    return y if dtype is None else y.astype(dtype)
 
 
-def stand_in(name):
-    original = getattr(sparse, name)
-    return StandIn(
-        name, (), {"original": original, "format": name[:3], "__doc__": original.__doc__}
-    )
+def called(cls, arg1, *args, **options):
+    """Of traced numbers, our classes make a ``SparseArray``."""
+    if innermost((arg1,)) is None:
+        return ABCMeta.__call__(cls, plain(arg1), *args, **options)
+    return of_traced(cls.original, arg1, *args, **options)
+
+
+setattr(SeeingClass, "__call__", called)  # noqa: B010
 
 
 def made(cls, format, arg1, shape, **options):
     """Build a ``SparseArray`` as SciPy's constructor ``cls`` does its own."""
+    if format in ("dok", "lil"):
+        raise MissingRuleError(
+            f"{cls.__name__} cannot hold traced entries, in {user_line()}.\n"
+            "  write coo_array((data, (row, col)), shape)"
+        )
     if type(arg1) is SparseArray:
         return renumbered(arg1.entries, cls(arg1.asformat(format).places.numbered))
     if not isinstance(arg1, tuple):
@@ -69,13 +70,6 @@ def made(cls, format, arg1, shape, **options):
     whole = numbered(stored)
     chosen = np.ravel(stored.data)[np.ravel(whole.data) > 0] - 1
     return SparseArray(np.ravel(data)[chosen], Places(whole))
-
-
-STAND_INS = {
-    f"{format}_{kind}": stand_in(f"{format}_{kind}")
-    for format in ("bsr", "coo", "csc", "csr", "dia")
-    for kind in ("array", "matrix")
-}
 
 
 # ---- functions that place entries -----------------------------------------------------------

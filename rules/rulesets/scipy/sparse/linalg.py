@@ -5,15 +5,19 @@ from typing import Any
 from scipy.sparse import linalg
 
 from .... import non_differentiable
-from . import functions, iterative, spectral, systems  # noqa: F401 - for their rules
+from . import functions, iterative, operators, spectral, systems  # noqa: F401 - for their rules
 from .array import constant
+from .seeing import LinearOperator, answers  # noqa: F401 - asked by the mirror
 
-INSTEAD: dict[str, Any] = {**systems.INSTEAD}
+INSTEAD: dict[str, Any] = {
+    **systems.INSTEAD,
+    "LinearOperator": LinearOperator,
+    "aslinearoperator": operators.aslinearoperator,
+}
 DENSE = "the result is dense, whatever the pattern"
 LEAST_SQUARES = "no rule yet for sparse least squares"
 NO_RULE = "no rule yet"
 REFUSED: dict[str, tuple[str, str]] = {
-    "aslinearoperator": ("an operator of SciPy's is constant", "A @ x, with A itself"),
     "eigs": ("no rule yet for matrices that are not symmetric", "numpy.linalg.eig(A.toarray())"),
     "expm": (DENSE, "expm_multiply(A, b), or scipy.linalg.expm(A.toarray())"),
     "funm_multiply_krylov": (NO_RULE, "expm_multiply, for the exponential"),

@@ -1,7 +1,7 @@
-"""SciPy's sparse arrays and linear operators beside traced values.
+"""Constant sparse arrays and linear operators beside traced values.
 
-Their operators ask no protocol of NumPy's: given a traced value they hand it to compiled code,
-which fails. So they are taught here, once, to look for one first; nothing else changes.
+The operators of SciPy's classes ask no protocol of NumPy's: given a traced value they hand it to
+compiled code, which fails. Those of our subclasses look for one first; nothing else differs.
 """
 
 import copy
@@ -12,35 +12,31 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from .... import Pattern, Traced, bilinear_rule, linear_rule, primitive, shape_of
+from .....config import MissingRuleError, user_line
+from .... import Pattern, Traced, bilinear_rule, innermost, linear_rule, primitive, shape_of
 from .array import SparseArray, lifted
 from .products import as_rows
+from .seeing import CLASSES, SeeingOperator, seeing
 
 OPERATORS = (
     "__add__", "__matmul__", "__mul__", "__radd__", "__rmatmul__", "__rmul__", "__rsub__",
     "__sub__", "__truediv__", "dot", "multiply",
 )  # fmt: skip
 PRODUCTS = ("__matmul__", "__mul__", "__rmatmul__", "__rmul__", "dot")
-FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
-def classes_of(*classes):
-    """Return these and all classes of SciPy that they inherit from."""
-    every = {base for cls in classes for base in cls.__mro__}
-    return [cls for cls in every if cls.__module__.startswith("scipy.sparse")]
+def teach(cls, own, name, answer):
+    """Let ``cls``, a subclass of SciPy's ``own``, answer where the other operand is traced."""
+    original = getattr(own, name)
 
-
-def teach(cls, name, answer):
-    """Let the method ``answer`` where its argument is traced."""
-    own = vars(cls).get(name)
-    if own is None or hasattr(own, "__wrapped__"):
-        return
-
-    @functools.wraps(own)
+    @functools.wraps(original)
     def method(self, other, *args, **kwargs):
         if isinstance(other, Traced) or type(other) is SparseArray:
             return answer(self, other, *args, **kwargs)
-        return own(self, other, *args, **kwargs)
+        if name.startswith("__r") and type(other) in CLASSES:
+            # Python asks a subclass first; but SciPy's own array stands on the left.
+            return getattr(seeing(other), f"__{name[3:]}")(self)
+        return seeing(original(self, other, *args, **kwargs))
 
     setattr(cls, name, method)
 
@@ -60,6 +56,11 @@ def is_product(x, name):
     """Say whether the operator of this name is the product of matrices."""
     elementwise = ("__mul__", "__rmul__") if isinstance(x, sparse.sparray) else ()
     return name in PRODUCTS and name not in elementwise
+
+
+for _own, _cls in CLASSES.items():
+    for _name in OPERATORS:
+        teach(_cls, _own, _name, by_entries(_name))
 
 
 # ---- products with constant arrays ----------------------------------------------------------
@@ -159,14 +160,31 @@ def _dimension_mismatch(operator, x):
     raise ValueError(f"dimension mismatch: {operator.shape} and {np.shape(x)}")
 
 
-# ---- SciPy's classes, from now on ------------------------------------------------------------
+def asking(name, answer):
+    """Return the method of this name: SciPy's own, but where its argument is traced."""
 
-_formats = [getattr(sparse, f"{name}_{kind}") for name in FORMATS for kind in ("array", "matrix")]
-for _cls in classes_of(*_formats):
-    for _name in OPERATORS:
-        teach(_cls, _name, by_entries(_name))
+    @functools.wraps(getattr(linalg.LinearOperator, name))
+    def method(self, *args):
+        if answer is not None and (isinstance(args[0], Traced) or type(args[0]) is SparseArray):
+            return answer(self, *args)
+        return seeing(getattr(super(SeeingOperator, self), name)(*args))
+
+    return method
+
+
 for _name in ("__call__", "__matmul__", "__mul__", "dot", "matmat", "matvec"):
-    teach(linalg.LinearOperator, _name, applied)
+    setattr(SeeingOperator, _name, asking(_name, applied))
 for _name in ("rmatmat", "rmatvec"):
-    teach(linalg.LinearOperator, _name, applied_adjoint)
-teach(linalg.LinearOperator, "__rmatmul__", applied_from_the_right)
+    setattr(SeeingOperator, _name, asking(_name, applied_adjoint))
+setattr(SeeingOperator, "__rmatmul__", asking("__rmatmul__", applied_from_the_right))  # noqa: B010
+for _name in ("__add__", "__neg__", "__pow__", "__rmul__", "__sub__", "__truediv__"):
+    setattr(SeeingOperator, _name, asking(_name, None))
+
+
+def aslinearoperator(A):  # noqa: N803 - SciPy's name
+    if innermost((A,)) is not None:
+        raise MissingRuleError(
+            "scipy.sparse.linalg.aslinearoperator has no derivative: an operator of SciPy's is "
+            f"constant, in {user_line()}.\n  write A @ x, with A itself"
+        )
+    return seeing(linalg.aslinearoperator(A))

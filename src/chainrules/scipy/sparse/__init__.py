@@ -1,8 +1,10 @@
 """``scipy.sparse``, whose arrays may hold traced entries at constant places.
 
 An array that is made of traced numbers and constant indices is one of ours, with SciPy's methods;
-``to_scipy()`` gives SciPy's own, without derivatives. Once this module is loaded, SciPy's own
-arrays and linear operators may stand beside traced values: ``a @ x``, ``x @ a``, ``t * a``.
+``to_scipy()`` gives the plain one, without derivatives. Constant arrays and linear operators that
+this module makes are of subclasses of SciPy's classes, and may stand beside traced values:
+``a @ x``, ``x @ a``, ``t * a``. SciPy's own are left as they are: ``csr_array(a)`` makes one of
+ours of another's, with the same data.
 
 Examples
 --------

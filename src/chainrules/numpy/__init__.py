@@ -22,19 +22,43 @@ from typing import Any
 
 import numpy as _numpy
 
-from . import _rulesets
-from .rules import array_of, as_dtype, innermost, is_traced, value
-from .rules.engines.buffers import buffer
-from .rules.tracing.object_arrays import healed
+from .. import _rulesets
+from ..rules import array_of, as_dtype, innermost, is_traced, value
+from ..rules.engines.buffers import buffer
+from ..rules.tracing.object_arrays import healed
+from ..rules.tracing.running import a_run
+
+_ALWAYS = _numpy._CopyMode.ALWAYS
+_NUMBERS = frozenset({float, int, complex, bool, _numpy.float64})
+
+
+def _is_plain(x: Any) -> bool:
+    """Say at once, of a list of numbers or an array of them, that nothing in it is traced."""
+    cls = type(x)
+    if cls is list or cls is tuple:
+        return _NUMBERS.issuperset(map(type, x))
+    return x.dtype.kind != "O" if cls is _numpy.ndarray else cls in _NUMBERS
+
+
+def _as_array(x: Any) -> Any:
+    """Return an array of what is traced; of a number an array without axes."""
+    y = array_of(x)
+    return y if hasattr(y, "__len__") else _numpy.reshape(y, ())
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
+    if _is_plain(object):
+        y = _numpy.array(object, dtype, **options)
+        return y if a_run() is None else buffer(y)
     if not is_traced(object):
-        return healed(_numpy.array(object, dtype, **options))
-    y = array_of(object)
-    y = _numpy.copy(y) if options.pop("copy", True) else y
+        return buffer(healed(_numpy.array(object, dtype, **options)))
+    y = _as_array(object)
+    copied = options.pop("copy", True)
+    y = _numpy.copy(y) if copied is True or copied is _ALWAYS else y
     ndmin = options.pop("ndmin", 0)
+    for name in ("order", "subok"):  # where it lies in memory is ours; there are no sub-classes
+        options.pop(name, None)
     if options:
         raise TypeError(f"array of traced values does not support {', '.join(options)}.")
     y = y if dtype is None else as_dtype(y, dtype)
@@ -43,9 +67,10 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
 
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.asarray``; a traced array is returned as it is."""
-    if not is_traced(a):
-        return _numpy.asarray(a, dtype, **options)
-    y = array_of(a)
+    if _is_plain(a) or not is_traced(a):
+        y = _numpy.asarray(a, dtype, **options)
+        return y if y is a or a_run() is None else buffer(y)
+    y = _as_array(a)
     return y if dtype is None or y.dtype == dtype else as_dtype(y, dtype)
 
 
@@ -78,7 +103,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.arange``; start and step may be traced, the number of entries is fixed."""
     if not is_traced(limits) and not is_traced(options):
-        return _numpy.arange(*limits, dtype=dtype, **options)
+        return buffer(_numpy.arange(*limits, dtype=dtype, **options))
     start, stop, step = (0, limits[0], 1) if len(limits) == 1 else (*limits, 1)[:3]
     step = options.pop("step", step)
     count = max(int(_numpy.ceil((stop - start) / step)), 0)
@@ -88,15 +113,21 @@ def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
 def _of_buffers(make: Callable) -> Callable:
     @functools.wraps(make)
     def made(*args: Any, **kwargs: Any) -> Any:
-        return buffer(make(*args, **kwargs))
+        y = make(*args, **kwargs)
+        return y if a_run() is None else buffer(y)
 
     return made
 
 
-zeros, ones, empty = map(_of_buffers, (_numpy.zeros, _numpy.ones, _numpy.empty))
-zeros_like, ones_like = _of_buffers(_numpy.zeros_like), _of_buffers(_numpy.ones_like)
-empty_like, full_like = _of_buffers(_numpy.empty_like), _of_buffers(_numpy.full_like)
-eye, identity = _of_buffers(_numpy.eye), _of_buffers(_numpy.identity)
+# Arrays that are made to be filled, or made of others and written to.
+_MAKERS = """
+    zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
+    logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
+    column_stack fromfunction outer kron tril triu roll dot inner einsum tensordot cross where
+    cumsum cumprod diff gradient interp clip sort sum mean prod
+"""
+for _name in _MAKERS.split():
+    globals()[_name] = _of_buffers(getattr(_numpy, _name))
 
 
 def fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
@@ -130,15 +161,17 @@ def _followed(module: ModuleType) -> ModuleType:
 
 polynomial = _followed(_numpy.polynomial)
 
-# For `from chainrules.numpy.linalg import solve`: NumPy's own modules. If this module passed for a
-# package, by NumPy's __path__, Python would load their files again, into functions without rules.
+# For `from chainrules.numpy.linalg import solve`: NumPy's own modules. The stubs beside this file
+# are for type checkers.
 for _name in ("exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "random"):
     sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
 
 
+# All else is NumPy's, and found without a call of __getattr__, but for what NumPy loads late.
+globals().update({n: p for n, p in vars(_numpy).items() if n[0] != "_" and n not in globals()})
+
+
 def __getattr__(name: str) -> Any:
-    if name == "__path__":
-        raise AttributeError(name)
     return getattr(_numpy, name)
 
 

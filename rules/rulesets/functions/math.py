@@ -1,0 +1,112 @@
+"""Rules for Python's modules math and cmath: their own numbers, and the derivatives of NumPy's.
+
+They are asked through ``chainrules.math`` and ``chainrules.cmath``, which show the two modules with
+functions that see traced numbers.
+"""
+
+import cmath
+import importlib
+import math
+
+import numpy as np
+
+from ... import array_of, non_differentiable, rrule, scalar_rule
+from ..arrays.numpys_own import composed_for_derivatives
+
+SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
+
+# The functions that NumPy has by the same name, or by another one.
+SAME = """
+    acosh asinh atanh acos asin atan cos cosh exp sin sinh sqrt tan tanh log10
+    atan2 cbrt copysign degrees exp2 expm1 fabs fmod ldexp log1p log2 nextafter pow radians
+"""
+NUMPYS = {
+    "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh", "acos": "arccos",
+    "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power",
+}  # fmt: skip
+CONSTANT = """
+    ceil comb factorial floor fmax fmin gcd infj isclose isfinite isinf isnan isnormal isqrt
+    issubnormal lcm perm signbit trunc ulp
+"""
+
+for _module in (math, cmath):
+    for _name in SAME.split():
+        if hasattr(_module, _name):
+            _kind = rrule.scalars[getattr(np, NUMPYS.get(_name, _name))]
+            scalar_rule(getattr(_module, _name), *_kind.given)
+    for _name in CONSTANT.split():
+        if callable(getattr(_module, _name, None)) and _name not in ("fmax", "fmin"):
+            non_differentiable(getattr(_module, _name))
+
+
+def special(name):
+    """A function of scipy.special, for the derivatives that need one."""
+    return getattr(importlib.import_module("scipy.special"), name)
+
+
+scalar_rule(math.erf, lambda _, x: SLOPE_OF_ERF * np.exp(-x * x))
+scalar_rule(math.erfc, lambda _, x: -SLOPE_OF_ERF * np.exp(-x * x))
+scalar_rule(math.gamma, lambda y, x: y * special("digamma")(x))
+scalar_rule(math.lgamma, lambda _, x: special("digamma")(x))
+scalar_rule(math.remainder, 1, lambda y, x, z: np.rint((y - x) / z))
+scalar_rule(math.modf, (1,), (0,))
+scalar_rule(math.frexp, (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
+
+
+@composed_for_derivatives(math.log)
+def log(x, base=math.e):
+    return np.log(x) if base == math.e else np.log(x) / np.log(base)
+
+
+@composed_for_derivatives(cmath.log)
+def complex_log(z, base=math.e):
+    return np.log(z + 0j) if base == math.e else np.log(z + 0j) / np.log(base + 0j)
+
+
+@composed_for_derivatives(math.hypot)
+def hypot(*coordinates):
+    return np.linalg.norm(array_of(coordinates))
+
+
+@composed_for_derivatives(math.dist)
+def dist(p, q):
+    return np.linalg.norm(array_of(list(p)) - array_of(list(q)))
+
+
+@composed_for_derivatives(math.fsum)
+def fsum(seq):
+    return np.sum(array_of(list(seq)))
+
+
+@composed_for_derivatives(math.prod)
+def prod(iterable, start=1):
+    return start * np.prod(array_of(list(iterable)))
+
+
+@composed_for_derivatives(cmath.phase)
+def phase(z):
+    return np.angle(z)
+
+
+@composed_for_derivatives(cmath.polar)
+def polar(z):
+    return np.abs(z), np.angle(z)
+
+
+@composed_for_derivatives(cmath.rect)
+def rect(r, phi):
+    return r * np.cos(phi) + 1j * (r * np.sin(phi))
+
+
+if hasattr(math, "sumprod"):  # since Python 3.12
+
+    @composed_for_derivatives(math.sumprod)
+    def sumprod(p, q):
+        return np.dot(array_of(list(p)), array_of(list(q)))
+
+
+if hasattr(math, "fma"):  # since Python 3.13
+
+    @composed_for_derivatives(math.fma)
+    def fma(x, y, z):
+        return x * y + z

@@ -1,0 +1,50 @@
+"""Cholesky factors, for stacks of matrices."""
+
+import numpy as np
+
+from ... import NoTangent, ProjectTo, frule, rrule
+from ..arrays.products import adjoint
+from .hermitian import from_triangle, from_triangle_transpose, half_lower
+from .triangular import are_plain, cholesky_pull, inverse_of_lower
+
+
+def inverse_of_factor(factor):
+    return inverse_of_lower(factor) if are_plain(factor) else np.linalg.inv(factor)
+
+
+@frule.register(np.linalg.cholesky)
+def cholesky_frule(tangents, cholesky, a, *, upper=False):
+    _, adot = tangents
+    y = cholesky(a, upper=upper)
+    factor = adjoint(y) if upper else y
+    inverse = inverse_of_factor(factor)
+    moved = inverse @ from_triangle(adot, "U" if upper else "L") @ adjoint(inverse)
+    ydot = factor @ half_lower(moved)
+    return y, adjoint(ydot) if upper else ydot
+
+
+@rrule.register(np.linalg.cholesky)
+def cholesky_rrule(cholesky, a, *, upper=False):
+    """Triangular factor of each matrix in a stack.
+
+    From ``l @ l^H = a``: ``inv(l) @ ldot`` is the lower triangle, with half the diagonal, of
+    ``inv(l) @ adot @ inv(l)^H``.
+
+    Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
+    Source: Murray (2016), differentiation of the Cholesky decomposition.
+    """
+    y = cholesky(a, upper=upper)
+    factor = adjoint(y) if upper else y
+    project_a = ProjectTo(a)
+
+    def cholesky_pullback(ybar):
+        factor_bar = adjoint(ybar) if upper else ybar
+        if are_plain(factor, factor_bar):
+            abar = cholesky_pull(factor, factor_bar)
+        else:
+            inverse = inverse_of_factor(factor)
+            inner = half_lower(adjoint(factor) @ factor_bar)
+            abar = from_triangle_transpose(adjoint(inverse) @ inner @ inverse, "L")
+        return NoTangent(), project_a(adjoint(abar) if upper else abar)
+
+    return y, cholesky_pullback

@@ -1,0 +1,85 @@
+"""Equal eigenvalues, and equal singular values: what has a derivative there, and what is NaN.
+
+Equal is what differs by no more than LAPACK's rounding. The vectors of equal values are any basis
+of a space. A ``Masked`` cotangent tells which of them a result was computed from: the others
+may be any, and what depends on these is NaN.
+"""
+
+import numpy as np
+
+from ... import AbstractZero, Masked, dense, is_traced
+from ..arrays.quotients import not_smooth, quotient
+from .systems import over_matrices
+
+
+def rounding(w):
+    """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
+    largest = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)
+    return np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
+
+
+def gaps_of(w):
+    """Return ``w[j] - w[i]`` for each i and j."""
+    return np.expand_dims(w, -2) - np.expand_dims(w, -1)
+
+
+def equal_pairs(w):
+    """Say for each i and j, two numbers, whether ``w[i]`` and ``w[j]`` are equal."""
+    close = np.abs(gaps_of(w)) <= np.expand_dims(rounding(w), -1)
+    return close & ~np.eye(np.shape(w)[-1], dtype=bool)
+
+
+def over_gaps(x, w):
+    """Return ``x[i, j] / (w[j] - w[i])`` off the diagonal, and 0 on it.
+
+    Where two of ``w`` are equal it is infinite, unless that entry of ``x`` is 0: what does not
+    depend on the eigenvectors of a repeated eigenvalue has a derivative.
+    """
+    eye = np.eye(np.shape(w)[-1], dtype=bool)
+    gaps = np.where(equal_pairs(w), 0, gaps_of(w))
+    return quotient(np.where(eye, 0, x), np.where(eye, 1, gaps))
+
+
+# ---- of the vectors -------------------------------------------------------------------------
+
+
+def told_used(vbar, v):
+    """Return ``vbar`` as plain numbers, and which of its entries anything was computed from."""
+    if type(vbar) is Masked:
+        return vbar.value, vbar.alive
+    return dense(vbar, v), np.full(np.shape(v), not isinstance(vbar, AbstractZero))
+
+
+def undetermined(w, used):
+    """Say of each matrix whether an eigenvector is used whose eigenvalue another one has.
+
+    What was computed from it may not depend on which basis of the space was taken, such as
+    ``(v * f(w)) @ v.T``; but its derivative cannot be had from its cotangent alone.
+    """
+    return np.any(equal_pairs(w) & np.expand_dims(used, -1), axis=(-2, -1))
+
+
+def nan_where(undetermined, x):
+    """Return a stack of matrices with NaN for those that are undetermined."""
+    return np.where(over_matrices(undetermined), np.nan, x)
+
+
+# ---- of the values alone --------------------------------------------------------------------
+
+
+def has_equal(w):
+    """Say of each matrix whether two of its eigenvalues are equal."""
+    return over_matrices(np.any(equal_pairs(w), axis=(-2, -1)))
+
+
+def is_uniform(wbar):
+    """Say whether all eigenvalues have one and the same constant weight: their sum is a trace."""
+    return not is_traced(wbar) and bool(np.all(wbar == wbar[..., :1]))
+
+
+def smooth_if_apart(abar, w, wbar):
+    """Return ``abar``, with no derivative of its own where weights that vary meet equal ``w``.
+
+    How the weights would differ if ``w`` did, nobody knows then.
+    """
+    return not_smooth(abar, has_equal(w)) if is_traced(wbar) else abar

@@ -1,0 +1,32 @@
+"""Hermitian matrices of which LAPACK reads one triangle; the other has no derivative."""
+
+import numpy as np
+
+from ... import dtype_of
+from ..arrays.products import adjoint
+
+
+def half_lower(x):
+    """Return the lower triangle with half the diagonal; as a linear map its own transpose."""
+    one = dtype_of(x).type(1)
+    return np.tril(x) * np.where(np.eye(np.shape(x)[-1], dtype=bool), one / 2, one)
+
+
+def half(x, triangle):
+    """Return the lower or upper triangle, "L" or "U", with half the diagonal."""
+    if triangle.upper() == "L":
+        return half_lower(x)
+    return np.swapaxes(half_lower(np.swapaxes(x, -1, -2)), -1, -2)
+
+
+def doubled(x):
+    return x + adjoint(x)
+
+
+def from_triangle(x, triangle):
+    """Return the hermitian matrix that LAPACK reads in one triangle of ``x``."""
+    return doubled(half(x, triangle))
+
+
+def from_triangle_transpose(ybar, triangle):
+    return half(doubled(ybar), triangle)

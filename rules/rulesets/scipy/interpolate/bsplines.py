@@ -1,0 +1,258 @@
+"""B-splines: values, derivatives and integrals, in the points, the coefficients and the knots.
+
+Source of the recurrences: de Boor (1978), a practical guide to splines, chapters IX and X.
+"""
+
+import numpy as np
+from scipy import interpolate
+
+from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    array_of,
+    frule,
+    innermost,
+    is_traced,
+    primitive,
+    rrule,
+    thunk,
+    value,
+)
+from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
+from .piecewise import over, refuse, sum_behind, to_axis, within
+from .systems import or_one, scattered
+
+
+def intervals(t, k, xp):
+    """Return i with ``t[i] <= xp < t[i + 1]``, the last one that is not empty at the right end."""
+    t, xp = value(t), value(xp)
+    n = len(t) - k - 1
+    last = np.searchsorted(t, t[n], side="left") - 1 if k else n - 1
+    return np.clip(np.searchsorted(t, xp, side="right") - 1, k, max(last, k))
+
+
+def basis(t, k, xp, i):
+    """Return the ``k + 1`` B-splines that are not 0 in the interval ``i``, at ``xp``."""
+    parts = [np.ones(np.shape(xp))]
+    for d in range(1, k + 1):
+        saved, higher = 0.0, []
+        for r in range(d):
+            high, low = t[i + r + 1], t[i + 1 - d + r]
+            share = parts[r] / (high - low)
+            higher.append(saved + (high - xp) * share)
+            saved = (xp - low) * share
+        parts = [*higher, saved]
+    return parts
+
+
+def differentiated(t, c, k):
+    """Knots and coefficients of the derivative."""
+    n = np.shape(t)[0] - k - 1
+    widths = or_one(t[k + 1 : k + n] - t[1:n])
+    return t[1:-1], (c[1:n] - c[: n - 1]) * k / over(widths, c), k - 1
+
+
+def integrated(t, c, k):
+    """Knots and coefficients of the integral from the first knot on."""
+    n = np.shape(t)[0] - k - 1
+    widths = t[k + 1 :] - t[:n]
+    sums = np.cumsum(c[:n] * over(widths, c), axis=0) / (k + 1)
+    c = np.concatenate([sums[:1] * 0, sums])
+    return np.concatenate([t[:1], t, t[-1:]]), c, k + 1
+
+
+def values_by_recurrence(t, c, k, xp, nu):
+    if nu > k:
+        return np.zeros((*np.shape(xp), *np.shape(c)[1:]), value(c).dtype)
+    for _ in range(nu):
+        t, c, k = differentiated(t, c, k)
+    i = intervals(t, k, xp)
+    parts = basis(t, k, xp, i)
+    return sum(over(parts[j], c[i]) * c[i - k + j] for j in range(k + 1))
+
+
+@primitive
+def spline_values(c, xp, t, k, nu):
+    """The derivative of order ``nu`` at ``xp``, by SciPy; the knots are constant."""
+    return interpolate.BSpline.construct_fast(t, c, k)(xp, nu)
+
+
+@frule.register(spline_values)
+def spline_values_frule(tangents, spline_values, c, xp, t, k, nu):
+    _, cdot, xpdot, *_ = tangents
+    y = spline_values(c, xp, t, k, nu)
+    moved = xpdot
+    if not isinstance(xpdot, AbstractZero):
+        moved = spline_values(c, xp, t, k, nu + 1) * over(xpdot, y)
+    if isinstance(cdot, AbstractZero):
+        return y, moved
+    return y, spline_values(cdot, xp, t, k, nu) + moved
+
+
+@rrule.register(spline_values)
+def spline_values_rrule(spline_values, c, xp, t, k, nu):
+    project_c, project_xp = ProjectTo(c), ProjectTo(xp)
+
+    def spline_values_pullback(ybar):
+        def cbar():
+            return project_c(values_transpose(ybar, xp, t, k, nu, project_c.shape[0]))
+
+        def xpbar():
+            slope = spline_values(c, xp, t, k, nu + 1)
+            return project_xp(np.real(sum_behind(np.conj(slope) * ybar, project_xp.ndim)))
+
+        return NoTangent(), thunk(cbar), thunk(xpbar), NoTangent(), NoTangent(), NoTangent()
+
+    return spline_values(c, xp, t, k, nu), spline_values_pullback
+
+
+def values_transpose(ybar, xp, t, k, nu, n):
+    """The transpose of ``spline_values`` in the ``n`` coefficients."""
+    if nu > k:
+        return np.zeros((n, *np.shape(ybar)[np.ndim(xp) :]))
+    inner, degree = t[nu : len(t) - nu], k - nu
+    i = intervals(inner, degree, xp)
+    parts = basis(inner, degree, xp, i)
+    index = np.stack([i - degree + j for j in range(degree + 1)])
+    y = np.stack([over(part, ybar) * ybar for part in parts])
+    cbar = scattered(y, index, len(inner) - degree - 1)
+    for order in range(nu, 0, -1):
+        outer, degree = t[order - 1 : len(t) - order + 1], k - order + 1
+        m = len(outer) - degree - 1
+        widths = or_one(outer[degree + 1 : degree + m] - outer[1:m])
+        share = cbar * over(degree / widths, cbar)
+        nothing = share[:1] * 0
+        cbar = np.concatenate([nothing, share]) - np.concatenate([share, nothing])
+    missing = n - np.shape(cbar)[0]
+    return np.concatenate([cbar, np.zeros((missing, *np.shape(cbar)[1:]))]) if missing else cbar
+
+
+def values(t, c, k, xp, nu):
+    if not is_traced(t):
+        return spline_values(c, xp, t, k, nu)
+    own = interpolate.BSpline.construct_fast(value(t), value(c), k)(value(xp), nu)
+    return with_values(values_by_recurrence(t, c, k, xp, nu), own)
+
+
+def padded(c, own):
+    """``c`` with rows of zeros, as many as SciPy has, and SciPy's numbers."""
+    missing = len(own) - np.shape(c)[0]
+    return with_values(np.concatenate([c, np.zeros((missing, *np.shape(c)[1:]))]), own)
+
+
+class TracedBSpline:
+    """A spline, as SciPy's ``BSpline``, some of whose numbers are traced."""
+
+    def __init__(self, t, c, k, extrapolate=True, axis=0):
+        self.t, self.c, self.k, self.extrapolate, self.axis = t, c, k, extrapolate, axis
+
+    @property
+    def tck(self):
+        return self.t, self.c, self.k
+
+    def plain(self):
+        t, c = value(self.t), value(self.c)
+        return interpolate.BSpline.construct_fast(t, c, self.k, self.extrapolate, self.axis)
+
+    def ends(self):
+        return self.t[self.k], self.t[np.shape(self.t)[0] - self.k - 1]
+
+    def __call__(self, x, nu=0, extrapolate=None):
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        xp, (first, last) = as_float(x), self.ends()
+        if extrapolate == "periodic":
+            xp = first + (xp - first) % (last - first)
+        y = within(xp, first, last, extrapolate, values(self.t, self.c, self.k, xp, nu))
+        return to_axis(y, np.ndim(xp), self.axis) if self.axis else y
+
+    def derivative(self, nu=1):
+        if nu < 0:
+            return self.antiderivative(-nu)
+        own, (t, c, k) = self.plain().derivative(nu), self.tck
+        for _ in range(nu):
+            t, c, k = differentiated(t, c, k)
+        return type(self)(t, padded(c, own.c), k, self.extrapolate, self.axis)
+
+    def antiderivative(self, nu=1):
+        if nu <= 0:
+            return self.derivative(-nu)
+        own, (t, c, k) = self.plain().antiderivative(nu), self.tck
+        for _ in range(nu):
+            t, c, k = integrated(t, c, k)
+        rest = np.broadcast_to(c[-1:], (len(own.c) - np.shape(c)[0], *np.shape(c)[1:]))
+        c = with_values(np.concatenate([c, rest]), own.c)
+        return type(self)(t, c, k, own.extrapolate, self.axis)
+
+    def integrate(self, a, b, extrapolate=None):
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        own = self.plain().integrate(value(a), value(b), extrapolate)
+        t, c, k = integrated(*self.tck)
+        whole, (first, last) = TracedBSpline(t, c, k), self.ends()
+        if extrapolate == "periodic":
+
+            def area(p):
+                periods = np.floor(value((p - first) / (last - first)))
+                total = whole(last) - whole(first)
+                return periods * total + whole(p - periods * (last - first))
+
+        elif extrapolate:
+            area = whole
+        else:
+
+            def area(p):  # the spline is taken for 0 outside
+                return whole(first if value(p) < value(first) else min(p, last, key=value))
+
+        return with_values(area(b) - area(a), own)
+
+    def insert_knot(self, x, m=1):
+        refuse("BSpline.insert_knot", "write the spline with the knots that it is to have")
+
+
+def traced_bspline(t, c, k, extrapolate=True, axis=0):
+    own = interpolate.BSpline(value(t), value(c), k, extrapolate, axis)
+    c = np.moveaxis(as_float(c), axis, 0)
+    return TracedBSpline(as_float(t), c, own.k, own.extrapolate, own.axis)
+
+
+class BSpline(interpolate.BSpline):
+    """``scipy.interpolate.BSpline``, whose methods see traced values."""
+
+    def __new__(cls, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            return super().__new__(cls)
+        return traced_bspline(*args, **kwargs)
+
+    def followed(self):
+        return TracedBSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
+
+    def __call__(self, x, nu=0, extrapolate=None):
+        if is_traced(x):
+            return self.followed()(x, nu, extrapolate)
+        return super().__call__(x, nu, extrapolate)
+
+    def integrate(self, a, b, extrapolate=None):
+        if innermost((a, b)) is not None:
+            return self.followed().integrate(a, b, extrapolate)
+        return super().integrate(a, b, extrapolate)
+
+    @classmethod
+    def basis_element(cls, t, extrapolate=True):
+        if not is_traced(t):
+            return super().basis_element(t, extrapolate)
+        own, t = interpolate.BSpline.basis_element(value(t), extrapolate), as_float(array_of(t))
+        k = own.k
+        t = np.concatenate([t[:1] - 1] * k + [t] + [t[-1:] + 1] * k)
+        return TracedBSpline(t, own.c, k, extrapolate)
+
+    @classmethod
+    def design_matrix(cls, x, t, k, extrapolate=False):
+        if innermost((x, t)) is not None:
+            refuse("BSpline.design_matrix", "write BSpline(t, np.eye(n), k)(x)")
+        return super().design_matrix(x, t, k, extrapolate)
+
+
+def followed(own):
+    """Return SciPy's spline as one that sees traced points."""
+    return BSpline.construct_fast(own.t, own.c, own.k, own.extrapolate, own.axis)

@@ -1,0 +1,316 @@
+"""FITPACK's splines: tuples of knots, coefficients and degree, and objects that hold these.
+
+Where FITPACK looks for knots itself, to meet a smoothing factor, it stops anywhere in an interval
+of good ones: there is no derivative, and it is refused.
+"""
+
+import functools
+
+import numpy as np
+from scipy import interpolate
+
+from .... import array_of, composed, innermost, value
+from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
+from .bsplines import TracedBSpline, differentiated, followed, integrated, values
+from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
+from .piecewise import refuse
+
+SMOOTHING = "with a smoothing factor, for which FITPACK chooses the knots,"
+GIVE_KNOTS = "write s=0, or make_lsq_spline with knots, or make_smoothing_spline with lam"
+
+
+def is_spline(tck):
+    return isinstance(tck, interpolate.BSpline | TracedBSpline)
+
+
+def is_parametric(tck):
+    return np.ndim(value(tck[1][0])) > 0
+
+
+# ---- values -------------------------------------------------------------------------------------
+
+
+def values_beside(t, c, k, x, nu, ext):
+    """Values where the spline goes on, is 0, or stays what it is at its ends: ``ext`` 0, 1, 3."""
+    xp, t = as_float(x), as_float(t)
+    n = np.shape(t)[0] - k - 1
+    first, last = t[k], t[n]
+    below, above = value(xp) < value(first), value(xp) > value(last)
+    if ext == 3:
+        xp = np.where(below, first, np.where(above, last, xp))
+    y = values(t, as_float(c)[:n], k, xp, nu)
+    return np.where(below | above, 0.0, y) if ext == 1 else y
+
+
+@composed(interpolate.splev)
+def splev(x, tck, der=0, ext=0):
+    if is_spline(tck):
+        own = followed_by(tck)
+        if np.ndim(tck.c) > 1 or ext != 0:
+            return interpolate.splev(value(x), own, der, ext)  # SciPy's own error
+        return tck(x, der, extrapolate=True)
+    t, c, k = tck
+    if is_parametric(tck):
+        return [splev(x, (t, part, k), der, ext) for part in c]
+    own = interpolate.splev(value(x), (value(t), value(c), k), der, ext)
+    return with_values(values_beside(t, c, k, x, der, ext), own)
+
+
+def followed_by(tck):
+    return tck.plain() if isinstance(tck, TracedBSpline) else tck
+
+
+@composed(interpolate.spalde)
+def spalde(x, tck):
+    if np.ndim(x):
+        return [spalde(part, tck) for part in array_of(x)]
+    t, c, k = tck.tck if is_spline(tck) else tck
+    if is_parametric((t, c, k)):
+        return [spalde(x, (t, part, k)) for part in c]
+    own = interpolate.spalde(value(x), (value(t), value(c), k))
+    y = np.stack([values_beside(t, c, k, x, nu, 0) for nu in range(k + 1)])
+    return with_values(y, own)
+
+
+@composed(interpolate.splint)
+def splint(a, b, tck, full_output=0):
+    if is_spline(tck):
+        return tck.integrate(a, b, extrapolate=False)
+    t, c, k = tck
+    if full_output:
+        refuse("splint with full_output", "write it without")
+    if is_parametric(tck):
+        return [splint(a, b, (t, part, k)) for part in c]
+    own = interpolate.splint(value(a), value(b), value(tck))
+    n = np.shape(t)[0] - k - 1
+    whole = TracedBSpline(as_float(t), as_float(c)[:n], k)
+    return with_values(whole.integrate(a, b, extrapolate=False), own)
+
+
+def moved(f, step, tck, n):
+    """Apply ``step`` to knots and coefficients n times, and pad these as SciPy's ``f`` does."""
+    own = f(value(tck), n)
+    t, c, k = as_float(tck[0]), as_float(tck[1]), tck[2]
+    c = c[: np.shape(t)[0] - k - 1]
+    for _ in range(n):
+        t, c, k = step(t, c, k)
+    missing = len(own[1]) - np.shape(c)[0]
+    rest = c[-1:] if step is integrated else np.zeros((1, *np.shape(c)[1:]))
+    c = np.concatenate([c, np.broadcast_to(rest, (missing, *np.shape(c)[1:]))])
+    return with_values(t, own[0]), with_values(c, own[1]), own[2]
+
+
+@composed(interpolate.splder)
+def splder(tck, n=1):
+    if is_spline(tck):
+        return tck.derivative(n)
+    return moved(interpolate.splder, differentiated, tck, n) if n >= 0 else splantider(tck, -n)
+
+
+@composed(interpolate.splantider)
+def splantider(tck, n=1):
+    if is_spline(tck):
+        return tck.antiderivative(n)
+    return moved(interpolate.splantider, integrated, tck, n) if n >= 0 else splder(tck, -n)
+
+
+# ---- fits ---------------------------------------------------------------------------------------
+
+
+def knots_through(x, xb, xe, k, own):
+    """Knots of the spline through all samples."""
+    half = (k + 1) // 2
+    t = x if k % 2 else (x[1:] + x[:-1]) / 2
+    inner = t[half : np.shape(t)[0] - half]
+    xb, xe = (np.reshape(as_float(end), (1,)) for end in (xb, xe))
+    return with_values(np.concatenate([xb] * (k + 1) + [inner] + [xe] * (k + 1)), own)
+
+
+def curve(x, y, w, xb, xe, k, inner, own_t, own_c):
+    """Knots and coefficients of the spline through samples, or fitted with ``inner`` knots."""
+    x, y = as_float(x), as_float(y)
+    xb, xe = x[0] if xb is None else xb, x[-1] if xe is None else xe
+    n = len(own_t) - k - 1
+    if inner is None:
+        t = knots_through(x, xb, xe, k, own_t)
+        c = interpolating_coefficients(x, y, t, k, None)
+    else:
+        ends = [np.reshape(as_float(end), (1,)) for end in (xb, xe)]
+        t = np.concatenate([ends[0]] * (k + 1) + [as_float(inner)] + [ends[1]] * (k + 1))
+        w = np.ones(len(x)) if w is None else as_float(w)
+        c = least_squares(*rows_of(t, k, x), y, w, n)
+    c = np.concatenate([c, np.zeros((len(own_c) - n, *np.shape(c)[1:]))])
+    return with_values(t, own_t), with_values(c, own_c)
+
+
+@composed(interpolate.splrep)
+def splrep(x, y, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, full_output=0, per=0,
+           quiet=1):  # fmt: skip
+    given = value((x, y, w, xb, xe))
+    own = interpolate.splrep(*given, k, task, value(s), value(t), full_output, per, quiet)
+    s = 0.0 if s is None and w is None else s
+    if per or task == 1:
+        refuse("splrep with per or task=1", "write make_interp_spline(x, y, bc_type='periodic')")
+    if t is None and (s is None or innermost((s,)) is not None or s != 0):
+        refuse(f"splrep {SMOOTHING}", GIVE_KNOTS)
+    tck = own[0] if full_output else own
+    t, c = curve(x, y, w, xb, xe, k, t, tck[0], tck[1])
+    if full_output:
+        return (t, c, k), *own[1:]
+    return t, c, k
+
+
+@composed(interpolate.splprep)
+def splprep(x, w=None, u=None, ub=None, ue=None, k=3, task=0, s=None, t=None, full_output=0,
+            nest=None, per=0, quiet=1):  # fmt: skip
+    """The parameter, where none is given, is the length of the chords up to each point."""
+    if per or task or t is not None or full_output or s is None or s != 0:
+        refuse(f"splprep {SMOOTHING} or with per, task, t or full_output", GIVE_KNOTS)
+    given = value((x, w, u, ub, ue))
+    (own_t, own_c, _), own_u = interpolate.splprep(*given, k, s=0, nest=nest, quiet=quiet)
+    x = as_float(array_of(x)).T
+    if u is None:
+        chords = np.linalg.norm(np.diff(x, axis=0), axis=1)
+        lengths = np.concatenate([np.zeros(1), np.cumsum(chords)])
+        u = lengths / lengths[-1]
+        ub, ue = 0.0, 1.0
+    u = with_values(as_float(u), own_u)
+    t, c = curve(u, x, None, ub, ue, k, None, own_t, np.stack(own_c, axis=-1))
+    return [t, list(c.T), k], u
+
+
+INSTEAD = {}
+
+if hasattr(interpolate, "make_splrep"):  # since SciPy 1.15
+
+    @functools.wraps(interpolate.make_splrep)
+    def make_splrep(x, y, *, w=None, xb=None, xe=None, k=3, s=0, t=None, nest=None, bc_type=None):
+        if innermost((x, y, w, xb, xe, s, t)) is None:
+            given = {"w": w, "xb": xb, "xe": xe, "k": k, "s": s, "t": t, "nest": nest}
+            given |= {} if bc_type is None else {"bc_type": bc_type}
+            return followed(interpolate.make_splrep(x, y, **given))
+        if s != 0 or t is not None or xb is not None or xe is not None or bc_type is not None:
+            refuse(f"make_splrep {SMOOTHING} or t, xb, xe, bc_type", GIVE_KNOTS)
+        return make_interp(x, y, k=k)
+
+    composed(interpolate.make_splrep)(make_splrep)
+    INSTEAD["make_splrep"] = make_splrep
+
+
+# ---- objects ------------------------------------------------------------------------------------
+
+MODES = {0: 0, "extrapolate": 0, 1: 1, "zeros": 1, 2: 2, "raise": 2, 3: 3, "const": 3}
+
+
+class TracedUnivariateSpline:
+    """A spline, as SciPy's ``UnivariateSpline``, some of whose numbers are traced."""
+
+    def __init__(self, tck, ext=0):
+        self.tck, self.ext = tck, MODES[ext]
+
+    def __call__(self, x, nu=0, ext=None):
+        return splev(x, self.tck, nu, self.ext if ext is None else MODES[ext])
+
+    def get_knots(self):
+        t, _, k = self.tck
+        return t[k : np.shape(t)[0] - k]
+
+    def get_coeffs(self):
+        t, c, k = self.tck
+        return c[: np.shape(t)[0] - k - 1]
+
+    def integral(self, a, b):
+        return splint(a, b, self.tck)
+
+    def derivatives(self, x):
+        return spalde(x, self.tck)
+
+    def derivative(self, n=1):
+        # As SciPy has it: outside a constant the derivative is 0.
+        return type(self)(splder(self.tck, n), 1 if self.ext == 3 else self.ext)
+
+    def antiderivative(self, n=1):
+        return type(self)(splantider(self.tck, n), self.ext)
+
+    def roots(self):
+        refuse("UnivariateSpline.roots", "write a root finder whose function is this spline")
+
+    def get_residual(self):
+        refuse("UnivariateSpline.get_residual", "write np.sum((w * (y - spline(x)))**2)")
+
+
+def traced_spline(own, x, y, w, bbox, k, inner, ext):
+    t, c, _ = own._eval_args
+    t, c = curve(x, y, w, *bbox, k, inner, t, c)
+    return TracedUnivariateSpline((t, c, k), ext)
+
+
+def univariate(x, y, w=None, bbox=(None, None), k=3, s=None, ext=0, check_finite=False):
+    own = interpolate.UnivariateSpline(*value((x, y, w, tuple(bbox), k, s)), ext, check_finite)
+    if s is None or innermost((s,)) is not None or s != 0:
+        refuse(f"UnivariateSpline {SMOOTHING}", GIVE_KNOTS)
+    return traced_spline(own, x, y, w, bbox, k, None, ext)
+
+
+def interpolated(x, y, w=None, bbox=(None, None), k=3, ext=0, check_finite=False):
+    given = value((x, y, w, tuple(bbox), k))
+    own = interpolate.InterpolatedUnivariateSpline(*given, ext, check_finite)
+    return traced_spline(own, x, y, w, bbox, k, None, ext)
+
+
+def of_least_squares(x, y, t, w=None, bbox=(None, None), k=3, ext=0, check_finite=False):
+    given = value((x, y, t, w, tuple(bbox), k))
+    own = interpolate.LSQUnivariateSpline(*given, ext, check_finite)
+    return traced_spline(own, x, y, w, bbox, k, t, ext)
+
+
+class SeesPoints:
+    """A mixin: points may be traced; ``made`` makes the object where the samples are."""
+
+    def __new__(cls, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            return super().__new__(cls)
+        return cls.made(*args, **kwargs)
+
+    def followed(self):
+        return TracedUnivariateSpline(self._eval_args, self.ext)
+
+    def __call__(self, x, nu=0, ext=None):
+        if innermost((x,)) is None:
+            return super().__call__(x, nu, ext)
+        return self.followed()(x, nu, ext)
+
+    def integral(self, a, b):
+        if innermost((a, b)) is None:
+            return super().integral(a, b)
+        return self.followed().integral(a, b)
+
+    def derivatives(self, x):
+        return super().derivatives(x) if innermost((x,)) is None else self.followed().derivatives(x)
+
+    def derivative(self, n=1):
+        own = super().derivative(n)
+        return UnivariateSpline._from_tck(own._eval_args, own.ext)
+
+    def antiderivative(self, n=1):
+        own = super().antiderivative(n)
+        return UnivariateSpline._from_tck(own._eval_args, own.ext)
+
+
+class UnivariateSpline(SeesPoints, interpolate.UnivariateSpline):
+    """``scipy.interpolate.UnivariateSpline``, whose methods see traced values."""
+
+    made = staticmethod(univariate)
+
+
+class InterpolatedUnivariateSpline(SeesPoints, interpolate.InterpolatedUnivariateSpline):
+    """``scipy.interpolate.InterpolatedUnivariateSpline``, whose methods see traced values."""
+
+    made = staticmethod(interpolated)
+
+
+class LSQUnivariateSpline(SeesPoints, interpolate.LSQUnivariateSpline):
+    """``scipy.interpolate.LSQUnivariateSpline``, whose methods see traced values."""
+
+    made = staticmethod(of_least_squares)

@@ -1,0 +1,287 @@
+"""Piecewise polynomials: their values, derivatives and integrals, and the objects that have these.
+
+At a breakpoint a polynomial belongs to the piece on its right, and so does its derivative: as
+SciPy's own ``nu=1`` has it.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import interpolate, special
+
+from .....config import MissingRuleError, user_line
+from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    frule,
+    innermost,
+    is_traced,
+    primitive,
+    rrule,
+    thunk,
+    value,
+)
+from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
+from .systems import scattered
+
+
+def intervals(x, xp):
+    """Return the number of the piece that each of ``xp`` lies in, as SciPy counts them."""
+    x, xp = value(x), value(xp)
+    if x[-1] >= x[0]:
+        found = np.searchsorted(x, xp, side="right") - 1
+    else:
+        found = np.searchsorted(-x, -xp, side="right") - 1
+    return np.clip(found, 0, len(x) - 2)
+
+
+def over(x, y):
+    """``x`` with axes of length 1 behind its own, so that it broadcasts with ``y``."""
+    return np.reshape(x, (*np.shape(x), *(1,) * (np.ndim(y) - np.ndim(x))))
+
+
+def sum_behind(y, rank):
+    return np.sum(y, axis=tuple(range(rank, np.ndim(y))))
+
+
+@primitive
+def piecewise_values(c, x, xp, nu):
+    """The derivative of order ``nu`` at ``xp``.
+
+    Shapes: ``c``: (k, m, ...); ``x``: (m + 1,); ``xp``: any; the result: that of xp and (...).
+    """
+    return interpolate.PPoly.construct_fast(c, x)(xp, nu)
+
+
+@frule.register(piecewise_values)
+def piecewise_values_frule(tangents, piecewise_values, c, x, xp, nu):
+    """With ``d = xp - x[i]``: ``y = sum_m c[m, i] * d**(k - 1 - m)``, and its derivatives."""
+    _, cdot, xdot, xpdot, _ = tangents
+    y = piecewise_values(c, x, xp, nu)
+    ddot = xpdot if isinstance(xdot, AbstractZero) else xpdot - xdot[intervals(x, xp)]
+    moved = ddot
+    if not isinstance(ddot, AbstractZero):
+        moved = piecewise_values(c, x, xp, nu + 1) * over(ddot, y)
+    if isinstance(cdot, AbstractZero):
+        return y, moved
+    return y, piecewise_values(cdot, x, xp, nu) + moved
+
+
+@rrule.register(piecewise_values)
+def piecewise_values_rrule(piecewise_values, c, x, xp, nu):
+    project_c, project_x, project_xp = ProjectTo(c), ProjectTo(x), ProjectTo(xp)
+
+    def piecewise_values_pullback(ybar):
+        def cbar():
+            return project_c(piecewise_transpose(ybar, x, xp, nu, project_c.shape[0]))
+
+        def dbar():
+            slope = piecewise_values(c, x, xp, nu + 1)
+            return np.real(sum_behind(np.conj(slope) * ybar, project_xp.ndim))
+
+        def xbar():
+            return project_x(-scattered(dbar(), intervals(x, xp), project_x.shape[0]))
+
+        return (
+            NoTangent(),
+            thunk(cbar),
+            thunk(xbar),
+            thunk(lambda: project_xp(dbar())),
+            NoTangent(),
+        )
+
+    return piecewise_values(c, x, xp, nu), piecewise_values_pullback
+
+
+def piecewise_transpose(ybar, x, xp, nu, k):
+    """The transpose of ``piecewise_values`` in the ``k`` coefficients of each piece."""
+    i = intervals(x, xp)
+    d = xp - x[i]
+    powers = [np.zeros(np.shape(d))] * nu + [np.ones(np.shape(d))]
+    while len(powers) < k:
+        powers.append(powers[-1] * d)
+    factors = special.poch(np.arange(k) - nu + 1.0, nu)
+    rows = [
+        scattered(over(factors[m] * powers[m], ybar) * ybar, i, np.shape(x)[0] - 1)
+        for m in range(k)
+    ]
+    return np.stack(rows[::-1])
+
+
+@primitive
+def piecewise_roots(c, x, y, r):
+    """``r``, where the polynomial has the value ``y``; as it depends on ``c``, ``x`` and ``y``."""
+    return r
+
+
+def slope_at_roots(c, x, y, r):
+    """The slope there; NaN where the polynomial leaps over ``y``."""
+    missed = np.abs(value(piecewise_values(c, x, r, 0) - y))
+    size = np.max(np.abs(value(c)), initial=1.0)
+    return np.where(missed > 1e-8 * size, math.nan, piecewise_values(c, x, r, 1))
+
+
+@frule.register(piecewise_roots)
+def piecewise_roots_frule(tangents, piecewise_roots, c, x, y, r):
+    """From ``p(r) = y``: ``pdot(r) + slope * (rdot - xdot[i]) = ydot``."""
+    _, cdot, xdot, ydot, _ = tangents
+    r = piecewise_roots(c, x, y, r)
+    moved = ydot
+    if not isinstance(cdot, AbstractZero):
+        moved = ydot - piecewise_values(cdot, x, r, 0)
+    if not isinstance(moved, AbstractZero):
+        moved = moved / slope_at_roots(c, x, y, r)
+    return r, moved if isinstance(xdot, AbstractZero) else moved + xdot[intervals(x, r)]
+
+
+@rrule.register(piecewise_roots)
+def piecewise_roots_rrule(piecewise_roots, c, x, y, r):
+    project_c, project_x, project_y = ProjectTo(c), ProjectTo(x), ProjectTo(y)
+    r = piecewise_roots(c, x, y, r)
+
+    def piecewise_roots_pullback(rbar):
+        share = rbar / slope_at_roots(c, x, y, r)
+        cbar = -piecewise_transpose(share, x, r, 0, project_c.shape[0])
+        xbar = scattered(rbar, intervals(x, r), project_x.shape[0])
+        bars = project_c(cbar), project_x(xbar), project_y(np.sum(share))
+        return NoTangent(), *bars, NoTangent()
+
+    return r, piecewise_roots_pullback
+
+
+def within(xp, low, high, extrapolate, y):
+    """``y`` where ``xp`` is between ``low`` and ``high``, else NaN if nothing is extrapolated."""
+    if extrapolate:
+        return y
+    xp = value(xp)
+    inside = (xp >= value(low)) & (xp <= value(high)) | np.isnan(xp)
+    return y if np.all(inside) else np.where(over(inside, y), y, math.nan)
+
+
+def to_axis(y, rank, axis):
+    """Move the ``rank`` first axes, those of the points, to ``axis``."""
+    axes = list(range(np.ndim(y)))
+    return np.transpose(y, axes[rank : rank + axis] + axes[:rank] + axes[rank + axis :])
+
+
+def refuse(what, remedy):
+    raise MissingRuleError(f"{what} has no derivative: no rule yet, in {user_line()}.\n  {remedy}")
+
+
+class TracedPPoly:
+    """A piecewise polynomial, as SciPy's ``PPoly``, some of whose numbers are traced."""
+
+    def __init__(self, c, x, extrapolate=True, axis=0):
+        self.c, self.x, self.extrapolate, self.axis = c, x, extrapolate, axis
+
+    def plain(self):
+        c, x = value(self.c), value(self.x)
+        return interpolate.PPoly.construct_fast(c, x, self.extrapolate, self.axis)
+
+    def __call__(self, x, nu=0, extrapolate=None):
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        xp, first, last = as_float(x), self.x[0], self.x[-1]
+        if extrapolate == "periodic":
+            xp = first + (xp - first) % (last - first)
+        y = piecewise_values(self.c, self.x, xp, nu)
+        low, high = (first, last) if value(last) >= value(first) else (last, first)
+        y = within(xp, low, high, extrapolate, y)
+        return to_axis(y, np.ndim(xp), self.axis) if self.axis else y
+
+    def derivative(self, nu=1):
+        if nu < 0:
+            return self.antiderivative(-nu)
+        c = self.c[: np.shape(self.c)[0] - nu]
+        if np.shape(c)[0] == 0:
+            c = np.zeros((1, *np.shape(self.c)[1:]), value(self.c).dtype)
+        factors = special.poch(np.arange(np.shape(c)[0], 0, -1), nu)
+        return type(self)(c * over(factors, c), self.x, self.extrapolate, self.axis)
+
+    def antiderivative(self, nu=1):
+        if nu <= 0:
+            return self.derivative(-nu)
+        c, widths = self.c, over(np.diff(self.x), self.c[0])
+        for _ in range(nu):
+            c = c / over(np.arange(np.shape(c)[0], 0.0, -1), c)
+            areas = 0.0
+            for part in c:  # Horner's scheme
+                areas = (areas + part) * widths
+            starts = np.concatenate([areas[:1] * 0, np.cumsum(areas, axis=0)[:-1]])
+            c = np.concatenate([c, starts[None]])
+        extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
+        own = self.plain().antiderivative(nu)
+        return type(self)(with_values(c, own.c), self.x, extrapolate, self.axis)
+
+    def integrate(self, a, b, extrapolate=None):
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        own = self.plain().integrate(value(a), value(b), extrapolate)
+        whole = TracedPPoly(self.antiderivative().c, self.x, extrapolate)
+        if extrapolate != "periodic":
+            return with_values(whole(b) - whole(a), own)
+        first, last = self.x[0], self.x[-1]
+        whole.extrapolate = True
+
+        def area(p):
+            periods = np.floor(value((p - first) / (last - first)))
+            return periods * whole(last) + whole(p - periods * (last - first))
+
+        return with_values(area(b) - area(a), own)
+
+    def solve(self, y=0.0, discontinuity=True, extrapolate=None):
+        own = self.plain().solve(value(y), discontinuity, extrapolate)
+        if np.ndim(self.c) > 2:
+            refuse("PPoly.solve of several polynomials", "write one for each")
+        return piecewise_roots(self.c, self.x, as_float(y), own)
+
+    def roots(self, discontinuity=True, extrapolate=None):
+        return self.solve(0.0, discontinuity, extrapolate)
+
+    def extend(self, c, x):
+        refuse("PPoly.extend", "write np.concatenate of the coefficients, and PPoly of these")
+
+
+def traced_ppoly(c, x, extrapolate=None, axis=0):
+    own = interpolate.PPoly(value(c), value(x), extrapolate, axis)
+    c = as_float(c)
+    if axis:
+        c = np.moveaxis(np.moveaxis(c, axis + 1, 0), axis + 1, 0)
+    return TracedPPoly(c, as_float(x), own.extrapolate, own.axis)
+
+
+class Follows:
+    """What is put before SciPy's classes of piecewise polynomials: points may be traced.
+
+    ``made`` makes the object where an argument of the constructor is traced.
+    """
+
+    made: Any = staticmethod(traced_ppoly)
+
+    def __new__(cls, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            return super().__new__(cls)
+        return cls.made(*args, **kwargs)
+
+    def followed(self):
+        return TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
+
+    def __call__(self, x, nu=0, extrapolate=None):
+        if is_traced(x):
+            return self.followed()(x, nu, extrapolate)
+        return super().__call__(x, nu, extrapolate)
+
+    def integrate(self, a, b, extrapolate=None):
+        if innermost((a, b)) is not None:
+            return self.followed().integrate(a, b, extrapolate)
+        return super().integrate(a, b, extrapolate)
+
+    def solve(self, y=0.0, discontinuity=True, extrapolate=None):
+        if is_traced(y):
+            return self.followed().solve(y, discontinuity, extrapolate)
+        return super().solve(y, discontinuity, extrapolate)
+
+
+class PPoly(Follows, interpolate.PPoly):
+    """``scipy.interpolate.PPoly``, whose methods see traced values."""

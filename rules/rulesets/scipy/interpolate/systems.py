@@ -1,0 +1,80 @@
+"""Sparse linear systems given by their entries: those that define the coefficients of splines."""
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from .... import AbstractZero, NoTangent, ProjectTo, dtype_of, frule, primitive, rrule, value
+from ...arrays.indexing import scatter
+
+
+def or_one(x):
+    """``x``, and 1 where it is 0, to divide by."""
+    return np.where(value(x) == 0, 1.0, x)
+
+
+def scattered(x, index, n):
+    """Add the rows of ``x`` into ``n`` rows of zeros, at ``index``."""
+    return scatter(x, (n, *np.shape(x)[np.ndim(index) :]), dtype_of(value(x)), index)
+
+
+def product(entries, x, rows, columns, n):
+    """``a @ x``, where ``a`` has n rows and ``entries`` at ``(rows, columns)``."""
+    return scattered(entries[:, None] * x[columns], rows, n)
+
+
+@primitive
+def solution(entries, b, rows, columns):
+    """Solve ``a @ y = b``, where ``a`` is square, with ``entries`` added at ``(rows, columns)``.
+
+    Shapes: ``entries``, ``rows``, ``columns``: (m,); ``b``, ``y``: (n, r).
+    """
+    n = len(b)
+    a = sparse.csc_array((entries, (rows, columns)), shape=(n, n))
+    a = a.astype(np.result_type(a.dtype, b.dtype))
+    return linalg.splu(a).solve(np.ascontiguousarray(b, a.dtype))
+
+
+@frule.register(solution)
+def solution_frule(tangents, solution, entries, b, rows, columns):
+    """From ``adot @ y + a @ ydot = bdot``: ``ydot = solve(a, bdot - adot @ y)``."""
+    _, entriesdot, bdot, _, _ = tangents
+    y = solution(entries, b, rows, columns)
+    if not isinstance(entriesdot, AbstractZero):
+        bdot = bdot - product(entriesdot, y, rows, columns, np.shape(b)[0])
+    if isinstance(bdot, AbstractZero):
+        return y, bdot
+    return y, solution(entries, bdot, rows, columns)
+
+
+@rrule.register(solution)
+def solution_rrule(solution, entries, b, rows, columns):
+    y = solution(entries, b, rows, columns)
+    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+
+    def solution_pullback(ybar):
+        bbar = solution(np.conj(entries), ybar, columns, rows)
+        entriesbar = -np.sum(bbar[rows] * np.conj(y)[columns], axis=-1)
+        return NoTangent(), project_entries(entriesbar), project_b(bbar), NoTangent(), NoTangent()
+
+    return y, solution_pullback
+
+
+def solved(parts, b):
+    """Solve a system given by parts ``(rows, columns, entries)``, for ``b`` with any axes behind.
+
+    Each part has one entry for each row, or one number for all of them.
+    """
+    rows, columns, entries = [], [], []
+    for row, column, entry in parts:
+        row, column = np.atleast_1d(row), np.atleast_1d(column)
+        rows.append(row)
+        columns.append(column)
+        entries.append(np.broadcast_to(entry, row.shape))
+    shape = np.shape(b)
+    flat = np.reshape(b, (shape[0], -1)) if np.size(b) else np.zeros((shape[0], 0))
+    if not np.size(b):
+        return np.zeros(shape)
+    entries = np.concatenate(entries)
+    y = solution(entries, flat, np.concatenate(rows), np.concatenate(columns))
+    return np.reshape(y, shape)

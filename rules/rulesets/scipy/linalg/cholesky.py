@@ -1,0 +1,70 @@
+"""Cholesky factors, and systems that are solved by them. SciPy's are upper triangles at first."""
+
+import numpy as np
+from scipy import linalg
+
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
+from ...arrays.products import adjoint
+from .calls import composed_with_value
+from .systems import half
+
+
+def from_both_sides(factor, x, trans):
+    """Return ``inv(factor) @ x @ inv(factor)^H``, or with ``trans=2`` that of its adjoint."""
+    options = {"lower": True, "check_finite": False}
+    half_way = seen(linalg.solve_triangular)(factor, x, trans, **options)
+    return adjoint(seen(linalg.solve_triangular)(factor, adjoint(half_way), trans, **options))
+
+
+@primitive
+def lower_factor(a):
+    return linalg.cholesky(a, lower=True, check_finite=False)
+
+
+@frule.register(lower_factor)
+def lower_factor_frule(tangents, lower_factor, a):
+    y, moved = lower_factor(a), half(tangents[1], True)
+    return y, y @ half(from_both_sides(y, moved + adjoint(moved), 0), True)
+
+
+@rrule.register(lower_factor)
+def lower_factor_rrule(lower_factor, a):
+    """From ``y @ y^H = a``: ``inv(y) @ ydot`` is half of ``inv(y) @ adot @ inv(y)^H``.
+
+    That is its lower triangle with half the diagonal. The lower triangle of ``a`` is read.
+
+    Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
+    Source: Murray (2016), differentiation of the Cholesky decomposition.
+    """
+    y = lower_factor(a)
+    project_a = ProjectTo(a)
+
+    def lower_factor_pullback(ybar):
+        inner = half(adjoint(y) @ ybar, True)
+        abar = from_both_sides(y, inner + adjoint(inner), 2)
+        return NoTangent(), project_a(half(abar, True))
+
+    return y, lower_factor_pullback
+
+
+@composed_with_value(linalg.cholesky)
+def cholesky(a, lower=False):
+    """By the lower factor: the upper triangle is the lower one of ``a^H``."""
+    return lower_factor(a) if lower else adjoint(lower_factor(adjoint(a)))
+
+
+@composed_with_value(linalg.cho_factor)
+def cho_factor(a, lower=False, *, own):
+    """In the other triangle there still is that of ``a``, before SciPy 1.18."""
+    factor = seen(linalg.cholesky)(a, lower=lower, check_finite=False)
+    rest, found = (np.triu(x, 1) if lower else np.tril(x, -1) for x in (a, own[0]))
+    return factor + rest if np.array_equal(value(rest), found) else factor, lower
+
+
+@composed_with_value(linalg.cho_solve)
+def cho_solve(c_and_lower, b):
+    c, lower = c_and_lower
+    solve = seen(linalg.solve_triangular)
+    first, second = (0, 2) if lower else (2, 0)
+    inner = solve(c, b, first, lower=lower, check_finite=False)
+    return solve(c, inner, second, lower=lower, check_finite=False)

@@ -1,0 +1,143 @@
+"""The matrix exponential, the functions made of it, and how such a function is differentiated.
+
+The derivative of a function of a matrix along ``e`` is the upper right block of the function of
+``[[a, e], [0, a]]``, so the derivative of the derivative is the derivative at a larger matrix.
+Source: Higham (2008), functions of matrices, theorem 3.6; SciPy has that of the exponential by
+Al-Mohy and Higham (2009).
+"""
+
+import numpy as np
+from scipy import linalg
+
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen
+from ...arrays.products import adjoint
+from .calls import composed_by_names, composed_with_value
+
+
+def block_triangle(a, e, corner=None):
+    """Return ``[[a, e], [0, a]]``; with a corner, that in place of the second ``a``."""
+    upper = np.concatenate([a, e], axis=-1)
+    lower = np.concatenate([np.zeros_like(e), a if corner is None else corner], axis=-1)
+    return np.concatenate([upper, lower], axis=-2)
+
+
+def blocks(x):
+    """Return the blocks on the diagonal, and the one in the upper right corner."""
+    n = np.shape(x)[-1] // 2
+    return x[..., :n, :n], x[..., n:, n:], x[..., :n, n:]
+
+
+@primitive
+def exponential(a):
+    return linalg.expm(a)
+
+
+@primitive
+def exponential_along(a, e):
+    """The derivative of the exponential at ``a`` along ``e``, for each matrix in a stack."""
+    y = np.empty(np.shape(a), np.result_type(a, e, np.float32))
+    for index in np.ndindex(np.shape(a)[:-2]):
+        y[index] = linalg.expm_frechet(a[index], e[index], compute_expm=False)
+    return y
+
+
+def holomorphic_rules(f, f_along):
+    """Give the rules of a function of a matrix, and of its derivative at ``a`` along ``e``.
+
+    The pull is the derivative at ``a^H`` along the cotangent, for a function which conjugates
+    with its argument.
+    """
+
+    @frule.register(f)
+    def f_frule(tangents, f, a):
+        return f(a), f_along(a, tangents[1])
+
+    @rrule.register(f)
+    def f_rrule(f, a):
+        project_a = ProjectTo(a)
+
+        def f_pullback(ybar):
+            return NoTangent(), project_a(f_along(adjoint(a), ybar))
+
+        return f(a), f_pullback
+
+    @frule.register(f_along)
+    def f_along_frule(tangents, f_along, a, e):
+        _, adot, edot = tangents
+        moved = block_triangle(adot + np.zeros_like(a), edot + np.zeros_like(e))
+        return f_along(a, e), blocks(f_along(block_triangle(a, e), moved))[2]
+
+    @rrule.register(f_along)
+    def f_along_rrule(f_along, a, e):
+        project_a, project_e = ProjectTo(a), ProjectTo(e)
+
+        def f_along_pullback(ybar):
+            zeros = np.zeros_like(ybar)
+            moved = f_along(adjoint(block_triangle(a, e)), block_triangle(zeros, ybar, zeros))
+            first, last, corner = blocks(moved)
+            return NoTangent(), project_a(first + last), project_e(corner)
+
+        return f_along(a, e), f_along_pullback
+
+
+holomorphic_rules(exponential, exponential_along)
+
+
+@composed_by_names(linalg.expm)
+def expm(A):  # noqa: N803 - SciPy's name
+    return exponential(A)
+
+
+@composed_with_value(linalg.expm_frechet)
+def expm_frechet(A, E, method=None, compute_expm=True):  # noqa: N803
+    shape = np.broadcast_shapes(np.shape(A), np.shape(E))
+    A, E = np.broadcast_to(A, shape), np.broadcast_to(E, shape)  # noqa: N806
+    along = exponential_along(A, E)
+    return (exponential(A), along) if compute_expm else along
+
+
+# ---- functions made of exponentials ---------------------------------------------------------
+
+
+def cosine_and_sine(a):
+    """From ``exp(i a) = cos(a) + i sin(a)``, with that of ``-i a`` where ``a`` is complex."""
+    forth = seen(linalg.expm)(1j * a)
+    if not np.iscomplexobj(a):
+        return np.real(forth), np.imag(forth)
+    back = seen(linalg.expm)(-1j * a)
+    return (forth + back) / 2, (forth - back) / 2j
+
+
+def hyperbolic(a):
+    forth, back = seen(linalg.expm)(a), seen(linalg.expm)(-a)
+    return (forth + back) / 2, (forth - back) / 2
+
+
+@composed_with_value(linalg.cosm)
+def cosm(A):  # noqa: N803
+    return cosine_and_sine(A)[0]
+
+
+@composed_with_value(linalg.sinm)
+def sinm(A):  # noqa: N803
+    return cosine_and_sine(A)[1]
+
+
+@composed_with_value(linalg.tanm)
+def tanm(A):  # noqa: N803
+    return np.linalg.solve(*cosine_and_sine(A))
+
+
+@composed_with_value(linalg.coshm)
+def coshm(A):  # noqa: N803
+    return hyperbolic(A)[0]
+
+
+@composed_with_value(linalg.sinhm)
+def sinhm(A):  # noqa: N803
+    return hyperbolic(A)[1]
+
+
+@composed_with_value(linalg.tanhm)
+def tanhm(A):  # noqa: N803
+    return np.linalg.solve(*hyperbolic(A))

@@ -1,0 +1,134 @@
+"""The LU factorization, whose pivots stay what they are, and systems that are solved by it."""
+
+import numpy as np
+from scipy import linalg
+
+from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
+from ...arrays.numpys_own import with_values
+from ...arrays.products import adjoint
+from .calls import composed_by_names, composed_with_value
+from .systems import as_columns
+
+
+def triangles(y):
+    """Return the two factors that are stored in one square matrix."""
+    return np.tril(y, -1) + np.eye(np.shape(y)[-1], dtype=y.dtype), np.triu(y)
+
+
+def solve_with(a, b, trans=0, **options):
+    return seen(linalg.solve_triangular)(a, b, trans, check_finite=False, **options)
+
+
+def solve_from_right(b, upper, trans=0):
+    """Return ``b @ inv(upper)``, or with ``trans=2`` that of the adjoint."""
+    return adjoint(solve_with(upper, adjoint(b), 2 - trans))
+
+
+@primitive
+def square_factors(a, own):
+    """The factors of ``a`` without pivots, in one matrix; SciPy has found them."""
+    return own
+
+
+@frule.register(square_factors)
+def square_factors_frule(tangents, square_factors, a, own):
+    y = square_factors(a, own)
+    lower, upper = triangles(y)
+    inner = solve_with(y, tangents[1], lower=True, unit_diagonal=True)
+    inner = solve_from_right(inner, upper)
+    return y, lower @ np.tril(inner, -1) + np.triu(inner) @ upper
+
+
+@rrule.register(square_factors)
+def square_factors_rrule(square_factors, a, own):
+    """From ``l @ u = a``: ``inv(l) @ adot @ inv(u)`` has ``inv(l) @ ldot`` below its diagonal.
+
+    On it and above is ``udot @ inv(u)``.
+
+    Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
+    Source: Walter and Lehmann (2012), algorithmic differentiation of linear algebra functions.
+    """
+    y = square_factors(a, own)
+    lower, upper = triangles(y)
+    project_a = ProjectTo(a)
+
+    def square_factors_pullback(ybar):
+        inner = np.tril(adjoint(lower) @ np.tril(ybar, -1), -1) + np.triu(
+            np.triu(ybar) @ adjoint(upper)
+        )
+        inner = solve_with(y, inner, 2, lower=True, unit_diagonal=True)
+        return NoTangent(), project_a(solve_from_right(inner, upper, 2)), NoTangent()
+
+    return y, square_factors_pullback
+
+
+def permuted(a, order):
+    """Take the rows of each matrix in a stack in this order."""
+    if np.ndim(order) == 1:
+        return a[..., order, :]
+    shape = np.broadcast_shapes(np.shape(a)[:-2], np.shape(order)[:-1])
+    a = np.broadcast_to(a, (*shape, *np.shape(a)[-2:]))
+    index = np.broadcast_to(order[..., None], (*shape, np.shape(order)[-1], np.shape(a)[-1]))
+    return np.take_along_axis(a, index, axis=-2)
+
+
+def stored_factors(a, own):
+    """Return both factors of ``a``, whose rows are in order, in one matrix of its shape.
+
+    Rows below the square, and columns beside it, are made by one of its factors alone.
+    """
+    rows, columns = np.shape(a)[-2:]
+    k = min(rows, columns)
+    square = square_factors(a[..., :k, :k], own[..., :k, :k])
+    if rows > k:
+        return np.concatenate([square, solve_from_right(a[..., k:, :], np.triu(square))], axis=-2)
+    if columns > k:
+        rest = solve_with(square, a[..., k:], lower=True, unit_diagonal=True)
+        return np.concatenate([square, rest], axis=-1)
+    return square
+
+
+def order_of(pivots, rows):
+    """Return the order of rows after all exchanges, for each list of them in a stack."""
+    order = np.empty((*np.shape(pivots)[:-1], rows), int)
+    for index in np.ndindex(np.shape(pivots)[:-1]):
+        places = np.arange(rows)
+        for i, j in enumerate(pivots[index]):
+            places[[i, j]] = places[[j, i]]
+        order[index] = places
+    return order
+
+
+@composed_by_names(linalg.lu_factor)
+def lu_factor(a, check_finite=True):
+    own, pivots = linalg.lu_factor(value(a), check_finite=check_finite)
+    order = order_of(pivots, np.shape(a)[-2])
+    return with_values(stored_factors(permuted(a, order), own), own), pivots
+
+
+@composed_with_value(linalg.lu)
+def lu(a, permute_l=False, p_indices=False):
+    places, low, high = linalg.lu(value(a), p_indices=True)
+    rows, columns = np.shape(a)[-2:]
+    k = min(rows, columns)
+    own = np.zeros((*np.shape(a)[:-2], rows, columns), low.dtype)
+    own[..., :k] += np.tril(low, -1)
+    own[..., :k, :] += high
+    y = stored_factors(permuted(a, np.argsort(places, axis=-1)), own)
+    lower = np.tril(y[..., :k], -1) + np.eye(rows, k, dtype=y.dtype)
+    upper = np.triu(y[..., :k, :])
+    return (permuted(lower, places), upper) if permute_l else (places, lower, upper)
+
+
+@composed_with_value(linalg.lu_solve)
+def lu_solve(lu_and_piv, b, trans=0):
+    y, pivots = lu_and_piv
+    order, vector = order_of(value(pivots), np.shape(y)[-2]), np.ndim(b) == 1
+    b = as_columns(b, vector)
+    unit = {"lower": True, "unit_diagonal": True}
+    if trans == 0:
+        x = solve_with(y, solve_with(y, permuted(b, order), **unit))
+    else:
+        x = solve_with(y, solve_with(y, b, trans), trans, **unit)
+        x = permuted(x, np.argsort(order, axis=-1))
+    return x[..., 0] if vector else x

@@ -1,0 +1,143 @@
+"""Logarithms, roots, powers and signs of matrices, and functions that the user gives.
+
+At an eigenvalue where the function has no derivative that of the matrix is NaN or very large.
+"""
+
+import numpy as np
+from scipy import linalg
+
+from .... import (
+    NoTangent,
+    ProjectTo,
+    astype,
+    dtype_of,
+    frule,
+    is_traced,
+    primitive,
+    rrule,
+    seen,
+    value,
+)
+from ...arrays.numpys_own import with_values
+from ...arrays.products import adjoint
+from .calls import composed_by_names, composed_with_value
+from .exponential import block_triangle, blocks, holomorphic_rules
+from .systems import nearly_singular
+
+# ---- logarithm ------------------------------------------------------------------------------
+
+
+@primitive
+def logarithm(a):
+    return linalg.logm(a)
+
+
+@primitive
+def logarithm_along(a, e):
+    return blocks(linalg.logm(block_triangle(a, e)))[2]
+
+
+holomorphic_rules(logarithm, logarithm_along)
+
+
+@composed_by_names(linalg.logm)
+def logm(A):  # noqa: N803 - SciPy's name
+    return logarithm(A)
+
+
+# ---- roots and signs ------------------------------------------------------------------------
+
+
+def twice(factor, x):
+    """Return y of ``factor @ y + y @ factor = x``, NaN where the factor is singular."""
+    y = seen(linalg.solve_sylvester)(factor, factor, x)
+    return np.where(nearly_singular(factor), np.nan, y)
+
+
+@primitive
+def square_root(a):
+    return linalg.sqrtm(a)
+
+
+def in_double(y):
+    """SciPy before 1.15 may give a root in extended precision, which LAPACK does not take."""
+    return astype(y, complex) if dtype_of(y) == np.clongdouble else y
+
+
+@frule.register(square_root)
+def square_root_frule(tangents, square_root, a):
+    y = in_double(square_root(a))
+    return y, twice(y, tangents[1])
+
+
+@rrule.register(square_root)
+def square_root_rrule(square_root, a):
+    """From ``y @ y = a``: ``y @ ydot + ydot @ y = adot``."""
+    y = in_double(square_root(a))
+    project_a = ProjectTo(a)
+
+    def square_root_pullback(ybar):
+        return NoTangent(), project_a(twice(adjoint(y), in_double(ybar)))
+
+    return y, square_root_pullback
+
+
+@composed_by_names(linalg.sqrtm)
+def sqrtm(A):  # noqa: N803
+    return square_root(A)
+
+
+@primitive
+def sign(a):
+    return linalg.signm(a)
+
+
+@frule.register(sign)
+def sign_frule(tangents, sign, a):
+    _, adot = tangents
+    y = sign(a)
+    return y, twice(a @ y, adot - y @ adot @ y)
+
+
+@rrule.register(sign)
+def sign_rrule(sign, a):
+    """With ``n = a @ y``, the root of ``a @ a``: ``n @ ydot + ydot @ n = adot - y @ adot @ y``.
+
+    Source: Kenney and Laub (1991), polar decomposition and matrix sign function condition
+    estimates.
+    """
+    y = sign(a)
+    project_a = ProjectTo(a)
+
+    def sign_pullback(ybar):
+        moved = twice(adjoint(a @ y), ybar)
+        return NoTangent(), project_a(moved - adjoint(y) @ moved @ adjoint(y))
+
+    return y, sign_pullback
+
+
+@composed_by_names(linalg.signm)
+def signm(A):  # noqa: N803
+    return sign(A)
+
+
+# ---- powers, and any function ---------------------------------------------------------------
+
+
+@composed_with_value(linalg.fractional_matrix_power)
+def fractional_matrix_power(A, t):  # noqa: N803
+    if not is_traced(t) and t == int(t):
+        return np.linalg.matrix_power(A, int(t))
+    return seen(linalg.expm)(t * seen(linalg.logm)(A))
+
+
+@composed_by_names(linalg.funm)
+def funm(A, func, disp=True):  # noqa: N803
+    """By eigenvalues, which have to differ: the derivative is NaN where two are equal.
+
+    As SciPy does, ``func`` is given complex numbers. What it captures is followed too.
+    """
+    own = linalg.funm(value(A), lambda w: value(func(w)), disp)
+    w, v = np.linalg.eig(A)
+    y = (v * np.expand_dims(func(w + 0j), -2)) @ np.linalg.inv(v)
+    return with_values(y, own) if disp else (with_values(y, own[0]), own[1])

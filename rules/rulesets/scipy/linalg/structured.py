@@ -1,0 +1,114 @@
+"""Matrices that SciPy builds of vectors or blocks."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import linalg
+
+from .... import array_of, non_differentiable, value
+from ...arrays.numpys_own import composed_for_derivatives
+from .calls import composed_with_value
+
+non_differentiable(
+    linalg.bandwidth, linalg.issymmetric, linalg.ishermitian,
+    linalg.find_best_blas_type, linalg.get_blas_funcs, linalg.get_lapack_funcs,
+    linalg.dft, linalg.hadamard, linalg.helmert, linalg.hilbert, linalg.invhilbert,
+    linalg.pascal, linalg.invpascal,
+)  # fmt: skip
+
+
+def copied(f, own, *vectors, **options):
+    """Build what ``f`` builds of copies of entries: it tells where each comes from.
+
+    That is, it is called with the numbers from 1 on in place of the entries.
+    """
+    if np.ndim(own) == 2:  # no stack: SciPy takes the entries in one row
+        vectors = tuple(map(np.ravel, vectors))
+    ends = np.cumsum([0, *[np.shape(x)[-1] for x in vectors]])
+    places = f(*[np.arange(i, j) + 1 for i, j in pairwise(ends)], **options)
+    stack = np.broadcast_shapes(*[np.shape(x)[:-1] for x in vectors])
+    parts = [np.broadcast_to(x, (*stack, np.shape(x)[-1])) for x in vectors]
+    entries = np.concatenate(parts, axis=-1)
+    return np.where(places > 0, entries[..., places - 1], 0)
+
+
+@composed_with_value(linalg.toeplitz)
+def toeplitz(c, r=None, *, own):
+    return copied(linalg.toeplitz, own, c, np.conj(c) if r is None else r)
+
+
+@composed_with_value(linalg.hankel)
+def hankel(c, r=None, *, own):
+    return copied(linalg.hankel, own, c) if r is None else copied(linalg.hankel, own, c, r)
+
+
+@composed_with_value(linalg.circulant)
+def circulant(c, *, own):
+    return copied(linalg.circulant, own, c)
+
+
+@composed_with_value(linalg.convolution_matrix)
+def convolution_matrix(a, n, mode="full", *, own):
+    return copied(linalg.convolution_matrix, own, a, n=n, mode=mode)
+
+
+@composed_with_value(linalg.leslie)
+def leslie(f, s, *, own):
+    return copied(linalg.leslie, own, f, s)
+
+
+@composed_with_value(linalg.companion)
+def companion(a):
+    first = -a[..., 1:] / a[..., :1]
+    n = np.shape(first)[-1]
+    row = np.arange(n)[:, None] == 0
+    return np.where(row, np.expand_dims(first, -2), np.eye(n, k=-1))
+
+
+@composed_with_value(linalg.fiedler_companion)
+def fiedler_companion(a):
+    """What SciPy puts there of the numbers from 1 on, negative, is that coefficient."""
+    monic = a / a[..., :1]
+    places = linalg.fiedler_companion(np.arange(1.0, np.shape(a)[-1] + 1)).astype(int)
+    return np.where(places < 0, -monic[..., -places - 1], places)
+
+
+@composed_with_value(linalg.fiedler)
+def fiedler(a):
+    return np.abs(np.expand_dims(a, -1) - np.expand_dims(a, -2))
+
+
+@composed_for_derivatives(linalg.block_diag)
+def block_diag(*arrs):
+    arrs = [x if np.ndim(x) > 1 else np.atleast_2d(x) for x in map(array_of, arrs)]
+    ends = np.cumsum([0, *[np.shape(x)[-1] for x in arrs]])
+    stack = np.broadcast_shapes(*[np.shape(x)[:-2] for x in arrs])
+    rows = []
+    for x, (start, end) in zip(arrs, pairwise(ends), strict=True):
+        shape = (*stack, np.shape(x)[-2])
+        x = np.broadcast_to(x, (*shape, np.shape(x)[-1]))
+        zeros = np.zeros((*shape, start)), np.zeros((*shape, ends[-1] - end))
+        rows.append(np.concatenate([zeros[0], x, zeros[1]], axis=-1))
+    return np.concatenate(rows, axis=-2)
+
+
+@composed_with_value(linalg.khatri_rao)
+def khatri_rao(a, b):
+    products = np.expand_dims(a, -2) * np.expand_dims(b, -3)
+    *stack, rows, columns = np.shape(a)
+    stack = np.shape(products)[:-3]
+    return np.reshape(products, (*stack, rows * np.shape(b)[-2], columns))
+
+
+if hasattr(linalg, "kron"):  # until SciPy 1.15
+
+    @composed_with_value(linalg.kron)
+    def kron(a, b):
+        return np.kron(a, b)
+
+
+@composed_with_value(linalg.matrix_balance)
+def matrix_balance(A, permute=True, scale=True, separate=False, *, own):  # noqa: N803
+    """The transformation is of powers of 2 and a permutation: it stays what it is."""
+    t = linalg.matrix_balance(value(A), permute, scale)[1]
+    return np.linalg.solve(t, A) @ t, own[1]

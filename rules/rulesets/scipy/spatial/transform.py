@@ -1,0 +1,321 @@
+"""Rotations: SciPy's numbers, with the derivatives of the formulas for unit quaternions."""
+
+import functools
+from typing import Any
+
+import numpy as np
+from scipy.spatial import transform
+
+from .....config import MissingRuleError, user_line
+from .... import array_of, innermost, is_traced, value
+from ...arrays.numpys_own import with_value, with_values
+from ...arrays.quotients import not_smooth
+from ..traced_objects import as_float, refused
+from . import quaternions
+from .distance import root
+
+REFUSED: dict[str, tuple[str, str]] = {}
+DEGREES = np.pi / 180
+
+
+def refuse(what, remedy):
+    raise MissingRuleError(f"{what} has no derivative: no rule yet, in {user_line()}.\n  {remedy}")
+
+
+def numbers(x):
+    return as_float(array_of(x))
+
+
+def own_of(rotation):
+    """SciPy's own rotation, with no derivative."""
+    return rotation.own if isinstance(rotation, TracedRotation) else rotation
+
+
+def quaternion_of(rotation):
+    return rotation.q if isinstance(rotation, TracedRotation) else rotation.as_quat()
+
+
+def ours(own):
+    """A rotation of SciPy's, as one whose methods see traced values."""
+    return Rotation(own.as_quat(), normalize=False)
+
+
+class TracedRotation:
+    """A rotation, or a stack of these, as SciPy's ``Rotation``, whose numbers are traced."""
+
+    def __init__(self, q, own):
+        plain = own.as_quat()
+        turn = np.sum(value(q) * plain, axis=-1, keepdims=True) < 0  # q and -q are one rotation
+        q = q * np.where(turn, -1.0, 1.0) if np.any(turn) else q
+        self.q = with_value(q, plain) if is_traced(q) else q
+        self.own = own
+
+    @property
+    def single(self):
+        return np.ndim(self.q) == 1
+
+    @property
+    def shape(self):
+        return np.shape(self.q)[:-1]
+
+    def __len__(self):
+        return len(self.own)
+
+    def __getitem__(self, indexer):
+        return TracedRotation(self.q[indexer], self.own[indexer])
+
+    def as_quat(self, canonical=False, *, scalar_first=False):
+        q = quaternions.canonical(self.q) if canonical else self.q
+        options = {"scalar_first": True} if scalar_first else {}
+        q = np.roll(q, 1, axis=-1) if scalar_first else q
+        return with_values(q, self.own.as_quat(canonical, **options))
+
+    def as_matrix(self):
+        return with_values(quaternions.as_matrix(self.q), self.own.as_matrix())
+
+    def as_rotvec(self, degrees=False):
+        v = quaternions.as_rotvec(self.q)
+        return with_values(v / DEGREES if degrees else v, self.own.as_rotvec(degrees))
+
+    def as_mrp(self):
+        return with_values(quaternions.as_mrp(self.q), self.own.as_mrp())
+
+    def as_euler(self, seq, degrees=False, **options):
+        own = self.own.as_euler(seq, degrees, **options)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            angles, locked = quaternions.as_euler(self.q, seq)
+        angles = not_smooth(angles, locked[..., None]) if np.any(locked) else angles
+        return with_values(angles / DEGREES if degrees else angles, own)
+
+    def as_davenport(self, axes, order, degrees=False, **options):
+        refuse("Rotation.as_davenport", "write as_euler")
+
+    def apply(self, vectors, inverse=False):
+        q = quaternions.inverse(self.q) if inverse else self.q
+        own = self.own.apply(value(vectors), inverse)
+        return with_values(quaternions.turned(q, numbers(vectors)), own)
+
+    def __mul__(self, other):
+        if not isinstance(other, transform.Rotation | TracedRotation):
+            return NotImplemented
+        q = quaternions.product(self.q, quaternion_of(other))
+        return TracedRotation(q, self.own * own_of(other))
+
+    def __rmul__(self, other):
+        if not isinstance(other, transform.Rotation):
+            return NotImplemented
+        return TracedRotation(quaternions.product(other.as_quat(), self.q), other * self.own)
+
+    def __pow__(self, n, modulus=None):
+        if modulus is not None:
+            raise NotImplementedError("modulus not supported")
+        v = quaternions.as_rotvec(self.q) * n
+        return TracedRotation(quaternions.from_rotvec(v), self.own ** value(n))
+
+    def inv(self):
+        return TracedRotation(quaternions.inverse(self.q), self.own.inv())
+
+    def magnitude(self):
+        return with_values(quaternions.angle(self.q), self.own.magnitude())
+
+    def approx_equal(self, other, atol=None, degrees=False):
+        return self.own.approx_equal(own_of(other), atol, degrees)
+
+    def mean(self, weights=None, axis=None):
+        """The eigenvector of the largest eigenvalue of ``sum(w q q^T)``."""
+        if axis is not None or np.ndim(self.q) > 2:
+            refuse("Rotation.mean along an axis", "write the mean of one stack")
+        q = np.reshape(self.q, (-1, 4))
+        w = np.ones(np.shape(q)[0]) if weights is None else numbers(weights)
+        vectors = np.linalg.eigh((q.T * w) @ q)[1]
+        return TracedRotation(vectors[:, -1], self.own.mean(value(weights)))
+
+    def reduce(self, left=None, right=None, return_indices=False):
+        refuse("Rotation.reduce", "write the product with the rotation of the group that it finds")
+
+
+# ---- what makes rotations -----------------------------------------------------------------------
+
+
+def from_quat(quat, *, scalar_first=False):
+    q = numbers(quat)
+    return quaternions.unit(np.roll(q, -1, axis=-1) if scalar_first else q)
+
+
+def from_matrix(matrix, *, assume_valid=False):
+    return quaternions.from_matrix(numbers(matrix), assume_valid)
+
+
+def from_rotvec(rotvec, degrees=False):
+    v = numbers(rotvec)
+    return quaternions.from_rotvec(v * DEGREES if degrees else v)
+
+
+def from_mrp(mrp):
+    return quaternions.from_mrp(numbers(mrp))
+
+
+def from_euler(seq, angles, degrees=False):
+    angles = numbers(angles) * DEGREES if degrees else numbers(angles)
+    # About one axis SciPy takes a number, a list of one or (before 1.17) of several angles.
+    if len(seq) == 1 and (np.ndim(angles) < 2 or np.shape(angles)[-1] != 1):
+        angles = np.expand_dims(angles, -1)
+    return quaternions.from_euler(seq, angles)
+
+
+def from_davenport(axes, order, angles, degrees=False):
+    axes, angles = numbers(axes), numbers(angles) * (DEGREES if degrees else 1.0)
+    axes = np.reshape(axes, (-1, 3))
+    axes = axes / np.linalg.norm(axes, axis=-1, keepdims=True)
+    if np.ndim(angles) == 0 or (len(axes) == 1 and np.shape(angles)[-1] != 1):
+        angles = np.expand_dims(angles, -1)
+    q = None
+    for k in range(len(axes)):
+        turn = quaternions.from_rotvec(angles[..., k : k + 1] * axes[k])
+        q = turn if q is None else (
+            quaternions.product(turn, q) if order[0] == "e" else quaternions.product(q, turn)
+        )  # fmt: skip
+    return q
+
+
+def maker(name, formula):
+    plain = getattr(transform.Rotation, name)
+
+    @functools.wraps(plain)
+    def make(*args, **kwargs):
+        own = plain(*value(args), **value(kwargs))
+        if innermost((*args, *kwargs.values())) is None:
+            return ours(own)
+        q = formula(*args, **kwargs)
+        return TracedRotation(np.reshape(q, np.shape(own.as_quat())), own)
+
+    return staticmethod(make)
+
+
+class Rotation(transform.Rotation):
+    """``scipy.spatial.transform.Rotation``, whose methods see traced values."""
+
+    from_quat = maker("from_quat", from_quat)
+    from_matrix = maker("from_matrix", from_matrix)
+    from_rotvec = maker("from_rotvec", from_rotvec)
+    from_mrp = maker("from_mrp", from_mrp)
+    from_euler = maker("from_euler", from_euler)
+    from_davenport = maker("from_davenport", from_davenport)
+
+    def __new__(cls, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            new = super().__new__  # of a class in Cython, before SciPy 1.17, it takes arguments
+            return new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
+        own = transform.Rotation(*value(args), **value(kwargs))
+        return TracedRotation(quaternions.unit(numbers([*args, *kwargs.values()][0])), own)
+
+    @staticmethod
+    def identity(*args, **kwargs):
+        return ours(transform.Rotation.identity(*args, **kwargs))
+
+    @staticmethod
+    def random(*args, **kwargs):
+        return ours(transform.Rotation.random(*args, **kwargs))
+
+    @staticmethod
+    def create_group(*args, **kwargs):
+        return ours(transform.Rotation.create_group(*args, **kwargs))
+
+    @staticmethod
+    def concatenate(rotations):
+        listed = [rotations] if hasattr(rotations, "as_quat") else list(rotations)
+        own = transform.Rotation.concatenate([own_of(r) for r in listed])
+        if not any(isinstance(r, TracedRotation) for r in listed):
+            return ours(own)
+        q = np.concatenate([np.reshape(quaternion_of(r), (-1, 4)) for r in listed])
+        return TracedRotation(q, own)
+
+    @staticmethod
+    def align_vectors(a, b, weights=None, return_sensitivity=False):
+        """The rotation that brings ``b`` to ``a``: the factor ``u @ vh`` of ``sum(w a b^T)``."""
+        given = None if weights is None else value(weights)
+        own, *rest = transform.Rotation.align_vectors(value(a), value(b), given, return_sensitivity)
+        if innermost((a, b, weights)) is None:
+            return ours(own), *rest
+        a, b = np.atleast_2d(numbers(a)), np.atleast_2d(numbers(b))
+        infinite = weights is not None and np.any(np.isinf(value(weights)))
+        if return_sensitivity or infinite or np.shape(a)[0] == 1:
+            refuse("align_vectors of one vector, with an infinite weight or return_sensitivity",
+                   "write it with two vectors or more, and finite weights")  # fmt: skip
+        w = np.ones(np.shape(a)[0]) if weights is None else numbers(weights)
+        u, s, vh = np.linalg.svd((a.T * w) @ b)
+        sign = np.array([1.0, 1.0, np.sign(np.linalg.det(value(u) @ value(vh)))])
+        q = quaternions.from_orthogonal((u * sign) @ vh)
+        squares = np.sum(w * np.sum(a * a + b * b, axis=1)) - 2 * np.sum(s * sign)
+        own_squares = np.square(np.asarray(rest[0]))
+        return TracedRotation(q, own), with_values(root(with_values(squares, own_squares)), rest[0])
+
+    def followed(self):
+        return TracedRotation(self.as_quat(), self)
+
+    def apply(self, vectors, inverse=False):
+        if is_traced(vectors):
+            return self.followed().apply(vectors, inverse)
+        return super().apply(vectors, inverse)
+
+    def __mul__(self, other):
+        return NotImplemented if isinstance(other, TracedRotation) else ours(super().__mul__(other))
+
+    def __pow__(self, n, modulus=None):
+        return self.followed() ** n if is_traced(n) else ours(super().__pow__(n, modulus))
+
+    def __getitem__(self, indexer):
+        return ours(super().__getitem__(indexer))
+
+    def inv(self):
+        return ours(super().inv())
+
+    def mean(self, weights=None, *axis, **options):
+        if is_traced(weights):
+            return self.followed().mean(weights, *axis, **options)
+        return ours(super().mean(weights, *axis, **options))
+
+
+# ---- between rotations --------------------------------------------------------------------------
+
+
+class TracedSlerp:
+    """Rotations between those at some times, about fixed axes and evenly."""
+
+    def __init__(self, times, rotations, own):
+        self.times, self.rotations, self.own = numbers(times), rotations, own
+
+    def __call__(self, times):
+        own, t, plain = self.own(value(times)), numbers(times), value(self.times)
+        i = np.clip(np.searchsorted(plain, value(t)) - 1, 0, len(plain) - 2)
+        share = (t - self.times[i]) / (self.times[i + 1] - self.times[i])
+        q = quaternion_of(self.rotations)
+        step = quaternions.as_rotvec(quaternions.product(quaternions.inverse(q[i]), q[i + 1]))
+        turn = quaternions.from_rotvec(step * share[..., None])
+        return TracedRotation(quaternions.product(q[i], turn), own)
+
+
+class Slerp(transform.Slerp):
+    """``scipy.spatial.transform.Slerp``, whose methods see traced values."""
+
+    def __new__(cls, times, rotations):
+        if not (is_traced(times) or isinstance(rotations, TracedRotation)):
+            return super().__new__(cls)
+        own = transform.Slerp(value(times), own_of(rotations))
+        return TracedSlerp(times, rotations, own)
+
+    def __call__(self, times):
+        if is_traced(times):
+            stack = Rotation.concatenate([self.rotations, self._last])
+            return TracedSlerp(self.times, stack, super().__call__)(times)
+        return ours(super().__call__(times))
+
+    def __init__(self, times, rotations):
+        super().__init__(times, rotations)
+        self._last = ours(rotations)[len(rotations) - 1]
+
+
+INSTEAD: dict[str, Any] = {"Rotation": Rotation, "Slerp": Slerp}
+for _name, _remedy in (("RotationSpline", "Slerp"), ("RigidTransform", "Rotation and sums")):
+    if hasattr(transform, _name):
+        INSTEAD[_name] = refused(getattr(transform, _name), "no rule yet", _remedy)

@@ -1,0 +1,110 @@
+"""What stands before SciPy's classes: objects of these, whose methods see traced values.
+
+Such a class is SciPy's own with a formula beside it. The numbers are SciPy's, the derivatives those
+of the formula.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ....config import MissingRuleError, user_line
+from ... import array_of, astype, dtype_of, innermost, is_traced, value
+from ..arrays.numpys_own import with_values
+
+
+def as_float(x):
+    """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
+    x = array_of(x)
+    dtype = np.result_type(dtype_of(value(x)), np.float64)
+    if not is_traced(x):
+        return np.ascontiguousarray(x, dtype).reshape(np.shape(x))
+    return x if dtype_of(value(x)) == dtype else astype(x, dtype)
+
+
+class TracedFunction:
+    """SciPy's object ``own``, whose values have the derivatives of ``formula``."""
+
+    def __init__(self, own, formula):
+        self.own, self.formula = own, formula
+
+    def __call__(self, *args, **kwargs):
+        y = self.own(*value(args), **value(kwargs))
+        return with_values(self.formula(*args, **kwargs), y)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise MissingRuleError(
+            f"{type(self.own).__name__}.{name} has no derivative: no rule yet, in {user_line()}.\n"
+            "  write calls of the interpolant itself, at points of yours"
+        )
+
+
+def kept(x):
+    """A copy of the arrays in ``x``: whoever made an object of them may write to them later."""
+    if isinstance(x, tuple | list):
+        return type(x)(map(kept, x))
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+class Interpolates:
+    """A mixin. ``formula(*args, **kwargs)``, of the constructor, returns a function of points.
+
+    ``traced`` is the object to make where something is traced.
+    """
+
+    formula: Any = None
+    traced = TracedFunction
+
+    def __new__(cls, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            return super().__new__(cls)
+        scipys = next(base for base in cls.__mro__ if base.__module__.startswith("scipy."))
+        own = scipys(*value(args), **value(kwargs))
+        return cls.traced(own, cls.formula(*args, **kwargs))
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._made_of = kept(args), {name: kept(x) for name, x in kwargs.items()}
+
+    def followed(self):
+        args, kwargs = self._made_of
+        return type(self).traced(super().__call__, type(self).formula(*args, **kwargs))
+
+    def __call__(self, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            return super().__call__(*args, **kwargs)
+        return self.followed()(*args, **kwargs)
+
+
+class Refuses:
+    """A mixin of classes without a derivative."""
+
+    why = "no rule yet"
+    remedy = ""
+
+    def __new__(cls, *args, **kwargs):
+        cls.refuse(args, kwargs)
+        return super().__new__(cls)
+
+    def __call__(self, *args, **kwargs):
+        self.refuse(args, kwargs)
+        return super().__call__(*args, **kwargs)
+
+    @classmethod
+    def refuse(cls, args, kwargs):
+        if innermost((*args, *kwargs.values())) is not None:
+            raise MissingRuleError(
+                f"{cls.__name__} has no derivative: {cls.why}, in {user_line()}.\n"
+                f"  write {cls.remedy}"
+            )
+
+
+def refused(cls, why, remedy):
+    """Return SciPy's class, whose objects take no traced values, and say so."""
+    doc = f"``{cls.__module__}.{cls.__name__}``, which has no derivative."
+    names = {"why": why, "remedy": remedy, "__doc__": doc, "__module__": __name__}
+    made = type(cls.__name__, (Refuses, cls), names)
+    globals()[cls.__name__] = made  # where pickle finds it
+    return made

@@ -1,0 +1,140 @@
+"""What the user's line was doing when it asked a traced value for its plain number, for errors.
+
+Python tells where in a line the instruction under way stands, as its tracebacks do. So an error
+can say ``math.cos(x)`` or ``B[i + 1] = ...``, and what to write instead of that, where the source
+is there to be read. Nothing but texts depends on it.
+"""
+
+import ast
+import itertools
+import linecache
+from collections import Counter
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...config import user_frame
+
+# Modules whose globals see traced values: how often each was adopted, by the id of its globals.
+adopted: Counter = Counter()
+# The modules of SciPy that chainrules.scipy shows with functions that see traced values.
+FAMILIES = (
+    "interpolate", "linalg", "sparse", "sparse.csgraph", "sparse.linalg", "spatial",
+    "spatial.distance", "spatial.transform",
+)  # fmt: skip
+_OTHER_NAMES = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+    "atan2": "arctan2", "atanh": "arctanh", "fsum": "sum", "dist": "linalg.norm", "pow": "power",
+}  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """What needs a plain number, and what to write instead."""
+
+    what: str
+    instead: str
+
+
+def asked() -> Asked | None:
+    """Return what the user's line was doing; None where its source does not tell."""
+    frame = user_frame()
+    text = None if frame is None else _under_way(frame)
+    if frame is None or text is None:
+        return None
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    names = frame.f_globals
+    if isinstance(node, ast.Subscript):
+        by_hand = "make the array with np.zeros(n, like=x)"
+        if isinstance(node.value, ast.Attribute):
+            by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
+        return Asked(f"`{text} = ...`", _remedy(by_hand, names, "numpy"))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return Asked(text, "write f'{x:f}', which shows a traced number, too")
+    if not isinstance(node, ast.Call):
+        return None
+    called = _resolved(node.func, frame)
+    name, home = getattr(called, "__name__", ""), getattr(called, "__module__", None) or ""
+    library, _, rest = home.partition(".")
+    if called in (float, complex) or library in ("math", "cmath"):
+        return Asked(text, _remedy(_instead_of_python(called, name), names, "math"))
+    if library == "numpy":
+        joins = name in ("array", "asarray", "asanyarray", "ascontiguousarray")
+        by_hand = "write np.stack([x, y]) or cr.array([x, y])" if joins else ""
+        if any(isinstance(part, ast.List | ast.Tuple | ast.Name) for part in node.args[:1]):
+            by_hand = by_hand or "give it np.stack([x, y]) in place of a list"
+        return Asked(text, _remedy(by_hand, names, "numpy"))
+    if library == "scipy":
+        return Asked(text, of_scipy(f"scipy.{rest.partition('.')[0]}.{name}", names))
+    return None
+
+
+def of_scipy(public: str, names: dict) -> str:
+    """Return what to write in place of a function of SciPy, in the module with these globals."""
+    _, family, *rest = public.split(".")
+    name = rest[-1] if rest else family
+    if family == "linalg" and hasattr(np.linalg, name):
+        return _remedy(f"write np.linalg.{name}", names, "scipy")
+    if family in FAMILIES:
+        return _remedy("", names, "scipy")
+    return _rule_for(public, name)
+
+
+def _under_way(frame: FrameType) -> str | None:
+    """Return the source of the expression that the instruction under way belongs to."""
+    places = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    line, end_line, begin, end = next(iter(places), (None,) * 4)
+    if line is None or end_line is None or begin is None or end is None:
+        return None
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[line - 1 : end_line]
+    if len(lines) != end_line - line + 1:
+        return None
+    encoded = [text.encode() for text in lines]
+    encoded[-1] = encoded[-1][:end]
+    encoded[0] = encoded[0][begin:]
+    text = b" ".join(part.strip() for part in encoded).decode(errors="replace")
+    return text if 0 < len(text) <= 80 else None
+
+
+def _resolved(node: ast.expr, frame: FrameType) -> Any:
+    """Return the function that a name stands for; None where it takes more than names to tell."""
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
+            if node.id in names:
+                return names[node.id]
+    if isinstance(node, ast.Attribute):
+        owner = _resolved(node.value, frame)
+        plain = isinstance(owner, ModuleType) or type(owner).__module__.startswith("scipy.")
+        return getattr(owner, node.attr, None) if plain else None
+    return None
+
+
+def _instead_of_python(called: Any, name: str) -> str:
+    if called in (float, complex):
+        return "leave it as it is: x"
+    name = _OTHER_NAMES.get(name, name)
+    known = hasattr(np, name) or name == "linalg.norm"
+    return f"write np.{name}" if known else ""
+
+
+def _remedy(by_hand: str, names: dict, library: str) -> str:
+    """Return what to write by hand, or the adoption of the module, if that was not done."""
+    if id(names) in adopted:
+        late = f"import {library} at the top of the module: inside a function it is not adopted"
+        return by_hand or late
+    module = names.get("__name__", "__main__")
+    adopt = "cr.adopt()" if module == "__main__" else f'cr.adopt("{module}")'
+    lines = f"{adopt} lets all of that module be differentiated as it stands"
+    return f"{by_hand}; or\n  {lines}" if by_hand else lines
+
+
+def _rule_for(public: str, name: str) -> str:
+    return (
+        f"give it a rule, and call that:\n"
+        f"    {name} = cr.primitive({public})\n"
+        f"    @cr.rrule.register({name})\n"
+        f"    def {name}_rrule({name}, x): ...  # return y, pullback"
+    )

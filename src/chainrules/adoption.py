@@ -1,0 +1,367 @@
+"""``cr.adopt``: code as it stands, whose numpy, math, scipy and float see traced values.
+
+NumPy gives a tracer no say in ``np.zeros(3)[0] = x``, and Python none in ``math.sin(x)`` or
+``float(x)``. ``chainrules.numpy``, ``chainrules.math``, ``chainrules.cmath`` and
+``chainrules.scipy`` show these libraries with functions that do see traced values. An adopted
+module has them in its globals, in place of the originals; nothing else is changed. It is the same
+as to change its import lines by hand.
+"""
+
+import builtins
+import functools
+import importlib
+import importlib.util
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from .rules import Traced, as_dtype, is_traced, value
+from .rules.tracing.asked import adopted
+
+
+class _Seeing(type):
+    """The class of ``float`` and ``complex`` as adopted modules have them.
+
+    They are the builtins to all who ask, but for ``type(x) is float``: write ``isinstance``.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            if isinstance(x, Traced):
+                return cls.of_traced(*args)  # type: ignore[attr-defined]
+        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, cls.__base__)  # type: ignore[arg-type]
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.__base__)  # type: ignore[arg-type]
+
+    def __eq__(cls, other: Any) -> bool:
+        return other is cls or other is cls.__base__
+
+    def __hash__(cls) -> int:
+        return hash(cls.__base__)
+
+    def __repr__(cls) -> str:
+        return repr(cls.__base__)
+
+
+class Float(builtins.float, metaclass=_Seeing):
+    """``float``, which keeps traced numbers traced."""
+
+    dtype = np.dtype(builtins.float)  # for np.zeros(3, dtype=float)
+
+    @staticmethod
+    def of_traced(x: Any) -> Any:
+        number = np.reshape(x, ())[()] if builtins.hasattr(x, "__len__") else x
+        return as_dtype(number, builtins.float)
+
+
+class Complex(builtins.complex, metaclass=_Seeing):
+    """``complex``, which keeps traced numbers traced."""
+
+    dtype = np.dtype(builtins.complex)
+
+    @staticmethod
+    def of_traced(real: Any, imag: Any = 0.0) -> Any:
+        number = real + 1j * imag
+        return as_dtype(number, builtins.complex)
+
+
+def has_attribute(x: Any, name: str, /) -> bool:
+    """``hasattr``, which says of a traced number what it says of the number."""
+    return builtins.hasattr(value(x) if isinstance(x, Traced) else x, name)
+
+
+BUILTINS = {"float": Float, "complex": Complex, "hasattr": has_attribute}
+
+
+# ---- which mirror shows what --------------------------------------------------------------------
+
+
+def mirror_of(part: Any) -> Any:
+    """Return what an adopted module has in place of ``part``; None where that stays."""
+    home = part.__name__ if isinstance(part, ModuleType) else _module_of(part)
+    library, _, rest = home.partition(".")
+    if library == "scipy":
+        return _mirror_in_scipy(part, rest.partition(".")[0])
+    if callable(getattr(part, "py_func", None)):
+        return _in_python(part)
+    if library in ("numpy", "math", "cmath"):
+        return _mirrors_of(library).get(id(part))
+    return None
+
+
+def _module_of(part: Any) -> str:
+    home = getattr(part, "__module__", None)
+    return home if isinstance(home, str) else type(part).__module__ or ""
+
+
+_known: dict[str, dict[int, Any]] = {}  # of each mirrored module, by the originals
+
+
+def _mirrors_of(name: str) -> dict[int, Any]:
+    """Return the mirrors of a module and of what is in it, by the ids of the originals."""
+    if name not in _known:
+        original = importlib.import_module(name)
+        mirror = importlib.import_module(f".{name}", __package__)
+        _known[name] = dict(_pairs(original, mirror))
+    return _known[name]
+
+
+def _pairs(original: ModuleType, mirror: ModuleType) -> Iterator[tuple[int, Any]]:
+    yield id(original), mirror
+    for name, shown in vars(mirror).items():
+        part = vars(original).get(name)
+        if part is None or part is shown or name.startswith("_"):
+            continue
+        if not isinstance(part, ModuleType):
+            yield id(part), shown
+        elif part.__name__.startswith(original.__name__) and isinstance(shown, ModuleType):
+            yield from _pairs(part, shown)
+
+
+def _mirror_in_scipy(part: Any, family: str) -> Any:
+    from . import scipy as shown
+
+    if not family:
+        return shown
+    for name in shown.FOLLOWED:
+        if name.partition(".")[0] == family and f"scipy.{name}" in sys.modules:
+            found = _mirrors_of(f"scipy.{name}").get(id(part))
+            if found is not None:
+                return found
+    return None
+
+
+@functools.cache
+def _in_python(compiled: Any) -> Any:
+    """Return what runs the Python of a function that numba compiles, where a value is traced."""
+
+    @functools.wraps(compiled.py_func)
+    def calls(*args: Any, **kwargs: Any) -> Any:
+        followed = is_traced((args, kwargs))
+        return (compiled.py_func if followed else compiled)(*args, **kwargs)
+
+    return calls
+
+
+# ---- adopted modules ----------------------------------------------------------------------------
+
+_lock = threading.RLock()
+_changes: dict[int, list[tuple[str, Any, Any]]] = {}
+_MISSING = object()
+
+
+def _adopt_globals(names: dict) -> None:
+    with _lock:
+        adopted[id(names)] += 1
+        changes = _changes.setdefault(id(names), [])
+        for name, part in list(names.items()):
+            if name.startswith("__"):
+                continue
+            mirror = mirror_of(part)
+            if mirror is not None and mirror is not part:
+                names[name] = mirror
+                changes.append((name, part, mirror))
+        for name, number in BUILTINS.items():
+            if name not in names:
+                names[name] = number
+                changes.append((name, _MISSING, number))
+
+
+def _release(names: dict) -> None:
+    with _lock:
+        adopted[id(names)] -= 1
+        if adopted[id(names)] > 0:
+            return
+        del adopted[id(names)]
+        for name, part, mirror in _changes.pop(id(names), ()):
+            if names.get(name) is not mirror:
+                continue  # it was bound anew since
+            if part is _MISSING:
+                del names[name]
+            else:
+                names[name] = part
+
+
+class Adoption:
+    """What ``cr.adopt`` returned: ``undo()`` gives the modules back what they had.
+
+    It is a context manager, too: at the end of a ``with`` statement it is undone.
+    """
+
+    def __init__(self) -> None:
+        self._modules: list[dict] = []
+        self._packages: set[str] = set()
+
+    def undo(self) -> None:
+        """Give the adopted modules their own names back. A second call does nothing."""
+        with _lock:
+            modules, self._modules = self._modules, []
+            for names in modules:
+                _release(names)
+            self._packages.clear()
+            if self in _finder.adoptions:
+                _finder.adoptions.remove(self)
+            if not _finder.adoptions and _finder in sys.meta_path:
+                sys.meta_path.remove(_finder)
+
+    def __enter__(self) -> "Adoption":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.undo()
+
+    def _add(self, names: dict) -> None:
+        if not any(names is known for known in self._modules):
+            _adopt_globals(names)
+            self._modules.append(names)
+
+    def _adopt(self, module: str | ModuleType) -> None:
+        if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
+            self._add(vars(module))
+            return
+        name = module.__name__ if isinstance(module, ModuleType) else module
+        if name not in sys.modules and importlib.util.find_spec(name) is None:
+            raise ModuleNotFoundError(f"there is no module {name!r} to adopt", name=name)
+        with _lock:
+            self._packages.add(name)
+            if self not in _finder.adoptions:
+                _finder.adoptions.append(self)
+            if _finder not in sys.meta_path:
+                sys.meta_path.insert(0, _finder)
+            for loaded_name, loaded in list(sys.modules.items()):
+                if self._covers(loaded_name) and isinstance(loaded, ModuleType):
+                    self._add(vars(loaded))
+
+    def _covers(self, name: str) -> bool:
+        return any(name == package or name.startswith(f"{package}.") for package in self._packages)
+
+
+class _Finder(MetaPathFinder):
+    """Finds modules of adopted packages that are loaded later, and has them adopted then."""
+
+    def __init__(self) -> None:
+        self.adoptions: list[Adoption] = []
+        self.searching = threading.local()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if getattr(self.searching, "now", False):
+            return None
+        if not any(adoption._covers(fullname) for adoption in list(self.adoptions)):
+            return None
+        self.searching.now = True
+        try:
+            for finder in sys.meta_path:
+                spec = None if finder is self else finder.find_spec(fullname, path, target)
+                if spec is not None:
+                    break
+        finally:
+            self.searching.now = False
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            return spec
+        spec.loader = _AdoptingLoader(spec.loader)
+        return spec
+
+
+class _AdoptingLoader(Loader):
+    """Loads a module as its own loader does, and has it adopted."""
+
+    def __init__(self, loader: Any) -> None:
+        self.loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.loader
+        module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        for adoption in list(_finder.adoptions):
+            if adoption._covers(module.__name__):
+                adoption._add(vars(module))
+
+
+_finder = _Finder()
+
+
+def adopt(*modules: str | ModuleType) -> Adoption:
+    """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
+
+    In their globals numpy, math, cmath, scipy, ``float`` and ``complex``, and what was imported
+    from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes an array
+    may be filled with traced numbers, ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a,
+    b)``
+    have derivatives. Where nothing is traced they give what the originals give. No library is
+    changed, and no module that was not named.
+
+    Parameters
+    ----------
+    *modules : str or module
+        A module; or a package, with all its modules, loaded now or later. Without an argument it
+        is the module that calls, with what it has imported so far.
+
+    Returns
+    -------
+    Adoption
+        ``undo()`` takes it back; so does the end of ``with cr.adopt(...):``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If there is no module of that name.
+
+    Notes
+    -----
+    Names that a function imports when it runs, and defaults of parameters, are not changed. In an
+    adopted module ``type(x) is float`` is false; ``isinstance(x, float)`` is what it was.
+
+    Examples
+    --------
+    >>> import math, types
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> sim = types.ModuleType("sim")
+    >>> exec('''
+    ... import math
+    ... import numpy as np
+    ... def position(angle):
+    ...     p = np.zeros(2)
+    ...     p[0] = math.cos(angle)
+    ...     p[1] = float(angle)
+    ...     return p
+    ... ''', vars(sim))
+    >>> with cr.adopt(sim):
+    ...     print(cr.jacobian(sim.position)(np.pi / 2))
+    [-1.  1.]
+    """
+    adoption = Adoption()
+    if not modules:
+        adoption._add(sys._getframe(1).f_globals)
+        return adoption
+    try:
+        for module in modules:
+            adoption._adopt(module)
+    except BaseException:
+        adoption.undo()
+        raise
+    return adoption

@@ -1,0 +1,1 @@
+from cmath import *  # noqa: F403 - all of them

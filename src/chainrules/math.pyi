@@ -1,0 +1,1 @@
+from math import *  # noqa: F403 - all of them

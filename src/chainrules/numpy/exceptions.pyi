@@ -1,0 +1,1 @@
+from numpy.exceptions import *  # noqa: F403 - all of them

@@ -1,0 +1,1 @@
+from scipy.interpolate import *  # noqa: F403 - all of them

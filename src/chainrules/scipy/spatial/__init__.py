@@ -1,0 +1,10 @@
+"""``scipy.spatial``, with functions that see traced values."""
+
+import importlib as _importlib
+
+from ...rules.rulesets.scipy import spatial as _rules
+from .._mirrors import mirror
+
+mirror(__name__, "scipy.spatial", _rules)
+for _name in ("distance", "transform"):  # in place of SciPy's own
+    globals()[_name] = _importlib.import_module(f".{_name}", __name__)

@@ -1,0 +1,1 @@
+from scipy.spatial.transform import *  # noqa: F403 - all of them

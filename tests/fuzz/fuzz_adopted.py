@@ -1,0 +1,66 @@
+"""Code as adopted modules have it: arrays made plain and filled, math, float, SciPy by a mirror."""
+
+from fuzz_values import Scope, inputs
+from hypothesis import strategies as st
+
+SETUP = (
+    "from chainrules import math, numpy as np",
+    "from chainrules.adoption import Float as float",
+    "from chainrules.scipy import linalg",
+)
+MAKERS = """
+np.zeros(3)|np.ones((2, 3))|np.array([0.5, 1.0, 1.5])|np.asarray([0.5, 1.0, 1.5])|np.arange(3.0)
+np.linspace(0.2, 0.8, 3)|np.full((3,), 0.7)|np.eye(3)|np.tile(np.ones(1), 3)|np.copy(np.ones(3))
+np.zeros_like([1.0, 2.0, 3.0])|np.ones(3) * 2.0|-np.eye(2)|np.diag(np.arange(1.0, 4.0))
+np.concatenate([np.ones(1), np.zeros(2)])|np.array([[1.0, 2.0], [3.0, 4.0]])|np.ones(3).copy()
+np.array({x})|np.asarray({x})|np.array({x}, dtype=float)|{x} * 1.0|np.full(3, {s})
+np.array([{s}, 1.0, {s}])|np.array([[{s}, 0.5], [0.5, {s}]])|np.stack([{x}, {x}])[0]
+"""
+NUMBERS = """
+{a}.flat[0]|{s}|math.sin({s})|math.exp({s}) * 0.5|float({s})|math.hypot({s}, 1.0)|float({a}.sum())
+math.log({s} + 2.0)|math.atan2({s}, 0.7)|math.sqrt({s} * {s} + 1.0)|math.fsum([{s}, 0.5])
+math.pow(1.0 + {s} * {s}, 0.3)|np.sum({a})|linalg.det(np.eye(2) * {s} + 0.5)
+"""
+WRITES = """
+{b}[0] = {s}|{b}[-1] += {s}|{b}[...] *= {s}|{b}[:1] = {b}[-1:]|{b} += {s}|{b}[0] = {b}[-1] * {s}
+{b} *= 0.5|{b}[::2] = {s}|{b}.fill({s})|np.copyto({b}, {s})|{b}[{b} > 0.6] = {s}
+np.multiply({b}, {s}, out={b})|{b}[:] = {b}[::-1]|{b}.T[0] -= {s}
+"""
+ARRAYS = """
+{a} * {s}|{a} + {a}[::-1]|np.cumsum({a})|{a}.T|{a}[1:]|{a}.reshape(-1)|np.sqrt({a} * {a} + 1.0)
+{a}.copy()|np.where({a} > 0.6, {a}, {s})|{a}[...]|np.outer({a}, {a})|{a}.ravel()|{a}[::-1]
+linalg.solve(np.eye(2) * 2.0 + {s}, np.array([1.0, {s}]))|np.array([*map(math.cos, {a}.flat)])
+np.array([t * {s} for t in {a}.flat])|np.diag({a}.reshape(-1))
+"""
+
+
+def table(text):
+    return [entry for line in text.strip().split("\n") for entry in line.split("|")]
+
+
+@st.composite
+def programs(draw):
+    given = [("x", draw(inputs([(3,), (3,), (2, 2), ()], ["C", "C", "F", "strided"])))]
+    scope = Scope(given, SETUP)
+    scope.add("s = np.sum(x) * 0.3", "s")
+    arrays, numbers = ["x"], ["s"]
+
+    def filled(text):
+        return text.format(
+            x="x",
+            a=draw(st.sampled_from(arrays)),
+            s=draw(st.sampled_from(numbers)),
+            b=draw(st.sampled_from(arrays)),
+        )
+
+    for _ in range(draw(st.integers(3, 10))):
+        kind = draw(st.sampled_from(["make", "make", "number", "write", "write", "write", "array"]))
+        if kind == "write":
+            scope.add(filled(draw(st.sampled_from(table(WRITES)))))
+            continue
+        expressions = {"make": MAKERS, "number": NUMBERS, "array": ARRAYS}[kind]
+        expression, name = filled(draw(st.sampled_from(table(expressions)))), scope.fresh()
+        if name != "s" and scope.add(f"{name} = {expression}", name):
+            (numbers if kind == "number" else arrays).append(name)
+    used = [draw(st.sampled_from([*arrays[-3:], *numbers[-2:]])) for _ in range(2)]
+    return scope.program(" + ".join(f"np.sum({name} * {name})" for name in used))

@@ -18,6 +18,7 @@ from . import frule, rrule
 from .coverage_of_methods import method_rows
 from .rules.tangents.missing import NotImplementedTangent
 
+STAND_IN = "composed of other functions: a stand-in of ours"
 IN_PYTHON = "composed of other functions: plain Python"
 SERIES = f"{IN_PYTHON}; roots and fit refused: {{}}; write chainrules.numpy.polynomial.{{}}"
 
@@ -145,7 +146,14 @@ def rows(module: ModuleType) -> list[Row]:
     """
     rules = shown_by_scipy().get(module.__name__)
     refused = REFUSED if rules is None else rules.REFUSED
-    return [row_of(name, f, refused) for name, f in functions(module)]
+    found = [row_of(name, f, refused) for name, f in functions(module)]
+    shown = {} if rules is None else rules.INSTEAD
+    return [
+        Row(row.name, STAND_IN, True, True)
+        if row.status == "missing" and row.name in shown
+        else row
+        for row in found
+    ]
 
 
 def modules() -> dict[str, ModuleType]:

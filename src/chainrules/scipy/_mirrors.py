@@ -30,6 +30,8 @@ def mirror(name: str, original: str, rules: Any) -> None:
             target[word] = seen(part)
         else:
             target[word] = part
+        if isinstance(target[word], types.FunctionType) and hasattr(rules, "answers"):
+            target[word] = rules.answers(target[word])  # what they return is shown, too
     target["__all__"] = list(public)
 
 

@@ -1,0 +1,171 @@
+"""Iterative solvers: the derivative is that of the solution, found by the same method.
+
+From ``a @ y = b``, as for factorizations. The systems of the derivative are solved to the relative
+tolerance of the call, with its preconditioner; where one of them does not converge, that is an
+error, for what has not converged is no solution and has no such derivative.
+"""
+
+# ruff: noqa: N803 - SciPy's names of its arguments
+
+import copy
+
+import numpy as np
+from scipy.sparse import linalg
+
+from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    Tangent,
+    Traced,
+    composed,
+    frule,
+    primitive,
+    rrule,
+    value,
+)
+from ...arrays.products import conj
+from .array import issparse, plain
+from .operators import adjoint_of
+from .products import matmul, on_pattern
+from .systems import as_system, refuse_sparse
+
+SYMMETRIC = {linalg.cg, linalg.minres}
+SOLVERS = (
+    "bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr",
+)  # fmt: skip
+# Options that a system of the derivative does not share: they are of this one, or written to.
+OWN = {"x0", "callback", "callback_type", "show", "check", "outer_v", "CU", "store_outer_Av",
+       "prepend_outer_v", "discard_C"}  # fmt: skip
+
+
+class Method:
+    """How a system is solved: a function of SciPy's, its options, and what holds its matrix."""
+
+    def __init__(self, solver, options, places=None, operator=None):
+        self.solver = solver
+        self.options = options
+        self.places = places  # of a sparse matrix
+        self.operator = operator  # where the matrix is a constant operator
+
+    def matrix(self, a):
+        if self.operator is not None:
+            return self.operator
+        return a if self.places is None else self.places.holding(a)
+
+    def push(self, a_dot, y):
+        if isinstance(a_dot, AbstractZero):
+            return a_dot
+        return a_dot @ y if self.places is None else matmul(a_dot, y, self.places)
+
+    def pull(self, bbar, y):
+        if self.operator is not None:
+            return NoTangent()
+        if self.places is None:
+            return -np.expand_dims(bbar, 1) * conj(y)
+        return -on_pattern(bbar, conj(y), self.places)
+
+    def for_derivatives(self, b):
+        """The same method to the same relative tolerance, for other right-hand sides."""
+        same = copy.copy(self)
+        same.options = {name: x for name, x in self.options.items() if name not in OWN}
+        rtol, size = same.options.get("rtol", 1e-5), np.linalg.norm(value(b))
+        if same.options.get("atol") and size > 0:
+            rtol = max(rtol, same.options["atol"] / size)
+            same.options["atol"] = 0.0
+        same.options["rtol"] = rtol
+        return same
+
+    @property
+    def adjoint(self):
+        other = copy.copy(self)
+        if self.solver in SYMMETRIC:
+            return other
+        other.places = self.places and self.places.T
+        other.operator = self.operator and adjoint_of(self.operator)
+        names = {"M": "M", "M1": "M2", "M2": "M1"}
+        known = {names[k]: _adjoint(M) for k, M in self.options.items() if k in names}
+        other.options = {k: x for k, x in self.options.items() if k not in names} | known
+        return other
+
+    def adjoint_of(self, a):
+        if self.solver in SYMMETRIC or self.operator is not None:
+            return a
+        return conj(a) if self.places is not None else conj(np.transpose(a))
+
+
+def _adjoint(preconditioner):
+    """Return its adjoint, or None where it has none: it only speeds things up."""
+    if preconditioner is None:
+        return None
+    operator = linalg.aslinearoperator(preconditioner)
+    try:
+        operator.rmatvec(np.zeros(operator.shape[0]))
+    except (NotImplementedError, TypeError):
+        return None
+    return operator.H
+
+
+@primitive
+def iterated(a, b, method):
+    """Return the solution and SciPy's ``info``."""
+    return method.solver(method.matrix(a), b, **method.options)
+
+
+def solution(a, b, method):
+    """Solve a system that a derivative asks for."""
+    y, info = iterated(a, b, method)
+    refuse_unsolved(info, method)
+    return y
+
+
+def refuse_unsolved(info, method):
+    if info != 0:
+        raise np.linalg.LinAlgError(
+            f"{method.solver.__name__} did not converge (info={info}), and what has not converged "
+            "has no derivative: allow more iterations, or a larger rtol"
+        )
+
+
+@frule.register(iterated)
+def iterated_frule(tangents, iterated, a, b, method):
+    _, a_dot, bdot, _ = tangents
+    y, info = iterated(a, b, method)
+    refuse_unsolved(info, method)
+    ydot = solution(a, bdot - method.push(a_dot, y), method.for_derivatives(b))
+    return (y, info), Tangent(tuple, ydot, NoTangent())
+
+
+@rrule.register(iterated)
+def iterated_rrule(iterated, a, b, method):
+    y, info = iterated(a, b, method)
+    refuse_unsolved(info, method)
+    project_a, project_b = ProjectTo(a), ProjectTo(b)
+    adjoint = method.for_derivatives(b).adjoint
+
+    def iterated_pullback(ybar):
+        bbar = solution(method.adjoint_of(a), ybar[0], adjoint)
+        return NoTangent(), project_a(method.pull(bbar, y)), project_b(bbar), NoTangent()
+
+    return (y, info), iterated_pullback
+
+
+def by_iteration(solver):
+    def solve(A, b, x0=None, **options):
+        b = refuse_sparse(solver.__name__, b)
+        b = b if isinstance(b, Traced) else np.asarray(b)
+        b = np.ravel(b) if np.ndim(b) == 2 and np.shape(b)[1] == 1 else b
+        options = {"x0": value(x0), **{name: plain(x) for name, x in options.items()}}
+        if isinstance(A, linalg.LinearOperator):
+            return iterated(0.0, b, Method(solver, options, operator=A))
+        if issparse(A):
+            a = as_system(A)
+            return iterated(a.entries, b, Method(solver, options, a.places))
+        return iterated(A, b, Method(solver, options))
+
+    return solve
+
+
+for _name in SOLVERS:
+    _solver = getattr(linalg, _name)
+    composed(_solver)(by_iteration(_solver))

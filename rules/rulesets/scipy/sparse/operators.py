@@ -1,0 +1,190 @@
+"""Constant sparse arrays and linear operators beside traced values.
+
+The operators of SciPy's classes ask no protocol of NumPy's: given a traced value they hand it to
+compiled code, which fails. Those of our subclasses look for one first; nothing else differs.
+"""
+
+import copy
+import functools
+import math
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from .....config import MissingRuleError, user_line
+from .... import Pattern, Traced, bilinear_rule, innermost, linear_rule, primitive, shape_of
+from .array import SparseArray, lifted
+from .products import as_rows
+from .seeing import CLASSES, SeeingOperator, seeing
+
+OPERATORS = (
+    "__add__", "__matmul__", "__mul__", "__radd__", "__rmatmul__", "__rmul__", "__rsub__",
+    "__sub__", "__truediv__", "dot", "multiply",
+)  # fmt: skip
+PRODUCTS = ("__matmul__", "__mul__", "__rmatmul__", "__rmul__", "dot")
+
+
+def teach(cls, own, name, answer):
+    """Let ``cls``, a subclass of SciPy's ``own``, answer where the other operand is traced."""
+    original = getattr(own, name)
+
+    @functools.wraps(original)
+    def method(self, other, *args, **kwargs):
+        if isinstance(other, Traced) or type(other) is SparseArray:
+            return answer(self, other, *args, **kwargs)
+        if name.startswith("__r") and type(other) in CLASSES:
+            # Python asks a subclass first; but SciPy's own array stands on the left.
+            return getattr(seeing(other), f"__{name[3:]}")(self)
+        return seeing(original(self, other, *args, **kwargs))
+
+    setattr(cls, name, method)
+
+
+def by_entries(name):
+    def answer(self, other, *args, **kwargs):
+        if is_product(self, name) and isinstance(other, Traced) and np.ndim(other) in (1, 2):
+            if name.startswith("__r"):
+                return np.transpose(product(self.T, np.transpose(other)))
+            return product(self, other)
+        return getattr(lifted(self), name)(other, *args, **kwargs)
+
+    return answer
+
+
+def is_product(x, name):
+    """Say whether the operator of this name is the product of matrices."""
+    elementwise = ("__mul__", "__rmul__") if isinstance(x, sparse.sparray) else ()
+    return name in PRODUCTS and name not in elementwise
+
+
+for _own, _cls in CLASSES.items():
+    for _name in OPERATORS:
+        teach(_cls, _own, _name, by_entries(_name))
+
+
+# ---- products with constant arrays ----------------------------------------------------------
+
+
+@primitive
+def multiplied(data, x, like):
+    """``a @ x``, where ``a`` is ``like``, an array of SciPy's, but with these plain ``data``.
+
+    They are an argument, so that no change of them goes unseen before the derivative is computed.
+    """
+    return np.asarray(holding(like, data) @ x)
+
+
+def holding(like, data):
+    a = copy.copy(like)
+    a.data = data
+    return a
+
+
+def multiplied_left(ybar, data, x, like):
+    raise NotImplementedError("the stored numbers of SciPy's own arrays are constant")
+
+
+def multiplied_right(ybar, data, x, like):
+    a = adjoint_of(holding(like, data))
+    return multiplied(a.data, as_rows(ybar), a)
+
+
+def multiplied_block(data, x, like):
+    columns = np.moveaxis(x.values, 0, -1)
+    flat = np.reshape(columns, (x.shape[0], math.prod(x.shape[1:]) * x.count))
+    y = np.reshape(multiplied(data, flat, like), (like.shape[0], *shape_of(columns)[1:]))
+    return np.moveaxis(y, -1, 0)
+
+
+def multiplied_pattern(data, x, like):
+    shape = (like.shape[0], *x.shape[1:])
+    flags = sparse.csr_array(holding(like, data)) != 0
+    linear = sparse.kron(flags, sparse.eye_array(math.prod(shape[1:]), dtype=bool))
+    return Pattern(shape, sparse.csr_array(linear) @ x.rows)
+
+
+bilinear_rule(
+    multiplied,
+    multiplied_left,
+    multiplied_right,
+    block=multiplied_block,
+    pattern=multiplied_pattern,
+)
+
+
+def product(a, x):
+    if a.ndim == 1:
+        return product(a.reshape(1, a.shape[0]).tocsr(), x)[0]
+    if np.shape(x)[0] != a.shape[1]:
+        _dimension_mismatch(a, x)
+    a = a if a.format not in ("dok", "lil") else a.tocsr()
+    return multiplied(a.data, x, a)
+
+
+# ---- linear operators -----------------------------------------------------------------------
+
+
+@primitive
+def operated(x, operator):
+    """``operator @ x``, of a constant operator."""
+    return np.asarray(operator @ x)
+
+
+@linear_rule(operated)
+def operated_transpose(ybar, space, operator):
+    return operated(ybar, adjoint_of(operator))
+
+
+def adjoint_of(operator):
+    if isinstance(operator, linalg.LinearOperator):
+        return operator.H
+    return operator.conj().T if operator.dtype.kind == "c" else operator.T
+
+
+def applied(self, x, *args, **kwargs):
+    if np.ndim(x) == 0 or np.shape(x)[0] != self.shape[1]:
+        return NotImplemented if np.ndim(x) == 0 else _dimension_mismatch(self, x)
+    return operated(x, self)
+
+
+def applied_adjoint(self, x):
+    return applied(self.H, x)
+
+
+def applied_from_the_right(self, x):
+    return np.transpose(applied(self.T, np.transpose(x)))
+
+
+def _dimension_mismatch(operator, x):
+    raise ValueError(f"dimension mismatch: {operator.shape} and {np.shape(x)}")
+
+
+def asking(name, answer):
+    """Return the method of this name: SciPy's own, but where its argument is traced."""
+
+    @functools.wraps(getattr(linalg.LinearOperator, name))
+    def method(self, *args):
+        if answer is not None and (isinstance(args[0], Traced) or type(args[0]) is SparseArray):
+            return answer(self, *args)
+        return seeing(getattr(super(SeeingOperator, self), name)(*args))
+
+    return method
+
+
+for _name in ("__call__", "__matmul__", "__mul__", "dot", "matmat", "matvec"):
+    setattr(SeeingOperator, _name, asking(_name, applied))
+for _name in ("rmatmat", "rmatvec"):
+    setattr(SeeingOperator, _name, asking(_name, applied_adjoint))
+setattr(SeeingOperator, "__rmatmul__", asking("__rmatmul__", applied_from_the_right))  # noqa: B010
+for _name in ("__add__", "__neg__", "__pow__", "__rmul__", "__sub__", "__truediv__"):
+    setattr(SeeingOperator, _name, asking(_name, None))
+
+
+def aslinearoperator(A):  # noqa: N803 - SciPy's name
+    if innermost((A,)) is not None:
+        raise MissingRuleError(
+            "scipy.sparse.linalg.aslinearoperator has no derivative: an operator of SciPy's is "
+            f"constant, in {user_line()}.\n  write A @ x, with A itself"
+        )
+    return seeing(linalg.aslinearoperator(A))

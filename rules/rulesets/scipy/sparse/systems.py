@@ -1,0 +1,245 @@
+"""Sparse linear systems by factorization.
+
+From ``a @ y = b``: ``ydot = solve(a, bdot - adot @ y)``, and ``bbar = solve(a^H, ybar)``,
+``abar = -bbar @ y^H``, of which only the entries on the pattern are computed.
+"""
+
+# ruff: noqa: N803 - SciPy's names of its arguments
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from .....config import MissingRuleError, user_line
+from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    composed,
+    frule,
+    innermost,
+    primitive,
+    rrule,
+    value,
+)
+from ...arrays.products import conj
+from .array import issparse, lifted, plain
+from .products import matmul, on_pattern
+
+
+def refuse_sparse(f, b):
+    if issparse(b):
+        raise MissingRuleError(
+            f"{f} with a sparse right-hand side has no rule where something is traced, in "
+            f"{user_line()}.\n  write b.toarray()"
+        )
+    return b
+
+
+def as_system(a):
+    """Return a matrix, which may be traced or not, as a ``SparseArray``."""
+    if issparse(a):
+        return lifted(a).summed()
+    if innermost((a,)) is not None:
+        raise MissingRuleError(
+            "a sparse solver has no rule for a traced dense matrix, whose pattern is not constant, "
+            f"in {user_line()}.\n  write numpy.linalg.solve(a, b), or csc_array((data, (row, col)))"
+        )
+    return lifted(sparse.csc_array(a))
+
+
+def times_dot(entries_dot, x, places):
+    """Return ``adot @ x``, where ``adot`` may not move."""
+    return entries_dot if isinstance(entries_dot, AbstractZero) else matmul(entries_dot, x, places)
+
+
+# ---- spsolve --------------------------------------------------------------------------------
+
+
+@primitive
+def solved(entries, b, places, **options):
+    """``spsolve`` of the array with these entries, and a dense ``b``."""
+    return linalg.spsolve(places.holding(entries), b, **options)
+
+
+@frule.register(solved)
+def solved_frule(tangents, solved, entries, b, places, **options):
+    _, entries_dot, bdot, _ = tangents
+    y = solved(entries, b, places, **options)
+    return y, solved(entries, bdot - times_dot(entries_dot, y, places), places, **options)
+
+
+@rrule.register(solved)
+def solved_rrule(solved, entries, b, places, **options):
+    y = solved(entries, b, places, **options)
+    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+
+    def solved_pullback(ybar):
+        bbar = solved(conj(entries), ybar, places.T, **options)
+        abar = -on_pattern(bbar, conj(y), places)
+        return NoTangent(), project_entries(abar), project_b(bbar), NoTangent()
+
+    return y, solved_pullback
+
+
+@composed(linalg.spsolve)
+def spsolve(A, b, permc_spec=None, use_umfpack=True):
+    b = refuse_sparse("spsolve", b)
+    a = as_system(A)
+    if a.format not in ("csc", "csr"):
+        linalg.spsolve(a.to_scipy(), value(b), permc_spec, use_umfpack)  # SciPy's warning or error
+        a = a.asformat("csc")
+    if np.ndim(b) == 2 and np.shape(b)[1] == 1:
+        b = np.ravel(b)
+    return solved(a.entries, b, a.places, permc_spec=permc_spec, use_umfpack=use_umfpack)
+
+
+# ---- factorizations -------------------------------------------------------------------------
+
+
+@primitive
+def backsolved(entries, b, places, factor, adjoint):
+    """Solve by the factorization, of SciPy's, of the array with these entries."""
+    return factor.solve(np.asarray(b), "H" if adjoint else "N")
+
+
+@frule.register(backsolved)
+def backsolved_frule(tangents, backsolved, entries, b, places, factor, adjoint):
+    _, entries_dot, bdot, *_ = tangents
+    y = backsolved(entries, b, places, factor, adjoint)
+    if adjoint and not isinstance(entries_dot, AbstractZero):
+        entries_dot = conj(entries_dot)
+    moved = times_dot(entries_dot, y, places.T if adjoint else places)
+    return y, backsolved(entries, bdot - moved, places, factor, adjoint)
+
+
+@rrule.register(backsolved)
+def backsolved_rrule(backsolved, entries, b, places, factor, adjoint):
+    y = backsolved(entries, b, places, factor, adjoint)
+    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+
+    def backsolved_pullback(ybar):
+        bbar = backsolved(entries, ybar, places, factor, not adjoint)
+        left, right = (y, conj(bbar)) if adjoint else (bbar, conj(y))
+        abar = -on_pattern(left, right, places)
+        rest = NoTangent(), NoTangent(), NoTangent()
+        return NoTangent(), project_entries(abar), project_b(bbar), *rest
+
+    return y, backsolved_pullback
+
+
+class Factorization:
+    """What ``splu`` returns: as SciPy's ``SuperLU``, whose ``solve`` takes traced values."""
+
+    def __init__(self, a, factor, name):
+        self._a = a
+        self._factor = factor
+        self._name = name
+
+    def __getattr__(self, name):
+        if name in ("L", "U") and innermost((self._a.entries,)) is not None:
+            raise MissingRuleError(
+                f"{name} of a sparse factorization has no rule, in {user_line()}.\n"
+                "  use its solve, or scipy.linalg.lu of A.toarray()"
+            )
+        return getattr(self._factor, name)
+
+    def solve(self, rhs, trans="N"):
+        a = self._a
+        if innermost((a.entries, rhs)) is None:
+            return self._factor.solve(rhs, trans)
+        rhs = refuse_sparse(f"{self._name}.solve", rhs)
+        if trans not in ("N", "T", "H"):
+            return self._factor.solve(value(rhs), trans)  # SciPy's error
+        if trans == "T":
+            return conj(backsolved(a.entries, conj(rhs), a.places, self._factor, True))
+        return backsolved(a.entries, rhs, a.places, self._factor, trans == "H")
+
+    __call__ = solve
+
+
+def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
+    a = as_system(A)
+    factor = linalg.splu(plain(A), permc_spec, diag_pivot_thresh, relax, panel_size, options or {})
+    return Factorization(a, factor, "splu")
+
+
+def spilu(A, *args, **kwargs):
+    if innermost((A,)) is not None:
+        raise MissingRuleError(
+            "scipy.sparse.linalg.spilu has no derivative in its matrix: what it drops depends on "
+            f"the numbers, in {user_line()}.\n  write spilu(A.to_scipy()), a constant "
+            "preconditioner, or splu(A)"
+        )
+    factor = linalg.spilu(plain(A), *args, **kwargs)
+    # What it solves is linear in the right-hand side; the matrix is never looked at.
+    return Factorization(lifted(sparse.csc_array(A.shape)), factor, "spilu")
+
+
+def factorized(A):
+    if not issparse(A):
+        return linalg.factorized(A)  # SciPy's warnings and errors
+    return splu(as_system(A).tocsc() if issparse(A) else A).solve
+
+
+# ---- triangular systems ---------------------------------------------------------------------
+
+
+@primitive
+def triangular_solved(entries, b, places, lower, unit_diagonal, form):
+    """``spsolve_triangular`` of a matrix of this format, which the transposed one has as well."""
+    a = places.holding(entries).asformat(form)
+    return linalg.spsolve_triangular(a, b, lower=lower, unit_diagonal=unit_diagonal)
+
+
+def strict(entries, places, unit_diagonal):
+    """Return the entries that are looked at: a diagonal of ones is not stored."""
+    rows, columns = places.coords
+    constant = isinstance(entries, AbstractZero) or not unit_diagonal
+    return entries if constant else entries * (rows != columns)
+
+
+@frule.register(triangular_solved)
+def triangular_frule(tangents, solved, entries, b, places, lower, unit_diagonal, form):
+    _, entries_dot, bdot, *_ = tangents
+    y = solved(entries, b, places, lower, unit_diagonal, form)
+    moved = times_dot(strict(entries_dot, places, unit_diagonal), y, places)
+    return y, solved(entries, bdot - moved, places, lower, unit_diagonal, form)
+
+
+@rrule.register(triangular_solved)
+def triangular_rrule(solved, entries, b, places, lower, unit_diagonal, form):
+    y = solved(entries, b, places, lower, unit_diagonal, form)
+    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+
+    def triangular_pullback(ybar):
+        bbar = solved(conj(entries), ybar, places.T, not lower, unit_diagonal, form)
+        abar = -strict(on_pattern(bbar, conj(y), places), places, unit_diagonal)
+        rest = (NoTangent(),) * 4
+        return NoTangent(), project_entries(abar), project_b(bbar), *rest
+
+    return y, triangular_pullback
+
+
+@composed(linalg.spsolve_triangular)
+def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False,
+                       unit_diagonal=False):  # fmt: skip
+    b = refuse_sparse("spsolve_triangular", b)
+    a = as_system(A)
+    a = a if a.format in ("csc", "csr") else a.tocsc()
+    rows, columns = a.places.coords
+    if np.any(rows < columns if lower else rows > columns):
+        raise MissingRuleError(
+            "spsolve_triangular has a rule for triangular matrices alone, and there are entries "
+            f"on the other side of the diagonal, in {user_line()}.\n"
+            "  write tril(A) or triu(A)"
+        )
+    return triangular_solved(a.entries, b, a.places, bool(lower), bool(unit_diagonal), a.format)
+
+
+# Always ours: SciPy's own are compiled, and their solve cannot be shown traced values.
+INSTEAD: dict[str, Any] = {"factorized": factorized, "spilu": spilu, "splu": splu}
+for _name, _body in INSTEAD.items():
+    composed(getattr(linalg, _name))(_body)

@@ -44,6 +44,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Calling expm with arguments of dtype=object")
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("transform", [cr.grad, cr.jacfwd])
 def test_error_names_the_thing(name, transform):

@@ -43,7 +43,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """Given edges are what they are; edges laid evenly move with the ends of the range."""
     if np.ndim(bins) == 1:
         return bins
-    edges = np.histogram_bin_edges(value(a), bins, range, value(weights))
+    edges = np.histogram_bin_edges(value(a), bins, value(range), value(weights))
     if range is None and np.size(a) == 0:
         return edges
     low, high = (np.min(a), np.max(a)) if range is None else range
@@ -56,7 +56,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """The counts jump, so that only weights, and with ``density`` the edges, move them."""
     edges = histogram_bin_edges(a, bins, range, weights)
-    counts, plain_edges = np.histogram(value(a), value(bins), range, weights=value(weights))
+    counts, plain_edges = np.histogram(value(a), value(bins), value(range), weights=value(weights))
     if is_traced(weights):
         x = np.ravel(a)
         inside = (x >= plain_edges[0]) & (x <= plain_edges[-1])

@@ -108,9 +108,18 @@ def is_sensitive(entry: Any) -> bool:
 def find_active(tape: Any, x: Any) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
 
+    def of_leaf(x: Any) -> Active | None:
+        if not isinstance(x, Traced) or x.level is not tape:
+            return None
+        return Active(x.index, ProjectTo(x.value))  # type: ignore[attr-defined]
+
+    if is_flat(x):
+        found = list(map(of_leaf, x))
+        return Active(-1, ProjectTo(x), type(x)([None] * len(found)), found) if any(found) else None
+
     def look(x: Any) -> Any:
         if isinstance(x, Traced):
-            return Active(x.index, ProjectTo(x.value)) if x.level is tape else None  # type: ignore
+            return of_leaf(x)
         parts = None if type(x) in LEAVES else children(x)
         if parts is None:
             return None
@@ -122,16 +131,6 @@ def find_active(tape: Any, x: Any) -> Active | None:
 
         return Within(zip(parts.values), build)
 
-    if is_flat(x):
-        found = [
-            Active(part.index, ProjectTo(part.value))  # type: ignore[attr-defined]
-            if isinstance(part, Traced) and part.level is tape
-            else None
-            for part in x
-        ]
-        if not any(found):
-            return None
-        return Active(-1, ProjectTo(x), type(x)([None] * len(found)), found)
     active = fold(look, x)
     if active is not None and active.parts is not None:
         active.space = ProjectTo(x)

@@ -323,12 +323,7 @@ class Tape(Engine):
     def _held(self, values: tuple, args: tuple) -> tuple:
         """Hold the plain arrays that were given beside traced values."""
         hold = self.watch.hold_beside
-        return tuple(
-            [
-                v if v is not x and isinstance(x, Traced) else hold(v, x)
-                for v, x in zip(values, args, strict=True)
-            ]
-        )
+        return tuple([hold(v, x) for v, x in zip(values, args, strict=True)])
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple

@@ -68,14 +68,12 @@ def shifted(axis: Any, rank: int) -> Any:
 
 LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
-_operators = {
-    operator.add,
-    operator.sub,
-    operator.mul,
-    operator.truediv,
-    operator.neg,
-    operator.pos,
-}
+# Of two operands, as the operators of Python and as ufuncs.
+ARITHMETIC = {
+    operator.add, operator.sub, operator.mul, operator.truediv,
+    np.add, np.subtract, np.multiply, np.true_divide,
+}  # fmt: skip
+_operators = ARITHMETIC | {operator.neg, operator.pos}
 
 
 def block_rule(*functions: Any) -> Callable[[Callable], Callable]:

@@ -5,7 +5,6 @@ calls, each linear in what is followed; it runs again for other arguments, or fo
 block of them at once.
 """
 
-import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -35,17 +34,13 @@ from ..tracing.captured import Watch
 from ..tracing.operands import is_array, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..tracing.writing import written
-from .blocks import operate_on_blocks, run_on_block
+from .blocks import ARITHMETIC, operate_on_blocks, run_on_block
 from .patterns import run_on_pattern
 from .samples import Samples
 
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
-_OPERATIONS = {
-    operator.add, operator.sub, operator.mul, operator.truediv,
-    np.add, np.subtract, np.multiply, np.true_divide,
-}  # fmt: skip
 
 
 class LinearNumber(TracedNumber):
@@ -165,7 +160,7 @@ class LinearProgram(Level):
             b = self.watch.hold(b)
         y = operation(x, z)
         number = type(y) is _float64
-        if operation in _OPERATIONS and (
+        if operation in ARITHMETIC and (
             number
             or (
                 (read_a is None or len(shape_of(x)) == len(shape_of(y)))

@@ -114,12 +114,7 @@ class Kind:
 
     def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
         """Evaluate a call that was bound, none of whose options is followed, and have it kept."""
-        values = tuple(
-            [
-                (x.value if x.level is level else x) if isinstance(x, Traced) else strip(x, level)
-                for x in args
-            ]
-        )
+        values = tuple([strip(x, level) for x in args])
         y = self.evaluate(f, values, options)
         refuse_objects(f, y)
         return level.apply_kind(self, f, args, options, values, y)

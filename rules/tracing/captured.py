@@ -35,8 +35,6 @@ class Watch:
         """Return what to keep for ``x``, which may be anything."""
         cls = type(x)
         if cls is np.ndarray:
-            if x.nbytes <= COPIED_AT_ONCE and x.flags.c_contiguous:
-                return x.copy()
             return self._hold_array(x)
         if cls in LEAVES:
             return snapshot(x) if issubclass(cls, TracedArray) else x

@@ -164,6 +164,10 @@ def type_under(x: Any) -> type:
 
 def strip(x: Any, level: Level) -> Any:
     """Take the traced values of ``level`` off, in containers too; other levels stay."""
+    if isinstance(x, Traced):
+        return x.value if x.level is level else x
+    if type(x) in LEAVES:
+        return x
 
     def look(x: Any) -> Any:
         if isinstance(x, Traced):
@@ -171,10 +175,6 @@ def strip(x: Any, level: Level) -> Any:
         parts = None if type(x) in LEAVES else children(x)
         return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
-    if isinstance(x, Traced):
-        return x.value if x.level is level else x
-    if type(x) in LEAVES:
-        return x
     if is_flat(x):
         stripped = [p.value if isinstance(p, Traced) and p.level is level else p for p in x]
         return x if all(map(operator.is_, stripped, x)) else type(x)(stripped)

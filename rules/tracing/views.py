@@ -243,6 +243,8 @@ def copied(x: Any) -> Any:
     """Copy an array such that the same calls give views of it as of the one it was copied from."""
     if type(x) is not np.ndarray:
         return snapshot(x)
+    if x.flags.c_contiguous:
+        return x.copy()
     y = x.copy(order="K")
     if y.strides == x.strides or x.size == 0 or x.flags.forc:
         return y

@@ -25,7 +25,7 @@ NUMPYS = {
     "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power",
 }  # fmt: skip
 CONSTANT = """
-    ceil comb factorial floor fmax fmin gcd infj isclose isfinite isinf isnan isnormal isqrt
+    ceil comb factorial floor gcd isclose isfinite isinf isnan isnormal isqrt
     issubnormal lcm perm signbit trunc ulp
 """
 
@@ -35,7 +35,7 @@ for _module in (math, cmath):
             _kind = rrule.scalars[getattr(np, NUMPYS.get(_name, _name))]
             scalar_rule(getattr(_module, _name), *_kind.given)
     for _name in CONSTANT.split():
-        if callable(getattr(_module, _name, None)) and _name not in ("fmax", "fmin"):
+        if hasattr(_module, _name):
             non_differentiable(getattr(_module, _name))
 
 

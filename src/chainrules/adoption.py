@@ -92,7 +92,7 @@ def mirror_of(part: Any) -> Any:
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
-    if callable(getattr(part, "py_func", None)):
+    if type(part).__module__.partition(".")[0] == "numba" and hasattr(part, "py_func"):
         return _in_python(part)
     if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
@@ -141,7 +141,6 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
     return None
 
 
-@functools.cache
 def _in_python(compiled: Any) -> Any:
     """Return what runs the Python of a function that numba compiles, where a value is traced."""
 
@@ -156,14 +155,15 @@ def _in_python(compiled: Any) -> Any:
 # ---- adopted modules ----------------------------------------------------------------------------
 
 _lock = threading.RLock()
-_changes: dict[int, list[tuple[str, Any, Any]]] = {}
+# By the id of a module's globals: these, so that no others get their id, and what was changed.
+_changes: dict[int, tuple[dict, list[tuple[str, Any, Any]]]] = {}
 _MISSING = object()
 
 
 def _adopt_globals(names: dict) -> None:
     with _lock:
         adopted[id(names)] += 1
-        changes = _changes.setdefault(id(names), [])
+        _, changes = _changes.setdefault(id(names), (names, []))
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
@@ -183,7 +183,8 @@ def _release(names: dict) -> None:
         if adopted[id(names)] > 0:
             return
         del adopted[id(names)]
-        for name, part, mirror in _changes.pop(id(names), ()):
+        _, changes = _changes.pop(id(names))
+        for name, part, mirror in changes:
             if names.get(name) is not mirror:
                 continue  # it was bound anew since
             if part is _MISSING:
@@ -307,12 +308,11 @@ _finder = _Finder()
 def adopt(*modules: str | ModuleType) -> Adoption:
     """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
 
-    In their globals numpy, math, cmath, scipy, ``float`` and ``complex``, and what was imported
-    from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes an array
-    may be filled with traced numbers, ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a,
-    b)``
-    have derivatives. Where nothing is traced they give what the originals give. No library is
-    changed, and no module that was not named.
+    In their globals numpy, math, cmath, scipy, ``float``, ``complex`` and ``hasattr``, and what was
+    imported from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes
+    an array may be filled with traced numbers, and there are derivatives of ``math.sin(x)``,
+    ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they give what the
+    originals give. No library is changed, and no module that was not named.
 
     Parameters
     ----------

@@ -8,12 +8,7 @@ Examples
 1.0
 """
 
-import cmath as _cmath
+from . import _rulesets
+from ._mirrors import mirror
 
-from .rules import seen as _seen
-
-for _name in dir(_cmath):
-    if not _name.startswith("_"):
-        _part = getattr(_cmath, _name)
-        globals()[_name] = _seen(_part) if callable(_part) else _part
-__all__ = [_name for _name in dir(_cmath) if not _name.startswith("_")]
+mirror(__name__, "cmath", _rulesets.functions.math)

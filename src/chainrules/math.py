@@ -8,19 +8,7 @@ Examples
 4.0
 """
 
-import math as _math
+from . import _rulesets
+from ._mirrors import mirror
 
-from .rules import seen as _seen
-
-for _name in dir(_math):
-    if not _name.startswith("_"):
-        _part = getattr(_math, _name)
-        globals()[_name] = _seen(_part) if callable(_part) else _part
-
-
-def fsum(seq):
-    """As ``math.fsum``; a generator is looked through, too."""
-    return _seen(_math.fsum)(list(seq))
-
-
-__all__ = [_name for _name in dir(_math) if not _name.startswith("_")]
+mirror(__name__, "math", _rulesets.functions.math)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ... import array_of, non_differentiable, rrule, scalar_rule
+from ... import array_of, non_differentiable, rrule, scalar_rule, seen
 from ..arrays.numpys_own import composed_for_derivatives
 
 SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
@@ -110,3 +110,13 @@ if hasattr(math, "fma"):  # since Python 3.13
     @composed_for_derivatives(math.fma)
     def fma(x, y, z):
         return x * y + z
+
+
+def fsum_of_any(seq):
+    """As ``math.fsum``; a generator is looked through, too."""
+    return seen(math.fsum)(list(seq))
+
+
+# What the modules are shown with: see chainrules._mirrors.
+INSTEAD = {"fsum": fsum_of_any}
+REFUSED: dict[str, tuple[str, str]] = {}

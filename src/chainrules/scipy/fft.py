@@ -1,6 +1,6 @@
 """``scipy.fft``, with functions that see traced values."""
 
+from .._mirrors import mirror
 from ..rules.rulesets.scipy import fft as _rules
-from ._mirrors import mirror
 
 mirror(__name__, "scipy.fft", _rules)

@@ -1,6 +1,6 @@
 """``scipy.linalg``, with functions that see traced values."""
 
+from .._mirrors import mirror
 from ..rules.rulesets.scipy import linalg as _rules
-from ._mirrors import mirror
 
 mirror(__name__, "scipy.linalg", _rules)

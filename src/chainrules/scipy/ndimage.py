@@ -1,6 +1,6 @@
 """``scipy.ndimage``, with functions that see traced values."""
 
+from .._mirrors import mirror
 from ..rules.rulesets.scipy import ndimage as _rules
-from ._mirrors import mirror
 
 mirror(__name__, "scipy.ndimage", _rules)

@@ -20,8 +20,8 @@ array([-2.25, -4.  , -2.25])
 
 import importlib
 
+from ..._mirrors import mirror
 from ...rules.rulesets.scipy import sparse as _rules
-from .._mirrors import mirror
 
 mirror(__name__, "scipy.sparse", _rules)
 csgraph, linalg = (  # in place of SciPy's own

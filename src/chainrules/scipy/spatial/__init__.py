@@ -2,8 +2,8 @@
 
 import importlib as _importlib
 
+from ..._mirrors import mirror
 from ...rules.rulesets.scipy import spatial as _rules
-from .._mirrors import mirror
 
 mirror(__name__, "scipy.spatial", _rules)
 for _name in ("distance", "transform"):  # in place of SciPy's own

@@ -1,4 +1,4 @@
-"""How a module of SciPy is shown with functions that see traced values.
+"""How a module of SciPy, or of Python's, is shown with functions that see traced values.
 
 A function is shown by one that asks the rules of the original first. What cannot be followed by its
 calls alone, as a class or a distribution, has a stand-in of its own in the rules of the family:
@@ -12,8 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..config import MissingRuleError, user_line
-from ..rules import innermost, seen
+from .config import MissingRuleError, user_line
+from .rules import innermost, seen
 
 
 def mirror(name: str, original: str, rules: Any) -> None:

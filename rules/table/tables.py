@@ -115,6 +115,7 @@ class RuleTable:
         self._entry(f).add(types, None, rule)
 
     def _entry(self, f: Any) -> Methods:
+        f = getattr(f, "__shows__", f)
         load_rules_of(f)  # which would replace this one otherwise, when they are loaded
         table: dict = self.methods
         key = f

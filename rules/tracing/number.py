@@ -20,7 +20,7 @@ from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
-from .refusals import KEEP, SIZES, describe, lose_array, lose_complex, lose_number, lost, lost_to
+from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
@@ -131,6 +131,8 @@ class TracedNumber(Traced):
                 return self.level.binary(ufunc, ufunc, *inputs)
             if len(inputs) == 1:
                 return self.level.unary(ufunc, ufunc, self)
+        if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
+            refuse_compiled(self, ufunc)
         f = ufunc if method == "__call__" else getattr(ufunc, method)
         if method == "reduceat" and len(inputs) > 1:
             kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
@@ -217,7 +219,7 @@ class TracedNumber(Traced):
     # ---- ways out of tracing ----
 
     __float__ = lost_to("float(x), buffer[i] = x, or a function of the math module", KEEP)
-    __int__ = lost("int(x)", "keep the traced value, or np.floor(x)")
+    __int__ = lost_to("int(x)", "keep the traced value, or np.floor(x)")
     __complex__ = lost_to("complex(x)", "keep the traced value, or x + 0j")
     __index__ = lost("an index or a size", SIZES)
 
@@ -238,10 +240,7 @@ class TracedNumber(Traced):
         raise IndexError("invalid index to scalar variable.")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        if dtype is not None and np.dtype(dtype) != OBJECT:
-            (lose_array if hasattr(self, "__len__") else lose_number)(self)
-        if np.iscomplexobj(value(self)):
-            lose_complex(self)
+        refuse_array(self, dtype)
         return as_object_array(self)
 
     def item(self, *index: Any) -> Any:

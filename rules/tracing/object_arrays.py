@@ -6,6 +6,7 @@ rightly. Where such an array meets a traced one, or leaves the function, it beco
 """
 
 import re
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def _healed(x: Any) -> Any:
             return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
         if not holds_traced(x):
             return x
-        return array_of(x.tolist()) if x.ndim else np.reshape(x.item(), ())
+        return array_of(x.tolist()) if x.ndim else np.copy(x.item())
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
@@ -171,6 +172,7 @@ def explain(error: Exception) -> None:
     elif _SIGNS.search(message):
         met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
     else:
+        _note_traced_argument(error)
         return
     where, called, names = raised_at(error)
     if called.startswith("scipy."):
@@ -180,13 +182,28 @@ def explain(error: Exception) -> None:
     ) from error
 
 
+def _note_traced_argument(error: Exception) -> None:
+    """Add to an error of SciPy's, in a function that the user called with a traced value."""
+    _, called, names = raised_at(error)
+    trace = error.__traceback__
+    while trace is not None and _module(trace).partition(".")[0] != "scipy":
+        trace = trace.tb_next
+    if trace is None or not called.startswith("scipy."):
+        return
+    if innermost(tuple(trace.tb_frame.f_locals.values())) is not None:
+        error.add_note(f"{called} cannot follow a traced value.\n  {of_scipy(called, names)}")
+
+
+def _module(trace: TracebackType) -> str:
+    return trace.tb_frame.f_globals.get("__name__", "")
+
+
 def _raised_by_a_write(error: ValueError) -> bool:
     """Say whether a write into a traced array was refused, as NumPy refuses it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    module = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
-    return module.startswith("chainrules.")
+    return trace is not None and _module(trace).startswith("chainrules.")
 
 
 def _explain_cycle(error: RecursionError) -> None:
@@ -213,12 +230,17 @@ def _names_traced(message: str) -> bool:
 # Whose errors they are: one of a class of the user's says what the user wants to say.
 _RAISERS = ("builtins", "ctypes", "numpy")
 # What NumPy says where it hides our message, and other code of a number it does not know.
-_EXITS = re.compile("Error setting single item of array|is not JSON serializable|REFS_OK")
+_EXITS = re.compile(
+    "Error setting single item of array|is not JSON serializable|REFS_OK|"
+    "incompatible function arguments|No matching signature found"  # pybind11, Cython
+)
+_ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
 # What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
 _SIGNS = re.compile(
     r"object array|dtype\('O'\)|dtype object|type object(?! ')|type 'object'|ObjectDType|"
     "Python object|not supported for the input types|has no callable|does not have an identity|"
-    "not inexact|unsupported data types in input|isn't a view"
+    "not inexact|unsupported data types in input|isn't a view|"
+    rf"'(float|int|complex)' object has no attribute '({'|'.join(_ENTRYWISE)})'"
 )
 _KEEP = (
     "keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "

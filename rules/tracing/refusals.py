@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...config import LostDerivativeError, user_line
+from ..signatures import name_of
 from .asked import asked
 from .level import Traced, value
+from .running import refused
 
 
 def describe(x: Any) -> str:
@@ -40,11 +42,18 @@ def lost_by(x: Any, what: str, instead: str) -> LostDerivativeError:
     )
 
 
-def lost_to(what: str, instead: str) -> Callable:
-    """As ``lost``, for methods that much asks for: what it was, the user's line may tell."""
+def lost_to(what: str, instead: str, *, number: bool = True) -> Callable:
+    """As ``lost``, for methods that much asks for: what it was, the user's line may tell.
+
+    That it refused is noted where plain values would have given what was asked for: of many
+    numbers, or a complex one, Python makes no ``number``.
+    """
 
     def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        raise lost_by(self, *(asked() or (what, instead)))
+        error = lost_by(self, *(asked() or (what, instead)))
+        x = value(self)
+        fails = number and (np.size(x) != 1 or np.iscomplexobj(x))
+        raise error if fails else refused(error)
 
     return lose
 
@@ -65,11 +74,30 @@ STACK = """leave out the dtype, or let the traced value be seen:
 TO_ARRAY = "np.array, np.asarray or a function that is not NumPy's"
 SIZES = """pass integers beside the differentiated arguments, or as fields of an object: there
     they are constants, and so are tuples of integers; in a list or a dict they are not"""
-lose_array, lose_number = lost_to(TO_ARRAY, STACK), lost_to(TO_ARRAY, KEEP)
+_lose_array = lost_to(TO_ARRAY, STACK, number=False)
+_lose_number = lost_to(TO_ARRAY, KEEP, number=False)
+
+
+def refuse_compiled(x: Any, f: Any) -> None:
+    """Refuse a call of what numba.vectorize compiled, which passes for a ufunc."""
+    raise lost_by(
+        x,
+        f"{name_of(f)}, which is compiled,",
+        'cr.adopt("its module") and call it there by its name: then its Python runs instead',
+    )
+
 
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.
-lose_complex = lost(
+_lose_complex = lost(
     "np.array, np.asarray or a function that is not NumPy's, of complex numbers,",
     "write cr.array([z, w]) or np.stack([z, w]) instead of np.array([z, w]); z itself instead of "
     "np.asarray(z)",
 )
+
+
+def refuse_array(x: Any, dtype: Any) -> None:
+    """Refuse to make an array of plain numbers of ``x``."""
+    if dtype is not None and np.dtype(dtype) != object:
+        (_lose_array if hasattr(x, "__len__") else _lose_number)(x)
+    if np.iscomplexobj(value(x)):
+        _lose_complex(x)

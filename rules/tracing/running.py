@@ -8,8 +8,11 @@ nothing of it counts.
 
 import contextvars
 import os
+import sys
 import weakref
-from types import TracebackType
+from types import FrameType, TracebackType
+
+from ...config import ChainRulesError, LostDerivativeError
 
 _innermost: contextvars.ContextVar = contextvars.ContextVar("chainrules_running", default=None)
 # In a child process nobody waits for the transform that its parent was in.
@@ -26,12 +29,39 @@ def is_running() -> bool:
     return reference is not None and reference() is not None
 
 
-class running:  # noqa: N801 - a context manager that reads as a phrase
-    """``with running(): y = f(*traced)``; nests."""
+def refused(error: LostDerivativeError) -> LostDerivativeError:
+    """Note, for the run under way, that a plain number was asked for and refused: ``error``.
 
-    __slots__ = ("__weakref__", "token")
+    Where ``except`` lets the function go on without it, plain numbers would have taken another
+    way, so that the run must not end as if nothing had been. A log of what was done may do without.
+    """
+    run = None if (reference := _innermost.get()) is None else reference()
+    if run is not None and not _logs(sys._getframe(1)):
+        run.error = error
+    return error
+
+
+def _logs(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "logging":
+            return True
+        frame = frame.f_back
+    return False
+
+
+class running:  # noqa: N801 - a context manager that reads as a phrase
+    """``with running(): y = f(*traced)``; nests.
+
+    Raises
+    ------
+    LostDerivativeError
+        At the end, if ``f`` went on after a traced value had refused to be a plain number.
+    """
+
+    __slots__ = ("__weakref__", "error", "token")
 
     def __enter__(self) -> None:
+        self.error: LostDerivativeError | None = None
         self.token = _innermost.set(weakref.ref(self))
 
     def __exit__(
@@ -41,3 +71,11 @@ class running:  # noqa: N801 - a context manager that reads as a phrase
         traceback: TracebackType | None,
     ) -> None:
         _innermost.reset(self.token)
+        ours = isinstance(error, ChainRulesError) or isinstance(
+            getattr(error, "__cause__", None), ChainRulesError
+        )
+        if self.error is None or ours or not (error is None or isinstance(error, Exception)):
+            return
+        raise LostDerivativeError(f"something hid this error, and went on: {self.error}") from (
+            error or self.error
+        )

@@ -19,60 +19,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 from typing import Any
 
-import numpy as np
-
-from .rules import Traced, as_dtype, is_traced, value
+from ._numbers import Complex, Float
+from .rules import Traced, is_traced, value
 from .rules.tracing.asked import adopted
-
-
-class _Seeing(type):
-    """The class of ``float`` and ``complex`` as adopted modules have them.
-
-    They are the builtins to all who ask, but for ``type(x) is float``: write ``isinstance``.
-    """
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        for x in args:
-            if isinstance(x, Traced):
-                return cls.of_traced(*args)  # type: ignore[attr-defined]
-        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, cls.__base__)  # type: ignore[arg-type]
-
-    def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, cls.__base__)  # type: ignore[arg-type]
-
-    def __eq__(cls, other: Any) -> bool:
-        return True if other is cls or other is cls.__base__ else NotImplemented
-
-    def __hash__(cls) -> int:
-        return hash(cls.__base__)
-
-    def __repr__(cls) -> str:
-        return repr(cls.__base__)
-
-
-class Float(builtins.float, metaclass=_Seeing):
-    """``float``, which keeps traced numbers traced."""
-
-    dtype = np.dtype(builtins.float)  # for np.zeros(3, dtype=float)
-
-    @staticmethod
-    def of_traced(x: Any) -> Any:
-        number = np.reshape(x, ())[()] if builtins.hasattr(x, "__len__") else x
-        return as_dtype(number, builtins.float)
-
-
-class Complex(builtins.complex, metaclass=_Seeing):
-    """``complex``, which keeps traced numbers traced."""
-
-    dtype = np.dtype(builtins.complex)
-
-    @staticmethod
-    def of_traced(real: Any, imag: Any = 0.0) -> Any:
-        number = real + 1j * imag
-        return as_dtype(number, builtins.complex)
 
 
 def has_attribute(x: Any, name: str, /) -> bool:
@@ -92,7 +41,7 @@ def mirror_of(part: Any) -> Any:
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
-    if type(part).__module__.partition(".")[0] == "numba" and hasattr(part, "py_func"):
+    if type(part).__module__.partition(".")[0] == "numba":
         return _in_python(part)
     if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
@@ -143,11 +92,20 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
 
 def _in_python(compiled: Any) -> Any:
     """Return what runs the Python of a function that numba compiles, where a value is traced."""
+    if hasattr(compiled, "accumulate"):  # by numba.vectorize, as a ufunc
+        vectorized = importlib.import_module(".numpy", __package__).vectorize(compiled.__wrapped__)
 
-    @functools.wraps(compiled.py_func)
+        def python(*args: Any) -> Any:
+            return vectorized(*args)[()]  # as of a ufunc, a number where there are no axes
+
+    elif callable(getattr(compiled, "py_func", None)):
+        python = compiled.py_func
+    else:
+        return None
+
+    @functools.wraps(compiled)
     def calls(*args: Any, **kwargs: Any) -> Any:
-        followed = is_traced((args, kwargs))
-        return (compiled.py_func if followed else compiled)(*args, **kwargs)
+        return (python if is_traced((args, kwargs)) else compiled)(*args, **kwargs)
 
     return calls
 
@@ -158,6 +116,7 @@ _lock = threading.RLock()
 # By the id of a module's globals: these, so that no others get their id, and what was changed.
 _changes: dict[int, tuple[dict, list[tuple[str, Any, Any]]]] = {}
 _MISSING = object()
+_SHOWN = ("numpy", "scipy", "math", "cmath")  # by modules of this package
 
 
 def _adopt_globals(names: dict) -> None:
@@ -232,10 +191,15 @@ class Adoption:
             self._modules.append(names)
 
     def _adopt(self, module: str | ModuleType) -> None:
+        name = module.__name__ if isinstance(module, ModuleType) else module
+        if name.partition(".")[0] in _SHOWN:
+            raise ValueError(
+                f"{name} needs no adoption: adopt the module that calls it, where "
+                f"chainrules.{name} then takes its place"
+            )
         if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
             self._add(vars(module))
             return
-        name = module.__name__ if isinstance(module, ModuleType) else module
         if name not in sys.modules and importlib.util.find_spec(name) is None:
             raise ModuleNotFoundError(f"there is no module {name!r} to adopt", name=name)
         with _lock:
@@ -329,6 +293,8 @@ def adopt(*modules: str | ModuleType) -> Adoption:
     ------
     ModuleNotFoundError
         If there is no module of that name.
+    ValueError
+        If it is NumPy or SciPy, which need no adoption.
 
     Notes
     -----

@@ -252,6 +252,73 @@ def test_a_compiled_function_runs_its_python_where_a_value_is_traced():
     assert made.g is compiled
 
 
+class CompiledEntrywise:
+    """What numba.vectorize makes of a function: a ufunc, but for its class."""
+
+    __module__ = "numba.np.ufunc.dufunc"
+    accumulate = None
+    __name__ = "square"
+
+    def __init__(self, f):
+        self.__wrapped__ = f
+
+    def __call__(self, x):
+        if hasattr(x, "__array_ufunc__") and not isinstance(x, np.ndarray | np.generic):
+            return x.__array_ufunc__(self, "__call__", x, casting="safe")
+        return np.square(x)
+
+
+def test_a_function_compiled_for_each_entry_runs_its_python_where_a_value_is_traced():
+    made = module("import numpy as np\n\ndef f(x):\n    return np.sum(g(x) * x)\n")
+    made.g = CompiledEntrywise(lambda x: x * x if x > 0 else x)
+    with pytest.raises(cr.LostDerivativeError, match=r"square, which is compiled, .*\n.*cr.adopt"):
+        cr.grad(made.g)(cr.ProjectTo(3.0)(3.0))
+    with cr.adopt(made):
+        assert made.f(3.0) == 27.0
+        assert cr.value_and_grad(made.f)(3.0) == (27.0, 27.0)
+        np.testing.assert_array_equal(cr.grad(made.f)(np.array([1.0, -2.0])), [3.0, -4.0])
+
+
+@pytest.mark.parametrize("name", ["numpy", "scipy", "scipy.linalg", "math"])
+def test_what_the_mirrors_show_needs_no_adoption(name):
+    with pytest.raises(ValueError, match=f"{name} needs no adoption: adopt the module that calls"):
+        cr.adopt(name)
+    with pytest.raises(ValueError, match="needs no adoption"):
+        cr.adopt(np)
+
+
+def test_a_number_of_an_array_that_has_more_is_the_error_that_python_gives():
+    made = module(
+        """
+        import numpy as np
+        def f(x):
+            try:
+                return float(x)
+            except TypeError:
+                return np.sum(x)
+        """
+    )
+    with cr.adopt(made):
+        np.testing.assert_array_equal(cr.grad(made.f)(np.ones(3)), np.ones(3))
+        assert cr.grad(made.f)(np.array(2.0)) == 1.0
+
+
+def test_an_import_inside_a_function_is_said_with_the_error_of_scipys():
+    made = module(
+        """
+        import numpy as np
+        from scipy import sparse
+        def f(x):
+            from scipy.sparse.linalg import spsolve
+            return spsolve(sparse.diags([x, x + 1]).tocsc(), np.ones(2))
+        """
+    )
+    with cr.adopt(made), pytest.raises(ValueError, match="CSC arrays") as caught:
+        cr.jacobian(made.f)(2.0)
+    assert "scipy.sparse.linalg.spsolve cannot follow a traced value" in caught.value.__notes__[0]
+    assert "import scipy at the top of the module" in caught.value.__notes__[0]
+
+
 def test_an_adoption_that_fails_leaves_nothing():
     sim = module()
     before = dict(vars(sim))

@@ -2,11 +2,13 @@
 
 import array
 import cmath
+import contextlib
 import copy
 import ctypes
 import ctypes.util
 import decimal
 import json
+import logging
 import math
 import pickle
 import statistics
@@ -549,3 +551,59 @@ def test_a_config_without_the_mode():
         cr.rrule_via_ad(Nothing(), np.sin, 1.0)
     with raises(cr.RuleError, "needs a RuleConfig"):
         cr.frule_via_ad(None, (cr.NoTangent(), 1.0), np.sin, 1.0)
+
+
+# ---- errors that the function hides ----------------------------------------------------------
+
+
+def bounded_exp(x):
+    try:
+        return math.exp(x)
+    except:  # noqa: E722 - as people write it
+        return 1e308
+
+
+def failing_exp(x):
+    return 1.0 / (bounded_exp(x) - bounded_exp(-x))
+
+
+def without_its_array(x):
+    with contextlib.suppress(TypeError):
+        return np.asarray(x, float) * 2.0
+    return x
+
+
+@pytest.mark.parametrize("transform", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (1.0,))])
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (bounded_exp, "math.exp(x)"),
+        (failing_exp, "math.exp(x)"),
+        (lambda x: cr.grad(bounded_exp)(x), "math.exp(x)"),
+        (without_its_array, "np.asarray(x, float)"),
+    ],
+)
+def test_a_refusal_that_an_except_clause_hid_is_raised_at_the_end(transform, f, what):
+    with raises(cr.LostDerivativeError, "something hid this error, and went on", what):
+        transform(f)(1.0)
+    assert cr.grad(lambda x: x * x)(1.0) == 2.0
+
+
+def test_a_refusal_that_plain_numbers_meet_as_well_is_nobodys_loss():
+    def total(x):
+        try:
+            return float(x)
+        except TypeError:
+            return np.sum(x)
+
+    np.testing.assert_array_equal(cr.grad(total)(X), np.ones(3))
+
+
+def test_a_log_may_do_without_the_number(caplog, monkeypatch):
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+
+    def square(x):
+        logging.getLogger("test").warning("x is %g", x)
+        return x * x
+
+    assert cr.grad(square)(3.0) == 6.0

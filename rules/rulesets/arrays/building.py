@@ -151,7 +151,8 @@ composed(np.atleast_3d)(for_each(as_3d))
 def broadcast_arrays(*args, subok=False):
     shape = np.broadcast_shapes(*map(np.shape, args))
     # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
-    return tuple(x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in args)
+    arrays = (x if hasattr(x, "__len__") else np.copy(x) for x in args)
+    return tuple(x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in arrays)
 
 
 @composed(np.meshgrid)

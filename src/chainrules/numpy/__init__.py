@@ -1,9 +1,9 @@
-"""NumPy, with creation functions, ``vectorize`` and series that see traced values.
+"""NumPy, with functions that see traced values where NumPy gives a tracer no say.
 
 ``from chainrules import numpy as np`` is NumPy's own namespace but for the names defined here:
-NumPy gives a tracer no say in ``np.array([x, y])``, ``np.full(n, x)`` or ``np.vectorize(f)(x)``,
-nor in the roots and fits of ``np.polynomial``. Arrays that are made to be filled, such as
-``np.zeros(n)``, take traced values here.
+``np.array([x, y])``, ``np.full(n, x)``, ``np.float64(x)``, ``np.vectorize(f)(x)`` and the series of
+``np.polynomial`` keep what is traced; so do functions of arrays that are given a list of traced
+numbers instead. Arrays that are made to be filled, such as ``np.zeros(n)``, take traced values.
 
 Examples
 --------
@@ -13,42 +13,33 @@ Examples
 array([1., 1.])
 """
 
-import functools
 import importlib
 import sys
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as _numpy
 
 from .. import _rulesets
+from .._numbers import SCALARS
+from .._readers import Joining, is_plain, readers
 from ..rules import array_of, as_dtype, innermost, is_traced, value
-from ..rules.engines.buffers import buffer, buffer_if_new
+from ..rules.engines.buffers import buffer
 from ..rules.tracing.object_arrays import healed
 from ..rules.tracing.running import a_run
 
 _ALWAYS = _numpy._CopyMode.ALWAYS
-_NUMBERS = frozenset({float, int, complex, bool, _numpy.float64})
-
-
-def _is_plain(x: Any) -> bool:
-    """Say at once, of a list of numbers or an array of them, that nothing in it is traced."""
-    cls = type(x)
-    if cls is list or cls is tuple:
-        return _NUMBERS.issuperset(map(type, x))
-    return x.dtype.kind != "O" if cls is _numpy.ndarray else cls in _NUMBERS
 
 
 def _as_array(x: Any) -> Any:
     """Return an array of what is traced; of a number an array without axes."""
     y = array_of(x)
-    return y if hasattr(y, "__len__") else _numpy.reshape(y, ())
+    return y if hasattr(y, "__len__") else _numpy.copy(y)
 
 
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
-    if _is_plain(object):
+    if is_plain(object):
         y = _numpy.array(object, dtype, **options)
         return y if a_run() is None else buffer(y)
     if not is_traced(object):
@@ -67,7 +58,7 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
 
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.asarray``; a traced array is returned as it is."""
-    if _is_plain(a) or not is_traced(a):
+    if is_plain(a) or not is_traced(a):
         y = _numpy.asarray(a, dtype, **options)
         return y if y is a or a_run() is None else buffer(y)
     y = _as_array(a)
@@ -110,26 +101,6 @@ def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
     return start + step * _numpy.arange(count)
 
 
-def _of_buffers(make: Callable) -> Callable:
-    @functools.wraps(make)
-    def made(*args: Any, **kwargs: Any) -> Any:
-        y = make(*args, **kwargs)
-        return y if a_run() is None else buffer_if_new(y, (args, kwargs))
-
-    return made
-
-
-# Arrays that are made to be filled, or made of others and written to.
-_MAKERS = """
-    zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
-    logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
-    column_stack fromfunction outer kron tril triu roll dot inner einsum tensordot cross where
-    cumsum cumprod diff gradient interp clip sort sum mean prod
-"""
-for _name in _MAKERS.split():
-    globals()[_name] = _of_buffers(getattr(_numpy, _name))
-
-
 def fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
     """As ``numpy.fromiter``; the entries may be traced."""
     entries = list(iterable) if count < 0 else [x for x, _ in zip(iterable, range(count))]
@@ -159,16 +130,29 @@ def _followed(module: ModuleType) -> ModuleType:
     return copy
 
 
-polynomial = _followed(_numpy.polynomial)
+def _shown(module: ModuleType) -> ModuleType:
+    """Return a copy of a module whose functions of arrays see traced values in lists."""
+    copy = ModuleType(module.__name__.replace("numpy", __name__, 1), module.__doc__)
+    names = {name: part for name, part in vars(module).items() if not name.startswith("__")}
+    vars(copy).update(names | readers(names) | {"__all__": module.__all__})
+    sys.modules[copy.__name__] = copy
+    return copy
 
-# For `from chainrules.numpy.linalg import solve`: NumPy's own modules. The stubs beside this file
-# are for type checkers.
-for _name in ("exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "random"):
+
+polynomial = _followed(_numpy.polynomial)
+linalg, fft = _shown(_numpy.linalg), _shown(_numpy.fft)
+r_, c_ = Joining(_numpy.r_), Joining(_numpy.c_)
+
+# For `from chainrules.numpy.random import default_rng`: NumPy's own modules. The stubs beside this
+# file are for type checkers.
+for _name in ("exceptions", "lib", "lib.stride_tricks", "random"):
     sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
 
-
 # All else is NumPy's, and found without a call of __getattr__, but for what NumPy loads late.
-globals().update({n: p for n, p in vars(_numpy).items() if n[0] != "_" and n not in globals()})
+_names = {name: part for name, part in vars(_numpy).items() if name[0] != "_"}
+_names |= {name: SCALARS.get(cls, cls) for name, cls in _names.items() if isinstance(cls, type)}
+_names |= readers(_names)
+globals().update({name: part for name, part in _names.items() if name not in globals()})
 
 
 def __getattr__(name: str) -> Any:

@@ -138,8 +138,10 @@ def whitened(factor, rows):
 
 
 def rows_of(x, dim):
+    """One number a row where there is one dimension; else ``x`` is a row, or rows."""
     x = number(x)
-    return np.reshape(x, (-1, dim)) if np.ndim(x) < 2 else np.reshape(x, (-1, np.shape(x)[-1]))
+    columns = np.shape(x)[-1] if np.ndim(x) > 1 or (np.ndim(x) and dim > 1) else 1
+    return np.reshape(x, (-1, columns))
 
 
 def dimension(mean, cov):
@@ -154,7 +156,7 @@ def from_centre(x, mean, cov):
     """The squared distances from the mean, the logarithm of the determinant, the dimension."""
     dim = dimension(mean, cov)
     factor = factor_of(matrix(cov, dim))
-    centred = rows_of(x, dim) - (0.0 if mean is None else np.reshape(number(mean), dim))
+    centred = rows_of(x, dim) - (np.zeros(dim) if mean is None else np.reshape(number(mean), dim))
     square = whitened(factor, centred) ** 2
     return np.sum(square, axis=-1), log_det(factor), dim
 

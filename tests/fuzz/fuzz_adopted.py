@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 SETUP = (
     "from chainrules import math, numpy as np",
-    "from chainrules.adoption import Float as float",
+    "from chainrules._numbers import Float as float",
     "from chainrules.scipy import linalg",
 )
 MAKERS = """
@@ -15,10 +15,15 @@ np.zeros_like([1.0, 2.0, 3.0])|np.ones(3) * 2.0|-np.eye(2)|np.diag(np.arange(1.0
 np.concatenate([np.ones(1), np.zeros(2)])|np.array([[1.0, 2.0], [3.0, 4.0]])|np.ones(3).copy()
 np.array({x})|np.asarray({x})|np.array({x}, dtype=float)|{x} * 1.0|np.full(3, {s})
 np.array([{s}, 1.0, {s}])|np.array([[{s}, 0.5], [0.5, {s}]])|np.stack([{x}, {x}])[0]
+np.r_[{s}, 0.5, {s}]|np.r_[0.2, 0.3]|np.c_[[{s}, 0.5], [0.1, 0.2]]|np.concatenate([[{s}], [0.1, {s}]])
+np.linalg.inv([[{s}, 0.1], [0.2, 1.5]])|np.cumsum([{s}, 0.5, {s}])|np.float64([0.1, 0.2])
+np.vstack([[0.4, {s}], [1.0, 0.5]])|np.broadcast_arrays({s}, np.ones(2))[0].copy()
 """
 NUMBERS = """
 {a}.flat[0]|{s}|math.sin({s})|math.exp({s}) * 0.5|float({s})|math.hypot({s}, 1.0)|float({a}.sum())
 math.log({s} + 2.0)|math.atan2({s}, 0.7)|math.sqrt({s} * {s} + 1.0)|math.fsum([{s}, 0.5])
+np.linalg.norm([{s}, 0.5])|np.std([{s}, 0.5, 1.0])|np.float64({s})|np.median([{s}, 0.1, 0.2])
+np.linalg.det([[{s}, 0.5], [0.1, 1.0]])|np.sum([{s}, {s}])|np.interp(0.3, [0.0, 1.0], [{s}, 0.5])
 math.pow(1.0 + {s} * {s}, 0.3)|np.sum({a})|linalg.det(np.eye(2) * {s} + 0.5)
 """
 WRITES = """

@@ -19,6 +19,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 from typing import Any
 
+import numpy as np
+
 from ._numbers import Complex, Float
 from .rules import Traced, is_traced, value
 from .rules.tracing.asked import adopted
@@ -43,9 +45,15 @@ def mirror_of(part: Any) -> Any:
         return _mirror_in_scipy(part, rest.partition(".")[0])
     if type(part).__module__.partition(".")[0] == "numba":
         return _in_python(part)
+    if type(part) is np.random.Generator:
+        return _numpy().random.default_rng(part)  # of the same stream
     if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
     return None
+
+
+def _numpy() -> Any:
+    return importlib.import_module(".numpy", __package__)
 
 
 def _module_of(part: Any) -> str:
@@ -93,7 +101,7 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
 def _in_python(compiled: Any) -> Any:
     """Return what runs the Python of a function that numba compiles, where a value is traced."""
     if hasattr(compiled, "accumulate"):  # by numba.vectorize, as a ufunc
-        vectorized = importlib.import_module(".numpy", __package__).vectorize(compiled.__wrapped__)
+        vectorized = _numpy().vectorize(compiled.__wrapped__)
 
         def python(*args: Any) -> Any:
             return vectorized(*args)[()]  # as of a ufunc, a number where there are no axes

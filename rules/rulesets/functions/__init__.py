@@ -1,3 +1,3 @@
-"""Rules for functions of functions, which call back, and for Python's math."""
+"""Rules for functions of functions, which call back, for Python's math, and for samples."""
 
-from . import checkpoint, folds, map, math, scan, sequences, vectorized
+from . import checkpoint, folds, map, math, random, scan, sequences, vectorized

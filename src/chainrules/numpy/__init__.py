@@ -130,22 +130,23 @@ def _followed(module: ModuleType) -> ModuleType:
     return copy
 
 
-def _shown(module: ModuleType) -> ModuleType:
-    """Return a copy of a module whose functions of arrays see traced values in lists."""
+def _shown(module: ModuleType, instead: Any) -> ModuleType:
+    """Return a copy of a module with what ``instead`` makes of its names."""
     copy = ModuleType(module.__name__.replace("numpy", __name__, 1), module.__doc__)
     names = {name: part for name, part in vars(module).items() if not name.startswith("__")}
-    vars(copy).update(names | readers(names) | {"__all__": module.__all__})
+    vars(copy).update(names | instead(names) | {"__all__": module.__all__})
     sys.modules[copy.__name__] = copy
     return copy
 
 
 polynomial = _followed(_numpy.polynomial)
-linalg, fft = _shown(_numpy.linalg), _shown(_numpy.fft)
+linalg, fft = _shown(_numpy.linalg, readers), _shown(_numpy.fft, readers)
+random = _shown(_numpy.random, lambda _: _rulesets.functions.random.INSTEAD)
 r_, c_ = Joining(_numpy.r_), Joining(_numpy.c_)
 
-# For `from chainrules.numpy.random import default_rng`: NumPy's own modules. The stubs beside this
-# file are for type checkers.
-for _name in ("exceptions", "lib", "lib.stride_tricks", "random"):
+# For `from chainrules.numpy.lib import stride_tricks`: NumPy's own modules. (The stubs beside this
+# file are for type checkers.)
+for _name in ("exceptions", "lib", "lib.stride_tricks"):
     sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
 
 # All else is NumPy's, and found without a call of __getattr__, but for what NumPy loads late.

@@ -1,0 +1,131 @@
+"""Samples of ``np.random`` as functions of their parameters, along the path.
+
+The random numbers that a sample is made of do not depend on its parameters: drawn once more from
+where the generator stood, without parameters, they give the sample by a formula, and its slope.
+"""
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....config import LostDerivativeError, user_line
+from ... import innermost, value
+from ..arrays.numpys_own import with_values
+
+
+def moved(noise, loc=0.0, scale=1.0):
+    return loc + scale * noise
+
+
+def scaled(noise, scale=1.0):
+    return scale * noise
+
+
+def between(noise, low=0.0, high=1.0):
+    return low + (high - low) * noise
+
+
+def lognormal(noise, mean=0.0, sigma=1.0):
+    return np.exp(mean + sigma * noise)
+
+
+def weibull(noise, a):
+    return noise ** (1 / a)
+
+
+def pareto(noise, a):
+    return np.expm1(noise / a)
+
+
+def power(noise, a):
+    return (-np.expm1(-noise)) ** (1 / a)
+
+
+# By the method that draws with parameters: the one that draws without, and the formula.
+SAMPLES: dict[str, tuple[str, Callable]] = {
+    "normal": ("standard_normal", moved),
+    "laplace": ("laplace", moved),
+    "logistic": ("logistic", moved),
+    "gumbel": ("gumbel", moved),
+    "uniform": ("random", between),
+    "exponential": ("standard_exponential", scaled),
+    "rayleigh": ("rayleigh", scaled),
+    "lognormal": ("standard_normal", lognormal),
+    "weibull": ("standard_exponential", weibull),
+    "pareto": ("standard_exponential", pareto),
+    "power": ("standard_exponential", power),
+}
+
+
+def seeing(name: str, draw: Callable) -> Callable:
+    """Return ``draw(generator, ...)``, a method of this name, which sees traced parameters."""
+    without, formula = SAMPLES[name]
+    *_, last = inspect.signature(formula).parameters.values()
+    named = inspect.Parameter("size", last.kind, default=None)
+    parameters = list(inspect.signature(formula).parameters.values())[1:]
+    signature = inspect.Signature([*parameters, named])
+
+    @functools.wraps(draw)
+    def drawn(generator: Any, *args: Any, **kwargs: Any) -> Any:
+        if innermost((*args, *kwargs.values())) is None:
+            return draw(generator, *args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
+        given.pop("size", None)
+        twin = copy.deepcopy(generator)
+        own = draw(generator, *value(args), **value(kwargs))
+        y = formula(getattr(twin, without)(size=np.shape(own) or None), **given)
+        if not np.allclose(value(y), own, rtol=1e-6, atol=1e-12, equal_nan=True):
+            raise LostDerivativeError(
+                f"{name} drew other numbers when it drew once more, in {user_line()}.\n"
+                "  is the generator used by another thread meanwhile? give each its own"
+            )
+        return with_values(y, own)
+
+    return drawn
+
+
+class _Seeing(type):
+    """Instances of the class that it is made from count as its instances."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, cls.__base__)  # type: ignore[arg-type]
+
+
+def _class(cls: type) -> Any:
+    methods: dict = {name: seeing(name, getattr(cls, name)) for name in SAMPLES}
+    return _Seeing(cls.__name__, (cls,), methods | {"__doc__": cls.__doc__})
+
+
+Generator, RandomState = _class(np.random.Generator), _class(np.random.RandomState)
+
+
+@functools.wraps(np.random.default_rng)
+def default_rng(seed: Any = None) -> Any:
+    return seen(np.random.default_rng(seed))
+
+
+def seen(generator: Any) -> Any:
+    """Return a generator that draws from the same stream, and sees traced parameters."""
+    plain = type(generator) is np.random.Generator
+    return Generator(generator.bit_generator) if plain else generator
+
+
+def of_the_module(name: str) -> Callable:
+    """Return a function of ``np.random``, which draws from one state for the whole process."""
+    draw = getattr(np.random, name)
+    drawn = seeing(name, lambda state, *args, **kwargs: draw(*args, **kwargs))
+
+    @functools.wraps(draw)
+    def draws(*args: Any, **kwargs: Any) -> Any:
+        return drawn(draw.__self__, *args, **kwargs)
+
+    return draws
+
+
+INSTEAD: dict[str, Any] = {name: of_the_module(name) for name in SAMPLES}
+INSTEAD |= {"Generator": Generator, "RandomState": RandomState, "default_rng": default_rng}
+REFUSED: dict[str, tuple[str, str]] = {}

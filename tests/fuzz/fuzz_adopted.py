@@ -17,7 +17,8 @@ np.array({x})|np.asarray({x})|np.array({x}, dtype=float)|{x} * 1.0|np.full(3, {s
 np.array([{s}, 1.0, {s}])|np.array([[{s}, 0.5], [0.5, {s}]])|np.stack([{x}, {x}])[0]
 np.r_[{s}, 0.5, {s}]|np.r_[0.2, 0.3]|np.c_[[{s}, 0.5], [0.1, 0.2]]
 np.linalg.inv([[{s}, 0.1], [0.2, 1.5]])|np.cumsum([{s}, 0.5, {s}])|np.float64([0.1, 0.2])
-np.concatenate([[{s}], [0.1, {s}]])|np.vstack([[0.4, {s}], [1.0, 0.5]])|np.broadcast_arrays({s}, np.ones(2))[0].copy()
+np.concatenate([[{s}], [0.1, {s}]])|np.vstack([[0.4, {s}], [1.0, 0.5]])
+np.broadcast_arrays({s}, np.ones(2))[0].copy()
 """
 NUMBERS = """
 {a}.flat[0]|{s}|math.sin({s})|math.exp({s}) * 0.5|float({s})|math.hypot({s}, 1.0)|float({a}.sum())

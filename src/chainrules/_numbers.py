@@ -12,12 +12,15 @@ import numpy as np
 from .rules import Traced, as_dtype, value
 
 
+_PLAIN = frozenset({builtins.float, int, str, np.float64, np.ndarray})
+
+
 class _Seeing(type):
     """The class of these classes: each has the class that it stands for as its base."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         for x in args:
-            if isinstance(x, Traced):
+            if type(x) not in _PLAIN and isinstance(x, Traced):
                 return cls.of_traced(*args)  # type: ignore[attr-defined]
         return cls.__base__(*args, **kwargs)  # type: ignore[misc]
 

@@ -105,4 +105,5 @@ class Joining:
         return len(self._join)
 
     def __getitem__(self, key: Any) -> Any:
-        return buffer(healed(self._join[key]))
+        y = self._join[key]
+        return y if a_run() is None else buffer(healed(y))

@@ -61,6 +61,9 @@ SAMPLES: dict[str, tuple[str, Callable]] = {
 }
 
 
+PLAIN = frozenset({float, int, tuple, np.float64, np.ndarray})
+
+
 def seeing(name: str, draw: Callable) -> Callable:
     """Return ``draw(generator, ...)``, a method of this name, which sees traced parameters."""
     without, formula = SAMPLES[name]
@@ -71,7 +74,8 @@ def seeing(name: str, draw: Callable) -> Callable:
 
     @functools.wraps(draw)
     def drawn(generator: Any, *args: Any, **kwargs: Any) -> Any:
-        if innermost((*args, *kwargs.values())) is None:
+        plain = not kwargs and PLAIN.issuperset(map(type, args))
+        if plain or innermost((*args, *kwargs.values())) is None:
             return draw(generator, *args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
         given.pop("size", None)

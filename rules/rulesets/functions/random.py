@@ -74,8 +74,13 @@ def seeing(name: str, draw: Callable) -> Callable:
 
     @functools.wraps(draw)
     def drawn(generator: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = not kwargs and PLAIN.issuperset(map(type, args))
-        if plain or innermost((*args, *kwargs.values())) is None:
+        for x in args:
+            if type(x) not in PLAIN:
+                break
+        else:
+            if not kwargs:  # so it is nearly always: at once
+                return draw(generator, *args)
+        if innermost((*args, *kwargs.values())) is None:
             return draw(generator, *args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
         given.pop("size", None)

@@ -236,3 +236,24 @@ def test_medians_of_empty_rows():
             y, pullback = cr.vjp(lambda x, f=f: f(x, axis=(-1,)), x)
             np.testing.assert_array_equal(f(x, axis=-1), y)
             assert pullback(np.ones(3))[0].shape == (3, 0)
+
+
+@pytest.mark.parametrize("ufunc", [np.mod, np.subtract, np.divide, np.add, np.maximum])
+def test_a_ufuncs_reduction_of_one_row_is_no_view_of_it(ufunc):
+    def f(x):
+        y = ufunc.reduce(x)
+        x[...] = 0.5
+        return y
+
+    x = np.array([[1.3, 0.3, 0.8]])
+    same(f(x.copy()), cr.vjp(f, x)[0])
+    same(f(x.copy()), cr.jvp(f, (x,), (x,))[0])
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), np.float32(0.7), np.array(0.7)], ids=repr)
+def test_an_array_of_one_number_is_an_array(x):
+    for f in (lambda x: np.asarray(x * x), np.array, np.asanyarray):
+        right = f(x)
+        for ours in (cr.vjp(f, x)[0], cr.jvp(f, (x,), (x,))[0], cr.linearize(f, x)[0]):
+            same(right, ours)
+            assert (type(right), right.dtype) == (type(ours), ours.dtype)

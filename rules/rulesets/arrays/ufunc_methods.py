@@ -105,7 +105,7 @@ def reduce_by(ufunc):
         masks = np.moveaxis(in_lanes(np.broadcast_to(where, np.shape(x)), axis), -1, 0)
         y = initial.get("initial", ufunc.identity)
         if y is None:
-            y, lanes, masks = lanes[0], lanes[1:], masks[1:]
+            y, lanes, masks = np.copy(lanes[0]), lanes[1:], masks[1:]  # NumPy gives no view
         else:
             y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(x))
         for entry, mask in zip(lanes, masks):

@@ -11,7 +11,6 @@ import numpy as np
 
 from .rules import Traced, as_dtype, value
 
-
 _PLAIN = frozenset({builtins.float, int, str, np.float64, np.ndarray})
 
 

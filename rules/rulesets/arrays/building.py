@@ -81,6 +81,8 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 def laid_out(y, given, order, copy):
     """Return ``y``, made of what was ``given``, in the memory layout ``order``."""
+    if not hasattr(y, "__len__"):
+        return np.copy(y)  # a number as an array
     flags = getattr(y, "flags", None)
     if flags is not None and order in ("C", "F"):
         fits = flags.c_contiguous if order == "C" else flags.f_contiguous

@@ -24,6 +24,7 @@ from .config import (
     AsksForBlocks,
     ChainRulesError,
     EscapedTraceError,
+    FollowsPython,
     HasForwardsMode,
     HasReverseMode,
     LostDerivativeError,
@@ -94,7 +95,7 @@ from .rules import rulesets as _rulesets
 from .rules.rulesets.functions.checkpoint import checkpoint
 from .rules.rulesets.functions.folds import accumulate, reduce
 from .rules.rulesets.functions.map import map
-from .rules.rulesets.functions.scan import scan
+from .rules.rulesets.functions.scan import loop, scan
 from .rules.rulesets.functions.sequences import unstack
 from .rules.rulesets.linalg.matrix_functions import matrix_function
 
@@ -104,6 +105,7 @@ __all__ = [
     "AsksForBlocks",
     "ChainRulesError",
     "EscapedTraceError",
+    "FollowsPython",
     "ForwardConfig",
     "HasForwardsMode",
     "HasReverseMode",
@@ -145,6 +147,7 @@ __all__ = [
     "jvp",
     "linear_rule",
     "linearize",
+    "loop",
     "map",
     "matrix_function",
     "non_differentiable",

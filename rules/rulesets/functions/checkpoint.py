@@ -90,7 +90,15 @@ def evaluate(f: Callable, args: tuple, kwargs: dict) -> Any:
     return f(*args, **kwargs)
 
 
+@primitive
+def repeat(f: Callable, args: tuple, kwargs: dict) -> Any:
+    """Do what ``evaluate`` does; that ``f`` captures the same is for the caller to see."""
+    args, kwargs = copied((args, kwargs))
+    return f(*args, **kwargs)
+
+
 @frule.register(evaluate)
+@frule.register(repeat)
 def evaluate_frule(config: HasForwardsMode, tangents, evaluate, f, args, kwargs):
     return frule_via_ad(config, (NoTangent(), *tangents[1:]), call, f, args, kwargs)
 
@@ -107,7 +115,8 @@ def evaluate_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
     return y, evaluate_pullback
 
 
-def repeat_rrule(config: Any, evaluate: Any, f: Any, args: tuple, kwargs: dict) -> tuple:
+@rrule.register(repeat)
+def repeat_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
     """Keep the arguments only, and evaluate again in the pullback, which must repeat the value."""
     line = user_line()
     y = evaluate(f, args, kwargs)

@@ -3,10 +3,19 @@
 That takes a quarter of the time of a call back at every step, and gives the same.
 """
 
+import inspect
 from collections.abc import Callable
+from inspect import Parameter
 from typing import Any
 
-from ....config import frule_via_ad, rrule_via_ad
+from ....config import (
+    AllOf,
+    FollowsPython,
+    HasForwardsMode,
+    HasReverseMode,
+    frule_via_ad,
+    rrule_via_ad,
+)
 from ... import NoTangent, call, frule, rrule
 from ...tracing.funnel import is_primitive
 
@@ -23,11 +32,32 @@ def asked(f: Callable) -> Callable:
     return asked_f
 
 
-def push_body(config: Any, tangents: tuple, body: Callable, *args: Any) -> tuple:
-    """Push the tangents of ``args``, after that of the function itself, through ``body``."""
-    return frule_via_ad(config, (NoTangent(), *tangents[1 : 1 + len(args)]), body, *args)
+def handed_whole(function: Callable, body: Callable) -> None:
+    """Let engines that follow Python answer calls of ``function`` through ``body``."""
+    pushed_whole(function, body)
+
+    def whole_rrule(config, function, *args, **options):
+        return rrule_via_ad(config, body, *args, **options)
+
+    rrule.register(function)(_like(body, whole_rrule, HasReverseMode))
 
 
-def record_body(config: Any, body: Callable, *args: Any) -> tuple[Any, Callable]:
-    """Evaluate ``body``, and return what it gives, and its pullback, which is a rule's."""
-    return rrule_via_ad(config, body, *args)
+def pushed_whole(function: Callable, body: Callable) -> None:
+    """Let engines that follow Python answer calls of ``function`` through ``body``, forwards."""
+
+    def whole_frule(config, tangents, function, *args, **options):
+        return frule_via_ad(config, (NoTangent(), *tangents[1:]), body, *args, **options)
+
+    frule.register(function)(_like(body, whole_frule, HasForwardsMode, "tangents"))
+
+
+def _like(body: Callable, rule: Any, trait: type, *names: str) -> Callable:
+    """Give ``rule`` the parameters of ``body``, after those that every rule has."""
+    traits: Any = AllOf[trait, FollowsPython]
+    config = Parameter("config", Parameter.POSITIONAL_OR_KEYWORD, annotation=traits)
+    first = [config, *[config.replace(name=n, annotation=Parameter.empty) for n in names]]
+    function = config.replace(name="function_", annotation=Parameter.empty)
+    parameters = inspect.signature(body).parameters.values()
+    rest = [p.replace(annotation=Parameter.empty) for p in parameters]
+    rule.__signature__ = inspect.Signature([*first, function, *rest])
+    return rule

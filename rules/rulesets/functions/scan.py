@@ -37,7 +37,7 @@ from ... import (
     is_traced,
     rrule,
 )
-from .bodies import asked, push_body, record_body
+from .bodies import asked, pushed_whole
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
 from .sequences import (
@@ -235,13 +235,6 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
     return (copied(carry), gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
 
 
-@frule.register(scan)
-def followed_scan_frule(
-    config: AllOf[HasForwardsMode, FollowsPython], tangents, scan, f, carry, xs, segment=None
-):
-    return push_body(config, tangents, steps, f, carry, xs)
-
-
 @rrule.register(scan)
 def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None):
     items = list(xs)
@@ -267,13 +260,16 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None):
     return (copied(carry), gather(ys, stack, xs)), scan_pullback
 
 
+pushed_whole(scan, steps)
+
+
 @rrule.register(scan)
 def followed_scan_rrule(
     config: AllOf[HasReverseMode, FollowsPython], scan, f, carry, xs, segment=None
 ):
     segment = steps_in_segment(len(xs), segment)
     if len(xs) <= segment:
-        return record_body(config, steps, f, carry, xs)
+        return rrule_via_ad(config, steps, f, carry, xs)
     unchanged = Unchanged(f)
 
 
@@ -287,7 +283,7 @@ def followed_scan_rrule(
         carry, ys = steps(f, carry, xs[last:])
         return carry, joined([*pieces, ys])
 
-    y, pullback = record_body(config, in_segments, f, carry, xs)
+    y, pullback = rrule_via_ad(config, in_segments, f, carry, xs)
 
     def followed_scan_pullback(ybar):
         unchanged.check()

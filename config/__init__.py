@@ -16,6 +16,7 @@ from .config import (
 from .errors import (
     ChainRulesError,
     EscapedTraceError,
+    InaccurateDerivativeError,
     LostDerivativeError,
     MissingDerivativeError,
     MissingRuleError,
@@ -36,6 +37,7 @@ __all__ = [
     "FollowsPython",
     "HasForwardsMode",
     "HasReverseMode",
+    "InaccurateDerivativeError",
     "LostDerivativeError",
     "MissingDerivativeError",
     "MissingRuleError",

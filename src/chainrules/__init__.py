@@ -27,6 +27,7 @@ from .config import (
     FollowsPython,
     HasForwardsMode,
     HasReverseMode,
+    InaccurateDerivativeError,
     LostDerivativeError,
     MissingDerivativeError,
     MissingRuleError,
@@ -60,7 +61,6 @@ from .rules import (
     non_differentiable,
     not_implemented,
     opt_out,
-    primitive,
     rrule,
     reduction_rule,
     scalar_rule,
@@ -72,6 +72,7 @@ from .rules import (
 )
 from .rules import array_of as array
 from .rules.tracing.stop import value
+from .black_boxes import primitive
 
 # Derivatives, forward and reverse.
 from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
@@ -109,6 +110,7 @@ __all__ = [
     "ForwardConfig",
     "HasForwardsMode",
     "HasReverseMode",
+    "InaccurateDerivativeError",
     "InplaceableThunk",
     "LostDerivativeError",
     "MissingDerivativeError",

@@ -272,7 +272,6 @@ def followed_scan_rrule(
         return rrule_via_ad(config, steps, f, carry, xs)
     unchanged = Unchanged(f)
 
-
     def in_segments(f, carry, xs):
         """Do what ``steps`` does, such that one segment is recorded at a time."""
         pieces = []

@@ -5,7 +5,6 @@ differences or by a complex step, with an estimate of their error; or the user g
 """
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast, overload
 
@@ -148,7 +147,8 @@ def primitive(
             f"{f.__name__} is a class, and only functions have a Jacobian.\n"
             "  write primitive for a function that calls it"
         )
-    jacobians = given_by(jac) if jac is not None else Slopes(cast(str, derivative), tolerance)
+    method = cast(str, derivative)
+    jacobians = given_by(jac, f) if jac is not None else Slopes(f, method, tolerance)
     return with_jacobian(_primitive(f), f, jacobians)
 
 
@@ -163,8 +163,8 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
             refuse_container(f, args[i])
         dots = [unthunk(tangents[1 + i]) for i in moving]
         if isinstance(jacobians, Slopes) and not is_traced((args, dots)):
-            return y, ProjectTo(y)(jacobians.along(f, args, options, y, moving, dots))
-        js = [jacobians(f, args, options, y, i) for i in moving]
+            return y, ProjectTo(y)(jacobians.along(args, options, y, moving, dots))
+        js = [jacobians(args, options, y, i) for i in moving]
         moved = [push(j, args[i], xdot) for j, i, xdot in zip(js, moving, dots)]
         return y, ProjectTo(y)(sum_tangents(moved))
 
@@ -176,7 +176,7 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
         def pull(i: int, ybar: Any) -> Any:
             refuse_container(f, args[i])
             if i not in known:
-                known[i] = jacobians(f, args, options, y, i)
+                known[i] = jacobians(args, options, y, i)
             xbar = np.tensordot(ybar, np.conj(known[i]), np.ndim(y))
             return ProjectTo(args[i])(xbar)
 
@@ -222,10 +222,10 @@ def refuse_container(f: Callable, x: Any) -> None:
 # ---- a Jacobian that is given --------------------------------------------------------------------
 
 
-def given_by(jac: Callable) -> Callable:
+def given_by(jac: Callable, f: Callable) -> Callable:
     """Return what gives the Jacobian in one argument, from a function that gives all of them."""
 
-    def jacobian(f: Callable, args: tuple, options: dict, y: Any, i: int) -> Any:
+    def jacobian(args: tuple, options: dict, y: Any, i: int) -> Any:
         try:
             found = jac(*args, **options)
         except (ChainRulesError, TypeError) as error:
@@ -261,29 +261,28 @@ def given_by(jac: Callable) -> Callable:
 
 
 class Slopes:
-    """Jacobians by differences or by a complex step, whose error is estimated."""
+    """Jacobians of ``f`` by differences or by a complex step, whose error is estimated."""
 
-    __slots__ = ("method", "tolerance")
+    __slots__ = ("f", "method", "tolerance")
 
-    def __init__(self, method: str, tolerance: float) -> None:
+    def __init__(self, f: Callable, method: str, tolerance: float) -> None:
+        self.f = f
         self.method = method
         self.tolerance = tolerance
 
-    def __call__(self, f: Callable, args: tuple, options: dict, y: Any, i: int) -> Any:
-        """Return the Jacobian of ``f`` in argument ``i``."""
-        return measured(self, f, args, options, value(y), i)
+    def __call__(self, args: tuple, options: dict, y: Any, i: int) -> Any:
+        """Return the Jacobian in argument ``i``."""
+        return measured(self, args, options, value(y), i)
 
-    def along(
-        self, f: Callable, args: tuple, options: dict, y: Any, moving: list, dots: list
-    ) -> Any:
-        """Return the derivative of ``f``, where arguments ``moving`` move along ``dots``."""
-        line = self.line(f, args, options, y, moving)
+    def along(self, args: tuple, options: dict, y: Any, moving: list, dots: list) -> Any:
+        """Return the derivative where arguments ``moving`` move along ``dots``."""
+        line = self.line(args, options, y, moving)
         direction = line.space.pack(tuple(dots))
         if not np.any(direction):
             return np.zeros(np.shape(y))
-        return np.reshape(self.slope(line, direction, f), np.shape(y))
+        return np.reshape(self.slope(line, direction), np.shape(y))
 
-    def line(self, f: Callable, args: tuple, options: dict, y: Any, moving: list) -> Any:
+    def line(self, args: tuple, options: dict, y: Any, moving: list) -> Any:
         from .testing.coordinates import Coordinates
         from .testing.oracle import Line
 
@@ -292,8 +291,8 @@ class Slopes:
             dtype = dtype_of(part)
             if dtype is not None and dtype.kind == "c":
                 raise TypeError(
-                    f"{name_of(f)} is given {describe(part)} or returns it, and derivatives of "
-                    f"black boxes by {self.method} are for real numbers, in {user_line()}.\n"
+                    f"{name_of(self.f)} is given {describe(part)} or returns it, and derivatives "
+                    f"of black boxes by {self.method} are for real numbers, in {user_line()}.\n"
                     "  give jac=..., or make real and imaginary parts two arguments"
                 )
 
@@ -301,13 +300,13 @@ class Slopes:
             given = list(args)
             for i, x in zip(moving, values, strict=True):
                 given[i] = x
-            return f(*given, **options)
+            return self.f(*given, **options)
 
         space = Coordinates(xs, tuple(map(np.ones_like, xs)))
         result = Coordinates(y, np.ones_like(y))
         return Line(moved, space, np.zeros(space.size), result)
 
-    def slope(self, line: Any, direction: np.ndarray, f: Callable) -> np.ndarray:
+    def slope(self, line: Any, direction: np.ndarray) -> np.ndarray:
         """Return the derivative along a direction, or raise where it cannot be trusted."""
         from .testing.complex_step import complex_step, consistent
         from .testing.oracle import QUICK, adaptive, quiet
@@ -316,7 +315,7 @@ class Slopes:
         with quiet():
             if self.method == "finite-difference":
                 found = adaptive(line)
-                self.refuse_bad(line, found, f)
+                self.refuse_bad(line, found)
                 return found.value
             exact = complex_step(line.imaginary)
             agree = exact is not None and (
@@ -324,7 +323,7 @@ class Slopes:
             )
         if exact is None or not agree:
             raise InaccurateDerivativeError(
-                f"{name_of(f)} has no derivative by a complex step, in {user_line()}: "
+                f"{name_of(self.f)} has no derivative by a complex step, in {user_line()}: "
                 + (
                     "it fails for complex numbers, or gives none that are finite.\n"
                     if exact is None
@@ -335,7 +334,7 @@ class Slopes:
             )
         return exact.value
 
-    def refuse_bad(self, line: Any, found: Any, f: Callable) -> None:
+    def refuse_bad(self, line: Any, found: Any) -> None:
         moved = line.start[line.direction != 0] / np.max(np.abs(line.direction))
         reach = max(1.0, np.max(np.abs(moved), initial=0.0))
         largest = np.max(np.abs(found.value), initial=0.0)
@@ -348,40 +347,40 @@ class Slopes:
             scale = max(scale, np.nanmax(np.abs(beside), initial=0.0) / found.step)
         if not worst <= self.tolerance * scale:  # nor where it is not a number
             raise InaccurateDerivativeError(
-                f"finite differences of {name_of(f)} may be off by {worst:.2g}, and the largest "
-                f"slope is {largest:.2g}, in {user_line()}.\n"
+                f"finite differences of {name_of(self.f)} may be off by {worst:.2g}, and the "
+                f"largest slope is {largest:.2g}, in {user_line()}.\n"
                 "  is it noisy, or of low precision, or is there a jump or a kink? give "
                 f"tolerance=... above {self.tolerance:g}, or jac=..."
             )
 
 
 @_primitive
-def measured(slopes: Slopes, f: Callable, args: tuple, options: dict, y: Any, i: int) -> Any:
-    """Return the Jacobian of ``f`` in argument ``i``, one column after the other."""
-    line = slopes.line(f, args, options, y, [i])
-    columns = [slopes.slope(line, unit, f) for unit in np.eye(line.space.size)]
+def measured(slopes: Slopes, args: tuple, options: dict, y: Any, i: int) -> Any:
+    """Return the Jacobian in argument ``i``, one column after the other."""
+    line = slopes.line(args, options, y, [i])
+    columns = [slopes.slope(line, unit) for unit in np.eye(line.space.size)]
     shape = np.shape(y) + np.shape(args[i])
     if not columns:
         return np.zeros(shape, ProjectTo(y).dtype)
     return np.reshape(np.stack(columns, axis=-1), shape).astype(ProjectTo(y).dtype)
 
 
-def no_second(f: Callable, method: str) -> Any:
+def no_second(slopes: Slopes) -> Any:
     return not_implemented(
-        f"{name_of(f)} has first derivatives by {method}, and no second ones.\n"
+        f"{name_of(slopes.f)} has first derivatives by {slopes.method}, and no second ones.\n"
         "  give jac=..., as NumPy code or as a primitive with a derivative of its own"
     )
 
 
 @frule.register(measured)
-def measured_frule(tangents, measured, slopes, f, args, options, y, i):
-    return measured(slopes, f, args, options, y, i), no_second(f, slopes.method)
+def measured_frule(tangents, measured, slopes, args, options, y, i):
+    return measured(slopes, args, options, y, i), no_second(slopes)
 
 
 @rrule.register(measured)
-def measured_rrule(measured, slopes, f, args, options, y, i):
+def measured_rrule(measured, slopes, args, options, y, i):
     def measured_pullback(ybar):
-        missing = tuple(no_second(f, slopes.method) for _ in args)
-        return NoTangent(), NoTangent(), NoTangent(), missing, NoTangent(), NoTangent(), NoTangent()
+        missing = tuple(no_second(slopes) for _ in args)
+        return NoTangent(), NoTangent(), missing, NoTangent(), NoTangent(), NoTangent()
 
-    return measured(slopes, f, args, options, y, i), measured_pullback
+    return measured(slopes, args, options, y, i), measured_pullback

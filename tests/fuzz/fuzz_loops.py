@@ -30,7 +30,8 @@ h = functools.partial(lambda u, t, s=w: t * u + s, v)
 """.splitlines()
 # Of what a step is made: of its carry c, of the number x beside it, of what is captured.
 PARTS = """
-np.sin(c * w) + x|0.5 * c * v[::-1]|np.where(c > 0.3, c * w, c ** 2 - x)|c - 0.1 * p["a"] * np.sum(c)
+np.sin(c * w) + x|0.5 * c * v[::-1]|np.where(c > 0.3, c * w, c ** 2 - x)
+c - 0.1 * p["a"] * np.sum(c)
 model(c) + x|model.twice(c)|0.5 * g(c)|np.tanh(g(c) * x)|np.tanh(power(c, 2))|0.3 * h(c) + 0.1 * x
 c * p["b"][1][0] + p["b"][0]|np.stack([c[1], np.sin(c[0] + x)])|np.tanh(c)|0.2 * w + x|c + 0.0
 cr.checkpoint(lambda d: np.tanh(d * w))(c)|cr.checkpoint(model)(c)|cr.checkpoint(g)(0.5 * c)

@@ -122,7 +122,7 @@ def opened(f: Any) -> Iterator[Callable]:
         yield copies.of(f.f)
     except ValueError as error:
         if "read-only" in str(error):
-            error.add_note(f"  {_complaint(f)}")
+            raise MutationError(_complaint(f)) from error
         raise
     if copies.were_written_to() or any(map(_differ, before, values)):
         raise MutationError(_complaint(f))

@@ -8,7 +8,7 @@ values and what ``k`` steps record, least where ``k`` is about the square root o
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,7 @@ def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[
     if len(xs) > steps_in_segment(len(xs), segment):
         f = lifted(f)
     if not is_traced(xs) and is_traced((f, carry)):
-        xs = Constants(xs)
+        xs = Constants(copied(xs))
     return call(scan, (f, carry, xs), {"segment": segment})
 
 
@@ -121,14 +121,17 @@ class Constants:
 
     __slots__ = ("items",)
 
-    def __init__(self, xs: Any) -> None:
-        self.items = copied(xs)
+    def __init__(self, items: Any) -> None:
+        self.items = items
 
     def __len__(self) -> int:
         return len(self.items)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.items[index]
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __getitem__(self, part: slice) -> "Constants":
+        return Constants(self.items[part])
 
 
 def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:

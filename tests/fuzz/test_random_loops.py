@@ -1,17 +1,11 @@
 """scan, loop and checkpoint beside the Python loops that they stand for, in nests of transforms."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
+from fuzz_loops import programs
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-
-from fuzz_loops import programs
 
 
 class Plain:

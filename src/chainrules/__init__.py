@@ -72,7 +72,6 @@ from .rules import (
 )
 from .rules import array_of as array
 from .rules.tracing.stop import value
-from .black_boxes import primitive
 
 # Derivatives, forward and reverse.
 from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
@@ -93,6 +92,7 @@ from .adoption import Adoption, adopt
 
 # The rules themselves, and the functions that come with rules of their own.
 from .rules import rulesets as _rulesets
+from .black_boxes import primitive
 from .rules.rulesets.functions.checkpoint import checkpoint
 from .rules.rulesets.functions.folds import accumulate, reduce
 from .rules.rulesets.functions.map import map

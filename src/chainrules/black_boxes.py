@@ -10,33 +10,24 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 
+from . import _rulesets
 from .config import (
-    ChainRulesError,
     InaccurateDerivativeError,
     MissingDerivativeError,
     RuleError,
     user_line,
 )
 from .rules import (
-    AbstractZero,
-    NoTangent,
     ProjectTo,
     describe,
     dtype_of,
-    frule,
-    is_perturbable_input,
     is_traced,
-    iterate_leaves,
     name_of,
-    not_implemented,
-    rrule,
-    sum_tangents,
-    thunk,
-    unthunk,
     value,
 )
 from .rules import primitive as _primitive
 
+_rules = _rulesets.functions.black_boxes
 F = TypeVar("F", bound=Callable)
 Method = Literal["finite-difference", "complex-step"]
 METHODS = ("finite-difference", "complex-step")
@@ -149,74 +140,7 @@ def primitive(
         )
     method = cast(str, derivative)
     jacobians = given_by(jac, f) if jac is not None else Slopes(f, method, tolerance)
-    return with_jacobian(_primitive(f), f, jacobians)
-
-
-def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
-    """Register the rules of ``box``, the primitive of ``f``, that go by its Jacobians."""
-
-    @frule.register(box)
-    def box_frule(tangents, box, *args, **options):
-        y = checked(f, box(*args, **options))
-        moving = [i for i, t in enumerate(tangents[1:]) if not isinstance(t, AbstractZero)]
-        for i in moving:
-            refuse_container(f, args[i])
-        dots = [unthunk(tangents[1 + i]) for i in moving]
-        if isinstance(jacobians, Slopes) and not is_traced((args, dots)):
-            return y, ProjectTo(y)(jacobians.along(args, options, y, moving, dots))
-        js = [jacobians(args, options, y, i) for i in moving]
-        moved = [push(j, args[i], xdot) for j, i, xdot in zip(js, moving, dots)]
-        return y, ProjectTo(y)(sum_tangents(moved))
-
-    @rrule.register(box)
-    def box_rrule(box, *args, **options):
-        y = checked(f, box(*args, **options))
-        known: dict[int, Any] = {}
-
-        def pull(i: int, ybar: Any) -> Any:
-            refuse_container(f, args[i])
-            if i not in known:
-                known[i] = jacobians(args, options, y, i)
-            xbar = np.tensordot(ybar, np.conj(known[i]), np.ndim(y))
-            return ProjectTo(args[i])(xbar)
-
-        def box_pullback(ybar):
-            bars = [
-                thunk(functools.partial(pull, i, ybar))
-                if any(map(is_perturbable_input, iterate_leaves(x)))
-                else NoTangent()
-                for i, x in enumerate(args)
-            ]
-            return NoTangent(), *bars
-
-        return y, box_pullback
-
-    return box
-
-
-def push(j: Any, x: Any, xdot: Any) -> Any:
-    return np.tensordot(j, xdot, np.ndim(x))
-
-
-def checked(f: Callable, y: Any) -> Any:
-    """Return ``y``, if it is a number or an array."""
-    if is_perturbable_input(y):
-        return y
-    raise TypeError(
-        f"{name_of(f)} returned {describe(y)}, and the derivative of a black box is that of a "
-        f"number or an array, in {user_line()}.\n"
-        "  return one, for example by np.concatenate"
-    )
-
-
-def refuse_container(f: Callable, x: Any) -> None:
-    """Refuse an argument that is differentiated, and is no number or array."""
-    if not is_perturbable_input(x):
-        raise TypeError(
-            f"{name_of(f)} takes {describe(x)}, and the derivative of a black box is in numbers "
-            f"and arrays, in {user_line()}.\n"
-            "  give it one array for what is differentiated: see cr.flatten"
-        )
+    return _rules.with_jacobian(_primitive(f), f, jacobians)
 
 
 # ---- a Jacobian that is given --------------------------------------------------------------------
@@ -228,7 +152,7 @@ def given_by(jac: Callable, f: Callable) -> Callable:
     def jacobian(args: tuple, options: dict, y: Any, i: int) -> Any:
         try:
             found = jac(*args, **options)
-        except (ChainRulesError, TypeError) as error:
+        except Exception as error:  # a compiled one may raise anything of a traced value
             if not is_traced(args):
                 raise
             raise MissingDerivativeError(
@@ -272,7 +196,16 @@ class Slopes:
 
     def __call__(self, args: tuple, options: dict, y: Any, i: int) -> Any:
         """Return the Jacobian in argument ``i``."""
-        return measured(self, args, options, value(y), i)
+        return _rules.measured(self, args, options, value(y), i)
+
+    def jacobian(self, args: tuple, options: dict, y: Any, i: int) -> Any:
+        """Measure the Jacobian in argument ``i``, one column after the other."""
+        line = self.line(args, options, y, [i])
+        columns = [self.slope(line, unit) for unit in np.eye(line.space.size)]
+        shape, dtype = np.shape(y) + np.shape(args[i]), ProjectTo(y).dtype
+        if not columns:
+            return np.zeros(shape, dtype)
+        return np.reshape(np.stack(columns, axis=-1), shape).astype(dtype)
 
     def along(self, args: tuple, options: dict, y: Any, moving: list, dots: list) -> Any:
         """Return the derivative where arguments ``moving`` move along ``dots``."""
@@ -352,35 +285,3 @@ class Slopes:
                 "  is it noisy, or of low precision, or is there a jump or a kink? give "
                 f"tolerance=... above {self.tolerance:g}, or jac=..."
             )
-
-
-@_primitive
-def measured(slopes: Slopes, args: tuple, options: dict, y: Any, i: int) -> Any:
-    """Return the Jacobian in argument ``i``, one column after the other."""
-    line = slopes.line(args, options, y, [i])
-    columns = [slopes.slope(line, unit) for unit in np.eye(line.space.size)]
-    shape = np.shape(y) + np.shape(args[i])
-    if not columns:
-        return np.zeros(shape, ProjectTo(y).dtype)
-    return np.reshape(np.stack(columns, axis=-1), shape).astype(ProjectTo(y).dtype)
-
-
-def no_second(slopes: Slopes) -> Any:
-    return not_implemented(
-        f"{name_of(slopes.f)} has first derivatives by {slopes.method}, and no second ones.\n"
-        "  give jac=..., as NumPy code or as a primitive with a derivative of its own"
-    )
-
-
-@frule.register(measured)
-def measured_frule(tangents, measured, slopes, args, options, y, i):
-    return measured(slopes, args, options, y, i), no_second(slopes)
-
-
-@rrule.register(measured)
-def measured_rrule(measured, slopes, args, options, y, i):
-    def measured_pullback(ybar):
-        missing = tuple(no_second(slopes) for _ in args)
-        return NoTangent(), NoTangent(), missing, NoTangent(), NoTangent(), NoTangent()
-
-    return measured(slopes, args, options, y, i), measured_pullback

@@ -1,3 +1,3 @@
 """Rules for functions of functions, which call back, and for Python's math."""
 
-from . import checkpoint, folds, map, math, scan, sequences, vectorized
+from . import black_boxes, checkpoint, folds, map, math, scan, sequences, vectorized

@@ -16,8 +16,7 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
-from ... import NoTangent, call, frule, rrule
-from ...tracing.funnel import is_primitive
+from ... import NoTangent, call, frule, is_primitive, rrule
 
 
 def asked(f: Callable) -> Callable:
@@ -53,7 +52,7 @@ def pushed_whole(function: Callable, body: Callable) -> None:
 
 def _like(body: Callable, rule: Any, trait: type, *names: str) -> Callable:
     """Give ``rule`` the parameters of ``body``, after those that every rule has."""
-    traits: Any = AllOf[trait, FollowsPython]
+    traits: Any = AllOf[trait, FollowsPython]  # type: ignore[valid-type]
     config = Parameter("config", Parameter.POSITIONAL_OR_KEYWORD, annotation=traits)
     first = [config, *[config.replace(name=n, annotation=Parameter.empty) for n in names]]
     function = config.replace(name="function_", annotation=Parameter.empty)

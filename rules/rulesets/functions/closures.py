@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from ....config import MutationError, user_line
-from ... import Engine, Traced, children, frule, name_of, rrule
+from ... import Engine, Traced, children, frule, is_primitive, name_of, rrule
 from ...containers import Children, registered
-from ...tracing.funnel import is_primitive
 
 
 class Lifted:

@@ -399,6 +399,99 @@ def test_later_changes_of_what_was_captured():
     np.testing.assert_allclose(cr.grad(f)(W), W**2 + 7 * W**6)
 
 
+class Counting:
+    """Holds what is differentiated, what counts, and what is computed once."""
+
+    def __init__(self, w):
+        self.w, self.count, self.time, self.log, self.known = w, 0, 0.0, [], None
+        self.parent = [self] if w is None else None
+
+    @functools.cached_property
+    def square(self):
+        return self.w**2
+
+    def step(self, c):
+        self.count += 1
+        self.log.append(self.count)
+        if self.known is None:
+            self.known = np.ones(2)
+        return c * self.square * self.known
+
+    def timed(self, c):
+        self.time += 0.1
+        self.count += 1
+        return c * self.w * (self.time + self.count)
+
+
+def test_objects_that_count():
+    counted = []
+
+    def f(w):
+        model = Counting(w)
+        y = cr.loop(5, model.step, w, segment=2) * cr.checkpoint(model.step)(w)
+        counted.append(
+            (model.count, len(model.log), model.known is not None, model.square is not w)
+        )
+        return np.sum(y)
+
+    np.testing.assert_allclose(cr.grad(f)(W), 14 * W**13)
+    np.testing.assert_allclose(f(W), np.sum(W**14))
+    assert [(6, 6, True)] * 2 == counted
+
+
+@pytest.mark.parametrize("segment", [2, 5])
+def test_objects_whose_state_matters(segment):
+    """The value goes on from segment to segment; it cannot be had twice, and that is an error."""
+
+    def f(w):
+        return np.sum(cr.loop(5, Counting(w).timed, w, segment=segment))
+
+    expected = f(W)
+    assert cr.jvp(f, (W,), (W,))[0] == expected
+    y, pullback = cr.vjp(f, W)
+    assert y == expected
+    if segment == 5:
+        np.testing.assert_allclose(pullback(1.0)[0], 6 * W**5 * expected / np.sum(W**6))
+    else:
+        with pytest.raises(cr.MutationError, match="gave another value"):
+            pullback(1.0)
+
+
+class Alone:
+    """Refuses to be copied."""
+
+    def __init__(self, w):
+        self.w = w
+
+    def __copy__(self):
+        return self
+
+    def step(self, c):
+        return c * self.w
+
+
+def test_objects_that_cannot_be_copied_are_not_lifted():
+    def f(w):
+        return np.sum(cr.loop(5, Alone(w).step, w, segment=2))
+
+    np.testing.assert_allclose(cr.grad(f)(W), 6 * W**5)
+
+
+def test_objects_that_hold_each_other():
+    def f(w):
+        one, other = Model(w), Model(w)
+        one.other, other.other = other, one
+        return np.sum(cr.loop(3, lambda c: one.other.other.other(c), w, segment=1))
+
+    def loop(w):
+        y = w
+        for _ in range(3):
+            y = np.sin(y * w)
+        return np.sum(y)
+
+    np.testing.assert_allclose(cr.grad(f)(W), cr.grad(loop)(W), rtol=1e-13)
+
+
 # ---- what is refused ------------------------------------------------------------------------
 
 

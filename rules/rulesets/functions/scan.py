@@ -134,6 +134,10 @@ class Constants:
         return Constants(self.items[part])
 
 
+def items_of(xs: Any) -> Any:
+    return xs.items if isinstance(xs, Constants) else xs
+
+
 def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
     """Carry a value through ``n`` steps.
 
@@ -141,7 +145,8 @@ def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
     ----------
     n : int
     step : callable
-        ``step(carry)`` returns the next carried value, and else is as ``f`` of ``scan``.
+        ``step(carry)`` returns the next carried value, and else is as ``f`` of ``scan``. (One that
+        is told its number k: ``scan(lambda carry, k: (step(carry, k), None), carry, range(n))``.)
     carry : Any
         The first carried value: a number, an array, or a container of these.
     segment : int, optional
@@ -170,9 +175,11 @@ def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
     if count < 0:
         raise ValueError(f"loop needs a number of steps that is not negative, and got {count}.")
 
+    step = asked(step)
+
     @functools.wraps(step, updated=())
     def stepping(carry: Any, _: int) -> tuple[Any, None]:
-        return asked(step)(carry), None
+        return step(carry), None
 
     return scan(stepping, carry, range(count), segment)[0]
 
@@ -185,7 +192,7 @@ def steps(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple
         for x in xs:
             carry, y = pair_of(step(carry, x))
             ys.append(y)
-    return copied(carry), gather(ys, stack, xs.items if isinstance(xs, Constants) else xs)
+    return copied(carry), gather(ys, stack, items_of(xs))
 
 
 # ``scan`` is a primitive that lifts captured values out of its function before it is asked for.
@@ -235,7 +242,7 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
         ys.append(y)
         ydots.append(ydot)
     ysdot = Results(ys, stack).collect(ydots)
-    return (copied(carry), gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
+    return (copied(carry), gather(ys, stack, items_of(xs))), Tangent(tuple, carrydot, ysdot)
 
 
 @rrule.register(scan)
@@ -260,7 +267,7 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None):
             xbars.append(xbar)
         return NoTangent(), sum_of_fbars(f, fbars), carrybar, sequence.collect(xbars[::-1])
 
-    return (copied(carry), gather(ys, stack, xs)), scan_pullback
+    return (copied(carry), gather(ys, stack, items_of(xs))), scan_pullback
 
 
 pushed_whole(scan, steps)

@@ -41,7 +41,8 @@ class Lifted:
 
 def _children_of_lifted(lifted: Lifted) -> Children:
     def rebuild(parts: list) -> Lifted:
-        return Lifted(lifted.f, lifted.originals, *parts, lifted.objects)
+        (values,) = parts
+        return Lifted(lifted.f, lifted.originals, values, lifted.objects)
 
     return Children(("values",), (lifted.values,), rebuild)
 

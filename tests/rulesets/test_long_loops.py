@@ -404,7 +404,6 @@ class Counting:
 
     def __init__(self, w):
         self.w, self.count, self.time, self.log, self.known = w, 0, 0.0, [], None
-        self.parent = [self] if w is None else None
 
     @functools.cached_property
     def square(self):
@@ -429,9 +428,7 @@ def test_objects_that_count():
     def f(w):
         model = Counting(w)
         y = cr.loop(5, model.step, w, segment=2) * cr.checkpoint(model.step)(w)
-        counted.append(
-            (model.count, len(model.log), model.known is not None, model.square is not w)
-        )
+        counted.append((model.count, len(model.log), model.known is not None))
         return np.sum(y)
 
     np.testing.assert_allclose(cr.grad(f)(W), 14 * W**13)
@@ -587,7 +584,9 @@ def counting_step(calls):
 )
 @pytest.mark.parametrize("transform", [cr.grad, cr.hessian])
 def test_steps_that_do_not_repeat_themselves(step, transform):
-    with pytest.raises(cr.MutationError, match="gave another value") as caught:
+    with pytest.raises(
+        cr.MutationError, match="step, evaluated in .*, gave another value"
+    ) as caught:
         transform(lambda w: np.sum(cr.loop(5, step, w, segment=2)))(W)
     assert "pass to it as an argument whatever may change" in str(caught.value)
     # Recorded whole, nothing is evaluated again.

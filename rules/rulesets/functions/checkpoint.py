@@ -92,7 +92,10 @@ def evaluate(f: Callable, args: tuple, kwargs: dict) -> Any:
 
 @primitive
 def repeat(f: Callable, args: tuple, kwargs: dict) -> Any:
-    """Do what ``evaluate`` does; that ``f`` captures the same is for the caller to see."""
+    """Do what ``evaluate`` does for a function of the user's function, the first of ``args``.
+
+    That this one captures the same as before is for the caller to see.
+    """
     args, kwargs = copied((args, kwargs))
     return f(*args, **kwargs)
 
@@ -106,7 +109,7 @@ def evaluate_frule(config: HasForwardsMode, tangents, evaluate, f, args, kwargs)
 @rrule.register(evaluate)
 def evaluate_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
     unchanged = Unchanged(f)
-    y, pullback = repeat_rrule(config, evaluate, f, args, kwargs)
+    y, pullback = record_again(config, evaluate, f, args, kwargs, f)
 
     def evaluate_pullback(ybar):
         unchanged.check()
@@ -116,24 +119,31 @@ def evaluate_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
 
 
 @rrule.register(repeat)
-def repeat_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
+def repeat_rrule(config: HasReverseMode, repeat, f, args, kwargs):
+    return record_again(config, repeat, f, args, kwargs, args[0])
+
+
+def record_again(
+    config: Any, evaluate: Callable, f: Callable, args: tuple, kwargs: dict, users: Any
+) -> tuple[Any, Callable]:
     """Keep the arguments only, and evaluate again in the pullback, which must repeat the value."""
     line = user_line()
     y = evaluate(f, args, kwargs)
     expected = digest(value(y))
 
-    def repeat_pullback(ybar):
+    def pull_again(ybar: Any) -> tuple:
         again, pullback = rrule_via_ad(config, call, f, *copied((args, kwargs)))
         # A rule may round otherwise than NumPy does; without tracing it must be the same.
         same = digest(value(again)) == expected
         if not same and digest(value(evaluate(f, args, kwargs))) != expected:
             raise MutationError(
-                f"{name_of(function_of(f))}, evaluated by cr.checkpoint in {line}, gave another "
-                f"value when it was evaluated again for its derivative.\n  {REMEDY}"
+                f"{name_of(function_of(users))}, evaluated in {line} by cr.checkpoint or in "
+                "segments of a loop, gave another value when it was evaluated again for its "
+                f"derivative.\n  {REMEDY}"
             )
         return pullback(ybar)
 
-    return y, repeat_pullback
+    return y, pull_again
 
 
 class Unchanged:
@@ -151,7 +161,8 @@ class Unchanged:
         if (digest(captured(self.f)[0]), digest(self.arrays)) != self.before:
             raise MutationError(
                 f"an array or a number that {name_of(function_of(self.f))} captures has been "
-                f"changed since cr.checkpoint evaluated it in {self.line}.\n  {REMEDY}"
+                f"changed since it was evaluated in {self.line}, by cr.checkpoint or in segments "
+                f"of a loop.\n  {REMEDY}"
             )
 
 
@@ -161,7 +172,8 @@ def function_of(f: Any) -> Any:
 
 REMEDY = (
     "did it draw a random number, count its calls, or read what was written to meanwhile?\n"
-    "  draw before, and pass to it as an argument whatever may change"
+    "  draw before, and pass to it as an argument whatever may change; or record all steps of a "
+    "loop: segment=len(xs)"
 )
 
 

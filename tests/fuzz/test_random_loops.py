@@ -23,7 +23,7 @@ class Plain:
         ys = []
         for x in xs:
             carry, y = f(carry, x)
-            ys.append(y)
+            ys.append(copied(y))
         return carry, stacked(ys)
 
     def checkpoint(self, f):
@@ -38,6 +38,15 @@ def stacked(ys):
     if isinstance(ys[0], tuple):
         return tuple(map(stacked, zip(*ys)))
     return cr.array(ys)
+
+
+def copied(y):
+    """An output as it is at its step: the next one may write into it."""
+    if isinstance(y, dict):
+        return {key: copied(part) for key, part in y.items()}
+    if isinstance(y, tuple):
+        return tuple(map(copied, y))
+    return y if y is None or np.ndim(y) == 0 else np.copy(y)
 
 
 V = np.array([0.3, -1.1])

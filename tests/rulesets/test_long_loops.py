@@ -189,6 +189,23 @@ def test_items_that_are_constant_may_be_an_index(xs, segment, carry):
     np.testing.assert_allclose(cr.grad(loss)(W), expected)
 
 
+@pytest.mark.parametrize("segment", [1, 2, 5])
+def test_a_step_that_writes_into_its_carry(segment):
+    def step(c, x):
+        c *= x
+        return c, c
+
+    first = W.copy()
+    carry, ys = cr.scan(step, first, XS[:5] + 2, segment)
+    np.testing.assert_array_equal(W, first)
+    np.testing.assert_allclose(ys, W * np.cumprod(XS[:5] + 2)[:, None], rtol=1e-14)
+    np.testing.assert_array_equal(ys[-1], carry)
+    y, slopes = cr.value_and_grad(lambda w: np.sum(cr.scan(step, w, XS[:5] + 2, segment)[1]))(first)
+    np.testing.assert_allclose(np.sum(ys), y, rtol=1e-14)
+    np.testing.assert_allclose(slopes, np.sum(np.cumprod(XS[:5] + 2)), rtol=1e-14)
+    np.testing.assert_array_equal(W, first)
+
+
 def test_a_step_with_rules_of_its_own():
     def cube(carry):
         return carry**3

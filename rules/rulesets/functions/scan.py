@@ -187,11 +187,13 @@ def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
 def steps(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[Any, Any]:
     """Do what ``scan`` does, as a loop."""
     ys = []
+    # Copies, since a step may write into its carry, which an output may be.
+    carry = copied(carry)
     with opened(f) as step:
         step = asked(step)
         for x in xs:
             carry, y = pair_of(step(carry, x))
-            ys.append(y)
+            ys.append(y if y is None else copied(y))
     return copied(carry), gather(ys, stack, items_of(xs))
 
 

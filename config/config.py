@@ -106,7 +106,23 @@ class AsksForBlocks:
     __slots__ = ()
 
 
-TRAITS = (HasForwardsMode, NoForwardsMode, HasReverseMode, NoReverseMode, AsksForBlocks)
+class FollowsPython:
+    """The engine calls back by running a Python function on traced values.
+
+    A rule that asks for this trait may hand it a loop whole, rather than every step of it.
+    """
+
+    __slots__ = ()
+
+
+TRAITS = (
+    HasForwardsMode,
+    NoForwardsMode,
+    HasReverseMode,
+    NoReverseMode,
+    AsksForBlocks,
+    FollowsPython,
+)
 
 
 class _AllOf(type):

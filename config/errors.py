@@ -33,6 +33,10 @@ class MissingDerivativeError(ChainRulesError, NotImplementedError):
     """A partial derivative marked ``not_implemented`` would have reached a result."""
 
 
+class InaccurateDerivativeError(ChainRulesError, ArithmeticError):
+    """A derivative by finite differences, or by a complex step, that cannot be trusted."""
+
+
 class RuleNeverAskedWarning(UserWarning):
     """A rule was registered for something whose calls inside a program nobody sees."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..config import AsksForBlocks, HasForwardsMode, NoReverseMode, RuleConfig
+from ..config import AsksForBlocks, FollowsPython, HasForwardsMode, NoReverseMode, RuleConfig
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -26,7 +26,7 @@ from ..rules.tracing.views import snapshot
 from .dual import ForwardLevel
 
 
-class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode):
+class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
     """The dual-number engine's configuration: rules handed it may call back in forward mode."""
 
     __slots__ = ()

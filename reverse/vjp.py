@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import HasForwardsMode, HasReverseMode, RuleConfig
+from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
 from ..forward import ForwardConfig
 from ..rules import (
     AbstractZero,
@@ -33,7 +33,7 @@ from .sweep import own
 from .tape import Tape
 
 
-class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode):
+class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
     """The tape engine's configuration: rules handed it may call back in both modes."""
 
     __slots__ = ()

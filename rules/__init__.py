@@ -50,7 +50,17 @@ from .tangents.structural import (
 )
 from .tangents.zeros import linear_in
 from .tracing.array import TracedArray
-from .tracing.funnel import array_of, as_dtype, astype, body, call, getitem, primitive, seen
+from .tracing.funnel import (
+    array_of,
+    as_dtype,
+    astype,
+    body,
+    call,
+    getitem,
+    is_primitive,
+    primitive,
+    seen,
+)
 from .tracing.level import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
 from .tracing.number import TracedNumber
 from .tracing.object_arrays import as_object_array, healed, holds_traced
@@ -116,6 +126,7 @@ __all__ = [
     "is_array",
     "is_basic",
     "is_perturbable_input",
+    "is_primitive",
     "is_traced",
     "iterate_leaves",
     "laid_out",

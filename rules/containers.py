@@ -174,7 +174,8 @@ def _fields(x: Any) -> dict[str, Any] | None:
     ):
         return None
     slots = [name for base in cls.__mro__ for name in _slots(base)]
-    stored = [name for name in getattr(x, "__dict__", ()) if not _is_cached(cls, name)]
+    held = getattr(x, "__dict__", None)  # where __getattr__ answers to any name, it is no dict
+    stored = [name for name in held if not _is_cached(cls, name)] if isinstance(held, dict) else ()
     return dict.fromkeys((*slots, *stored)) or None
 
 

@@ -62,6 +62,12 @@ def missing_rule(table: str, f: Any, args: tuple, kwargs: dict, level: Level) ->
     active += [repr(k) for k, x in kwargs.items() if innermost((x,)) is level]
     which = f"argument {', '.join(active)} depends" if active else "it depends"
     shown = [_shown(x) for x in args] + [f"{k}={_shown(x)}" for k, x in kwargs.items()]
+    if " (vectorized)" in name:  # what np.frompyfunc calls its ufuncs
+        return MissingRuleError(
+            f"a ufunc of np.frompyfunc hides its function, {name.partition(' ')[0]}, and {which} "
+            f"on a differentiated input in {user_line()}.\n"
+            "  write np.vectorize(f); or functools.reduce(f, x) for its method reduce"
+        )
     short = name.rpartition(".")[2]
     code = name.replace("numpy", "np", 1) if name.startswith("numpy") else name
     return MissingRuleError(

@@ -24,8 +24,10 @@ from .config import (
     AsksForBlocks,
     ChainRulesError,
     EscapedTraceError,
+    FollowsPython,
     HasForwardsMode,
     HasReverseMode,
+    InaccurateDerivativeError,
     LostDerivativeError,
     MissingDerivativeError,
     MissingRuleError,
@@ -59,7 +61,6 @@ from .rules import (
     non_differentiable,
     not_implemented,
     opt_out,
-    primitive,
     rrule,
     reduction_rule,
     scalar_rule,
@@ -91,10 +92,11 @@ from .adoption import Adoption, adopt
 
 # The rules themselves, and the functions that come with rules of their own.
 from .rules import rulesets as _rulesets
+from .black_boxes import primitive
 from .rules.rulesets.functions.checkpoint import checkpoint
 from .rules.rulesets.functions.folds import accumulate, reduce
 from .rules.rulesets.functions.map import map
-from .rules.rulesets.functions.scan import scan
+from .rules.rulesets.functions.scan import loop, scan
 from .rules.rulesets.functions.sequences import unstack
 from .rules.rulesets.linalg.matrix_functions import matrix_function
 
@@ -104,9 +106,11 @@ __all__ = [
     "AsksForBlocks",
     "ChainRulesError",
     "EscapedTraceError",
+    "FollowsPython",
     "ForwardConfig",
     "HasForwardsMode",
     "HasReverseMode",
+    "InaccurateDerivativeError",
     "InplaceableThunk",
     "LostDerivativeError",
     "MissingDerivativeError",
@@ -145,6 +149,7 @@ __all__ = [
     "jvp",
     "linear_rule",
     "linearize",
+    "loop",
     "map",
     "matrix_function",
     "non_differentiable",

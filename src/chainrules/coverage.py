@@ -47,7 +47,7 @@ REFUSED = {
         (OBJECTS, "", "arange asarray_chkfinite asfortranarray fromiter require"),
         (OBJECTS, "cr.array", "asmatrix"),
         (OBJECTS, "np.block", "bmat"),
-        ("makes a ufunc of Python code", "chainrules.numpy.vectorize", "frompyfunc"),
+        ("makes a ufunc of Python code", "", "frompyfunc"),
     )
     for name in names.split()
 }

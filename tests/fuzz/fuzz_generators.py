@@ -6,6 +6,7 @@ import fuzz_calls
 import fuzz_containers
 import fuzz_dead
 import fuzz_indices
+import fuzz_loops
 import fuzz_losses
 import fuzz_nesting
 import fuzz_scripts
@@ -22,6 +23,7 @@ GENERATORS = {
     "ties": fuzz_ties.programs,
     "losses": fuzz_losses.programs,
     "nesting": fuzz_nesting.programs,
+    "loops": fuzz_loops.programs,
     "sparse": fuzz_sparse.programs,
     "containers": fuzz_containers.programs,
     "adopted": fuzz_adopted.programs,
@@ -39,6 +41,7 @@ QUICK = {
     "ties": 20,
     "losses": 40,
     "nesting": 12,
+    "loops": 10,
     "sparse": 20,
     "containers": 40,
     "adopted": 40,

@@ -16,7 +16,7 @@ from chainrules.rules.rulesets.arrays import numpys_own, quotients, ties
 from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
 from chainrules.rules.rulesets.arrays import shapes as numpy_shapes
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
-from chainrules.rules.rulesets.functions import checkpoint
+from chainrules.rules.rulesets.functions import black_boxes, checkpoint
 from chainrules.rules.rulesets.functions import map as higher_order
 from chainrules.rules.rulesets.linalg import matrix_functions
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
@@ -58,6 +58,7 @@ HIGHER_ORDER: dict = {
     map: [case(np.sin, X), case(turn, X, X[::-1])],
     higher_order.map: [case(np.sin, X), case(turn, X, X[::-1]), case(np.cos, [0.3, 0.7])],
     checkpoint.evaluate: [case(turn, (0.3, 0.7), {}), case(np.cumprod, (X,), {})],
+    checkpoint.repeat: [case(turn, (0.3, 0.7), {}), case(np.cumprod, (X,), {})],
     operator.getitem: [case(A, 1), case(X, N), case([0.3, 0.7], 1)],
 }
 PRIMITIVES: dict = {
@@ -99,7 +100,7 @@ POLYNOMIALS: dict = {
 }
 # The spectrum that it is given belongs to its point, so differences say nothing.
 # And a value that is given stays what it is.
-WITHOUT_CASES = {matrix_functions.frechet, numpys_own.with_value}
+WITHOUT_CASES = {black_boxes.measured, matrix_functions.frechet, numpys_own.with_value}
 # Positions of arguments that are options.
 FIXED: dict = {}
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])

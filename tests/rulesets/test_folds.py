@@ -375,20 +375,6 @@ def changed_array_in_a_dict(x):
     return y
 
 
-def changed_traced_array(x):
-    factor = x * 1.0
-    y = cr.checkpoint(lambda x: np.sum(np.sin(x) * factor))(x)
-    factor[0] = 100.0
-    return y
-
-
-def traced_array_written_over_with_its_own_value(x):
-    factor = x * 1.0
-    y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
-    factor[0] = cr.value(factor)[0]
-    return y
-
-
 def changed_number_at_which_the_value_is_the_same(x):
     factor = 1.0
     y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
@@ -425,12 +411,10 @@ def counting(x):
         (changed_global, "an array or a number that summed_with_a_global captures"),
         (changed_array_of_a_helper, "captures has been changed"),
         (changed_array_in_a_dict, "captures has been changed"),
-        (changed_traced_array, "captures has been changed"),
-        (traced_array_written_over_with_its_own_value, "captures has been changed"),
         (changed_number_at_which_the_value_is_the_same, "captures has been changed"),
         (changed_array_at_which_the_value_is_the_same, "captures has been changed"),
         (random_numbers, "gave another value when it was evaluated again"),
-        (counting, "layer, evaluated by cr.checkpoint in .*, gave another value"),
+        (counting, "layer, evaluated in .* by cr.checkpoint or .*, gave another value"),
     ],
 )
 @pytest.mark.parametrize("transform", [cr.grad, cr.jacrev, cr.hessian])

@@ -33,6 +33,7 @@ from ... import (
     rrule,
     value,
 )
+from .closures import Lifted, lifted
 from .sequences import copied
 
 
@@ -40,9 +41,11 @@ def checkpoint(f: Callable) -> Callable:
     """Return ``f`` as a function of which reverse mode keeps nothing but the arguments.
 
     The pullback evaluates ``f`` again. A derivative then takes one more evaluation of ``f``, and
-    the memory for what happens inside is needed for one checkpoint at a time. (What ``f`` does
-    with traced values that it captures is recorded as without checkpoint: pass them as
-    arguments.)
+    the memory for what happens inside is needed for one checkpoint at a time. Traced values that
+    ``f`` captures count as arguments: those in variables of functions around it, in defaults,
+    partials, bound methods, and in containers there. (What it does with those in global variables
+    is recorded as without checkpoint.) Reverse mode over reverse mode records, outside, what the
+    pullback does.
 
     Parameters
     ----------
@@ -59,7 +62,8 @@ def checkpoint(f: Callable) -> Callable:
     ------
     MutationError
         By the pullback: if the second evaluation gives another value, as with random numbers, or
-        if an array or a number that ``f`` captures has been changed since the first.
+        if a plain array or a number that ``f`` captures has been changed since the first. By the
+        first one: if ``f`` writes to a traced value that it captures, or to what holds one.
 
     Examples
     --------
@@ -68,11 +72,14 @@ def checkpoint(f: Callable) -> Callable:
     >>> layer = cr.checkpoint(lambda w, x: np.tanh(w * x))
     >>> float(cr.grad(lambda w: layer(w, layer(w, 1.0)))(0.0))
     0.0
+    >>> loss = lambda w: cr.checkpoint(lambda x: np.sin(w * x))(2.0)  # w is captured
+    >>> float(cr.grad(loss)(0.0))
+    2.0
     """
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        return evaluate(f, args, kwargs)
+        return evaluate(lifted(f), args, kwargs)
 
     return checkpointed
 
@@ -83,41 +90,90 @@ def evaluate(f: Callable, args: tuple, kwargs: dict) -> Any:
     return f(*args, **kwargs)
 
 
+@primitive
+def repeat(f: Callable, args: tuple, kwargs: dict) -> Any:
+    """Do what ``evaluate`` does for a function of the user's function, the first of ``args``.
+
+    That this one captures the same as before is for the caller to see.
+    """
+    args, kwargs = copied((args, kwargs))
+    return f(*args, **kwargs)
+
+
 @frule.register(evaluate)
+@frule.register(repeat)
 def evaluate_frule(config: HasForwardsMode, tangents, evaluate, f, args, kwargs):
     return frule_via_ad(config, (NoTangent(), *tangents[1:]), call, f, args, kwargs)
 
 
 @rrule.register(evaluate)
 def evaluate_rrule(config: HasReverseMode, evaluate, f, args, kwargs):
-    line = user_line()
-    variables, arrays = captured(f)
-    before = digest(variables), digest(arrays)
-    y = evaluate(f, args, kwargs)
-    expected = digest(value(y))
+    unchanged = Unchanged(f)
+    y, pullback = record_again(config, evaluate, f, args, kwargs, f)
 
     def evaluate_pullback(ybar):
-        if (digest(captured(f)[0]), digest(arrays)) != before:
-            raise MutationError(
-                f"an array or a number that {name_of(f)} captures has been changed since "
-                f"cr.checkpoint evaluated it in {line}.\n  {REMEDY}"
-            )
-        again, pullback = rrule_via_ad(config, call, f, *copied((args, kwargs)))
-        # A rule may round otherwise than NumPy does; without tracing it must be the same.
-        same = digest(value(again)) == expected
-        if not same and digest(value(evaluate(f, args, kwargs))) != expected:
-            raise MutationError(
-                f"{name_of(f)}, evaluated by cr.checkpoint in {line}, gave another value when it "
-                f"was evaluated again for its derivative.\n  {REMEDY}"
-            )
+        unchanged.check()
         return pullback(ybar)
 
     return y, evaluate_pullback
 
 
+@rrule.register(repeat)
+def repeat_rrule(config: HasReverseMode, repeat, f, args, kwargs):
+    return record_again(config, repeat, f, args, kwargs, args[0])
+
+
+def record_again(
+    config: Any, evaluate: Callable, f: Callable, args: tuple, kwargs: dict, users: Any
+) -> tuple[Any, Callable]:
+    """Keep the arguments only, and evaluate again in the pullback, which must repeat the value."""
+    line = user_line()
+    y = evaluate(f, args, kwargs)
+    expected = digest(value(y))
+
+    def pull_again(ybar: Any) -> tuple:
+        again, pullback = rrule_via_ad(config, call, f, *copied((args, kwargs)))
+        # A rule may round otherwise than NumPy does; without tracing it must be the same.
+        same = digest(value(again)) == expected
+        if not same and digest(value(evaluate(f, args, kwargs))) != expected:
+            raise MutationError(
+                f"{name_of(function_of(users))}, evaluated in {line} by cr.checkpoint or in "
+                "segments of a loop, gave another value when it was evaluated again for its "
+                f"derivative.\n  {REMEDY}"
+            )
+        return pullback(ybar)
+
+    return y, pull_again
+
+
+class Unchanged:
+    """The plain arrays and numbers that ``f`` captures, as they are now."""
+
+    __slots__ = ("arrays", "before", "f", "line")
+
+    def __init__(self, f: Any) -> None:
+        variables, self.arrays = captured(f)
+        self.f, self.line = f, user_line()
+        self.before = digest(variables), digest(self.arrays)
+
+    def check(self) -> None:
+        """Raise ``MutationError`` where one of them is not what it was."""
+        if (digest(captured(self.f)[0]), digest(self.arrays)) != self.before:
+            raise MutationError(
+                f"an array or a number that {name_of(function_of(self.f))} captures has been "
+                f"changed since it was evaluated in {self.line}, by cr.checkpoint or in segments "
+                f"of a loop.\n  {REMEDY}"
+            )
+
+
+def function_of(f: Any) -> Any:
+    return f.f if isinstance(f, Lifted) else f
+
+
 REMEDY = (
     "did it draw a random number, count its calls, or read what was written to meanwhile?\n"
-    "  draw before, and pass to it as an argument whatever may change"
+    "  draw before, and pass to it as an argument whatever may change; or record all steps of a "
+    "loop: segment=len(xs)"
 )
 
 
@@ -129,8 +185,10 @@ def captured(f: Any) -> tuple[list, list]:
     """
     variables: list = []
     arrays: list = []
-    seen: set[int] = set()
-    waiting = [f]
+    # What is lifted is an argument, whatever becomes of the variable.
+    lifted_out = {id(x) for x in f.originals} if isinstance(f, Lifted) else set()
+    seen = set(lifted_out)
+    waiting = [function_of(f)]
     while waiting:
         x = waiting.pop()
         if id(x) in seen:
@@ -142,7 +200,7 @@ def captured(f: Any) -> tuple[list, list]:
             waiting += [x.__func__, x.__self__]
         elif isinstance(x, types.FunctionType):
             for variable in variables_of(x):
-                is_number = isinstance(variable, NUMBERS)
+                is_number = isinstance(variable, NUMBERS) and id(variable) not in lifted_out
                 (variables if is_number else waiting).append(variable)
         elif isinstance(x, ARRAYS):
             arrays.append(x)

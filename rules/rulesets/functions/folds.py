@@ -8,6 +8,7 @@ from typing import Any
 
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ... import ZERO, NoTangent, add, frule, primitive, rrule
+from .bodies import asked, handed_whole
 from .sequences import (
     Results,
     Sequence,
@@ -64,7 +65,7 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
-    return copied(functools.reduce(f, [*at_first(initial), *xs]))
+    return whole_reduce(f, xs, *at_first(initial))
 
 
 @primitive
@@ -95,8 +96,7 @@ def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     array([[1., 0.],
            [3., 2.]])
     """
-    carries = list(itertools.accumulate([*at_first(initial), *xs], f))
-    return gather(carries, form_of(xs), xs)
+    return whole_accumulate(f, xs, initial=initial)
 
 
 def push_fold(config: Any, f: Any, fdot: Any, items: list, dots: list) -> tuple:
@@ -222,3 +222,30 @@ def itertools_accumulate_rrule(
         return NoTangent(), xsbar, *[fbar][: len(given)]
 
     return carries, itertools_accumulate_pullback
+
+
+# ---- where the engine follows Python ---------------------------------------------------------
+
+
+def carries_of(f: Callable, first: tuple, xs: Any) -> list:
+    return list(itertools.accumulate([*first, *xs], asked(f)))
+
+
+def whole_reduce(f, xs, *given, initial=NO_INITIAL):
+    items = [*(given or at_first(initial)), *xs]
+    return copied(functools.reduce(asked(f), items)) if items else last_of(items)
+
+
+def whole_accumulate(f, xs, *given, initial=NO_INITIAL):
+    return gather(carries_of(f, given or at_first(initial), xs), form_of(xs), xs)
+
+
+def whole_itertools_accumulate(iterable, *given, func=None, initial=None):
+    (f,) = given or (func or operator.add,)
+    return [*map(copied, carries_of(f, () if initial is None else (initial,), iterable))]
+
+
+handed_whole(reduce, whole_reduce)
+handed_whole(functools.reduce, whole_reduce)
+handed_whole(accumulate, whole_accumulate)
+handed_whole(itertools.accumulate, whole_itertools_accumulate)

@@ -1,35 +1,76 @@
-"""``scan``: a loop that carries a value along, and gives an output at every step."""
+"""``scan``: a loop that carries a value along, and gives an output at every step; and ``loop``.
 
-from collections.abc import Callable
+Reverse mode keeps what a long loop carries at the beginning of each *segment*, and evaluates a
+segment again when it comes to it. Of ``n`` steps in segments of ``k``, that is ``n / k`` carried
+values and what ``k`` steps record, least where ``k`` is about the square root of ``n``.
+"""
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+import numpy as np
+
+from ....config import (
+    AllOf,
+    FollowsPython,
+    HasForwardsMode,
+    HasReverseMode,
+    frule_via_ad,
+    rrule_via_ad,
+)
 from ... import (
     ZERO,
     AbstractZero,
     NoTangent,
     Tangent,
+    Within,
+    call,
     child_tangents,
+    children,
     describe,
+    fold,
     frule,
-    primitive,
+    is_array,
+    is_traced,
     rrule,
 )
-from .sequences import Results, Sequence, copied, gather, pull_item, stack, sum_of_fbars, unstack
+from .bodies import asked, pushed_whole
+from .checkpoint import Unchanged, repeat
+from .closures import lifted, opened
+from .sequences import (
+    Results,
+    Sequence,
+    columns,
+    copied,
+    gather,
+    pull_item,
+    stack,
+    sum_of_fbars,
+    unstack,
+)
+
+SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 
-@primitive
-def scan(f: Callable, carry: Any, xs: Any) -> tuple[Any, Any]:
+def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[Any, Any]:
     """Carry a value along a sequence, with an output at every step.
 
     Parameters
     ----------
     f : callable
-        ``f(carry, x)`` returns ``(carry, y)``.
+        ``f(carry, x)`` returns ``(carry, y)``. Where there is more than one segment it gives the
+        same each time that it is called with the same arguments, and writes to no traced value
+        that it captures; its arguments it may write into.
     carry : Any
         The first carried value: a number, an array, or a container of these.
     xs : array_like
         An array (its items are rows) or another iterable.
+    segment : int, optional
+        How many steps reverse mode records at a time: the square root of their number, and at
+        least 64. With ``len(xs)`` it records all.
 
     Returns
     -------
@@ -42,6 +83,18 @@ def scan(f: Callable, carry: Any, xs: Any) -> tuple[Any, Any]:
     ------
     TypeError
         If ``f`` does not return a pair.
+    MutationError
+        By the pullback: if ``f`` does not give the same again, or if an array or a number that
+        it captures has been changed. And where ``f`` writes to a traced value that it captures.
+
+    Notes
+    -----
+    Reverse mode takes memory for ``n / segment`` carried values, and for what happens inside
+    ``segment`` steps: it grows as the square root of the ``n`` steps (besides ``xs`` and the
+    outputs). Steps are evaluated twice, but for those of the last segment. So it is with the
+    traced values that ``f`` captures, as with ``checkpoint``, and in forward over reverse mode.
+    Forward mode keeps nothing. What keeps all: ``linearize``, and with it ``jacfwd`` and
+    ``hessian``, and the outer one of two reverse modes.
 
     Examples
     --------
@@ -54,11 +107,120 @@ def scan(f: Callable, carry: Any, xs: Any) -> tuple[Any, Any]:
     >>> float(cr.grad(lambda x: np.sum(cr.scan(step, x, np.array([1.0, 2.0]))[1]))(1.0))
     6.0
     """
+    if not (is_array(xs) or isinstance(xs, list | tuple | range)):
+        xs = list(xs)
+    if len(xs) > steps_in_segment(len(xs), segment):
+        f = lifted(f)
+    if not is_traced(xs) and is_traced((f, carry)):
+        xs = Constants(copied(xs))
+    return call(scan, (f, carry, xs), {"segment": segment})
+
+
+class Constants:
+    """Plain items, which no engine looks into: integers among them may be an index or a size."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __getitem__(self, part: slice) -> "Constants":
+        return Constants(self.items[part])
+
+
+def items_of(xs: Any) -> Any:
+    return xs.items if isinstance(xs, Constants) else xs
+
+
+def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
+    """Carry a value through ``n`` steps.
+
+    Parameters
+    ----------
+    n : int
+    step : callable
+        ``step(carry)`` returns the next carried value, and else is as ``f`` of ``scan``. (One that
+        is told its number k: ``scan(lambda carry, k: (step(carry, k), None), carry, range(n))``.)
+    carry : Any
+        The first carried value: a number, an array, or a container of these.
+    segment : int, optional
+        How many steps reverse mode records at a time: see ``scan``, also for the memory and the
+        time that it takes, and for what is raised.
+
+    Returns
+    -------
+    Any
+        The last carried value.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> babylonian = lambda a: cr.loop(10, lambda x: (x + a / x) / 2, 1.0)
+    >>> float(babylonian(9.0)), float(cr.grad(babylonian)(9.0))
+    (3.0, 0.16666666666666666)
+    """
+    count = operator.index(n)
+    if count < 0:
+        raise ValueError(f"loop needs a number of steps that is not negative, and got {count}.")
+
+    step = asked(step)
+
+    @functools.wraps(step, updated=())
+    def stepping(carry: Any, _: int) -> tuple[Any, None]:
+        return step(carry), None
+
+    return scan(stepping, carry, range(count), segment)[0]
+
+
+def steps(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[Any, Any]:
+    """Do what ``scan`` does, as a loop."""
     ys = []
-    for x in xs:
-        carry, y = pair_of(f(carry, x))
-        ys.append(y)
-    return copied(carry), gather(ys, stack, xs)
+    # Copies, since a step may write into its carry, which an output may be.
+    carry = copied(carry)
+    with opened(f) as step:
+        step = asked(step)
+        for x in xs:
+            carry, y = pair_of(step(carry, x))
+            ys.append(y if y is None else copied(y))
+    return copied(carry), gather(ys, stack, items_of(xs))
+
+
+# ``scan`` is a primitive that lifts captured values out of its function before it is asked for.
+scan.__primitive__ = scan  # type: ignore[attr-defined]
+scan.__wrapped__ = steps  # type: ignore[attr-defined]
+
+
+def steps_in_segment(count: int, segment: int | None) -> int:
+    """Return how many of ``count`` steps reverse mode records at a time."""
+    if segment is None:
+        return max(SHORTEST, math.isqrt(max(count - 1, 0)) + 1)
+    if operator.index(segment) < 1:
+        raise ValueError(f"a segment has at least one step, not {segment}.")
+    return segment
+
+
+def joined(pieces: list) -> Any:
+    """Return stacks of results one after the other, as one stack."""
+    return fold(_joined, pieces)
+
+
+def _joined(pieces: list) -> Any:
+    parts = children(pieces[0])
+    if parts is not None:
+        return Within(zip(columns(pieces, parts.keys)), parts.rebuild)
+    return None if all(piece is None for piece in pieces) else np.concatenate(pieces)
 
 
 def pair_of(step: Any) -> Any:
@@ -71,7 +233,7 @@ def pair_of(step: Any) -> Any:
 
 
 @frule.register(scan)
-def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs):
+def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=None):
     _, fdot, carrydot, xsdot = tangents
     items = list(xs)
     ys, ydots = [], []
@@ -82,11 +244,11 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs):
         ys.append(y)
         ydots.append(ydot)
     ysdot = Results(ys, stack).collect(ydots)
-    return (copied(carry), gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
+    return (copied(carry), gather(ys, stack, items_of(xs))), Tangent(tuple, carrydot, ysdot)
 
 
 @rrule.register(scan)
-def scan_rrule(config: HasReverseMode, scan, f, carry, xs):
+def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None):
     items = list(xs)
     ys, pullbacks = [], []
     for x in items:
@@ -107,4 +269,35 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs):
             xbars.append(xbar)
         return NoTangent(), sum_of_fbars(f, fbars), carrybar, sequence.collect(xbars[::-1])
 
-    return (copied(carry), gather(ys, stack, xs)), scan_pullback
+    return (copied(carry), gather(ys, stack, items_of(xs))), scan_pullback
+
+
+pushed_whole(scan, steps)
+
+
+@rrule.register(scan)
+def followed_scan_rrule(
+    config: AllOf[HasReverseMode, FollowsPython], scan, f, carry, xs, segment=None
+):
+    segment = steps_in_segment(len(xs), segment)
+    if len(xs) <= segment:
+        return rrule_via_ad(config, steps, f, carry, xs)
+    unchanged = Unchanged(f)
+
+    def in_segments(f, carry, xs):
+        """Do what ``steps`` does, such that one segment is recorded at a time."""
+        pieces = []
+        last = (len(xs) - 1) // segment * segment
+        for i in range(0, last, segment):
+            carry, ys = repeat(steps, (f, carry, xs[i : i + segment]), {})
+            pieces.append(ys)
+        carry, ys = steps(f, carry, xs[last:])
+        return carry, joined([*pieces, ys])
+
+    y, pullback = rrule_via_ad(config, in_segments, f, carry, xs)
+
+    def followed_scan_pullback(ybar):
+        unchanged.check()
+        return pullback(ybar)
+
+    return y, followed_scan_pullback

@@ -46,14 +46,14 @@ def stack(items: Any) -> Any:
 def _stack(items: Any) -> Any:
     parts = children(items[0])
     if parts is not None:
-        return Within(zip(_columns(items, parts.keys)), parts.rebuild)
+        return Within(zip(columns(items, parts.keys)), parts.rebuild)
     if all(item is None for item in items):
         return None
     # NumPy takes long to stack many numbers, and not to make an array of them.
     return np.stack(items) if any(is_array(item) for item in items) else array_of(list(items))
 
 
-def _columns(items: Any, keys: tuple) -> list[list]:
+def columns(items: Any, keys: tuple) -> list[list]:
     """Return, for each of ``keys``, what every item has there."""
     rows = [children(item) for item in items]
     if any(row is None or row.keys != keys for row in rows):

@@ -14,7 +14,9 @@ array([1., 1.])
 """
 
 import importlib
+import itertools
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -24,10 +26,11 @@ from .. import _rulesets
 from .._numbers import SCALARS
 from .._readers import Joining, is_plain, readers
 from ..rules import array_of, as_dtype, innermost, is_traced, value
-from ..rules.engines.buffers import buffer
+from ..rules.engines.buffers import all_settled, buffer
 from ..rules.tracing.object_arrays import healed
 from ..rules.tracing.running import a_run
 
+_functions = _rulesets.functions
 _ALWAYS = _numpy._CopyMode.ALWAYS
 
 
@@ -103,18 +106,54 @@ def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
 
 def fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
     """As ``numpy.fromiter``; the entries may be traced."""
-    entries = list(iterable) if count < 0 else [x for x, _ in zip(iterable, range(count))]
+    entries = list(iterable if count < 0 else itertools.islice(iterable, count))
+    if len(entries) < count or not is_traced(entries):
+        return buffer(_numpy.fromiter(value(entries), dtype, count))
     return array(entries, dtype)
 
 
 class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
-    """As ``numpy.vectorize``; the arguments may be traced."""
+    """As ``numpy.vectorize``; the arguments may be traced, and so may be what it captures."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         level = innermost((*args, *kwargs.values()))
-        if level is None:
-            return super().__call__(*args, **kwargs)
-        return level.call(self, args, kwargs)
+        if level is not None:
+            return level.call(self, args, kwargs)
+        if self.otypes and a_run() is not None:
+            return _functions.vectorized.vectorized(self, *args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+
+def frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Any:
+    """As ``numpy.frompyfunc``; the arguments may be traced."""
+    return _FromPython(func, _numpy.frompyfunc(func, nin, nout, **options))
+
+
+class _FromPython:
+    """A ufunc of Python code that sees traced values, if it is called, not by its methods."""
+
+    def __init__(self, func: Callable, ufunc: _numpy.ufunc) -> None:
+        self._vectorized = vectorize(func)
+        self._ufunc = ufunc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or not is_traced(args):
+            return self._ufunc(*args, **kwargs)
+        return self._vectorized(*args)
+
+    def __repr__(self) -> str:
+        return repr(self._ufunc)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ufunc, name)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """As ``numpy.piecewise``; what the functions capture may be traced, too."""
+    x, condlist = all_settled((x, condlist))
+    if a_run() is None or is_traced((x, condlist)):
+        return _numpy.piecewise(x, condlist, funclist, *args, **kw)
+    return _functions.vectorized.piecewise_composed(x, condlist, funclist, *args, **kw)
 
 
 def _followed(module: ModuleType) -> ModuleType:

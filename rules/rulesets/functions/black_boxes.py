@@ -1,0 +1,124 @@
+"""Rules for functions that nobody can look into, by their Jacobians: see ``primitive``.
+
+A Jacobian is asked for where an argument is active, by ``jacobians(args, options, y, i)``. One
+that is measured has no derivative.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....config import user_line
+from ... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    describe,
+    frule,
+    is_perturbable_input,
+    is_traced,
+    iterate_leaves,
+    name_of,
+    not_implemented,
+    primitive,
+    rrule,
+    sum_tangents,
+    thunk,
+    unthunk,
+)
+
+
+def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
+    """Register the rules of ``box``, the primitive of ``f``, that go by its Jacobians."""
+
+    @frule.register(box)
+    def box_frule(tangents, box, *args, **options):
+        y = checked(f, box(*args, **options))
+        moving = [i for i, t in enumerate(tangents[1:]) if not isinstance(t, AbstractZero)]
+        for i in moving:
+            refuse_container(f, args[i])
+        dots = [unthunk(tangents[1 + i]) for i in moving]
+        if hasattr(jacobians, "along") and not is_traced((args, dots)):
+            return y, ProjectTo(y)(jacobians.along(args, options, y, moving, dots))
+        js = [jacobians(args, options, y, i) for i in moving]
+        moved = [push(j, args[i], xdot) for j, i, xdot in zip(js, moving, dots)]
+        return y, ProjectTo(y)(sum_tangents(moved))
+
+    @rrule.register(box)
+    def box_rrule(box, *args, **options):
+        y = checked(f, box(*args, **options))
+        known: dict[int, Any] = {}
+
+        def pull(i: int, ybar: Any) -> Any:
+            refuse_container(f, args[i])
+            if i not in known:
+                known[i] = jacobians(args, options, y, i)
+            xbar = np.tensordot(ybar, np.conj(known[i]), np.ndim(y))
+            return ProjectTo(args[i])(xbar)
+
+        def box_pullback(ybar):
+            bars = [
+                thunk(functools.partial(pull, i, ybar))
+                if any(map(is_perturbable_input, iterate_leaves(x)))
+                else NoTangent()
+                for i, x in enumerate(args)
+            ]
+            return NoTangent(), *bars
+
+        return y, box_pullback
+
+    return box
+
+
+def push(j: Any, x: Any, xdot: Any) -> Any:
+    return np.tensordot(j, xdot, np.ndim(x))
+
+
+def checked(f: Callable, y: Any) -> Any:
+    """Return ``y``, if it is a number or an array."""
+    if is_perturbable_input(y):
+        return y
+    raise TypeError(
+        f"{name_of(f)} returned {describe(y)}, and the derivative of a black box is that of a "
+        f"number or an array, in {user_line()}.\n"
+        "  return one, for example by np.concatenate"
+    )
+
+
+def refuse_container(f: Callable, x: Any) -> None:
+    """Refuse an argument that is differentiated, and is no number or array."""
+    if not is_perturbable_input(x):
+        raise TypeError(
+            f"{name_of(f)} takes {describe(x)}, and the derivative of a black box is in numbers "
+            f"and arrays, in {user_line()}.\n"
+            "  give it one array for what is differentiated: see cr.flatten"
+        )
+
+
+@primitive
+def measured(slopes: Any, args: tuple, options: dict, y: Any, i: int) -> Any:
+    """Return the Jacobian in argument ``i``, as ``slopes`` finds it."""
+    return slopes.jacobian(args, options, y, i)
+
+
+def no_second(slopes: Any) -> Any:
+    return not_implemented(
+        f"{name_of(slopes.f)} has first derivatives by {slopes.method}, and no second ones.\n"
+        "  give jac=..., as NumPy code or as a primitive with a derivative of its own"
+    )
+
+
+@frule.register(measured)
+def measured_frule(tangents, measured, slopes, args, options, y, i):
+    return measured(slopes, args, options, y, i), no_second(slopes)
+
+
+@rrule.register(measured)
+def measured_rrule(measured, slopes, args, options, y, i):
+    def measured_pullback(ybar):
+        missing = tuple(no_second(slopes) for _ in args)
+        return NoTangent(), NoTangent(), missing, NoTangent(), NoTangent(), NoTangent()
+
+    return measured(slopes, args, options, y, i), measured_pullback

@@ -1,0 +1,62 @@
+"""Loops that an engine is handed whole, where it runs Python functions on traced values.
+
+That takes a third to a half of the time of a call back at every step, and gives the same.
+"""
+
+import inspect
+from collections.abc import Callable
+from inspect import Parameter
+from typing import Any
+
+from ....config import (
+    AllOf,
+    FollowsPython,
+    HasForwardsMode,
+    HasReverseMode,
+    frule_via_ad,
+    rrule_via_ad,
+)
+from ... import NoTangent, call, frule, is_primitive, rrule
+
+
+def asked(f: Callable) -> Callable:
+    """Return ``f`` such that its rules are asked where it is called with traced values."""
+    known = any(table.methods_of(f) is not None for table in (frule, rrule))
+    if is_primitive(f) or not known:
+        return f
+
+    def asked_f(*args: Any) -> Any:
+        return call(f, args, {})
+
+    return asked_f
+
+
+def handed_whole(function: Callable, body: Callable) -> None:
+    """Let engines that follow Python answer calls of ``function`` through ``body``."""
+    pushed_whole(function, body)
+
+    def whole_rrule(config, function, *args, **options):
+        return rrule_via_ad(config, body, *args, **options)
+
+    rrule.register(function)(_like(body, whole_rrule, HasReverseMode))
+
+
+def pushed_whole(function: Callable, body: Callable) -> None:
+    """Let engines that follow Python answer calls of ``function`` through ``body``, forwards."""
+
+    def whole_frule(config, tangents, function, *args, **options):
+        return frule_via_ad(config, (NoTangent(), *tangents[1:]), body, *args, **options)
+
+    frule.register(function)(_like(body, whole_frule, HasForwardsMode, "tangents"))
+
+
+def _like(body: Callable, rule: Any, trait: type, *names: str) -> Callable:
+    """Give ``rule`` the parameters of ``body``, after those that every rule has."""
+    traits: Any = AllOf[trait, FollowsPython]  # type: ignore[valid-type]
+    config = Parameter("config", Parameter.POSITIONAL_OR_KEYWORD, annotation=traits)
+    first = [config, *[config.replace(name=n, annotation=Parameter.empty) for n in names]]
+    function = config.replace(name="function_", annotation=Parameter.empty)
+    parameters = inspect.signature(body).parameters.values()
+    rest = [p.replace(annotation=Parameter.empty) for p in parameters]
+    rule.__signature__ = inspect.Signature([*first, function, *rest])
+    return rule

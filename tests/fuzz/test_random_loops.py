@@ -1,0 +1,79 @@
+"""scan, loop and checkpoint beside the Python loops that they stand for, in nests of transforms."""
+
+import numpy as np
+from fuzz_loops import programs
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import chainrules as cr
+
+
+class Plain:
+    """``chainrules`` with loops of Python's own."""
+
+    def __getattr__(self, name):
+        return getattr(cr, name)
+
+    def loop(self, n, step, carry, segment=None):
+        for _ in range(n):
+            carry = step(carry)
+        return carry
+
+    def scan(self, f, carry, xs, segment=None):
+        ys = []
+        for x in xs:
+            carry, y = f(carry, x)
+            ys.append(copied(y))
+        return carry, stacked(ys)
+
+    def checkpoint(self, f):
+        return f
+
+
+def stacked(ys):
+    if not ys or ys[0] is None:
+        return None
+    if isinstance(ys[0], dict):
+        return {key: stacked([y[key] for y in ys]) for key in ys[0]}
+    if isinstance(ys[0], tuple):
+        return tuple(map(stacked, zip(*ys)))
+    return cr.array(ys)
+
+
+def copied(y):
+    """An output as it is at its step: the next one may write into it."""
+    if isinstance(y, dict):
+        return {key: copied(part) for key, part in y.items()}
+    if isinstance(y, tuple):
+        return tuple(map(copied, y))
+    return y if y is None or np.ndim(y) == 0 else np.copy(y)
+
+
+V = np.array([0.3, -1.1])
+NESTS = {
+    "value": lambda f: f,
+    "grad": cr.grad,
+    "jvp": lambda f: lambda w: cr.jvp(f, (w,), (V,))[1],
+    "linearize": lambda f: lambda w: cr.linearize(f, w)[1](V),
+    "hvp": lambda f: lambda w: cr.hvp(f, (w,), (V,)),
+    "hessian": cr.hessian,
+    "grad of grad": lambda f: cr.grad(lambda w: cr.grad(f)(w) @ V),
+    "grad of jvp": lambda f: cr.grad(lambda w: cr.jvp(f, (w,), (V,))[1]),
+    "jacrev of grad": lambda f: cr.jacrev(cr.grad(f)),
+    "grad of hvp": lambda f: cr.grad(lambda w: cr.hvp(f, (w,), (V,)) @ V),
+}
+
+
+@settings(
+    max_examples=60,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+@given(programs(), st.sampled_from(sorted(NESTS)))
+def test_loops(program, nest):
+    (f, (w,)), (g, _) = program.build(), program.build(Plain())
+    expected = NESTS[nest](g)(w)
+    np.testing.assert_allclose(NESTS[nest](f)(w), expected, rtol=1e-10, atol=1e-10)

@@ -14,6 +14,7 @@ from .config import (
 )
 from .errors import (
     ChainRulesError,
+    ConvergenceWarning,
     EscapedTraceError,
     LostDerivativeError,
     MissingDerivativeError,
@@ -22,6 +23,7 @@ from .errors import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    SingularJacobianError,
     TangentError,
 )
 from .lines import caller_line, defined_at, raised_at, user_frame, user_line
@@ -31,6 +33,7 @@ __all__ = [
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
+    "ConvergenceWarning",
     "EscapedTraceError",
     "HasForwardsMode",
     "HasReverseMode",
@@ -44,6 +47,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "SingularJacobianError",
     "TangentError",
     "caller_line",
     "defined_at",

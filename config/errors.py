@@ -33,6 +33,14 @@ class MissingDerivativeError(ChainRulesError, NotImplementedError):
     """A partial derivative marked ``not_implemented`` would have reached a result."""
 
 
+class SingularJacobianError(ChainRulesError, ArithmeticError):
+    """The equations that an answer solves do not determine how it moves."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped before its answer was good enough to be differentiated."""
+
+
 class RuleNeverAskedWarning(UserWarning):
     """A rule was registered for something whose calls inside a program nobody sees."""
 

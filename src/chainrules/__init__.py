@@ -23,6 +23,7 @@ from .config import (
     AllOf,
     AsksForBlocks,
     ChainRulesError,
+    ConvergenceWarning,
     EscapedTraceError,
     HasForwardsMode,
     HasReverseMode,
@@ -36,6 +37,7 @@ from .config import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    SingularJacobianError,
     TangentError,
     frule_via_ad,
     rrule_via_ad,
@@ -93,6 +95,7 @@ from .adoption import Adoption, adopt
 from .rules import rulesets as _rulesets
 from .rules.rulesets.functions.checkpoint import checkpoint
 from .rules.rulesets.functions.folds import accumulate, reduce
+from .rules.rulesets.functions.implicit import fixed_point, implicit
 from .rules.rulesets.functions.map import map
 from .rules.rulesets.functions.scan import scan
 from .rules.rulesets.functions.sequences import unstack
@@ -103,6 +106,7 @@ __all__ = [
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
+    "ConvergenceWarning",
     "EscapedTraceError",
     "ForwardConfig",
     "HasForwardsMode",
@@ -121,6 +125,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "SingularJacobianError",
     "Tangent",
     "TangentError",
     "ZeroTangent",
@@ -131,6 +136,7 @@ __all__ = [
     "checkpoint",
     "composed",
     "derivatives_given_output",
+    "fixed_point",
     "flatten",
     "frule",
     "frule_via_ad",
@@ -138,6 +144,7 @@ __all__ = [
     "hessian",
     "hvp",
     "ignore_derivatives",
+    "implicit",
     "instances",
     "jacfwd",
     "jacobian",

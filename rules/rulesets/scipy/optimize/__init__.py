@@ -6,7 +6,7 @@ equations themselves for roots, of the gradient for minima, with the constraints
 
 from typing import Any
 
-from . import scalar_roots
+from . import minimizers, roots, scalar_roots
 
-INSTEAD: dict[str, Any] = {**scalar_roots.INSTEAD}
+INSTEAD: dict[str, Any] = {**scalar_roots.INSTEAD, **roots.INSTEAD, **minimizers.INSTEAD}
 REFUSED: dict[str, tuple[str, str]] = {}

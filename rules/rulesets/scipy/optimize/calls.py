@@ -5,41 +5,67 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .... import is_traced
 from ...functions.implicit import Watched, plain
 
 # Parameters that are functions of the user's, besides the one that is solved for.
 DERIVATIVES = {"fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient"}
 
 
-def follows(own: Callable, body: Callable) -> Callable:
-    """Return a function with the signature of SciPy's ``own``: ``body(own, call)``.
+class Call(dict):
+    """The arguments of a call of SciPy's ``own``, by their names."""
 
-    ``call`` has the arguments by their names.
-    """
+    def __init__(self, own: Callable, names: tuple, args: tuple, kwargs: dict) -> None:
+        super().__init__(zip(names, args))
+        self.update(kwargs)
+        self.own = own
+        self.placed = names[: len(args)]  # given by position, which SciPy may tell from names
+
+    @property
+    def args(self) -> tuple:
+        """The further arguments of the user's function."""
+        args = self.get("args", ())
+        return args if isinstance(args, tuple) else (args,)
+
+    def run(self, **instead: Any) -> Any:
+        """Call SciPy with plain numbers, and with these in place of the arguments of that name."""
+        made = {name: instead[name] if name in instead else plain_part(name, x)
+                for name, x in self.items()}  # fmt: skip
+        return self.own(*[made.pop(name) for name in self.placed], **made)
+
+
+def plain_part(name: str, x: Any) -> Any:
+    """Return an argument without traced values."""
+    if callable(x):
+        return Watched(x) if name in DERIVATIVES else x
+    return plain(x)
+
+
+def follows(own: Callable, body: Callable) -> Callable:
+    """Return a function with the signature of SciPy's ``own`` that does ``body(call)``."""
     names = tuple(inspect.signature(own).parameters)
 
     @functools.wraps(own)
     def followed(*args: Any, **kwargs: Any) -> Any:
         if len(args) > len(names):
             return own(*args, **kwargs)  # it says so
-        return body(own, {**dict(zip(names, args)), **kwargs})
+        return body(Call(own, names, args, kwargs))
 
     return followed
 
 
-def as_tuple(args: Any) -> tuple:
-    """Return the further arguments of the user's function, as SciPy takes them."""
-    return args if isinstance(args, tuple) else (args,)
+class Solved:
+    """A call whose function ``f``, the argument ``name``, has been seen to by SciPy."""
 
+    __slots__ = ("answer", "args", "call", "f", "traced")
 
-def plain_call(call: dict, **functions: Any) -> dict:
-    """Return the arguments as SciPy gets them, with these functions in place of the user's."""
-    made = {}
-    for name, x in call.items():
-        if name in functions:
-            made[name] = functions[name]
-        elif name in DERIVATIVES and callable(x):
-            made[name] = Watched(x)
-        else:
-            made[name] = x if callable(x) else plain(x)
-    return made
+    def __init__(self, call: Call, name: str, beside: Any = (), **instead: Any) -> None:
+        self.call = call
+        self.f: Any = call.get(name)
+        self.args = call.args
+        watched = Watched(self.f)
+        if name in call:
+            instead[name] = watched
+        self.answer = call.run(**instead)
+        #: whether anything that the answer depends on is traced
+        self.traced = watched.traced or is_traced((self.args, beside))

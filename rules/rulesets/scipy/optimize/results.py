@@ -25,7 +25,7 @@ class TracedResult(OptimizeResult):
     approximations that are made of the steps of the solver, are refused when they are read.
     """
 
-    def __init__(self, own: OptimizeResult, **fields: Any) -> None:
+    def __init__(self, own: dict, **fields: Any) -> None:
         super().__init__(own)
         object.__setattr__(self, "_own", own)
         for name, x in own.items():
@@ -63,6 +63,8 @@ class TracedResult(OptimizeResult):
 
 def _may_have_derivatives(x: Any) -> bool:
     """Say whether ``x`` is an array of real numbers, or holds or applies some."""
+    if isinstance(x, dict):
+        return True  # a result of another call
     if isinstance(x, list | tuple):
         return any(map(_may_have_derivatives, x))
     if isinstance(x, np.ndarray):

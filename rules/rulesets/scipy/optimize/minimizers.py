@@ -1,0 +1,212 @@
+"""Minima: of functions of several unknowns, with and without constraints, and of one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from .....config import MissingRuleError, user_line
+from .... import gradient_via_ad, jacobian_via_ad
+from ...arrays.numpys_own import with_values
+from ...functions.implicit import config_of, settled
+from .calls import Call, Solved, follows, plain_part
+from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, plain_bounds
+from .results import Later, TracedResult
+from .stationary import Constraint, stationary
+
+
+def minimize(call: Call) -> Any:
+    """``minimize``, and the global optimisers that return a result with ``x`` and ``fun``."""
+    name = "fun" if "fun" in call else "func"
+    bounds, conditions = call.get("bounds"), Conditions(call.get("constraints", ()))
+    instead: dict = {}
+    if bounds is not None:
+        instead["bounds"] = plain_bounds(bounds)
+    if conditions.read:
+        instead["constraints"] = conditions.given
+    minimizer = call.get("minimizer_kwargs") or {}
+    if minimizer:
+        parts = {part: plain_part(part, x) for part, x in minimizer.items()}
+        instead["minimizer_kwargs"] = parts
+    inner = minimizer.get("args", ())
+    solved = Solved(call, name, (_parts(bounds), minimizer), **instead)
+    if not (solved.traced or conditions.traced):
+        return solved.answer
+    args = solved.args or (inner if isinstance(inner, tuple) else (inner,))
+    pair = call.get("jac") is True or minimizer.get("jac") is True
+    bounds = minimizer.get("bounds") if bounds is None else bounds
+    conditions = Conditions(minimizer["constraints"]) if "constraints" in minimizer else conditions
+    held = bounds_of(bounds) + conditions.read
+    return followed(solved.answer, first_of(solved.f) if pair else solved.f, args, held)
+
+
+def _parts(bounds: Any) -> Any:
+    return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
+
+
+def first_of(f: Callable) -> Callable:
+    """Return the first of the two results of ``f``, as a function: the other is a derivative."""
+
+    def first(x: Any, *args: Any) -> Any:
+        return f(x, *args)[0]
+
+    return first
+
+
+def followed(answer: Any, f: Callable, args: tuple, held: tuple[Constraint, ...]) -> Any:
+    """Return SciPy's result, whose ``x``, ``fun`` and derivatives follow traced values."""
+    x = stationary(f, answer.x, args, held)
+
+    def number(x: Any) -> Any:
+        return np.reshape(settled(f(x, *args)), ())
+
+    def gradient(x: Any) -> Any:
+        return gradient_via_ad(config_of((x, args)), number, x)
+
+    def fun() -> Any:
+        return with_values(number(x), answer.fun)
+
+    def jac() -> Any:
+        return with_values(gradient(x), answer.jac)
+
+    def hess() -> Any:
+        return with_values(jacobian_via_ad(config_of((x, args)), gradient, x)[1], answer.hess)
+
+    made: dict = {"x": x, "fun": Later(fun)}
+    # Of no constraints these are the derivatives of the function itself.
+    made |= {} if "jac" not in answer or isinstance(answer.jac, list) else {"jac": Later(jac)}
+    made |= {"hess": Later(hess)} if "hess" in answer else {}
+    return TracedResult(answer, **made)
+
+
+# ---- one unknown --------------------------------------------------------------------------------
+
+
+def minimize_scalar(call: Call) -> Any:
+    bounds = call.get("bounds")
+    solved = Solved(call, "fun", bounds)
+    answer = solved.answer
+    if not solved.traced:
+        return answer
+    x = _in_interval(solved, answer.x, bounds)
+    fun = Later(lambda: with_values(np.reshape(solved.f(x, *solved.args), ()), answer.fun))
+    return TracedResult(answer, x=x, fun=fun)
+
+
+def _in_interval(solved: Solved, x: Any, bounds: Any) -> Any:
+    if bounds is None:
+        return with_values(stationary(solved.f, np.float64(x), solved.args), x)
+
+    def of_vector(x: Any, *args: Any) -> Any:
+        return solved.f(x[0], *args)
+
+    held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
+    found = stationary(of_vector, np.array([x], float), solved.args, (held,))
+    return with_values(found[0], x)
+
+
+def fminbound(call: Call) -> Any:
+    bounds = call.get("x1"), call.get("x2")
+    return _of_number(Solved(call, "func", bounds), bounds)
+
+
+def by_bracket(call: Call) -> Any:
+    """``brent`` and ``golden``."""
+    return _of_number(Solved(call, "func"), None)
+
+
+def _of_number(solved: Solved, bounds: Any) -> Any:
+    answer = solved.answer
+    if not solved.traced:
+        return answer
+    if not isinstance(answer, tuple):
+        return _in_interval(solved, answer, bounds)
+    x = _in_interval(solved, answer[0], bounds)
+    return x, with_values(np.reshape(solved.f(x, *solved.args), ()), answer[1]), *answer[2:]
+
+
+# ---- older names --------------------------------------------------------------------------------
+
+
+def older(call: Call) -> Any:
+    """``fmin`` and its kin: ``x``, or a tuple that begins with ``x`` and the minimum."""
+    name = "f" if call.own.__name__ in ("fmin_bfgs", "fmin_cg", "fmin_ncg") else "func"
+    bounds = call.get("bounds") or None
+    solved = Solved(call, name, _parts(bounds))
+    answer = solved.answer
+    if not solved.traced:
+        return answer
+    pairs = call.own.__name__ in ("fmin_l_bfgs_b", "fmin_tnc")
+    pair = pairs and call.get("fprime") is None and not call.get("approx_grad")
+    f = first_of(solved.f) if pair else solved.f
+    own = answer[0] if isinstance(answer, tuple) else answer
+    x = stationary(f, own, solved.args, bounds_of(bounds))
+    if not isinstance(answer, tuple):
+        return x
+    if call.own.__name__ == "fmin_tnc":
+        return x, *answer[1:]
+    rest = answer[2:]
+    if any(isinstance(part, np.ndarray) and part.ndim for part in rest):
+        raise MissingRuleError(
+            f"{call.own.__name__} gave arrays that are made of its steps, which have no "
+            f"derivative, in {user_line()}.\n  leave full_output out, or write minimize"
+        )
+    fopt = with_values(np.reshape(settled(f(x, *solved.args)), ()), answer[1])
+    return x, fopt, *[_without_gradient(part) for part in rest]
+
+
+def _without_gradient(part: Any) -> Any:
+    return TracedResult(part) if isinstance(part, dict) else part
+
+
+def brute(call: Call) -> Any:
+    solved = Solved(call, "func", call.get("ranges"))
+    answer = solved.answer
+    if not solved.traced:
+        return answer
+    if call.get("finish", optimize.fmin) is None:
+        raise MissingRuleError(
+            f"brute without finish gives a point of its grid, in {user_line()}: it jumps, and has "
+            "no derivative.\n  leave finish as it is, so that the minimum is found"
+        )
+    if not isinstance(answer, tuple):
+        return _at_shape(solved, answer)
+    x = _at_shape(solved, answer[0])
+    if call.get("full_output"):
+        return x, with_values(np.reshape(solved.f(x, *solved.args), ()), answer[1]), *answer[2:]
+    return answer
+
+
+def _at_shape(solved: Solved, x: Any) -> Any:
+    return stationary(solved.f, x, solved.args)
+
+
+def refused(reason: str, remedy: str) -> Callable:
+    """Return what refuses a function of the user's that is traced, and is SciPy's own else."""
+
+    def refuse(call: Call) -> Any:
+        name = next((n for n in ("func", "f", "fun") if n in call), "")
+        solved = Solved(call, name, list(call.values()))
+        if not solved.traced:
+            return solved.answer
+        raise MissingRuleError(
+            f"scipy.optimize.{call.own.__name__} has no derivative: {reason}, in {user_line()}.\n"
+            f"  write {remedy}"
+        )
+
+    return refuse
+
+
+GLOBAL = ("basinhopping", "differential_evolution", "direct", "dual_annealing", "shgo")
+OLDER = ("fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell", "fmin_tnc")
+INSTEAD: dict[str, Any] = {"Bounds": Bounds, "LinearConstraint": LinearConstraint}
+INSTEAD |= {name: follows(getattr(optimize, name), minimize) for name in ("minimize", *GLOBAL)}
+INSTEAD |= {name: follows(getattr(optimize, name), older) for name in OLDER}
+INSTEAD |= {
+    "minimize_scalar": follows(optimize.minimize_scalar, minimize_scalar),
+    "fminbound": follows(optimize.fminbound, fminbound),
+    "brent": follows(optimize.brent, by_bracket),
+    "golden": follows(optimize.golden, by_bracket),
+    "brute": follows(optimize.brute, brute),
+}

@@ -6,7 +6,9 @@ equations themselves for roots, of the gradient for minima, with the constraints
 
 from typing import Any
 
-from . import minimizers, roots, scalar_roots
+from . import least_squares, minimizers, roots, scalar_roots
 
-INSTEAD: dict[str, Any] = {**scalar_roots.INSTEAD, **roots.INSTEAD, **minimizers.INSTEAD}
+INSTEAD: dict[str, Any] = {
+    **scalar_roots.INSTEAD, **roots.INSTEAD, **minimizers.INSTEAD, **least_squares.INSTEAD,
+}  # fmt: skip
 REFUSED: dict[str, tuple[str, str]] = {}

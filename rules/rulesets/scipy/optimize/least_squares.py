@@ -1,0 +1,206 @@
+"""Least squares: the cost is least, with its full Hessian, not that of Gauss and Newton."""
+
+# ruff: noqa: N803 - SciPy's names of its arguments
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import optimize, sparse
+
+from .....config import MissingRuleError, user_line
+from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value
+from ...arrays.numpys_own import with_values
+from ...functions.implicit import Watched, config_of, settled
+from .calls import Call, Solved, follows
+from .constraints import between, plain_bounds
+from .results import Later, TracedResult
+from .stationary import Constraint, half_square, stationary
+
+# rho(z) of z = (r / scale)**2, by SciPy's names.
+LOSSES: dict[str, Callable] = {
+    "soft_l1": lambda z: 2 * (np.sqrt(1 + z) - 1),
+    "huber": lambda z: np.where(z <= 1, z, 2 * np.sqrt(np.where(z <= 1, 1.0, z)) - 1),
+    "cauchy": np.log1p,
+    "arctan": np.arctan,
+}
+
+
+def least_squares(call: Call) -> Any:
+    bounds, kwargs = call.get("bounds"), call.get("kwargs") or {}
+    loss, scale = call.get("loss", "linear"), call.get("f_scale", 1.0)
+    instead: dict = {} if bounds is None else {"bounds": plain_bounds(bounds)}
+    watched_loss = Watched(loss) if callable(loss) else None
+    if watched_loss is not None:
+        instead["loss"] = watched_loss
+    beside = (kwargs, scale, parts_of(bounds))
+    solved = Solved(call, "fun", beside, **instead)
+    answer, args = solved.answer, solved.args
+    if not (solved.traced or (watched_loss is not None and watched_loss.traced)):
+        return answer
+
+    def residual(x: Any, *args: Any) -> Any:
+        return np.reshape(array_of(settled(solved.f(x, *args, **kwargs))), -1)
+
+    if loss == "linear":
+        cost = half_square(residual)
+    else:
+        rho = LOSSES[loss] if isinstance(loss, str) else lambda z: settled(loss(z))[0]
+
+        def cost(x: Any, *args: Any) -> Any:
+            r = residual(x, *args)
+            return scale**2 * np.sum(rho((r / scale) ** 2)) / 2
+
+    x = stationary(cost, answer.x, args, () if bounds is None else between(bounds))
+    made = {
+        "x": x,
+        "cost": Later(lambda: with_values(cost(x, *args), answer.cost)),
+        "fun": Later(lambda: with_values(residual(x, *args), answer.fun)),
+        "grad": Later(
+            lambda: with_values(
+                gradient_via_ad(config_of((x, args)), lambda x: cost(x, *args), x), answer.grad
+            )
+        ),
+    }
+    if loss == "linear" and isinstance(answer.jac, np.ndarray):
+        made["jac"] = Later(
+            lambda: with_values(
+                jacobian_via_ad(config_of((x, args)), lambda x: residual(x, *args), x)[1],
+                answer.jac,
+            )
+        )
+    return TracedResult(answer, **made)
+
+
+def parts_of(bounds: Any) -> Any:
+    return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
+
+
+def leastsq(call: Call) -> Any:
+    solved = Solved(call, "func")
+    if not solved.traced:
+        return solved.answer
+    f, args = solved.f, solved.args
+    own, *rest = solved.answer
+    x = stationary(half_square(f), own, args)
+    if len(rest) == 1:
+        return x, *rest
+    cov_x, info, *rest = rest
+
+    def residual(x: Any) -> Any:
+        return np.reshape(array_of(settled(f(x, *args))), -1)
+
+    fvec = Later(lambda: with_values(residual(x), info["fvec"]))
+    cov = None if cov_x is None else with_values(inverse_gram(residual, x), cov_x)
+    return x, cov, TracedResult(info, fvec=fvec), *rest
+
+
+def inverse_gram(residual: Callable, x: Any) -> Any:
+    """Return the inverse of ``j.T @ j``, with j the Jacobian of the residual at a traced x."""
+    config = config_of(x)
+    if config is None:  # it does not move
+        return None
+    jacobian = jacobian_via_ad(config, residual, x)[1]
+    return np.linalg.inv(np.transpose(jacobian) @ jacobian)
+
+
+# ---- fits of curves -----------------------------------------------------------------------------
+
+
+def curve_fit(call: Call) -> Any:
+    f, bounds = call.get("f"), call.get("bounds")
+    watched = Watched(f)  # type: ignore[arg-type]
+    data = [call.get(name) for name in ("xdata", "ydata", "sigma")]
+    instead: dict = {} if bounds is None else {"bounds": plain_bounds(bounds)}
+    if "f" in call:
+        if call.get("p0") is None and not isinstance(f, type):
+            watched.__wrapped__ = f  # type: ignore[attr-defined]  # SciPy reads its signature
+        instead["f"] = watched
+    answer = call.run(**instead)
+    if not (watched.traced or is_traced((data, parts_of(bounds)))):
+        return answer
+    own, own_cov, *rest = answer
+    whiten, x, y = _weighed(*data, call.get("nan_policy"))
+
+    def residual(p: Any) -> Any:
+        return whiten(np.reshape(array_of(settled(f(x, *p))), -1) - y)  # type: ignore[misc]
+
+    p = stationary(half_square(residual), own, (), () if bounds is None else between(bounds))
+    cov = own_cov
+    if np.all(np.isfinite(own_cov)) and is_traced(p):
+        cov = inverse_gram(residual, p)
+        if not call.get("absolute_sigma", False):
+            r = residual(p)
+            cov = cov * (np.sum(r * r) / (np.size(r) - np.size(p)))
+        cov = with_values(cov, own_cov)
+    if rest:
+        fvec = Later(lambda: with_values(residual(p), rest[0]["fvec"]))
+        rest[0] = TracedResult(rest[0], fvec=fvec)
+    return p, cov, *rest
+
+
+def _weighed(x: Any, y: Any, sigma: Any, nan_policy: Any) -> tuple[Callable, Any, Any]:
+    """Return what divides residuals by their errors, and the data that count."""
+    x = array_of(x) if isinstance(x, list | tuple) else x
+    y, sigma = array_of(y), None if sigma is None else array_of(sigma)
+    if nan_policy == "omit":
+        missing = np.isnan(value(x))
+        kept = ~(np.any(missing, tuple(range(missing.ndim - 1))) | np.isnan(value(y)))
+        x, y = x[..., kept], y[kept]
+        if np.ndim(sigma) == 1:
+            sigma = sigma[kept]
+        elif np.ndim(sigma) == 2:
+            sigma = sigma[kept][:, kept]
+    if sigma is None:
+        return lambda r: r, x, y
+    if np.size(sigma) == 1 or np.ndim(sigma) == 1:
+        return lambda r: r / sigma, x, y
+    lower = np.linalg.cholesky(sigma)
+    return lambda r: np.linalg.solve(lower, r), x, y
+
+
+# ---- linear least squares -----------------------------------------------------------------------
+
+
+def lsq_linear(call: Call) -> Any:
+    bounds = call.get("bounds")
+    answer = call.run(**({} if bounds is None else {"bounds": plain_bounds(bounds)}))
+    if not is_traced((call.get("A"), call.get("b"), parts_of(bounds))):
+        return answer
+    excess = _linear_residual(call)
+    x = stationary(half_square(excess), answer.x, (), () if bounds is None else between(bounds))
+    made = {
+        "x": x,
+        "fun": Later(lambda: with_values(excess(x), answer.fun)),
+        "cost": Later(lambda: with_values(half_square(excess)(x), answer.cost)),
+    }
+    return TracedResult(answer, **made)
+
+
+def nnls(call: Call) -> Any:
+    answer = call.run()
+    if not is_traced((call.get("A"), call.get("b"))):
+        return answer
+    excess = _linear_residual(call)
+    x = stationary(half_square(excess), answer[0], (), (Constraint(None, 0.0, np.inf),))
+    return x, with_values(np.linalg.norm(excess(x)), answer[1])
+
+
+def _linear_residual(call: Call) -> Callable:
+    a, b = call["A"], array_of(call["b"])
+    if isinstance(a, sparse.linalg.LinearOperator):
+        raise MissingRuleError(
+            f"lsq_linear of an operator has no derivative, in {user_line()}.\n"
+            "  write the matrix itself: A @ np.eye(n)"
+        )
+    matrix = a.toarray() if sparse.issparse(a) else array_of(a)
+    return lambda x: matrix @ x - b
+
+
+INSTEAD = {
+    "least_squares": follows(optimize.least_squares, least_squares),
+    "leastsq": follows(optimize.leastsq, leastsq),
+    "curve_fit": follows(optimize.curve_fit, curve_fit),
+    "lsq_linear": follows(optimize.lsq_linear, lsq_linear),
+    "nnls": follows(optimize.nnls, nnls),
+}

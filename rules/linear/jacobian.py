@@ -1,4 +1,4 @@
-"""Whole Jacobians and gradients for rules, which ask for them by the config that they were given."""
+"""Whole Jacobians and gradients for rules, by the config that a rule was given."""
 
 from collections.abc import Callable
 from typing import Any

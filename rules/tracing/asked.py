@@ -20,9 +20,9 @@ from ...config import user_frame
 adopted: Counter = Counter()
 # The modules of SciPy that chainrules.scipy shows with functions that see traced values.
 FAMILIES = (
-    "fft", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse",
-    "sparse.csgraph", "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special",
-    "stats",
+    "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.csgraph",
+    "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special", "stats",
+    "optimize",
 )  # fmt: skip
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",

@@ -41,7 +41,7 @@ from ..arrays.numpys_own import with_values
 
 
 def implicit(residual: Callable) -> Callable[[Callable], Callable]:
-    """Decorator of a solver: ``x = solver(*args)`` has the derivatives of ``residual(x, *args) = 0``.
+    """Decorator of a solver: ``x = solver(*args)`` moves so that ``residual(x, *args) = 0``.
 
     The solver may be written in any language: it gets plain numbers, and is not differentiated.
 
@@ -101,9 +101,9 @@ def implicit(residual: Callable) -> Callable[[Callable], Callable]:
 
 
 def fixed_point(step: Callable) -> Callable[[Callable], Callable]:
-    """Decorator of a solver: ``x = solver(*args)`` has the derivatives of ``x = step(x, *args)``.
+    """Decorator of a solver: ``x = solver(*args)`` moves so that ``x = step(x, *args)``.
 
-    As ``implicit``, which see, with the residual ``x - step(x, *args)``.
+    As ``implicit``, with the residual ``x - step(x, *args)``.
 
     Examples
     --------
@@ -352,7 +352,8 @@ def _warn_far(far: float) -> None:
     if frame is None:
         warnings.warn(message, stacklevel=2)
     else:
-        warnings.warn_explicit(message, None, frame.f_code.co_filename, frame.f_lineno)  # type: ignore
+        place = frame.f_code.co_filename, frame.f_lineno
+        warnings.warn_explicit(message, ConvergenceWarning, *place)
 
 
 def _singular(what: str) -> SingularJacobianError:

@@ -55,7 +55,10 @@ def follows(own: Callable, body: Callable) -> Callable:
 
 
 class Solved:
-    """A call whose function ``f``, the argument ``name``, has been seen to by SciPy."""
+    """A call whose function ``f``, the argument ``name``, SciPy has seen to: its ``answer``.
+
+    ``traced`` tells whether anything that the answer depends on is traced.
+    """
 
     __slots__ = ("answer", "args", "call", "f", "traced")
 
@@ -63,9 +66,7 @@ class Solved:
         self.call = call
         self.f: Any = call.get(name)
         self.args = call.args
-        watched = Watched(self.f)
         if name in call:
-            instead[name] = watched
+            instead[name] = Watched(self.f)
         self.answer = call.run(**instead)
-        #: whether anything that the answer depends on is traced
-        self.traced = watched.traced or is_traced((self.args, beside))
+        self.traced = instead[name].traced or is_traced((self.args, beside))

@@ -1,5 +1,7 @@
 """Bounds and constraints, as SciPy takes them in many forms, with traced numbers in them."""
 
+# ruff: noqa: N803 - SciPy's names of its arguments
+
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +27,11 @@ class LinearConstraint(optimize.LinearConstraint):
     """``scipy.optimize.LinearConstraint``, which may be traced."""
 
     def __init__(
-        self, A: Any, lb: Any = -np.inf, ub: Any = np.inf, keep_feasible: Any = False  # noqa: N803
+        self,
+        A: Any,
+        lb: Any = -np.inf,
+        ub: Any = np.inf,
+        keep_feasible: Any = False,
     ) -> None:
         super().__init__(plain(A), plain(lb), plain(ub), keep_feasible)
         if is_traced(A):
@@ -113,9 +119,7 @@ class Conditions:
             parts = {name: self._watch(getattr(one, name)) for name in ("fun", "jac", "hess")}
             rest = ("keep_feasible", "finite_diff_rel_step", "finite_diff_jac_sparsity")
             kept = {name: getattr(one, name) for name in rest}
-            return optimize.NonlinearConstraint(
-                lb=plain(one.lb), ub=plain(one.ub), **parts, **kept
-            )
+            return optimize.NonlinearConstraint(lb=plain(one.lb), ub=plain(one.ub), **parts, **kept)
         return one
 
     def _add(self, f: Callable, lower: Any, upper: Any, beside: Any) -> None:

@@ -1,7 +1,5 @@
 """Least squares: the cost is least, with its full Hessian, not that of Gauss and Newton."""
 
-# ruff: noqa: N803 - SciPy's names of its arguments
-
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +118,7 @@ def curve_fit(call: Call) -> Any:
     if not (watched.traced or is_traced((data, parts_of(bounds)))):
         return answer
     own, own_cov, *rest = answer
-    whiten, x, y = _weighed(*data, call.get("nan_policy"))
+    whiten, x, y = _weighed(data, call.get("nan_policy"))
 
     def residual(p: Any) -> Any:
         return whiten(np.reshape(array_of(settled(f(x, *p))), -1) - y)  # type: ignore[misc]
@@ -139,19 +137,18 @@ def curve_fit(call: Call) -> Any:
     return p, cov, *rest
 
 
-def _weighed(x: Any, y: Any, sigma: Any, nan_policy: Any) -> tuple[Callable, Any, Any]:
+def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
     """Return what divides residuals by their errors, and the data that count."""
-    x = array_of(x) if isinstance(x, list | tuple) else x
-    y, sigma = array_of(y), None if sigma is None else array_of(sigma)
+    x, y, errors = data
+    x, y = array_of(x) if isinstance(x, list | tuple) else x, array_of(y)
+    sigma: Any = array_of(1.0 if errors is None else errors)
     if nan_policy == "omit":
         missing = np.isnan(value(x))
         kept = ~(np.any(missing, tuple(range(missing.ndim - 1))) | np.isnan(value(y)))
         x, y = x[..., kept], y[kept]
-        if np.ndim(sigma) == 1:
-            sigma = sigma[kept]
-        elif np.ndim(sigma) == 2:
-            sigma = sigma[kept][:, kept]
-    if sigma is None:
+        if np.size(sigma) > 1:
+            sigma = sigma[kept] if np.ndim(sigma) == 1 else sigma[kept][:, kept]
+    if errors is None:
         return lambda r: r, x, y
     if np.size(sigma) == 1 or np.ndim(sigma) == 1:
         return lambda r: r / sigma, x, y

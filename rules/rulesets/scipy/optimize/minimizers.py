@@ -9,7 +9,7 @@ from scipy import optimize
 from .....config import MissingRuleError, user_line
 from .... import gradient_via_ad, jacobian_via_ad
 from ...arrays.numpys_own import with_values
-from ...functions.implicit import config_of, settled
+from ...functions.implicit import Watched, config_of, settled
 from .calls import Call, Solved, follows, plain_part
 from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, plain_bounds
 from .results import Later, TracedResult
@@ -90,7 +90,7 @@ def minimize_scalar(call: Call) -> Any:
     if not solved.traced:
         return answer
     x = _in_interval(solved, answer.x, bounds)
-    fun = Later(lambda: with_values(np.reshape(solved.f(x, *solved.args), ()), answer.fun))
+    fun = Later(lambda: with_values(_number(solved, x), answer.fun))
     return TracedResult(answer, x=x, fun=fun)
 
 
@@ -123,7 +123,7 @@ def _of_number(solved: Solved, bounds: Any) -> Any:
     if not isinstance(answer, tuple):
         return _in_interval(solved, answer, bounds)
     x = _in_interval(solved, answer[0], bounds)
-    return x, with_values(np.reshape(solved.f(x, *solved.args), ()), answer[1]), *answer[2:]
+    return x, with_values(_number(solved, x), answer[1]), *answer[2:]
 
 
 # ---- older names --------------------------------------------------------------------------------
@@ -152,12 +152,55 @@ def older(call: Call) -> Any:
             f"{call.own.__name__} gave arrays that are made of its steps, which have no "
             f"derivative, in {user_line()}.\n  leave full_output out, or write minimize"
         )
-    fopt = with_values(np.reshape(settled(f(x, *solved.args)), ()), answer[1])
-    return x, fopt, *[_without_gradient(part) for part in rest]
+    minimum = np.reshape(settled(f(x, *solved.args)), ())
+    report = [TracedResult(part) if isinstance(part, dict) else part for part in rest]
+    return x, with_values(minimum, answer[1]), *report
 
 
-def _without_gradient(part: Any) -> Any:
-    return TracedResult(part) if isinstance(part, dict) else part
+def fmin_slsqp(call: Call) -> Any:
+    equal, least = ("eqcons", "f_eqcons", 0.0), ("ieqcons", "f_ieqcons", np.inf)
+    return _by_functions(call, [equal, least])
+
+
+def fmin_cobyla(call: Call) -> Any:
+    return _by_functions(call, [("cons", None, np.inf)])
+
+
+def _by_functions(call: Call, kinds: list) -> Any:
+    """Minimize under constraints that are functions: lists of them, or one that gives several."""
+    own_args = call.get("consargs")
+    args = call.args if own_args is None else own_args
+    held: tuple[Constraint, ...] = ()
+    instead: dict = {}
+    watched: list[Watched] = []
+
+    def watch(f: Callable, upper: float) -> Watched:
+        nonlocal held
+        held += (Constraint(lambda x: f(x, *args), 0.0, upper),)
+        watched.append(Watched(f))
+        return watched[-1]
+
+    for several, one, upper in kinds:
+        functions = call.get(several) or ()
+        if callable(functions):
+            instead[several] = watch(functions, upper)
+        elif functions:
+            instead[several] = [watch(f, upper) for f in functions]
+        if one is not None and call.get(one) is not None:
+            instead[one] = watch(call[one], upper)
+    bounds = call.get("bounds") or None
+    solved = Solved(call, "func", (bounds, args), **instead)
+    answer = solved.answer
+    if not (solved.traced or any(f.traced for f in watched)):
+        return answer
+    if not isinstance(answer, tuple):
+        return stationary(solved.f, answer, solved.args, bounds_of(bounds) + held)
+    x = stationary(solved.f, answer[0], solved.args, bounds_of(bounds) + held)
+    return x, with_values(_number(solved, x), answer[1]), *answer[2:]
+
+
+def _number(solved: Solved, x: Any) -> Any:
+    return np.reshape(settled(solved.f(x, *solved.args)), ())
 
 
 def brute(call: Call) -> Any:
@@ -171,31 +214,9 @@ def brute(call: Call) -> Any:
             "no derivative.\n  leave finish as it is, so that the minimum is found"
         )
     if not isinstance(answer, tuple):
-        return _at_shape(solved, answer)
-    x = _at_shape(solved, answer[0])
-    if call.get("full_output"):
-        return x, with_values(np.reshape(solved.f(x, *solved.args), ()), answer[1]), *answer[2:]
-    return answer
-
-
-def _at_shape(solved: Solved, x: Any) -> Any:
-    return stationary(solved.f, x, solved.args)
-
-
-def refused(reason: str, remedy: str) -> Callable:
-    """Return what refuses a function of the user's that is traced, and is SciPy's own else."""
-
-    def refuse(call: Call) -> Any:
-        name = next((n for n in ("func", "f", "fun") if n in call), "")
-        solved = Solved(call, name, list(call.values()))
-        if not solved.traced:
-            return solved.answer
-        raise MissingRuleError(
-            f"scipy.optimize.{call.own.__name__} has no derivative: {reason}, in {user_line()}.\n"
-            f"  write {remedy}"
-        )
-
-    return refuse
+        return stationary(solved.f, answer, solved.args)
+    x = stationary(solved.f, answer[0], solved.args)
+    return x, with_values(_number(solved, x), answer[1]), *answer[2:]
 
 
 GLOBAL = ("basinhopping", "differential_evolution", "direct", "dual_annealing", "shgo")
@@ -209,4 +230,6 @@ INSTEAD |= {
     "brent": follows(optimize.brent, by_bracket),
     "golden": follows(optimize.golden, by_bracket),
     "brute": follows(optimize.brute, brute),
+    "fmin_slsqp": follows(optimize.fmin_slsqp, fmin_slsqp),
+    "fmin_cobyla": follows(optimize.fmin_cobyla, fmin_cobyla),
 }

@@ -44,7 +44,7 @@ class TracedResult(OptimizeResult):
         return super().__iter__()
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401 - it is this
 
     def items(self) -> Any:
         return [(name, self[name]) for name in self]

@@ -118,8 +118,7 @@ def _constrained(
 # ---- which constraints hold ---------------------------------------------------------------------
 
 # How near to a constraint an answer may be for it to be looked at, and what solvers get wrong, both
-# relative to the size of the unknowns; of unit vectors, what lies in a subspace; and of multipliers,
-# what is none.
+# relative to the size of the unknowns; what part of a unit vector is none, and what multiplier.
 NEAR, NOISE, IN_SPAN, ROUNDING = 1e-4, 1e-7, 1e-8, 1e-12
 
 

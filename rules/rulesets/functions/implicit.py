@@ -93,7 +93,7 @@ def implicit(residual: Callable) -> Callable[[Callable], Callable]:
         def solved(*args: Any, **options: Any) -> Any:
             _refuse_traced(solver, options)
             x = plain(solver(*plain(args), **options))
-            return solution(residual, x, args)
+            return solution(residual, x, args, config_of(args))
 
         return solved
 
@@ -158,18 +158,18 @@ def plain(x: Any) -> Any:
 class Watched:
     """A function of the user's as a solver sees it: it takes and gives plain numbers.
 
-    ``traced`` tells whether it gave traced ones, which came from what it captures.
+    ``config`` is that of the engine that follows what the function captures, if one does.
     """
 
     def __init__(self, f: Callable) -> None:
         self.f = f
-        self.traced = False
+        self.config: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         y = self.f(*args, **kwargs)
         if type(y) in (float, np.float64):
             return y
-        self.traced = self.traced or is_traced(settled(y))
+        self.config = self.config or config_of(settled(y))
         return plain(y)
 
     def __getattr__(self, name: str) -> Any:
@@ -199,7 +199,8 @@ def levels_of(x: Any) -> set:
 def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -> Any:
     """Return the plain answer ``x`` with the derivatives of ``residual(x, *args) = 0``.
 
-    ``x`` and the residual are numbers, arrays or containers, with the same count of numbers.
+    ``x`` and the residual are numbers, arrays or containers, with the same count of numbers. The
+    config is that of an engine that follows something that the residual depends on.
     """
     if _is_real_number(x):
         return entrywise(lambda x, *args: _number(residual(x, *args)), x, args, config)
@@ -245,12 +246,12 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
     """
     r = residual(x, *args)
-    orders = len(levels_of(r))
-    if not orders:
-        return x
     config = config or config_of(r)
+    if config is None:
+        return x
     fixed = plain(args)
     linear = system(config, lambda x: residual(x, *fixed), x, value(r))
+    orders = len(levels_of(r))
     y = x
     for order in range(orders):
         r = r if order == 0 else residual(y, *args)

@@ -5,8 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .... import is_traced
-from ...functions.implicit import Watched, plain
+from ...functions.implicit import Watched, config_of, plain
 
 # Parameters that are functions of the user's, besides the one that is solved for.
 DERIVATIVES = {"fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient"}
@@ -57,10 +56,11 @@ def follows(own: Callable, body: Callable) -> Callable:
 class Solved:
     """A call whose function ``f``, the argument ``name``, SciPy has seen to: its ``answer``.
 
-    ``traced`` tells whether anything that the answer depends on is traced.
+    ``config`` is that of an engine that follows what the answer depends on: what the function
+    captures, its further arguments, or ``beside``. It is None where nothing is traced.
     """
 
-    __slots__ = ("answer", "args", "call", "f", "traced")
+    __slots__ = ("answer", "args", "call", "config", "f")
 
     def __init__(self, call: Call, name: str, beside: Any = (), **instead: Any) -> None:
         self.call = call
@@ -69,4 +69,8 @@ class Solved:
         if name in call:
             instead[name] = Watched(self.f)
         self.answer = call.run(**instead)
-        self.traced = instead[name].traced or is_traced((self.args, beside))
+        self.config = instead[name].config or config_of((self.args, beside))
+
+    @property
+    def traced(self) -> bool:
+        return self.config is not None

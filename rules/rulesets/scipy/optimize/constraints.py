@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from .... import array_of, is_traced
-from ...functions.implicit import Watched, plain
+from ...functions.implicit import Watched, config_of, plain
 from .stationary import Constraint
 
 
@@ -90,9 +90,9 @@ class Conditions:
         self.given: Any = made[0] if alone and made else made if made else constraints
 
     @property
-    def traced(self) -> bool:
-        """Whether one of them is: to be asked when SciPy has called them."""
-        return is_traced(self.beside) or any(w.traced for w in self.watched)
+    def config(self) -> Any:
+        """Of an engine that follows one of them: to be asked when SciPy has called them."""
+        return config_of(self.beside) or next((w.config for w in self.watched if w.config), None)
 
     def _watch(self, f: Any) -> Any:
         if not callable(f):

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value
+from .... import array_of, gradient_via_ad, jacobian_via_ad, value
 from ...arrays.numpys_own import with_values
 from ...functions.implicit import Watched, config_of, settled
 from .calls import Call, Solved, follows
@@ -34,7 +34,8 @@ def least_squares(call: Call) -> Any:
     beside = (kwargs, scale, parts_of(bounds))
     solved = Solved(call, "fun", beside, **instead)
     answer, args = solved.answer, solved.args
-    if not (solved.traced or (watched_loss is not None and watched_loss.traced)):
+    config = solved.config or getattr(watched_loss, "config", None)
+    if config is None:
         return answer
 
     def residual(x: Any, *args: Any) -> Any:
@@ -49,21 +50,19 @@ def least_squares(call: Call) -> Any:
             r = residual(x, *args)
             return scale**2 * np.sum(rho((r / scale) ** 2)) / 2
 
-    x = stationary(cost, answer.x, args, () if bounds is None else between(bounds))
+    x = stationary(cost, answer.x, args, config, () if bounds is None else between(bounds))
     made = {
         "x": x,
         "cost": Later(lambda: with_values(cost(x, *args), answer.cost)),
         "fun": Later(lambda: with_values(residual(x, *args), answer.fun)),
         "grad": Later(
-            lambda: with_values(
-                gradient_via_ad(config_of((x, args)), lambda x: cost(x, *args), x), answer.grad
-            )
+            lambda: with_values(gradient_via_ad(config, lambda x: cost(x, *args), x), answer.grad)
         ),
     }
     if loss == "linear" and isinstance(answer.jac, np.ndarray):
         made["jac"] = Later(
             lambda: with_values(
-                jacobian_via_ad(config_of((x, args)), lambda x: residual(x, *args), x)[1],
+                jacobian_via_ad(config, lambda x: residual(x, *args), x)[1],
                 answer.jac,
             )
         )
@@ -80,7 +79,7 @@ def leastsq(call: Call) -> Any:
         return solved.answer
     f, args = solved.f, solved.args
     own, *rest = solved.answer
-    x = stationary(half_square(f), own, args)
+    x = stationary(half_square(f), own, args, solved.config)
     if len(rest) == 1:
         return x, *rest
     cov_x, info, *rest = rest
@@ -89,15 +88,14 @@ def leastsq(call: Call) -> Any:
         return np.reshape(array_of(settled(f(x, *args))), -1)
 
     fvec = Later(lambda: with_values(residual(x), info["fvec"]))
-    cov = None if cov_x is None else with_values(inverse_gram(residual, x), cov_x)
+    cov = cov_x
+    if cov_x is not None:
+        cov = with_values(inverse_gram(solved.config, residual, x), cov_x)
     return x, cov, TracedResult(info, fvec=fvec), *rest
 
 
-def inverse_gram(residual: Callable, x: Any) -> Any:
-    """Return the inverse of ``j.T @ j``, with j the Jacobian of the residual at a traced x."""
-    config = config_of(x)
-    if config is None:  # it does not move
-        return None
+def inverse_gram(config: Any, residual: Callable, x: Any) -> Any:
+    """Return the inverse of ``j.T @ j``, with j the Jacobian of the residual at ``x``."""
     jacobian = jacobian_via_ad(config, residual, x)[1]
     return np.linalg.inv(np.transpose(jacobian) @ jacobian)
 
@@ -115,7 +113,8 @@ def curve_fit(call: Call) -> Any:
             watched.__wrapped__ = f  # type: ignore[attr-defined]  # SciPy reads its signature
         instead["f"] = watched
     answer = call.run(**instead)
-    if not (watched.traced or is_traced((data, parts_of(bounds)))):
+    config = watched.config or config_of((data, parts_of(bounds)))
+    if config is None:
         return answer
     own, own_cov, *rest = answer
     whiten, x, y = _weighed(data, call.get("nan_policy"))
@@ -123,18 +122,20 @@ def curve_fit(call: Call) -> Any:
     def residual(p: Any) -> Any:
         return whiten(np.reshape(array_of(settled(f(x, *p))), -1) - y)  # type: ignore[misc]
 
-    p = stationary(half_square(residual), own, (), () if bounds is None else between(bounds))
+    held = () if bounds is None else between(bounds)
+    p = stationary(half_square(residual), own, (), config, held)
     cov = own_cov
-    if np.all(np.isfinite(own_cov)) and is_traced(p):
-        cov = inverse_gram(residual, p)
+    if np.all(np.isfinite(own_cov)):
+        cov = inverse_gram(config, residual, p)
         if not call.get("absolute_sigma", False):
             r = residual(p)
             cov = cov * (np.sum(r * r) / (np.size(r) - np.size(p)))
         cov = with_values(cov, own_cov)
-    if rest:
-        fvec = Later(lambda: with_values(residual(p), rest[0]["fvec"]))
-        rest[0] = TracedResult(rest[0], fvec=fvec)
-    return p, cov, *rest
+    if not rest:
+        return p, cov
+    info, *rest = rest
+    fvec = Later(lambda: with_values(residual(p), info["fvec"]))
+    return p, cov, TracedResult(info, fvec=fvec), *rest
 
 
 def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
@@ -162,10 +163,12 @@ def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
 def lsq_linear(call: Call) -> Any:
     bounds = call.get("bounds")
     answer = call.run(**({} if bounds is None else {"bounds": plain_bounds(bounds)}))
-    if not is_traced((call.get("A"), call.get("b"), parts_of(bounds))):
+    config = config_of((call.get("A"), call.get("b"), parts_of(bounds)))
+    if config is None:
         return answer
     excess = _linear_residual(call)
-    x = stationary(half_square(excess), answer.x, (), () if bounds is None else between(bounds))
+    held = () if bounds is None else between(bounds)
+    x = stationary(half_square(excess), answer.x, (), config, held)
     made = {
         "x": x,
         "fun": Later(lambda: with_values(excess(x), answer.fun)),
@@ -176,10 +179,11 @@ def lsq_linear(call: Call) -> Any:
 
 def nnls(call: Call) -> Any:
     answer = call.run()
-    if not is_traced((call.get("A"), call.get("b"))):
+    config = config_of((call.get("A"), call.get("b")))
+    if config is None:
         return answer
     excess = _linear_residual(call)
-    x = stationary(half_square(excess), answer[0], (), (Constraint(None, 0.0, np.inf),))
+    x = stationary(half_square(excess), answer[0], (), config, (Constraint(None, 0.0, np.inf),))
     return x, with_values(np.linalg.norm(excess(x)), answer[1])
 
 

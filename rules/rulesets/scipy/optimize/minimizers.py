@@ -9,7 +9,7 @@ from scipy import optimize
 from .....config import MissingRuleError, user_line
 from .... import gradient_via_ad, jacobian_via_ad
 from ...arrays.numpys_own import with_values
-from ...functions.implicit import Watched, config_of, settled
+from ...functions.implicit import Watched, settled
 from .calls import Call, Solved, follows, plain_part
 from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, plain_bounds
 from .results import Later, TracedResult
@@ -31,14 +31,15 @@ def minimize(call: Call) -> Any:
         instead["minimizer_kwargs"] = parts
     inner = minimizer.get("args", ())
     solved = Solved(call, name, (_parts(bounds), minimizer), **instead)
-    if not (solved.traced or conditions.traced):
+    config = solved.config or conditions.config
+    if config is None:
         return solved.answer
     args = solved.args or (inner if isinstance(inner, tuple) else (inner,))
     pair = call.get("jac") is True or minimizer.get("jac") is True
     bounds = minimizer.get("bounds") if bounds is None else bounds
     conditions = Conditions(minimizer["constraints"]) if "constraints" in minimizer else conditions
     held = bounds_of(bounds) + conditions.read
-    return followed(solved.answer, first_of(solved.f) if pair else solved.f, args, held)
+    return followed(solved.answer, first_of(solved.f) if pair else solved.f, args, config, held)
 
 
 def _parts(bounds: Any) -> Any:
@@ -54,15 +55,17 @@ def first_of(f: Callable) -> Callable:
     return first
 
 
-def followed(answer: Any, f: Callable, args: tuple, held: tuple[Constraint, ...]) -> Any:
+def followed(
+    answer: Any, f: Callable, args: tuple, config: Any, held: tuple[Constraint, ...]
+) -> Any:
     """Return SciPy's result, whose ``x``, ``fun`` and derivatives follow traced values."""
-    x = stationary(f, answer.x, args, held)
+    x = stationary(f, answer.x, args, config, held)
 
     def number(x: Any) -> Any:
         return np.reshape(settled(f(x, *args)), ())
 
     def gradient(x: Any) -> Any:
-        return gradient_via_ad(config_of((x, args)), number, x)
+        return gradient_via_ad(config, number, x)
 
     def fun() -> Any:
         return with_values(number(x), answer.fun)
@@ -71,7 +74,7 @@ def followed(answer: Any, f: Callable, args: tuple, held: tuple[Constraint, ...]
         return with_values(gradient(x), answer.jac)
 
     def hess() -> Any:
-        return with_values(jacobian_via_ad(config_of((x, args)), gradient, x)[1], answer.hess)
+        return with_values(jacobian_via_ad(config, gradient, x)[1], answer.hess)
 
     made: dict = {"x": x, "fun": Later(fun)}
     # Of no constraints these are the derivatives of the function itself.
@@ -96,13 +99,13 @@ def minimize_scalar(call: Call) -> Any:
 
 def _in_interval(solved: Solved, x: Any, bounds: Any) -> Any:
     if bounds is None:
-        return with_values(stationary(solved.f, np.float64(x), solved.args), x)
+        return with_values(stationary(solved.f, np.float64(x), solved.args, solved.config), x)
 
     def of_vector(x: Any, *args: Any) -> Any:
         return solved.f(x[0], *args)
 
     held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
-    found = stationary(of_vector, np.array([x], float), solved.args, (held,))
+    found = stationary(of_vector, np.array([x], float), solved.args, solved.config, (held,))
     return with_values(found[0], x)
 
 
@@ -141,7 +144,7 @@ def older(call: Call) -> Any:
     pair = pairs and call.get("fprime") is None and not call.get("approx_grad")
     f = first_of(solved.f) if pair else solved.f
     own = answer[0] if isinstance(answer, tuple) else answer
-    x = stationary(f, own, solved.args, bounds_of(bounds))
+    x = stationary(f, own, solved.args, solved.config, bounds_of(bounds))
     if not isinstance(answer, tuple):
         return x
     if call.own.__name__ == "fmin_tnc":
@@ -191,11 +194,14 @@ def _by_functions(call: Call, kinds: list) -> Any:
     bounds = call.get("bounds") or None
     solved = Solved(call, "func", (bounds, args), **instead)
     answer = solved.answer
-    if not (solved.traced or any(f.traced for f in watched)):
+    config = next((f.config for f in watched if f.config), solved.config)
+    if config is None:
         return answer
+    held += bounds_of(bounds)
+    own = answer[0] if isinstance(answer, tuple) else answer
+    x = stationary(solved.f, own, solved.args, config, held)
     if not isinstance(answer, tuple):
-        return stationary(solved.f, answer, solved.args, bounds_of(bounds) + held)
-    x = stationary(solved.f, answer[0], solved.args, bounds_of(bounds) + held)
+        return x
     return x, with_values(_number(solved, x), answer[1]), *answer[2:]
 
 
@@ -214,8 +220,8 @@ def brute(call: Call) -> Any:
             "no derivative.\n  leave finish as it is, so that the minimum is found"
         )
     if not isinstance(answer, tuple):
-        return stationary(solved.f, answer, solved.args)
-    x = stationary(solved.f, answer[0], solved.args)
+        return stationary(solved.f, answer, solved.args, solved.config)
+    x = stationary(solved.f, answer[0], solved.args, solved.config)
     return x, with_values(_number(solved, x), answer[1]), *answer[2:]
 
 

@@ -22,27 +22,23 @@ def root(call: Call) -> Any:
     def residual(x: Any, *args: Any) -> Any:
         return solved.f(x, *args)[0] if call.get("jac") is True else solved.f(x, *args)
 
-    x = root_of(residual, answer.x, solved.args, np.size(answer.fun))
+    # Of more equations than unknowns it is what is nearest to a root.
+    square = np.size(answer.fun) == np.size(answer.x)
+    solve = solution if square else stationary
+    x = solve(residual if square else half_square(residual), answer.x, solved.args, solved.config)
     fun = Later(lambda: with_values(array_of(settled(residual(x, *solved.args))), answer.fun))
     return TracedResult(answer, x=x, fun=fun)
-
-
-def root_of(residual: Any, x: Any, args: tuple, equations: int) -> Any:
-    """Return the root, or of more equations than unknowns what is nearest to one."""
-    if equations == np.size(x):
-        return solution(residual, x, args)
-    return stationary(half_square(residual), x, args)
 
 
 def fsolve(call: Call) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer
-    f, args = solved.f, solved.args
+    f, args, config = solved.f, solved.args, solved.config
     if not isinstance(solved.answer, tuple):
-        return solution(f, solved.answer, args)
+        return solution(f, solved.answer, args, config)
     found, info, *rest = solved.answer
-    x = solution(f, found, args)
+    x = solution(f, found, args, config)
     fvec = Later(lambda: with_values(array_of(settled(f(x, *args))), info["fvec"]))
     return x, TracedResult(info, fvec=fvec), *rest
 
@@ -54,8 +50,8 @@ def by_iteration(call: Call) -> Any:
     if not solved.traced:
         return answer
     if isinstance(answer, tuple):
-        return solution(solved.f, answer[0]), *answer[1:]
-    return solution(solved.f, answer)
+        return solution(solved.f, answer[0], (), solved.config), *answer[1:]
+    return solution(solved.f, answer, (), solved.config)
 
 
 ITERATIONS = (

@@ -21,9 +21,9 @@ def newton(call: Call) -> Any:
     return _root(Solved(call, "func"), _of_entries)
 
 
-def _of_entries(f: Any, x: Any, args: tuple) -> Any:
+def _of_entries(f: Any, x: Any, args: tuple, config: Any) -> Any:
     several = np.ndim(x) > 0 and x.dtype.kind == "f"
-    return (entrywise if several else solution)(f, x, args)
+    return (entrywise if several else solution)(f, x, args, config)
 
 
 def _root(solved: Solved, solve: Any) -> Any:
@@ -31,8 +31,8 @@ def _root(solved: Solved, solve: Any) -> Any:
     if not solved.traced:
         return answer
     if not isinstance(answer, tuple):
-        return solve(solved.f, answer, solved.args)
-    x = solve(solved.f, answer[0], solved.args)
+        return solve(solved.f, answer, solved.args, solved.config)
+    x = solve(solved.f, answer[0], solved.args, solved.config)
     if hasattr(answer, "_replace"):  # of arrays
         return answer._replace(root=x)
     return x, TracedResult(answer[1], root=x)
@@ -47,14 +47,15 @@ def root_scalar(call: Call) -> Any:
     def residual(x: Any, *args: Any) -> Any:
         return solved.f(x, *args)[0] if several else solved.f(x, *args)
 
-    return TracedResult(solved.answer, root=solution(residual, solved.answer.root, solved.args))
+    x = solution(residual, solved.answer.root, solved.args, solved.config)
+    return TracedResult(solved.answer, root=x)
 
 
 def fixed_point(call: Call) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer
-    x = solution(difference(solved.f), solved.answer, solved.args)
+    x = solution(difference(solved.f), solved.answer, solved.args, solved.config)
     return with_values(x, solved.answer)
 
 

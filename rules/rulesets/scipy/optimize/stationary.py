@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 
 from .....config import SingularJacobianError, user_line
 from .... import array_of, gradient_via_ad, jacobian_via_ad, value
-from ...functions.implicit import _is_real_number, config_of, entrywise, plain, settled, solution
+from ...functions.implicit import _is_real_number, entrywise, plain, settled, solution
 
 
 class Constraint(NamedTuple):
@@ -43,9 +43,11 @@ def half_square(residual: Callable) -> Callable:
 
 
 def stationary(
-    objective: Callable, x: Any, args: tuple = (), constraints: tuple[Constraint, ...] = ()
+    objective: Callable, x: Any, args: tuple, config: Any, held: tuple[Constraint, ...] = ()
 ) -> Any:
     """Return the plain minimum ``x`` of an objective with its derivatives.
+
+    ``held`` are the constraints, and ``config`` is as for ``solution``.
 
     Shapes: ``x``, of any shape; with constraints a vector.
     """
@@ -54,11 +56,7 @@ def stationary(
         y = settled(objective(x, *args))
         return y if np.ndim(y) == 0 else np.reshape(y, ())
 
-    beside = [(c.at(x), c.lower, c.upper) for c in constraints]
-    config = config_of((number(x, *args), beside))
-    if config is None:
-        return x
-    active = active_rows(config, lambda x: number(x, *plain(args)), x, constraints)
+    active = active_rows(config, lambda x: number(x, *plain(args)), x, held)
     if active:
         return _constrained(config, number, x, args, active)
 

@@ -204,10 +204,11 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
     """
     if _is_real_number(x):
         return entrywise(lambda x, *args: _number(residual(x, *args)), x, args, config)
-    vector, unflatten = flatten(x)
+    vector, unflatten = (x, None) if _is_real_vector(x) else flatten(x)
 
     def of_vector(vector: Any, *args: Any) -> Any:
-        r = flatten(settled(residual(unflatten(vector), *args)))[0]
+        r = residual(vector if unflatten is None else unflatten(vector), *args)
+        r = _as_vector(settled(r))
         if np.size(r) != np.size(vector):
             raise ValueError(
                 f"the residual has {np.size(r)} numbers for {np.size(vector)} unknowns, in "
@@ -216,7 +217,7 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
         return r
 
     moved = _newton(of_vector, vector, args, config, _Matrix)
-    return x if moved is vector else unflatten(moved)
+    return moved if unflatten is None else x if moved is vector else unflatten(moved)
 
 
 def entrywise(residual: Callable, x: Any, args: tuple = (), config: Any = None) -> Any:
@@ -226,6 +227,15 @@ def entrywise(residual: Callable, x: Any, args: tuple = (), config: Any = None) 
 
 def _is_real_number(x: Any) -> bool:
     return np.ndim(x) == 0 and getattr(dtype_of(x), "kind", "") == "f"
+
+
+def _is_real_vector(x: Any) -> bool:
+    return type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind == "f"
+
+
+def _as_vector(r: Any) -> Any:
+    array = isinstance(r, Traced | np.ndarray) and np.ndim(r) == 1 and r.dtype.kind == "f"
+    return r if array else flatten(r)[0]
 
 
 def _number(r: Any) -> Any:

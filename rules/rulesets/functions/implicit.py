@@ -84,7 +84,7 @@ def implicit(residual: Callable) -> Callable[[Callable], Callable]:
     >>> @cr.implicit(lambda x, a: x**2 - a)
     ... def root_by_hand(a):
     ...     return float(np.sqrt(a))
-    >>> cr.grad(root_by_hand)(4.0), cr.grad(cr.grad(root_by_hand))(4.0)
+    >>> float(cr.grad(root_by_hand)(4.0)), float(cr.hessian(root_by_hand)(4.0))
     (0.25, -0.03125)
     """
 
@@ -116,7 +116,7 @@ def fixed_point(step: Callable) -> Callable[[Callable], Callable]:
     ...         x = np.cos(a * x)
     ...     return x
     >>> round(float(cr.grad(iterate)(1.0)), 6)
-    -0.297468
+    -0.297474
     """
 
     return implicit(difference(step))

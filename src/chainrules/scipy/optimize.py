@@ -16,9 +16,8 @@ Examples
 >>> f = lambda x, a: np.sum((x - a) ** 4 + x**2)
 >>> best = lambda a: optimize.minimize(f, np.zeros(2), args=(a,), jac="ad", hess="ad",
 ...                                    method="trust-exact", tol=1e-9)
->>> cr.jacobian(lambda a: best(a).x)(np.array([1.0, 2.0])).round(4)
-array([[0.6678, 0.    ],
-       [0.    , 0.8342]])
+>>> np.diag(cr.jacobian(lambda a: best(a).x)(np.array([1.0, 2.0]))).round(4)
+array([0.676 , 0.8071])
 """
 
 from .._mirrors import mirror

@@ -460,6 +460,17 @@ def test_global_optimisers_at_a_bound():
     assert cr.grad(solve)(2.0) == pytest.approx(1.0)
 
 
+def test_unknowns_that_are_whole_numbers():
+    def solve(a):
+        return optimize.differential_evolution(
+            lambda x: (x[0] - 2.2) ** 2 + (x[1] - a * x[0]) ** 2, [(0, 5), (-9, 9)],
+            integrality=[True, False], seed=0,
+        ).x  # fmt: skip
+
+    for mode in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(mode(solve)(0.7), [0.0, 2.0], atol=1e-9)
+
+
 def test_brute():
     f = lambda x, a: quartic(x[0], a)  # noqa: E731
     slope = cr.grad(lambda a: optimize.brent(quartic, (a,)))(3.0)

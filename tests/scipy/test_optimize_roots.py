@@ -83,6 +83,46 @@ def test_newton_on_arrays():
     assert cr.jvp(lambda a: solve(a, full_output=True)[1], (a,), (a,))[0].all()
 
 
+def test_newton_on_equations_that_are_coupled():
+    """SciPy takes each entry for an equation of its own, and may arrive all the same."""
+    matrix = np.array([[1.0, 0.2], [0.1, 1.3]])
+
+    def solve(a):
+        return optimize.newton(
+            lambda x: matrix @ x + 0.1 * x**3 - a, np.ones(2), tol=1e-12, maxiter=200
+        )
+
+    a = np.array([1.0, 2.0])
+    expected = np.linalg.inv(matrix + np.diag(0.3 * solve(a) ** 2))
+    for mode in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(mode(solve)(a), expected, rtol=1e-9)
+
+
+def test_single_precision():
+    a = np.float32(2.0)
+    for start in (np.float32(1.0), np.ones(3, np.float32)):
+        y, ydot = cr.jvp(lambda a, s=start: optimize.newton(lambda x: x**3 - a, s), (a,), (a,))
+        plain = own.newton(lambda x: x**3 - a, start)
+        assert (np.shape(plain), plain.dtype) == (np.shape(y), y.dtype)
+        assert y.dtype == ydot.dtype
+        np.testing.assert_allclose(ydot, 2 / 3 * 2.0 ** (-2 / 3), rtol=1e-5)
+    assert cr.grad(lambda a: optimize.brentq(lambda x: x**3 - a, 0, 3))(a).dtype == np.float32
+
+
+def test_blocks_and_patterns():
+    def solve(a):
+        return optimize.root(lambda x: x**3 + x - a, np.ones(4), tol=1e-13).x
+
+    a = np.arange(1.0, 5.0)
+    expected = np.diag(1 / (3 * solve(a) ** 2 + 1))
+    for mode in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(mode(solve, sparse=True)(a).toarray(), expected, atol=1e-12)
+    block = cr.linearize(solve, a)[1](np.eye(4), block=True)
+    np.testing.assert_allclose(block, expected, atol=1e-12)
+    products = cr.hvp(lambda a: np.sum(solve(a) ** 2), (a,), (np.eye(4),), block=True)
+    np.testing.assert_allclose(products, cr.hessian(lambda a: solve(a) @ solve(a))(a), atol=1e-12)
+
+
 def test_newton_finds_complex_roots():
     def solve(a, where):
         z = where.newton(lambda z: z**2 + a * z + 1.0, 0.3 + 1j, tol=1e-13)

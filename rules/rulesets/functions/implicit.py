@@ -202,7 +202,7 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
     ``x`` and the residual are numbers, arrays or containers, with the same count of numbers. The
     config is that of an engine that follows something that the residual depends on.
     """
-    if _is_real_number(x):
+    if is_real_number(x):
         return entrywise(lambda x, *args: _number(residual(x, *args)), x, args, config)
     vector, unflatten = (x, None) if _is_real_vector(x) else flatten(x)
 
@@ -225,8 +225,25 @@ def entrywise(residual: Callable, x: Any, args: tuple = (), config: Any = None) 
     return _newton(lambda x, *args: settled(residual(x, *args)), x, args, config, _Slopes)
 
 
-def _is_real_number(x: Any) -> bool:
-    return np.ndim(x) == 0 and getattr(dtype_of(x), "kind", "") == "f"
+def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
+    """Say whether each entry of the residual depends on its own entry of the array ``x`` alone.
+
+    If so, its pushforward of a direction in general position is that of ones, entry by entry.
+    """
+    fixed = plain(args)
+    slopes = _Slopes(config, lambda x: settled(residual(x, *fixed)))
+    direction = 1.0 + np.modf(np.arange(1.0, np.size(x) + 1) * np.pi)[0].reshape(np.shape(x))
+    expected, found = slopes.linearized(x) * direction, slopes.push(x, direction)
+    close = 1e3 * np.finfo(x.dtype).eps * np.max(np.abs(expected), initial=0.0)
+    return bool(np.all(np.abs(found - expected) <= close))
+
+
+def is_real_number(x: Any) -> bool:
+    return np.ndim(x) == 0 and _kind(x) == "f"
+
+
+def _kind(x: Any) -> str:
+    return getattr(dtype_of(x), "kind", "")
 
 
 def _is_real_vector(x: Any) -> bool:
@@ -234,8 +251,8 @@ def _is_real_vector(x: Any) -> bool:
 
 
 def _as_vector(r: Any) -> Any:
-    array = isinstance(r, Traced | np.ndarray) and np.ndim(r) == 1 and r.dtype.kind == "f"
-    return r if array else flatten(r)[0]
+    array = isinstance(r, Traced | np.ndarray)
+    return r if array and np.ndim(r) == 1 and _kind(r) == "f" else flatten(r)[0]
 
 
 def _number(r: Any) -> Any:
@@ -260,7 +277,8 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     if config is None:
         return x
     fixed = plain(args)
-    linear = system(config, lambda x: residual(x, *fixed), x, value(r))
+    linear = system(config, lambda x: residual(x, *fixed))
+    linear.linearize(x, value(r))
     orders = len(levels_of(r))
     y = x
     for order in range(orders):
@@ -276,13 +294,18 @@ FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
 class _System:
-    """The residual, linearized at the answer ``x``."""
+    """The residual, and its linearization at an answer."""
 
-    def __init__(self, config: Any, residual: Callable, x: Any, r: Any) -> None:
+    jacobian: Any
+
+    def __init__(self, config: Any, residual: Callable) -> None:
         self.config, self.residual = config, residual
+
+    def linearize(self, x: Any, r: Any) -> None:
+        """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
         if not np.all(np.isfinite(r)):
             raise _singular("the residual is not finite")
-        self.jacobian = value(self.linearized(x))
+        self.jacobian = self.linearized(x)
         if not np.all(np.isfinite(self.jacobian)):
             raise _singular("the Jacobian of the residual is not finite")
         if self.is_singular():
@@ -324,7 +347,7 @@ class _Slopes(_System):
         if isinstance(self.config, HasForwardsMode):
             return self.push(x, ones)
         y, pullback = rrule_via_ad(self.config, self.residual, x)
-        return as_structured(x, pullback(np.ones_like(y))[1])
+        return value(as_structured(x, pullback(np.ones_like(y))[1]))
 
     def is_singular(self) -> bool:
         return not np.all(self.jacobian)
@@ -337,7 +360,7 @@ class _Matrix(_System):
     """Of a vector."""
 
     def linearized(self, x: Any) -> Any:
-        return jacobian_via_ad(self.config, self.residual, x)[1]
+        return value(jacobian_via_ad(self.config, self.residual, x)[1])
 
     def is_singular(self) -> bool:
         """Say whether it is to rounding, in whatever units rows and columns are measured."""

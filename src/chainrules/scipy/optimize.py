@@ -2,6 +2,10 @@
 
 What a solver returns has derivatives in all that its function, bounds and constraints depend on,
 by arguments or by variables that they capture: those of the equations that the answer solves.
+A solver's calls of the function are not differentiated; but what the function captures is traced
+in each of them, so what is large is better passed by ``args``. Arguments of a solver that its
+answer does not depend on, as where it starts, have no derivative.
+
 ``jac="ad"`` gives the solver exact derivatives of its function, and so do ``hess``, ``hessp``,
 ``fprime``, ``fprime2`` and ``Dfun``.
 

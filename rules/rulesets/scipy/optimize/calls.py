@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from ...functions.implicit import Watched, config_of, plain
 
@@ -64,12 +64,13 @@ class Solved:
 
     def __init__(self, call: Call, name: str, beside: Any = (), **instead: Any) -> None:
         self.call = call
-        self.f: Any = call.get(name)
+        self.f: Any = cast(Any, call.get(name))
         self.args = call.args
+        watched = Watched(self.f)
         if name in call:
-            instead[name] = Watched(self.f)
+            instead[name] = watched
         self.answer = call.run(**instead)
-        self.config = instead[name].config or config_of((self.args, beside))
+        self.config = watched.config or config_of((self.args, beside))
 
     @property
     def traced(self) -> bool:

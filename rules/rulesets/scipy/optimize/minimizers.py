@@ -38,12 +38,20 @@ def minimize(call: Call) -> Any:
     pair = call.get("jac") is True or minimizer.get("jac") is True
     bounds = minimizer.get("bounds") if bounds is None else bounds
     conditions = Conditions(minimizer["constraints"]) if "constraints" in minimizer else conditions
-    held = bounds_of(bounds) + conditions.read
+    held = bounds_of(bounds) + conditions.read + _whole(call.get("integrality"), solved.answer.x)
     return followed(solved.answer, first_of(solved.f) if pair else solved.f, args, config, held)
 
 
 def _parts(bounds: Any) -> Any:
     return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
+
+
+def _whole(integrality: Any, x: Any) -> tuple[Constraint, ...]:
+    """Hold the unknowns that are whole numbers: nearby the answer has the same."""
+    if integrality is None or not np.any(integrality):
+        return ()
+    whole = np.broadcast_to(np.asarray(integrality, bool), np.shape(x))
+    return (Constraint(None, np.where(whole, x, -np.inf), np.where(whole, x, np.inf)),)
 
 
 def first_of(f: Callable) -> Callable:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import optimize
 
 from ...arrays.numpys_own import with_values
-from ...functions.implicit import difference, entrywise, solution
+from ...functions.implicit import are_apart, difference, entrywise, solution
 from .calls import Call, Solved, follows
 from .results import TracedResult
 
@@ -22,7 +22,7 @@ def newton(call: Call) -> Any:
 
 
 def _of_entries(f: Any, x: Any, args: tuple, config: Any) -> Any:
-    several = np.ndim(x) > 0 and x.dtype.kind == "f"
+    several = np.ndim(x) > 0 and x.dtype.kind == "f" and are_apart(f, x, args, config)
     return (entrywise if several else solution)(f, x, args, config)
 
 

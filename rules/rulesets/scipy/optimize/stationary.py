@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 
 from .....config import SingularJacobianError, user_line
 from .... import array_of, gradient_via_ad, jacobian_via_ad, value
-from ...functions.implicit import _is_real_number, entrywise, plain, settled, solution
+from ...functions.implicit import entrywise, is_real_number, plain, settled, solution
 
 
 class Constraint(NamedTuple):
@@ -63,7 +63,7 @@ def stationary(
     def gradient(x: Any, *args: Any) -> Any:
         return gradient_via_ad(config, lambda x: number(x, *args), x)
 
-    if _is_real_number(x):
+    if is_real_number(x):
         return entrywise(gradient, x, args, config)
     return solution(gradient, x, args, config)
 

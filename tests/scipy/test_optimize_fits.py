@@ -241,6 +241,18 @@ def test_nnls():
     check(lambda a, b: optimize.nnls(a, b)[1], A, B)
 
 
+def test_linear_least_squares_without_a_derivative():
+    touching = np.array([2.0, 0.0])
+    for solve in (
+        lambda b: optimize.nnls(np.eye(2), b)[0],
+        lambda b: optimize.lsq_linear(np.eye(2), b, (0, 9), method="bvls").x,
+    ):
+        with pytest.raises(cr.SingularJacobianError, match="just touches the answer"):
+            cr.jacrev(solve)(touching)
+    with pytest.raises(cr.SingularJacobianError, match="not full rank"):
+        cr.jacrev(lambda b: optimize.lsq_linear(np.ones((3, 2)), b).x)(np.arange(3.0))
+
+
 def test_lsq_linear():
     x = own.lsq_linear(A, B, (-0.9, 0.8)).x
     assert 0 < np.count_nonzero((x > -0.89) & (x < 0.79)) < 4

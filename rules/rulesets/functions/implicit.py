@@ -304,12 +304,12 @@ class _System:
     def linearize(self, x: Any, r: Any) -> None:
         """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
         if not np.all(np.isfinite(r)):
-            raise _singular("the residual is not finite")
+            raise singular("the residual is not finite")
         self.jacobian = self.linearized(x)
         if not np.all(np.isfinite(self.jacobian)):
-            raise _singular("the Jacobian of the residual is not finite")
+            raise singular("the Jacobian of the residual is not finite")
         if self.is_singular():
-            raise _singular("the Jacobian of the residual is singular")
+            raise singular("the Jacobian of the residual is singular")
         self.check(x, r)
 
     def linearized(self, x: Any) -> Any:
@@ -336,7 +336,7 @@ class _System:
         elif isinstance(self.config, HasForwardsMode):
             bent = self.solve(self.push(x - step, step)) - step
             if np.max(np.abs(bent)) > BENT * far:
-                raise _singular("the Jacobian of the residual is singular nearby")
+                raise singular("the Jacobian of the residual is singular nearby")
 
 
 class _Slopes(_System):
@@ -390,7 +390,8 @@ def _warn_far(far: float) -> None:
         warnings.warn_explicit(message, ConvergenceWarning, *place)
 
 
-def _singular(what: str) -> SingularJacobianError:
+def singular(what: str) -> SingularJacobianError:
+    """Build the error for an answer that is not determined."""
     return SingularJacobianError(
         f"{what} at an answer in {user_line()}, so there is no derivative: the equations do not "
         "say how the answer moves.\n"

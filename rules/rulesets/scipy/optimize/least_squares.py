@@ -7,13 +7,13 @@ import numpy as np
 from scipy import optimize, sparse
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, gradient_via_ad, jacobian_via_ad, value
+from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value
 from ...arrays.numpys_own import with_values
-from ...functions.implicit import Watched, config_of, settled
+from ...functions.implicit import Watched, config_of, settled, singular
 from .calls import Call, Solved, follows
 from .constraints import between, plain_bounds
 from .results import Later, TracedResult
-from .stationary import Constraint, half_square, stationary
+from .stationary import Constraint, half_square, holding, stationary
 
 # rho(z) of z = (r / scale)**2, by SciPy's names.
 LOSSES: dict[str, Callable] = {
@@ -163,39 +163,57 @@ def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
 def lsq_linear(call: Call) -> Any:
     bounds = call.get("bounds")
     answer = call.run(**({} if bounds is None else {"bounds": plain_bounds(bounds)}))
-    config = config_of((call.get("A"), call.get("b"), parts_of(bounds)))
-    if config is None:
+    if not is_traced((call.get("A"), call.get("b"), parts_of(bounds))):
         return answer
-    excess = _linear_residual(call)
-    held = () if bounds is None else between(bounds)
-    x = stationary(half_square(excess), answer.x, (), config, held)
+    a, b = _system(call)
+    (held,) = (Constraint(None, -np.inf, np.inf),) if bounds is None else between(bounds)
+    x = bounded_linear(a, b, answer.x, held)
     made = {
         "x": x,
-        "fun": Later(lambda: with_values(excess(x), answer.fun)),
-        "cost": Later(lambda: with_values(half_square(excess)(x), answer.cost)),
+        "fun": Later(lambda: with_values(a @ x - b, answer.fun)),
+        "cost": Later(lambda: with_values(np.sum((a @ x - b) ** 2) / 2, answer.cost)),
     }
     return TracedResult(answer, **made)
 
 
 def nnls(call: Call) -> Any:
     answer = call.run()
-    config = config_of((call.get("A"), call.get("b")))
-    if config is None:
+    if not is_traced((call.get("A"), call.get("b"))):
         return answer
-    excess = _linear_residual(call)
-    x = stationary(half_square(excess), answer[0], (), config, (Constraint(None, 0.0, np.inf),))
-    return x, with_values(np.linalg.norm(excess(x)), answer[1])
+    a, b = _system(call)
+    x = bounded_linear(a, b, answer[0], Constraint(None, 0.0, np.inf))
+    return x, with_values(np.linalg.norm(a @ x - b), answer[1])
 
 
-def _linear_residual(call: Call) -> Callable:
+def bounded_linear(a: Any, b: Any, own: Any, bounds: Constraint) -> Any:
+    """Return the answer ``own`` of ``min |a @ x - b|`` with its derivatives.
+
+    The unknowns that a bound holds are the bound; the others are least squares of what is left.
+    """
+    plain_a, size = value(a), np.shape(own)
+    lower, upper = (np.broadcast_to(value(bound), size) for bound in bounds[1:])
+    gradient = plain_a.T @ (plain_a @ own - value(b))
+    curvature = np.sum(plain_a**2, axis=0)
+    at_lower = holding(own - lower, gradient, curvature, own)
+    at_upper = holding(upper - own, -gradient, curvature, own)
+    free = ~(at_lower | at_upper)
+    if np.linalg.matrix_rank(plain_a[:, free]) < np.count_nonzero(free):
+        raise singular("the matrix of the unknowns that no bound holds has not full rank")
+    ends = [np.broadcast_to(bound, size) for bound in bounds[1:]]
+    fixed = np.where(at_lower, ends[0], np.where(at_upper, ends[1], 0.0))
+    rest = np.linalg.lstsq(a[:, free], b - a @ fixed, rcond=None)[0]
+    places = np.eye(np.size(own))[:, free]
+    return with_values(fixed + places @ rest, own)
+
+
+def _system(call: Call) -> tuple[Any, Any]:
     a, b = call["A"], array_of(call["b"])
     if isinstance(a, sparse.linalg.LinearOperator):
         raise MissingRuleError(
             f"lsq_linear of an operator has no derivative, in {user_line()}.\n"
             "  write the matrix itself: A @ np.eye(n)"
         )
-    matrix = a.toarray() if sparse.issparse(a) else array_of(a)
-    return lambda x: matrix @ x - b
+    return a.toarray() if sparse.issparse(a) else array_of(a), b
 
 
 INSTEAD = {

@@ -225,15 +225,34 @@ def _without_weak(
         pushes = multipliers[j] > ROUNDING * np.max(multipliers)
         moves = pushes and multipliers[j] * length > max(noise, near.distances[j]) * curvature
         if not moves and near.distances[j] <= noise:
-            raise SingularJacobianError(
-                f"a bound or a constraint just touches the answer in {user_line()}, without "
-                "holding it: its multiplier is zero. The answer has a kink there, and no "
-                "derivative.\n"
-                "  leave the bound out, or move it away; or write cr.value(...) where no "
-                "derivative is wanted"
-            )
+            raise _just_touches()
         held[j] = moves
     return held
+
+
+def holding(distances: Any, multipliers: Any, curvatures: Any, x: Any) -> np.ndarray:
+    """Say which bounds hold an unknown, of an objective that is quadratic in each.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where one touches an unknown, and does not push it.
+    """
+    size = 1.0 + np.max(np.abs(x), initial=0.0)
+    least = np.maximum(NOISE * size, distances) * curvatures
+    held = (distances <= NEAR * size) & (multipliers > least)
+    if np.any(~held & (np.abs(distances) <= NOISE * size) & (np.abs(multipliers) <= least)):
+        raise _just_touches()
+    return held
+
+
+def _just_touches() -> SingularJacobianError:
+    return SingularJacobianError(
+        f"a bound or a constraint just touches the answer in {user_line()}, without holding it: "
+        "its multiplier is zero. The answer has a kink there, and no derivative.\n"
+        "  leave the bound out, or move it away; or write cr.value(...) where no derivative is "
+        "wanted"
+    )
 
 
 def _curvature(

@@ -1,13 +1,14 @@
 """cr.implicit and cr.fixed_point: answers of solvers that nobody differentiates."""
 
 import dataclasses
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.rules.rulesets.functions.implicit import solution
+from chainrules.rules.rulesets.functions.implicit import Watched, solution
 
 
 @cr.implicit(lambda x, a: x**2 - a)
@@ -147,6 +148,12 @@ def test_a_solver_of_plain_values_is_called_once_and_without_a_derivative():
 
 def test_an_answer_that_does_not_depend_on_what_is_traced():
     assert cr.grad(lambda a: a * cr.implicit(lambda x, a: x - 3.0)(lambda a: 3.0)(a))(2.0) == 3.0
+
+
+def test_a_watched_function_is_still_the_users():
+    watched = pickle.loads(pickle.dumps(Watched(np.sin)))
+    assert (watched.__name__, watched(0.0), watched.config) == ("sin", 0.0, None)
+    assert not hasattr(watched, "nothing")
 
 
 # ---- fixed points -------------------------------------------------------------------------------

@@ -150,6 +150,29 @@ def test_callbacks_get_plain_numbers():
     assert {np.ndarray} == {*map(type, seen)}
 
 
+def test_the_loss_of_validation_in_the_strength_of_a_penalty_to_third_order():
+    rng = np.random.default_rng(0)
+    x, held_out, weights = rng.normal(size=(30, 4)), rng.normal(size=(20, 4)), np.arange(1.0, 5.0)
+    y, expected = x @ weights + rng.normal(size=30), held_out @ weights
+
+    def loss(w):
+        return np.mean((held_out @ w - expected) ** 2)
+
+    def trained(strength):
+        def penalised(w):
+            return np.sum((x @ w - y) ** 2) + np.exp(strength) * np.sum(w**2)
+
+        return loss(optimize.minimize(penalised, np.zeros(4), **SOLVE).x)
+
+    def by_hand(strength):
+        return loss(np.linalg.solve(x.T @ x + np.exp(strength) * np.eye(4), x.T @ y))
+
+    for derivative in (cr.grad, cr.jacfwd, cr.hessian, lambda f: cr.grad(cr.jacfwd(cr.grad(f)))):
+        assert float(derivative(by_hand)(0.3)) == pytest.approx(
+            float(derivative(trained)(0.3)), rel=1e-9
+        )
+
+
 # ---- bounds and constraints ---------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from .config import (
 )
 from .errors import (
     ChainRulesError,
+    ConvergenceWarning,
     EscapedTraceError,
     InaccurateDerivativeError,
     LostDerivativeError,
@@ -24,6 +25,7 @@ from .errors import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    SingularJacobianError,
     TangentError,
 )
 from .lines import caller_line, defined_at, raised_at, user_frame, user_line
@@ -33,6 +35,7 @@ __all__ = [
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
+    "ConvergenceWarning",
     "EscapedTraceError",
     "FollowsPython",
     "HasForwardsMode",
@@ -48,6 +51,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "SingularJacobianError",
     "TangentError",
     "caller_line",
     "defined_at",

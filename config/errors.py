@@ -37,6 +37,14 @@ class InaccurateDerivativeError(ChainRulesError, ArithmeticError):
     """A derivative by finite differences, or by a complex step, that cannot be trusted."""
 
 
+class SingularJacobianError(ChainRulesError, ArithmeticError):
+    """The equations that an answer solves do not determine how it moves."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped before its answer was good enough to be differentiated."""
+
+
 class RuleNeverAskedWarning(UserWarning):
     """A rule was registered for something whose calls inside a program nobody sees."""
 

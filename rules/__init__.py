@@ -1,11 +1,12 @@
 """The kit of rule authors and of engine authors: rules import from here, and from each other."""
 
 from .containers import Within, children, fold, iterate_leaves, map_leaves, unless_same
-from .engines.buffers import writers
+from .engines.buffers import all_settled, writers
 from .engines.engine import Engine
 from .engines.flatten import flatten
 from .engines.inputs import is_perturbable_input
 from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
+from .linear.jacobian import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, shape_of
 from .signatures import name_of, positional_names
@@ -95,6 +96,7 @@ __all__ = [
     "ZeroTangent",
     "add",
     "aligned",
+    "all_settled",
     "array_of",
     "as_dtype",
     "as_object_array",
@@ -118,6 +120,7 @@ __all__ = [
     "fresh_array",
     "frule",
     "getitem",
+    "gradient_via_ad",
     "healed",
     "holds_traced",
     "ignore_derivatives",
@@ -129,6 +132,7 @@ __all__ = [
     "is_primitive",
     "is_traced",
     "iterate_leaves",
+    "jacobian_via_ad",
     "laid_out",
     "late_rulesets",
     "linear_in",

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import is_traced
 from ..shapes import shape_of
 from ..tangents.project import ProjectTo
+from ..tracing.level import is_traced
 from .blocks import Block
 from .coloring import color_columns, color_symmetric
 from .directions import is_complex, run_program, size_of

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from ...config.thresholds import BLOCK_IN_CACHE, LARGEST_BLOCK
-from .. import AbstractZero, array_of, astype, is_traced
 from ..shapes import dtype_of, shape_of
 from ..tangents.project import ProjectTo
+from ..tangents.structural import AbstractZero
+from ..tracing.funnel import array_of, astype
+from ..tracing.level import is_traced
 from .blocks import Block
 from .leaves import leaves, with_leaves
 from .program import LinearProgram

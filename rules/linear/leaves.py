@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from .. import AbstractZero, NoTangent, ZeroTangent, children, iterate_leaves, unthunk
-from ..containers import Within, fold
+from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
-from ..tangents.structural import child_tangents, derivative_like
+from ..tangents.structural import (
+    AbstractZero,
+    NoTangent,
+    ZeroTangent,
+    child_tangents,
+    derivative_like,
+    unthunk,
+)
 
 
 def leaves(x: Any) -> list:

@@ -11,26 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import (
-    AbstractZero,
-    Level,
-    NoTangent,
-    Traced,
-    TracedArray,
-    TracedNumber,
-    children,
-    frule,
-    getitem,
-    is_traced,
-    next_level,
-    strip,
-)
-from ..containers import LEAVES, Within, fold, iterate_leaves, map_leaves, unless_same
+from ..containers import LEAVES, Within, children, fold, iterate_leaves, map_leaves, unless_same
 from ..engines.inputs import is_perturbable_input
 from ..shapes import shape_of
 from ..table.kinds import Kind
+from ..table.tables import frule
 from ..tangents.project import structural
+from ..tangents.structural import AbstractZero, NoTangent
+from ..tracing.array import TracedArray
 from ..tracing.captured import Watch
+from ..tracing.funnel import getitem
+from ..tracing.level import Level, Traced, is_traced, next_level, strip
+from ..tracing.number import TracedNumber
 from ..tracing.operands import is_array, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..tracing.writing import written

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import AbstractZero, value
 from ..containers import iterate_leaves
 from ..shapes import shape_of
+from ..tangents.structural import AbstractZero
+from ..tracing.level import value
 from .patterns import INTEGERS, NOTHING, NUMBERS, what_is_read
 from .program import LinearProgram, Slot
 

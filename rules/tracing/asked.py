@@ -22,6 +22,7 @@ adopted: Counter = Counter()
 FAMILIES = (
     "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.csgraph",
     "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special", "stats",
+    "optimize",
 )  # fmt: skip
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",

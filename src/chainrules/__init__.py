@@ -23,6 +23,7 @@ from .config import (
     AllOf,
     AsksForBlocks,
     ChainRulesError,
+    ConvergenceWarning,
     EscapedTraceError,
     FollowsPython,
     HasForwardsMode,
@@ -38,6 +39,7 @@ from .config import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    SingularJacobianError,
     TangentError,
     frule_via_ad,
     rrule_via_ad,
@@ -95,6 +97,7 @@ from .rules import rulesets as _rulesets
 from .black_boxes import primitive
 from .rules.rulesets.functions.checkpoint import checkpoint
 from .rules.rulesets.functions.folds import accumulate, reduce
+from .rules.rulesets.functions.implicit import fixed_point, implicit
 from .rules.rulesets.functions.map import map
 from .rules.rulesets.functions.scan import loop, scan
 from .rules.rulesets.functions.sequences import unstack
@@ -105,6 +108,7 @@ __all__ = [
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
+    "ConvergenceWarning",
     "EscapedTraceError",
     "FollowsPython",
     "ForwardConfig",
@@ -125,6 +129,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "SingularJacobianError",
     "Tangent",
     "TangentError",
     "ZeroTangent",
@@ -135,6 +140,7 @@ __all__ = [
     "checkpoint",
     "composed",
     "derivatives_given_output",
+    "fixed_point",
     "flatten",
     "frule",
     "frule_via_ad",
@@ -142,6 +148,7 @@ __all__ = [
     "hessian",
     "hvp",
     "ignore_derivatives",
+    "implicit",
     "instances",
     "jacfwd",
     "jacobian",

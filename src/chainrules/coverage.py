@@ -149,7 +149,7 @@ def rows(module: ModuleType) -> list[Row]:
     found = [row_of(name, f, refused) for name, f in functions(module)]
     shown = {} if rules is None else rules.INSTEAD
     return [
-        Row(row.name, STAND_IN, True, True)
+        Row(row.name, getattr(rules, "STATUS", {}).get(row.name, STAND_IN), True, True)
         if row.status == "missing" and row.name in shown
         else row
         for row in found

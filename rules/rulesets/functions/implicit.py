@@ -1,0 +1,400 @@
+"""Answers of equations: their derivatives by the implicit function theorem, whoever found them.
+
+A solver works with plain numbers. At its answer the residual is evaluated once more, with what is
+traced, in arguments and in what functions capture alike; its Jacobian in the unknowns comes from
+the engine that follows these. So nothing is differentiated through the steps of the solver.
+"""
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....config import (
+    ConvergenceWarning,
+    HasForwardsMode,
+    LostDerivativeError,
+    SingularJacobianError,
+    frule_via_ad,
+    rrule_via_ad,
+    user_frame,
+    user_line,
+)
+from ... import (
+    NoTangent,
+    Traced,
+    all_settled,
+    as_structured,
+    dtype_of,
+    flatten,
+    healed,
+    innermost,
+    is_traced,
+    jacobian_via_ad,
+    name_of,
+    stop_gradient,
+    value,
+)
+from ..arrays.numpys_own import with_values
+
+
+def implicit(residual: Callable) -> Callable[[Callable], Callable]:
+    """Decorator of a solver: ``x = solver(*args)`` moves so that ``residual(x, *args) = 0``.
+
+    The solver may be written in any language: it gets plain numbers, and is not differentiated.
+
+    Parameters
+    ----------
+    residual : callable
+        ``residual(x, *args)`` is zero at the answer; as many numbers as ``x`` has. It may capture
+        traced values.
+
+    Returns
+    -------
+    callable
+        The decorator. The solver returns a number, an array, or a container of these. Its keyword
+        arguments are options: they are handed to it alone, and are constants.
+
+    Raises
+    ------
+    SingularJacobianError
+        Where the residual does not determine how the answer moves: its Jacobian in ``x`` is
+        singular, as at a double root, or not finite.
+    ValueError
+        If the residual has more numbers than ``x``, or fewer.
+    LostDerivativeError
+        If an option is traced.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where the answer is not good enough for its derivative.
+
+    Notes
+    -----
+    From ``residual(x(p), p) = 0``: ``xdot = -J^-1 rdot``, with J the Jacobian in x, and rdot the
+    tangent of the residual where x stands still. (Griewank and Walther 2008, chapter 15.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.implicit(lambda x, a: x**2 - a)
+    ... def root_by_hand(a):
+    ...     return float(np.sqrt(a))
+    >>> float(cr.grad(root_by_hand)(4.0)), float(cr.hessian(root_by_hand)(4.0))
+    (0.25, -0.03125)
+    """
+
+    def decorate(solver: Callable) -> Callable:
+        @functools.wraps(solver)
+        def solved(*args: Any, **options: Any) -> Any:
+            _refuse_traced(solver, options)
+            x = plain(solver(*plain(args), **options))
+            return solution(residual, x, args, config_of(args))
+
+        return solved
+
+    return decorate
+
+
+def fixed_point(step: Callable) -> Callable[[Callable], Callable]:
+    """Decorator of a solver: ``x = solver(*args)`` moves so that ``x = step(x, *args)``.
+
+    As ``implicit``, with the residual ``x - step(x, *args)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.fixed_point(lambda x, a: np.cos(a * x))
+    ... def iterate(a):
+    ...     x = 0.0
+    ...     for _ in range(100):
+    ...         x = np.cos(a * x)
+    ...     return x
+    >>> round(float(cr.grad(iterate)(1.0)), 6)
+    -0.297474
+    """
+
+    return implicit(difference(step))
+
+
+def difference(step: Callable) -> Callable:
+    """Return the residual ``x - step(x, *args)``, which is zero at a fixed point."""
+
+    def residual(x: Any, *args: Any) -> Any:
+        return flatten(x)[0] - flatten(settled(step(x, *args)))[0]
+
+    return residual
+
+
+def _refuse_traced(solver: Any, options: dict) -> None:
+    traced = [name for name, x in options.items() if is_traced(x)]
+    if traced:
+        raise LostDerivativeError(
+            f"{name_of(solver)} has no derivative in its option {traced[0]!r}, in {user_line()}: "
+            "options go to the solver alone.\n"
+            "  pass it by position, and to the residual, too; or write "
+            f"{traced[0]}=cr.value(...), where no derivative is wanted"
+        )
+
+
+# ---- what solvers see ---------------------------------------------------------------------------
+
+
+def settled(x: Any) -> Any:
+    """Return what a function of the user's gave, with no buffers and no object arrays."""
+    return all_settled(healed(x))
+
+
+def plain(x: Any) -> Any:
+    """Return ``x`` with plain numbers in place of traced ones."""
+    return x if type(x) in (float, np.float64) else stop_gradient(x)
+
+
+class Watched:
+    """A function of the user's as a solver sees it: it takes and gives plain numbers.
+
+    ``config`` is that of the engine that follows what the function captures, if one does.
+    """
+
+    def __init__(self, f: Callable) -> None:
+        self.f = f
+        self.config: Any = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        y = self.f(*args, **kwargs)
+        if type(y) in (float, np.float64):
+            return y
+        self.config = self.config or config_of(settled(y))
+        return plain(y)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "f":
+            raise AttributeError(name)
+        return getattr(self.f, name)
+
+
+def config_of(x: Any) -> Any:
+    """Return the config of the innermost engine that follows ``x``; None where nothing does."""
+    level = innermost((x,))
+    return getattr(level, "config", None)
+
+
+def levels_of(x: Any) -> set:
+    """Return the levels of a traced number or array: one for each order of its derivatives."""
+    found = set()
+    while isinstance(x, Traced):
+        found.add(x.level)
+        x = x.value
+    return found
+
+
+# ---- the answer, with its derivatives -----------------------------------------------------------
+
+
+def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -> Any:
+    """Return the plain answer ``x`` with the derivatives of ``residual(x, *args) = 0``.
+
+    ``x`` and the residual are numbers, arrays or containers, with the same count of numbers. The
+    config is that of an engine that follows something that the residual depends on.
+    """
+    if is_real_number(x):
+        return entrywise(lambda x, *args: _number(residual(x, *args)), x, args, config)
+    vector, unflatten = (x, None) if _is_real_vector(x) else flatten(x)
+
+    def of_vector(vector: Any, *args: Any) -> Any:
+        r = residual(vector if unflatten is None else unflatten(vector), *args)
+        r = _as_vector(settled(r))
+        if np.size(r) != np.size(vector):
+            raise ValueError(
+                f"the residual has {np.size(r)} numbers for {np.size(vector)} unknowns, in "
+                f"{user_line()}.\n  there must be as many equations as unknowns"
+            )
+        return r
+
+    moved = _newton(of_vector, vector, args, config, _Matrix)
+    return moved if unflatten is None else x if moved is vector else unflatten(moved)
+
+
+def entrywise(residual: Callable, x: Any, args: tuple = (), config: Any = None) -> Any:
+    """As ``solution``, of a number; or of an array, where each entry has an equation of its own."""
+    return _newton(lambda x, *args: settled(residual(x, *args)), x, args, config, _Slopes)
+
+
+def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
+    """Say whether each entry of the residual depends on its own entry of the array ``x`` alone.
+
+    If so, its pushforward of a direction in general position is that of ones, entry by entry.
+    """
+    fixed = plain(args)
+    slopes = _Slopes(config, lambda x: settled(residual(x, *fixed)))
+    direction = 1.0 + np.modf(np.arange(1.0, np.size(x) + 1) * np.pi)[0].reshape(np.shape(x))
+    expected, found = slopes.linearized(x) * direction, slopes.push(x, direction)
+    close = 1e3 * np.finfo(x.dtype).eps * np.max(np.abs(expected), initial=0.0)
+    return bool(np.all(np.abs(found - expected) <= close))
+
+
+def is_real_number(x: Any) -> bool:
+    return np.ndim(x) == 0 and _kind(x) == "f"
+
+
+def _kind(x: Any) -> str:
+    return getattr(dtype_of(x), "kind", "")
+
+
+def _is_real_vector(x: Any) -> bool:
+    return type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind == "f"
+
+
+def _as_vector(r: Any) -> Any:
+    array = isinstance(r, Traced | np.ndarray)
+    return r if array and np.ndim(r) == 1 and _kind(r) == "f" else flatten(r)[0]
+
+
+def _number(r: Any) -> Any:
+    r = settled(r)
+    if np.size(r) != 1:
+        raise ValueError(
+            f"the residual has {np.size(r)} numbers for one unknown, in {user_line()}.\n"
+            "  there must be as many equations as unknowns"
+        )
+    return r if np.ndim(r) == 0 else np.reshape(r, ())
+
+
+def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -> Any:
+    """Give ``x`` its derivatives: by a step of Newton's method for each order.
+
+    A step ``x - J^-1 residual(x)``, in traced numbers and with the plain Jacobian J, has right
+    derivatives of the first order. From there the next has one order more: what is wrong in x it
+    multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
+    """
+    r = residual(x, *args)
+    config = config or config_of(r)
+    if config is None:
+        return x
+    fixed = plain(args)
+    linear = system(config, lambda x: residual(x, *fixed))
+    linear.linearize(x, value(r))
+    orders = len(levels_of(r))
+    y = x
+    for order in range(orders):
+        r = r if order == 0 else residual(y, *args)
+        y = with_values(y - linear.solve(r), x)
+    return y
+
+
+# What is said of an answer: how far a step of Newton's method may go from it, relative to its size
+# and in all; by how much the Jacobian may change along that, which at an m-fold root is
+# (m - 1) / m; and how small a step tells nothing.
+FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
+
+
+class _System:
+    """The residual, and its linearization at an answer."""
+
+    jacobian: Any
+
+    def __init__(self, config: Any, residual: Callable) -> None:
+        self.config, self.residual = config, residual
+
+    def linearize(self, x: Any, r: Any) -> None:
+        """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
+        if not np.all(np.isfinite(r)):
+            raise singular("the residual is not finite")
+        self.jacobian = self.linearized(x)
+        if not np.all(np.isfinite(self.jacobian)):
+            raise singular("the Jacobian of the residual is not finite")
+        if self.is_singular():
+            raise singular("the Jacobian of the residual is singular")
+        self.check(x, r)
+
+    def linearized(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def is_singular(self) -> bool:
+        raise NotImplementedError
+
+    def solve(self, r: Any) -> Any:
+        raise NotImplementedError
+
+    def push(self, x: Any, xdot: Any) -> Any:
+        """Return how the residual changes at ``x`` along ``xdot``."""
+        y, ydot = frule_via_ad(self.config, (NoTangent(), xdot), self.residual, x)
+        return value(as_structured(y, ydot))
+
+    def check(self, x: Any, r: Any) -> None:
+        step = self.solve(r)
+        far, size = (np.max(np.abs(part), initial=0.0) for part in (step, x))
+        if far <= NO_STEP * size:
+            return
+        if far > FAR * size + FAR_FROM_ZERO:
+            _warn_far(far)
+        elif isinstance(self.config, HasForwardsMode):
+            bent = self.solve(self.push(x - step, step)) - step
+            if np.max(np.abs(bent)) > BENT * far:
+                raise singular("the Jacobian of the residual is singular nearby")
+
+
+class _Slopes(_System):
+    """Of a number, or of numbers with an equation for each."""
+
+    def linearized(self, x: Any) -> Any:
+        ones = np.ones_like(x)[()]
+        if isinstance(self.config, HasForwardsMode):
+            return self.push(x, ones)
+        y, pullback = rrule_via_ad(self.config, self.residual, x)
+        return value(as_structured(x, pullback(np.ones_like(y))[1]))
+
+    def is_singular(self) -> bool:
+        return not np.all(self.jacobian)
+
+    def solve(self, r: Any) -> Any:
+        return r / self.jacobian
+
+
+class _Matrix(_System):
+    """Of a vector."""
+
+    def linearized(self, x: Any) -> Any:
+        return value(jacobian_via_ad(self.config, self.residual, x)[1])
+
+    def is_singular(self) -> bool:
+        """Say whether it is to rounding, in whatever units rows and columns are measured."""
+        a = self.jacobian
+        for axis in (1, 0):
+            largest = np.max(np.abs(a), axis=axis, keepdims=True, initial=0.0)
+            if not np.all(largest):
+                return True
+            a = a / largest
+        return np.size(a) > 0 and np.linalg.cond(a, 1) > 0.1 / np.finfo(a.dtype).eps
+
+    def solve(self, r: Any) -> Any:
+        return np.linalg.solve(self.jacobian, r)
+
+
+def _warn_far(far: float) -> None:
+    frame = user_frame()
+    message = ConvergenceWarning(
+        f"an answer in {user_line()} is about {far:.1g} from a solution of its equations, and its "
+        "derivative is no better.\n"
+        "  let the solver go on: smaller tolerances, more iterations, another start"
+    )
+    if frame is None:
+        warnings.warn(message, stacklevel=2)
+    else:
+        place = frame.f_code.co_filename, frame.f_lineno
+        warnings.warn_explicit(message, ConvergenceWarning, *place)
+
+
+def singular(what: str) -> SingularJacobianError:
+    """Build the error for an answer that is not determined."""
+    return SingularJacobianError(
+        f"{what} at an answer in {user_line()}, so there is no derivative: the equations do not "
+        "say how the answer moves.\n"
+        "  it may be a multiple root, a turning point, one of many solutions, or a function with "
+        "kinks; write cr.value(...) where no derivative is wanted"
+    )

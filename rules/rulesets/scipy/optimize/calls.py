@@ -1,0 +1,77 @@
+"""How SciPy's solvers are called: with plain numbers, and functions that give plain numbers."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, cast
+
+from ...functions.implicit import Watched, config_of, plain
+
+# Parameters that are functions of the user's, besides the one that is solved for.
+DERIVATIVES = {"fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient"}
+
+
+class Call(dict):
+    """The arguments of a call of SciPy's ``own``, by their names."""
+
+    def __init__(self, own: Callable, names: tuple, args: tuple, kwargs: dict) -> None:
+        super().__init__(zip(names, args))
+        self.update(kwargs)
+        self.own = own
+        self.placed = names[: len(args)]  # given by position, which SciPy may tell from names
+
+    @property
+    def args(self) -> tuple:
+        """The further arguments of the user's function."""
+        args = self.get("args", ())
+        return args if isinstance(args, tuple) else (args,)
+
+    def run(self, **instead: Any) -> Any:
+        """Call SciPy with plain numbers, and with these in place of the arguments of that name."""
+        made = {name: instead[name] if name in instead else plain_part(name, x)
+                for name, x in self.items()}  # fmt: skip
+        return self.own(*[made.pop(name) for name in self.placed], **made)
+
+
+def plain_part(name: str, x: Any) -> Any:
+    """Return an argument without traced values."""
+    if callable(x):
+        return Watched(x) if name in DERIVATIVES else x
+    return plain(x)
+
+
+def follows(own: Callable, body: Callable) -> Callable:
+    """Return a function with the signature of SciPy's ``own`` that does ``body(call)``."""
+    names = tuple(inspect.signature(own).parameters)
+
+    @functools.wraps(own)
+    def followed(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(names):
+            return own(*args, **kwargs)  # it says so
+        return body(Call(own, names, args, kwargs))
+
+    return followed
+
+
+class Solved:
+    """A call whose function ``f``, the argument ``name``, SciPy has seen to: its ``answer``.
+
+    ``config`` is that of an engine that follows what the answer depends on: what the function
+    captures, its further arguments, or ``beside``. It is None where nothing is traced.
+    """
+
+    __slots__ = ("answer", "args", "call", "config", "f")
+
+    def __init__(self, call: Call, name: str, beside: Any = (), **instead: Any) -> None:
+        self.call = call
+        self.f: Any = cast(Any, call.get(name))
+        self.args = call.args
+        watched = Watched(self.f)
+        if name in call:
+            instead[name] = watched
+        self.answer = call.run(**instead)
+        self.config = watched.config or config_of((self.args, beside))
+
+    @property
+    def traced(self) -> bool:
+        return self.config is not None

@@ -1,0 +1,85 @@
+"""What SciPy's solvers return, with fields that follow traced values."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from .....config import MissingRuleError, user_line
+
+
+class Later:
+    """A field that is made when it is read."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable) -> None:
+        self.make = make
+
+
+class TracedResult(OptimizeResult):
+    """SciPy's result ``own``, some of whose fields are traced, or made when they are read.
+
+    Numbers that count or judge the solver's work are SciPy's. Arrays without a derivative here, as
+    approximations that are made of the steps of the solver, are refused when they are read.
+    """
+
+    def __init__(self, own: dict, **fields: Any) -> None:
+        super().__init__(own)
+        object.__setattr__(self, "_own", own)
+        for name, x in own.items():
+            if name in fields:
+                self[name] = fields[name]
+            elif _may_have_derivatives(x):
+                self[name] = Later(refusal(name))
+
+    def __getitem__(self, name: str) -> Any:
+        x = super().__getitem__(name)
+        if isinstance(x, Later):
+            x = self[name] = x.make()
+        return x
+
+    def __iter__(self) -> Iterator:  # so that dict(result) reads its fields
+        return super().__iter__()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401 - it is this
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+    def copy(self) -> "TracedResult":
+        made = TracedResult(self._own)
+        made.update({name: dict.__getitem__(self, name) for name in self})
+        return made
+
+    def __repr__(self) -> str:
+        return repr(self._own)
+
+
+def _may_have_derivatives(x: Any) -> bool:
+    """Say whether ``x`` is an array of real numbers, or holds or applies some."""
+    if isinstance(x, dict):
+        return True  # a result of another call
+    if isinstance(x, list | tuple):
+        return any(map(_may_have_derivatives, x))
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "fcO"
+    return hasattr(x, "matvec") or hasattr(x, "toarray")
+
+
+def refusal(name: str) -> Callable:
+    """Return what raises, when the field ``name`` is read."""
+
+    def refuse() -> Any:
+        raise MissingRuleError(
+            f"the field {name!r} of a solver's result has no derivative: it is made of the "
+            f"solver's steps, in {user_line()}.\n"
+            "  compute it from the field x: cr.hessian(f)(res.x), for example"
+        )
+
+    return refuse

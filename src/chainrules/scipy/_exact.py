@@ -1,0 +1,117 @@
+"""``jac="ad"``: derivatives that solvers are given, computed by chainrules itself.
+
+SciPy's solvers approximate the derivatives that they are not given by differences, as ``"2-point"``
+or ``"cs"``. In the same place ``"ad"`` asks for the exact ones. It has to be asked for, so that a
+program without it computes what SciPy computes, to the last bit.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from ..forward import jacfwd, jvp
+from ..reverse import grad, hessian, hvp, jacobian
+
+AD = "ad"
+
+
+def gradient(f: Callable) -> Callable:
+    return grad(f)
+
+
+def second_derivative(f: Callable) -> Callable:
+    return slope(slope(f))
+
+
+def slope(f: Callable) -> Callable:
+    """Return the derivative of ``f`` of a number, or of each of many numbers beside each other."""
+
+    def derivative(x: Any, *args: Any) -> Any:
+        return jvp(lambda x: f(x, *args), (x,), (np.ones_like(x)[()],))[1]
+
+    return derivative
+
+
+def product(f: Callable) -> Callable:
+    """Return the Hessian times a vector, as ``hessp`` is called."""
+
+    def hessian_product(x: Any, p: Any, *args: Any) -> Any:
+        return hvp(lambda x: f(x, *args), (x,), (p,))
+
+    return hessian_product
+
+
+def of_parameters(f: Callable) -> Callable:
+    """Return the Jacobian of a model in its parameters, as ``curve_fit`` calls it."""
+
+    def jacobian_of_model(x: Any, *parameters: Any) -> Any:
+        at = np.array(parameters, float)
+        # Few parameters, many data.
+        return jacfwd(lambda p: f(x, *p))(at)
+
+    return jacobian_of_model
+
+
+def weighed(f: Callable) -> Callable:
+    """Return the Hessian of constraints, weighed by multipliers, as SciPy calls it."""
+
+    def weighed_hessian(x: Any, v: Any) -> Any:
+        return hessian(lambda x: np.sum(np.asarray(v) * f(x)))(x)
+
+    return weighed_hessian
+
+
+class NonlinearConstraint(optimize.NonlinearConstraint):
+    """``scipy.optimize.NonlinearConstraint``, whose ``jac`` and ``hess`` may be ``"ad"``."""
+
+    def __init__(self, fun: Callable, lb: Any, ub: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(fun, lb, ub, *args, **kwargs)
+        for name, derivative in (("jac", jacobian), ("hess", weighed)):
+            given = getattr(self, name)
+            if isinstance(given, str) and given == AD:
+                setattr(self, name, derivative(fun))
+
+
+# By name: the parameter that is the user's function, and those that may be asked for.
+MINIMIZERS = {"jac": gradient, "hess": hessian, "hessp": product}
+OLDER = {"fprime": gradient}
+ROOTS = {"fprime": slope, "fprime2": second_derivative}
+ASKED: dict[str, tuple[str, dict[str, Callable]]] = {
+    "curve_fit": ("f", {"jac": of_parameters}),
+    "fmin_bfgs": ("f", OLDER),
+    "fmin_cg": ("f", OLDER),
+    "fmin_l_bfgs_b": ("func", OLDER),
+    "fmin_ncg": ("f", {"fprime": gradient, "fhess": hessian, "fhess_p": product}),
+    "fmin_slsqp": ("func", OLDER),
+    "fmin_tnc": ("func", OLDER),
+    "fsolve": ("func", {"fprime": jacobian}),
+    "least_squares": ("fun", {"jac": jacobian}),
+    "leastsq": ("func", {"Dfun": jacobian}),
+    "minimize": ("fun", MINIMIZERS),
+    "newton": ("func", ROOTS),
+    "root": ("fun", {"jac": jacobian}),
+    "root_scalar": ("f", ROOTS),
+}
+
+
+def exact(name: str, solver: Callable) -> Callable:
+    """Return the solver, which takes ``"ad"`` for derivatives of its function."""
+    parameter, asked = ASKED[name]
+    names = tuple(inspect.signature(solver).parameters)
+
+    @functools.wraps(solver)
+    def solves(*args: Any, **kwargs: Any) -> Any:
+        if not any(isinstance(x, str) and x == AD for x in (*args, *kwargs.values())):
+            return solver(*args, **kwargs)
+        call = {**dict(zip(names, args)), **kwargs}
+        f = call[parameter]
+        for word, derivative in asked.items():
+            if isinstance(call.get(word), str) and call[word] == AD:
+                call[word] = derivative(f)
+        return solver(**call)
+
+    return solves

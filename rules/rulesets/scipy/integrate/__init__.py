@@ -1,0 +1,12 @@
+"""Rules for scipy.integrate, which call back into the engine with the user's function.
+
+A function of the user's may take traced values as arguments, capture them, or find them in
+containers and objects that it captures: ``rulesets.functions.captured`` takes them out of it.
+"""
+
+from typing import Any
+
+from . import quadrature
+
+INSTEAD: dict[str, Any] = {**quadrature.INSTEAD}
+REFUSED: dict[str, tuple[str, str]] = {}

@@ -6,7 +6,7 @@ containers and objects that it captures: ``rulesets.functions.captured`` takes t
 
 from typing import Any
 
-from . import quadrature
+from . import initial_values, quadrature
 
-INSTEAD: dict[str, Any] = {**quadrature.INSTEAD}
+INSTEAD: dict[str, Any] = {**quadrature.INSTEAD, **initial_values.INSTEAD}
 REFUSED: dict[str, tuple[str, str]] = {}

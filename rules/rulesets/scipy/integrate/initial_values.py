@@ -199,22 +199,27 @@ class Answer:
         self.stop = stop if own.status == 0 else mesh[-1]
         self.count = len(own.t)
         self.ended = own.status == 1
-        self.nodes, self.inside, self.plan = self.march(y0)
+        self.nodes, self.plan = self.march(y0)
 
     def march(self, y0):
-        own, times = self.own, self.t_eval
-        if times is None:  # the ends of SciPy's steps; the last one may be that of an event
-            times = own.t[:-1] if self.ended else own.t
-            same = len(times) == len(self.mesh) - self.ended and np.all(
-                times == self.mesh[: len(times)]
-            )
-            times = times[:0] if same else times
-            self.on_mesh = same
-        else:
-            times, self.on_mesh = array_of(times)[: self.count], False
-        plan = Plan(self.steps, self.mesh, value(times))
-        nodes, inside = march(plan, self.f, y0, self.start, self.stop, times, *self.parameters)
-        return nodes, inside, plan
+        if self.t_eval is not None:
+            times = array_of(self.t_eval)[: self.count]
+        else:  # the ends of SciPy's steps, but for an event that ended it
+            times = self.own.t[:-1] if self.ended else self.own.t
+            if is_moving(self.start, self.stop) and len(times):
+                last = [] if self.ended else [self.stop]
+                inner = times[1 : len(times) - len(last)]
+                times = np.concatenate([[self.start], inner, last])
+        on_mesh = self.t_eval is None and np.array_equal(
+            value(times), self.mesh[: len(self.mesh) - self.ended]
+        )
+        plan = Plan(self.steps, self.mesh, value(times[:0] if on_mesh else times))
+        nodes, inside = march(
+            plan, self.f, y0, self.start, self.stop, times[:0] if on_mesh else times,
+            *self.parameters,
+        )  # fmt: skip
+        self.times, self.states = times, nodes[: len(times)] if on_mesh else inside
+        return nodes, plan
 
     def result(self):
         own = self.own
@@ -233,15 +238,10 @@ class Answer:
 
     def times_and_states(self, last):
         """Return what SciPy calls t and y; ``last`` are time and state at the event that ended."""
-        own = self.own
-        if self.t_eval is not None:
-            return array_of(self.t_eval)[: self.count], np.transpose(self.inside)
-        states = self.nodes[: len(self.mesh) - self.ended] if self.on_mesh else self.inside
-        t = own.t[1:-1]
-        t_end, y_end = last if self.ended else (self.stop, None)
-        t = np.concatenate([[self.start], t, [t_end]]) if is_moving(self.start, t_end) else own.t
-        if self.ended:
-            states = np.concatenate([states, y_end[None]])
+        t, states = self.times, self.states
+        if self.ended and self.t_eval is None:
+            t = np.concatenate([t, np.reshape(last[0], (1,))])
+            states = np.concatenate([states, last[1][None]])
         return t, np.transpose(states)
 
 

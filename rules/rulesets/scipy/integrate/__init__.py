@@ -6,7 +6,11 @@ containers and objects that it captures: ``rulesets.functions.captured`` takes t
 
 from typing import Any
 
-from . import initial_values, quadrature
+from . import initial_values, quadrature, random_points, refused, samples
 
-INSTEAD: dict[str, Any] = {**quadrature.INSTEAD, **initial_values.INSTEAD}
-REFUSED: dict[str, tuple[str, str]] = {}
+__all__ = ["INSTEAD", "REFUSED", "samples"]
+
+INSTEAD: dict[str, Any] = {
+    **quadrature.INSTEAD, **random_points.INSTEAD, **initial_values.INSTEAD, **refused.INSTEAD,
+}  # fmt: skip
+REFUSED: dict[str, tuple[str, str]] = refused.REFUSED

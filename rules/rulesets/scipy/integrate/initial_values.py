@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 from scipy import integrate
 
-from .....config import MissingRuleError, user_line
+from .....config import user_line
 from .... import array_of, innermost, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
@@ -87,6 +87,14 @@ def steps_of(method, log):
     return mesh, Explicit(method)
 
 
+def scipys_own(method):
+    """Return SciPy's class for the name of a method, or for our stand-in; else what is given."""
+    name = method if isinstance(method, str) else getattr(method, "__name__", None)
+    known = METHODS.get(name)
+    is_known = isinstance(method, str) or (known is not None and known in method.__mro__)
+    return known if known is not None and is_known else method
+
+
 def has_steps(method):
     explicit = integrate.RK23, integrate.RK45, integrate.DOP853
     return issubclass(method, (*explicit, integrate.Radau))
@@ -148,10 +156,10 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     given = (fun, args, events, options.get("jac"))
     build, parameters, traced = opened("solve_ivp", given, t_span, y0, t_eval, options)
     if not traced:
-        return integrate.solve_ivp(fun, t_span, y0, method, t_eval, dense_output, events,
+        return integrate.solve_ivp(fun, t_span, y0, scipys_own(method), t_eval, dense_output, events,
                                    vectorized, args, **options)  # fmt: skip
     line, log = user_line(), []
-    cls = METHODS.get(method, method) if isinstance(method, str) else method
+    cls = scipys_own(method)
     known_fun, known_args, known_events, known_jac = build(*value(parameters))
 
     def own_fun(t, y, *args):
@@ -292,10 +300,6 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more, t
         y = np.stack([y0] * len(plain_times))
     y = with_values(y, own)
     return (y, info) if full_output else y
-
-
-def refusing_class(name):
-    raise MissingRuleError(name)
 
 
 INSTEAD = {f.__name__: f for f in (solve_ivp, odeint)}

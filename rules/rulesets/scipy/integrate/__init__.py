@@ -6,11 +6,12 @@ containers and objects that it captures: ``rulesets.functions.captured`` takes t
 
 from typing import Any
 
-from . import initial_values, quadrature, random_points, refused, samples
+from . import boundary_values, initial_values, quadrature, random_points, refused, samples
 
 __all__ = ["INSTEAD", "REFUSED", "samples"]
 
 INSTEAD: dict[str, Any] = {
-    **quadrature.INSTEAD, **random_points.INSTEAD, **initial_values.INSTEAD, **refused.INSTEAD,
+    **quadrature.INSTEAD, **random_points.INSTEAD, **initial_values.INSTEAD,
+    **boundary_values.INSTEAD, **refused.INSTEAD,
 }  # fmt: skip
 REFUSED: dict[str, tuple[str, str]] = refused.REFUSED

@@ -7,7 +7,7 @@ traced residual at the time that SciPy found; each step makes one more order of 
 
 import numpy as np
 
-from .... import array_of, value
+from .... import value
 from ...arrays.numpys_own import with_values
 from .quadrature import number
 
@@ -39,7 +39,7 @@ def event_at(event, args, t, answer, solution):
         return solution.at(k, np.reshape(t, (1,)))[0]
 
     def g(t):
-        return number(array_of(event(t, state(t), *args)))
+        return number(event(t, state(t), *args))
 
     delta = 1e-4 * (answer.mesh[k + 1] - answer.mesh[k])
     slope = (float(value(g(t + delta))) - float(value(g(t - delta)))) / (2 * delta)

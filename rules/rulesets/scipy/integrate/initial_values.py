@@ -19,7 +19,7 @@ from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .events import traced_events
 from .march import Plan, march
-from .quadrature import opened, plain
+from .quadrature import as_array, opened, plain
 from .solutions import TracedSolution
 from .steps import NODES, Explicit, Implicit
 
@@ -129,10 +129,9 @@ def another_solution(rhs, t_span, y0, calls, options):
     )
 
 
-def state(y, dtype=float):
+def state(y):
     """Return what the user's function gave as an array of one axis."""
-    y = array_of(y)
-    return np.ravel(y)
+    return np.ravel(as_array(y))
 
 
 def evaluator(build, vectorized=False, swapped=False):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
-from .... import array_of, innermost, is_traced, name_of, value
+from .... import array_of, healed, innermost, is_traced, name_of, value
 from ...functions.captured import taken_out
 from .integral import flat, integral
 
@@ -97,9 +97,14 @@ def middle(a, b, points=None):
     return 0.5 * float(a + (min(inside) if a < b else max(inside)) if inside else a + b)
 
 
+def as_array(y):
+    """Return what the user's function gave as a number or an array, traced or plain."""
+    return healed(array_of(y))
+
+
 def number(y):
     """Return the number in ``y``, which may be an array of one."""
-    y = array_of(y) if isinstance(y, list | tuple) else y
+    y = as_array(y) if isinstance(y, list | tuple | np.ndarray) else y
     return np.reshape(y, ()) if np.ndim(y) else y
 
 
@@ -186,7 +191,7 @@ def quad_vec(f, a, b, *more, args=(), **options):
 
     def integrand(t, *parameters):
         f, args = build(*parameters)
-        return array_of(f(t, *args))
+        return as_array(f(t, *args))
 
     result = integrate.quad_vec(own, value(a), value(b), **constants)
     integrand.known = result[0]

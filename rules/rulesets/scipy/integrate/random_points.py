@@ -8,7 +8,7 @@ from scipy import integrate
 from .....config import MissingRuleError, user_line
 from .... import array_of, value
 from ...arrays.numpys_own import with_values
-from .quadrature import opened, plain
+from .quadrature import as_array, opened, plain
 
 
 @functools.wraps(integrate.qmc_quad)
@@ -37,7 +37,7 @@ def qmc_quad(func, a, b, *, n_estimates=8, n_points=1024, qrng=None, log=False):
     volume, means = np.prod(b - a), []
     for x in points:  # in the same places of a box whose corners move
         share = (x - value(a)[:, None]) / (value(b) - value(a))[:, None]
-        means.append(np.mean(array_of(func(a[:, None] + share * (b - a)[:, None]))))
+        means.append(np.mean(as_array(func(a[:, None] + share * (b - a)[:, None]))))
     estimates = volume * np.stack(means)
     error = np.std(estimates, ddof=1) / np.sqrt(n_estimates)
     return type(own)(with_values(np.mean(estimates), own[0]), with_values(error, own[1]))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import Traced, children, frule, healed, holds_traced, rrule
+from ... import Traced, all_settled, children, frule, healed, holds_traced, rrule
 
 
 def taken_out(x: Any) -> tuple[Callable[..., Any], list]:
@@ -41,7 +41,9 @@ def _find(x: Any) -> tuple[dict, dict]:
     while waiting:
         holder = waiting.pop()
         if isinstance(holder, Traced):
-            leaves[id(holder)] = holder
+            held = all_settled(holder)
+            if isinstance(held, Traced):  # and not an array that is plain as yet
+                leaves[id(holder)] = held
             continue
         if isinstance(holder, np.ndarray):
             if holds_traced(holder):

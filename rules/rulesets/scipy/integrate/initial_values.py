@@ -19,7 +19,7 @@ from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .events import traced_events
 from .march import Plan, march
-from .quadrature import as_array, opened, plain
+from .quadrature import as_array, opened, plain, settling
 from .solutions import TracedSolution
 from .steps import NODES, Explicit, Implicit
 
@@ -131,7 +131,7 @@ def another_solution(rhs, t_span, y0, calls, options):
 
 def state(y):
     """Return what the user's function gave as an array of one axis."""
-    return np.ravel(as_array(y))
+    return np.copy(np.ravel(as_array(y)))  # it may be an array that is written to again
 
 
 def evaluator(build, vectorized=False, swapped=False):
@@ -301,4 +301,4 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more, t
     return (y, info) if full_output else y
 
 
-INSTEAD = {f.__name__: f for f in (solve_ivp, odeint)}
+INSTEAD = {f.__name__: settling(f) for f in (solve_ivp, odeint)}

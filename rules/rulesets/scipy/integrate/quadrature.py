@@ -8,9 +8,19 @@ import numpy as np
 from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
-from .... import array_of, healed, innermost, is_traced, name_of, value
+from .... import all_settled, array_of, healed, innermost, is_traced, name_of, value
 from ...functions.captured import taken_out
 from .integral import flat, integral
+
+
+def settling(f):
+    """Decorator of a stand-in: arrays of an adopted module are plain until they are written to."""
+
+    @functools.wraps(f)
+    def settled(*args, **kwargs):
+        return f(*all_settled(args), **all_settled(kwargs))
+
+    return settled
 
 
 def opened(name, functions, *given):
@@ -36,6 +46,7 @@ def plain(y, f, name, line):
     LostDerivativeError
         If it is traced.
     """
+    y = all_settled(y)
     if is_traced(y):
         raise LostDerivativeError(
             f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value from "
@@ -99,7 +110,7 @@ def middle(a, b, points=None):
 
 def as_array(y):
     """Return what the user's function gave as a number or an array, traced or plain."""
-    return healed(array_of(y))
+    return healed(array_of(all_settled(y)))
 
 
 def number(y):
@@ -266,4 +277,4 @@ def end_at(limit, *xs):
     return limit(*xs) if callable(limit) else limit
 
 
-INSTEAD = {f.__name__: f for f in (quad, quad_vec, nquad, dblquad, tplquad)}
+INSTEAD = {f.__name__: settling(f) for f in (quad, quad_vec, nquad, dblquad, tplquad)}

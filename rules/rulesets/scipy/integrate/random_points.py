@@ -8,7 +8,7 @@ from scipy import integrate
 from .....config import MissingRuleError, user_line
 from .... import array_of, value
 from ...arrays.numpys_own import with_values
-from .quadrature import as_array, opened, plain
+from .quadrature import as_array, opened, plain, settling
 
 
 @functools.wraps(integrate.qmc_quad)
@@ -43,4 +43,4 @@ def qmc_quad(func, a, b, *, n_estimates=8, n_points=1024, qrng=None, log=False):
     return type(own)(with_values(np.mean(estimates), own[0]), with_values(error, own[1]))
 
 
-INSTEAD = {"qmc_quad": qmc_quad}
+INSTEAD = {"qmc_quad": settling(qmc_quad)}

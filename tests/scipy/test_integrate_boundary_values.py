@@ -55,7 +55,9 @@ def test_unknown_parameters():
         return integrate.solve_bvp(fun, bc, x, y, p=[3.0], tol=1e-6).p
 
     check(frequency, 1.2, 1.0)
-    assert cr.grad(lambda k: frequency(k, 1.0)[0])(1.2) == pytest.approx(-np.pi / 2 * 1.2**-1.5, rel=1e-6)
+    assert cr.grad(lambda k: frequency(k, 1.0)[0])(1.2) == pytest.approx(
+        -np.pi / 2 * 1.2**-1.5, rel=1e-6
+    )
 
 
 def test_what_goes_wrong():
@@ -65,7 +67,9 @@ def test_what_goes_wrong():
     for transform in (cr.grad, lambda f: lambda k: cr.jvp(f, (k,), (1.0,))):
         with pytest.raises(RuntimeError, match="solve_bvp in test_integrate_boundary.*no solution"):
             transform(no_solution)(20.0)
-        with pytest.raises(cr.MissingRuleError, match=r"(?s)singular term S.*boundary_values.py.*begin"):
+        with pytest.raises(
+            cr.MissingRuleError, match=r"(?s)singular term S.*boundary_values.py.*begin"
+        ):
             transform(
                 lambda k: integrate.solve_bvp(
                     lambda x, y: k * y, lambda a, b: a - k, [0, 1.0], np.zeros((1, 2)), S=[[0.0]]

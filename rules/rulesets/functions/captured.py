@@ -96,8 +96,10 @@ def _is_closed(f: types.FunctionType) -> bool:
 def _has_fields(x: Any) -> bool:
     """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
     library = type(x).__module__.partition(".")[0]
-    return library in ("chainrules", "scipy", "numpy") and hasattr(x, "__dict__") and not (
-        isinstance(x, type | types.ModuleType)
+    return (
+        library in ("chainrules", "scipy", "numpy")
+        and hasattr(x, "__dict__")
+        and not (isinstance(x, type | types.ModuleType))
     )
 
 

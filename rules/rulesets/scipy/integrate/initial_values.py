@@ -14,7 +14,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import user_line
-from .... import array_of, innermost, value
+from .... import all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .events import traced_events
@@ -130,8 +130,13 @@ def another_solution(rhs, t_span, y0, calls, options):
 
 
 def state(y):
-    """Return what the user's function gave as an array of one axis."""
-    return np.copy(np.ravel(as_array(y)))  # it may be an array that is written to again
+    """Return what the user's function gave as an array of one axis, which nobody writes to."""
+    y = all_settled(y)
+    if isinstance(y, list | tuple) or (type(y) is np.ndarray and y.dtype == object):
+        y = as_array(y)
+    else:
+        y = +y if is_array(y) else np.reshape(y, 1)
+    return y if np.ndim(y) == 1 else np.ravel(y)
 
 
 def evaluator(build, vectorized=False, swapped=False):
@@ -285,11 +290,12 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more, t
     }
     if constants.get("hmax"):
         tolerances["max_step"] = constants["hmax"]
-    if "successful" not in info["message"]:
+    moves = len(plain_times) > 1 and plain_times[0] != plain_times[-1]
+    if moves and "successful" not in info["message"]:
         raise RuntimeError(
             f"scipy.integrate.odeint in {line} failed, and has no derivative: {info['message']}"
         )
-    if len(plain_times) > 1 and plain_times[0] != plain_times[-1]:
+    if moves:
         rhs = f.bind(*value(parameters))
         reached = plain_times[0], plain_times[-1]
         mesh, steps = another_solution(rhs, reached, value(y0), info["nfe"][-1], tolerances)

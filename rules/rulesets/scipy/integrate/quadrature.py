@@ -149,9 +149,7 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         func, args = build(*parameters)
         return number(func(t, *args))
 
-    result = integrate.quad(
-        own, value(a), value(b), value(known_args), full_output, **constants
-    )
+    result = integrate.quad(own, value(a), value(b), value(known_args), full_output, **constants)
     f.known = result[0]
     constants.pop("complex_func", None)
     y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)

@@ -374,6 +374,25 @@ def test_odeint_that_fails(transform):
 
 
 @BOTH
+def test_a_function_that_does_not_repeat_itself_warns(transform):
+    rng = np.random.default_rng(0)
+
+    def end(k):
+        noisy = lambda t, y: -k * y + 0.1 * rng.normal()  # noqa: E731
+        return integrate.solve_ivp(noisy, (0, 1), [1.0], t_eval=[1.0]).y[0, 0]
+
+    with pytest.warns(RuntimeWarning, match=r"(?s)off by.*must give the same"):
+        transform(end)(1.0)
+
+
+@BOTH
+def test_a_solver_that_takes_no_step(transform):
+    end = lambda k: integrate.solve_ivp(lambda t, y: -k * y, (0, 1), [1.0], max_step=1e-30)  # noqa: E731
+    with pytest.raises(RuntimeError, match="solve_ivp in test_.*took no step"):
+        transform(lambda k: end(k).y[0, -1])(1.0)
+
+
+@BOTH
 def test_an_exception_of_the_users_arrives(transform):
     class Mine(Exception):
         pass
@@ -403,7 +422,7 @@ def test_wrong_shapes_are_scipys_errors(transform):
         )
 
 
-cache = {}
+cache: dict = {}
 
 
 @BOTH

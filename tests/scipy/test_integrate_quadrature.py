@@ -205,7 +205,7 @@ def derivative(f):
     return lambda x: cr.jvp(f, (x,), (1.0,))[1]
 
 
-NESTS = {
+NESTS: dict[str, list] = {
     "grad of jvp of grad": [cr.grad, derivative, cr.grad],
     "jvp of grad of jvp": [derivative, cr.grad, derivative],
     "jvp of jvp of jvp": [derivative] * 3,

@@ -50,6 +50,8 @@ def _find(x: Any) -> tuple[dict, dict]:
                 leaves[id(holder)] = healed(holder)
             continue
         for part in _parts(holder):
+            if type(part) in _PLAIN:
+                continue
             if id(part) not in parents:
                 objects[id(part)] = part
                 parents[id(part)] = []
@@ -63,6 +65,9 @@ def _find(x: Any) -> tuple[dict, dict]:
             holding[i] = objects[i]
             above += parents[i]
     return holding, leaves
+
+
+_PLAIN = {float, int, complex, bool, str, bytes, type(None), np.float64, type}
 
 
 def _parts(x: Any) -> list:

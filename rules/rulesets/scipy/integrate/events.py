@@ -27,8 +27,6 @@ def traced_events(answer, solution):
             last = found[-1]
         t_events.append(with_values(np.stack([t for t, _ in found]), times) if found else times)
         y_events.append(with_values(np.stack([y for _, y in found]), states) if found else states)
-    if answer.ended and last is None:  # t_eval ends before the event
-        last = own.t[-1], own.y[:, -1]
     return t_events, y_events, last
 
 

@@ -26,6 +26,8 @@ from .steps import NODES, Explicit, Implicit
 METHODS = {
     name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 }
+FAR = 100  # times the tolerances, which are about one step
+SAME = 1e-7  # how near the same steps come to the same states
 ENOUGH = 10  # times the calls of LSODA or BDF, after which DOP853 gives up: the problem is stiff
 
 
@@ -183,7 +185,10 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
             f"that it took: {own.message}", RuntimeWarning, stacklevel=2,
         )  # fmt: skip
     if not log:
-        return own
+        raise RuntimeError(
+            f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
+            f"{own.message}"
+        )
     f = evaluator(build, vectorized)
     y0 = as_float(y0)
     if has_steps(cls):
@@ -193,11 +198,37 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         rhs = f.bind(*value(parameters))
         constants["jac"] = bound_jacobian(known_jac, known_args)
         mesh, steps = another_solution(rhs, reached, value(y0), own.nfev, constants)
-    return Answer(own, f, y0, t_span, t_eval, mesh, steps, parameters, build).result()
+    answer = Answer(own, f, y0, t_span, t_eval, mesh, steps, parameters, build)
+    if answer.count:
+        compare(
+            "solve_ivp",
+            line,
+            answer.states,
+            own.y.T[: len(answer.times)],
+            constants,
+            isinstance(steps, Explicit) and has_steps(cls),
+        )
+    return answer.result()
 
 
 def bound_jacobian(jac, args):
     return (lambda t, y: jac(t, y, *args)) if callable(jac) and args else jac
+
+
+def compare(name, line, states, own, options, repeated=False):
+    """Warn where the steps that were taken again led somewhere else."""
+    states, own = value(states), np.asarray(own)
+    size = np.max(np.abs(own), initial=0.0)
+    tolerance = FAR * (np.max(options.get("atol", 1e-6)) + np.max(options.get("rtol", 1e-3)) * size)
+    off = np.abs(states - own)
+    if np.any(off > (SAME * size if repeated else tolerance)):
+        warnings.warn(
+            f"scipy.integrate.{name} in {line}: the solution that the derivative belongs to is off "
+            f"by {np.max(off):.2g}, which is much more than the tolerances.\n"
+            "  ask for smaller ones; the function must give the same for the same arguments",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 class Answer:
@@ -295,14 +326,14 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more, t
         raise RuntimeError(
             f"scipy.integrate.odeint in {line} failed, and has no derivative: {info['message']}"
         )
+    reached = plain_times[[0, -1]]
+    mesh, steps = reached, Explicit(integrate.RK45)
     if moves:
-        rhs = f.bind(*value(parameters))
-        reached = plain_times[0], plain_times[-1]
-        mesh, steps = another_solution(rhs, reached, value(y0), info["nfe"][-1], tolerances)
-        plan = Plan(steps, mesh, plain_times)
-        _, y = march(plan, f, y0, times[0], times[-1], times, *parameters)
-    else:
-        y = np.stack([y0] * len(plain_times))
+        rhs, calls = f.bind(*value(parameters)), info["nfe"][-1]
+        mesh, steps = another_solution(rhs, reached, value(y0), calls, tolerances)
+    plan = Plan(steps, mesh, plain_times)
+    _, y = march(plan, f, y0, times[0], times[-1], times, *parameters)
+    compare("odeint", line, y, own, tolerances)
     y = with_values(y, own)
     return (y, info) if full_output else y
 

@@ -65,7 +65,9 @@ def test_what_goes_wrong():
         return bratu(k, 0.0, max_nodes=50).y[0, 1]
 
     for transform in (cr.grad, lambda f: lambda k: cr.jvp(f, (k,), (1.0,))):
-        with pytest.raises(RuntimeError, match="solve_bvp in test_integrate_boundary.*no solution"):
+        with pytest.raises(
+            RuntimeError, match=r"solve_bvp in test_integrate_boundary.*no solution"
+        ):
             transform(no_solution)(20.0)
         with pytest.raises(
             cr.MissingRuleError, match=r"(?s)singular term S.*boundary_values.py.*begin"

@@ -58,7 +58,6 @@ class Collocation:
         """By differences: columns of states at every third node are moved together."""
         n, m = self.shape
         r = self.residual(u)
-        nodes, states = np.meshgrid(np.arange(m), np.arange(n))
         rows, columns, entries = [], [], []
 
         def add(moved, reached):
@@ -103,7 +102,7 @@ def with_parameters(fun, bc, has_p):
 
 
 @functools.wraps(integrate.solve_bvp)
-def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **options):
+def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **options):  # noqa: N803
     build, parameters, traced = opened("solve_bvp", (fun, bc, fun_jac, bc_jac), x, y, p, S)
     if not traced:
         return integrate.solve_bvp(fun, bc, x, y, p, S, fun_jac, bc_jac, **options)

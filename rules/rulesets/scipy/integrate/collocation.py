@@ -1,8 +1,8 @@
 """The stages of a step of Radau's method, and their derivative by the implicit function theorem.
 
-Stages ``z`` solve ``z = y + h * A @ F(z)``, where row ``i`` of ``F(z)`` is ``f(t + c[i] * h, z[i])``:
-collocation at the nodes ``c``. Source: Hairer and Wanner (1996), Solving Ordinary Differential
-Equations II, IV.8.
+Stages ``z`` solve ``z = y + h * A @ F(z)``, where row ``i`` of ``F(z)`` is
+``f(t + c[i] * h, z[i])``: collocation at the nodes ``c``. Source: Hairer and Wanner (1996),
+Solving Ordinary Differential Equations II, IV.8.
 """
 
 import numpy as np

@@ -76,7 +76,7 @@ def logged(method, log):
     return Logged
 
 
-class _TooMany(Exception):
+class _TooManyCallsError(Exception):
     pass
 
 
@@ -112,7 +112,7 @@ def another_solution(rhs, t_span, y0, calls, options):
         nonlocal count
         count += 1
         if count > ENOUGH * calls + 100:
-            raise _TooMany
+            raise _TooManyCallsError
         return rhs(t, y)
 
     for method, f in ((integrate.DOP853, counted), (integrate.Radau, rhs)):
@@ -121,7 +121,7 @@ def another_solution(rhs, t_span, y0, calls, options):
         given = {name: x for name, x in options.items() if name not in only}
         try:
             answer = integrate.solve_ivp(f, t_span, y0, logged(method, log), **given)
-        except _TooMany:
+        except _TooManyCallsError:
             continue
         if answer.status == 0:
             return steps_of(method, log)
@@ -162,7 +162,8 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     given = (fun, args, events, options.get("jac"))
     build, parameters, traced = opened("solve_ivp", given, t_span, y0, t_eval, options)
     if not traced:
-        return integrate.solve_ivp(fun, t_span, y0, scipys_own(method), t_eval, dense_output, events,
+        method = scipys_own(method)
+        return integrate.solve_ivp(fun, t_span, y0, method, t_eval, dense_output, events,
                                    vectorized, args, **options)  # fmt: skip
     line, log = user_line(), []
     cls = scipys_own(method)
@@ -179,16 +180,16 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         own_fun, value(t_span), value(y0), logged(cls, log) if solved else cls, value(t_eval),
         dense_output, known_events, vectorized, known_args, **constants,
     )  # fmt: skip
-    if own.status < 0:
-        warnings.warn(
-            f"scipy.integrate.solve_ivp in {line} failed, and its derivative is that of the steps "
-            f"that it took: {own.message}", RuntimeWarning, stacklevel=2,
-        )  # fmt: skip
     if not log:
         raise RuntimeError(
             f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
             f"{own.message}"
         )
+    if own.status < 0:
+        warnings.warn(
+            f"scipy.integrate.solve_ivp in {line} failed; its derivative is that of the steps "
+            f"that it took: {own.message}", RuntimeWarning, stacklevel=2,
+        )  # fmt: skip
     f = evaluator(build, vectorized)
     y0 = as_float(y0)
     if has_steps(cls):
@@ -293,8 +294,8 @@ def is_moving(*times):
 
 
 @functools.wraps(integrate.odeint)
-def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more, tfirst=False,
-           **options):  # fmt: skip
+def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  # noqa: N803
+           tfirst=False, **options):  # fmt: skip
     names = list(inspect.signature(integrate.odeint).parameters)[7:]
     options |= dict(zip(names, more))
     tfirst = options.pop("tfirst", tfirst)

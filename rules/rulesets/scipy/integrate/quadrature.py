@@ -84,7 +84,7 @@ class Quad:
             return whole[t]
 
         count = len(numbers(middle(a, b, self.options.get("points"))))
-        parts = np.array([self.one(lambda t: numbers(t)[i], a, b) for i in range(count)])
+        parts = np.array([self.one(lambda t, i=i: numbers(t)[i], a, b) for i in range(count)])
         (shape, dtype), half = shape, count // 2
         y = parts[:half] + 1j * parts[half:] if dtype.kind == "c" else parts
         return np.reshape(y, shape)[()]

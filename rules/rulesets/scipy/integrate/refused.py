@@ -18,10 +18,7 @@ REFUSED = {
 }
 REFUSED = {name: why for name, why in REFUSED.items() if hasattr(integrate, name)}
 SOLVER = "the steps are yours to take, and the method keeps them in arrays of its own", "solve_ivp"
-CLASSES = {
-    name: SOLVER
-    for name in ("BDF", "DOP853", "LSODA", "RK23", "RK45", "Radau", "complex_ode", "ode")
-}
+SOLVERS = ("BDF", "DOP853", "LSODA", "RK23", "RK45", "Radau", "complex_ode", "ode")
 
 
 def refusing(name, reason, remedy):
@@ -41,6 +38,6 @@ def refusing(name, reason, remedy):
 
 
 INSTEAD = {name: refusing(name, *why) for name, why in REFUSED.items()}
-INSTEAD |= {name: refused(getattr(integrate, name), *why) for name, why in CLASSES.items()}
+INSTEAD |= {name: refused(getattr(integrate, name), *SOLVER) for name in SOLVERS}
 if hasattr(integrate, "lebedev_rule"):
     non_differentiable(integrate.lebedev_rule)

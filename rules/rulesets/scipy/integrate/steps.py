@@ -7,7 +7,7 @@ method's own polynomial. ``f(t, y)`` is the right-hand side.
 import numpy as np
 from scipy import integrate
 
-from .... import AbstractZero, NoTangent, ZERO, frule, primitive, rrule, value
+from .... import ZERO, AbstractZero, NoTangent, frule, primitive, rrule, value
 from .collocation import NODES, stages
 
 

@@ -1,6 +1,6 @@
 """Prey and predators fitted to 21 years: the gradient of the misfit, through a solver of ODEs.
 
-Ours goes through ``scipy.integrate.solve_ivp``; HIPS autograd and JAX through their ``odeint``, which
+Ours goes through ``scipy.integrate.solve_ivp``; HIPS autograd and JAX by their ``odeint``, which
 integrate an adjoint backwards. A further reference of ours is tracing through Runge and Kutta's
 method written out, with as many steps as give the same answer.
 """

@@ -36,6 +36,7 @@ FAMILIES = (
     "bundle",
     "lstm",
     "orbit",
+    "fit",
     "gaussian_process",
     "jacobians",
     "hand",

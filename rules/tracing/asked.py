@@ -20,7 +20,7 @@ from ...config import user_frame
 adopted: Counter = Counter()
 # The modules of SciPy that chainrules.scipy shows with functions that see traced values.
 FAMILIES = (
-    "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.csgraph",
+    "fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.csgraph",
     "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special", "stats",
     "optimize",
 )  # fmt: skip

@@ -6,6 +6,7 @@ import fuzz_calls
 import fuzz_containers
 import fuzz_dead
 import fuzz_indices
+import fuzz_integrals
 import fuzz_loops
 import fuzz_losses
 import fuzz_nesting
@@ -27,6 +28,7 @@ GENERATORS = {
     "sparse": fuzz_sparse.programs,
     "containers": fuzz_containers.programs,
     "adopted": fuzz_adopted.programs,
+    "integrals": fuzz_integrals.programs,
     "scripts": fuzz_scripts.programs,
     "quick scripts": fuzz_scripts.quick,
 }
@@ -45,6 +47,7 @@ QUICK = {
     "sparse": 20,
     "containers": 40,
     "adopted": 40,
+    "integrals": 12,
     "quick scripts": 5,
 }
 

@@ -27,7 +27,8 @@ def load(name):
 
 FAMILIES = ("learning", "statistics", "physics", "numerics")
 TRIALS = ("trial_statistics", "trial_physics", "trial_engineering", "trial_computing")
-ADOPTED = [load(f"adopted_{name}") for name in ("engineering", "idioms", "methods", "solvers")]
+KINDS = ("engineering", "idioms", "methods", "models", "solvers")
+ADOPTED = [load(f"adopted_{name}") for name in KINDS]
 MODULES = [load(name) for name in FAMILIES + TRIALS] + ADOPTED
 HOMES = {id(f): module for module in ADOPTED for _, f, *_ in module.PROGRAMS}
 

@@ -1,0 +1,17 @@
+"""Rules for scipy.integrate, which call back into the engine with the user's function.
+
+A function of the user's may take traced values as arguments, capture them, or find them in
+containers and objects that it captures: ``rulesets.functions.captured`` takes them out of it.
+"""
+
+from typing import Any
+
+from . import boundary_values, initial_values, quadrature, random_points, refused, samples
+
+__all__ = ["INSTEAD", "REFUSED", "samples"]
+
+INSTEAD: dict[str, Any] = {
+    **quadrature.INSTEAD, **random_points.INSTEAD, **initial_values.INSTEAD,
+    **boundary_values.INSTEAD, **refused.INSTEAD,
+}  # fmt: skip
+REFUSED: dict[str, tuple[str, str]] = refused.REFUSED

@@ -1,0 +1,342 @@
+"""solve_ivp and odeint: SciPy's answer, with the derivative of a method on a mesh held constant.
+
+Of RK23, RK45, DOP853 and Radau it is the derivative of the steps that SciPy accepted, to rounding.
+BDF and LSODA change their order as they go along, so for these the same problem is solved once more
+to the same tolerances, by DOP853, or by Radau where that takes too many steps: the derivative is
+that of this solution.
+"""
+
+import functools
+import inspect
+import warnings
+
+import numpy as np
+from scipy import integrate
+
+from .....config import user_line
+from .... import all_settled, array_of, innermost, is_array, value
+from ...arrays.numpys_own import with_values
+from ..traced_objects import as_float
+from .events import traced_events
+from .march import Plan, march
+from .quadrature import as_array, opened, plain, settling
+from .solutions import TracedSolution
+from .steps import NODES, Explicit, Implicit
+
+METHODS = {
+    name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+}
+FAR = 100  # times the tolerances, which are about one step
+SAME = 1e-7  # how near the same steps come to the same states
+ENOUGH = 10  # times the calls of LSODA or BDF, after which DOP853 gives up: the problem is stiff
+
+
+class RightHandSide:
+    """The user's function: ``bind(*parameters)`` is the function of ``t`` and ``y``."""
+
+    def __init__(self, bind):
+        self.bind = bind
+
+    def __call__(self, *parameters):
+        return Bound(self, parameters)
+
+    def field(self, ts, z, *parameters):
+        rhs = self.bind(*parameters)
+        return np.stack([rhs(t, row) for t, row in zip(ts, z)])
+
+
+class Bound:
+    """The right-hand side for given parameters."""
+
+    def __init__(self, f, parameters):
+        self.rhs, self.field, self.parameters = f.bind(*parameters), f.field, parameters
+
+    def __call__(self, t, y):
+        return self.rhs(t, y)
+
+
+def logged(method, log):
+    """Return SciPy's class ``method``, which notes the ends of its steps."""
+
+    class _Same(type(method)):
+        def __eq__(cls, other):  # solve_ivp asks whether it is BDF or LSODA
+            return other is cls or other is method
+
+        def __hash__(cls):
+            return hash(method)
+
+    class Logged(method, metaclass=_Same):
+        def step(self):
+            message = super().step()
+            if self.status != "failed":
+                log.append((self.t_old, self.t, getattr(self, "sol", None)))
+            return message
+
+    Logged.__name__ = method.__name__
+    return Logged
+
+
+class _TooManyCallsError(Exception):
+    pass
+
+
+def steps_of(method, log):
+    """Return the mesh, and our own steps of the method that took those in ``log``."""
+    mesh = np.array([log[0][0], *(t for _, t, _ in log)])
+    if issubclass(method, integrate.Radau):
+        return mesh, Implicit([sol(t + NODES * (end - t)).T if end != t else
+                               np.stack([sol(end)] * 3) for t, end, sol in log])  # fmt: skip
+    return mesh, Explicit(method)
+
+
+def scipys_own(method):
+    """Return SciPy's class for the name of a method, or for our stand-in; else what is given."""
+    name = method if isinstance(method, str) else getattr(method, "__name__", None)
+    known = METHODS.get(name)
+    is_known = isinstance(method, str) or (known is not None and known in method.__mro__)
+    return known if known is not None and is_known else method
+
+
+def has_steps(method):
+    explicit = integrate.RK23, integrate.RK45, integrate.DOP853
+    return issubclass(method, (*explicit, integrate.Radau))
+
+
+def another_solution(rhs, t_span, y0, calls, options):
+    """Return the mesh and the steps of a method that we know, for the same problem."""
+    known = {"rtol", "atol", "max_step", "first_step", "jac", "jac_sparsity"}
+    options = {name: x for name, x in options.items() if name in known}
+    count = 0
+
+    def counted(t, y):
+        nonlocal count
+        count += 1
+        if count > ENOUGH * calls + 100:
+            raise _TooManyCallsError
+        return rhs(t, y)
+
+    for method, f in ((integrate.DOP853, counted), (integrate.Radau, rhs)):
+        log = []
+        only = set() if method is integrate.Radau else {"jac", "jac_sparsity"}
+        given = {name: x for name, x in options.items() if name not in only}
+        try:
+            answer = integrate.solve_ivp(f, t_span, y0, logged(method, log), **given)
+        except _TooManyCallsError:
+            continue
+        if answer.status == 0:
+            return steps_of(method, log)
+    raise RuntimeError(
+        f"the problem was solved again for its derivative, in {user_line()}, and that failed: "
+        f"{answer.message}\n  use method='Radau'"
+    )
+
+
+def state(y):
+    """Return what the user's function gave as an array of one axis, which nobody writes to."""
+    y = all_settled(y)
+    if isinstance(y, list | tuple) or (type(y) is np.ndarray and y.dtype == object):
+        y = as_array(y)
+    else:
+        y = +y if is_array(y) else np.reshape(y, 1)
+    return y if np.ndim(y) == 1 else np.ravel(y)
+
+
+def evaluator(build, vectorized=False, swapped=False):
+    """Return the user's function as a ``RightHandSide``; ``build`` gives it with its args."""
+
+    def bind(*parameters):
+        fun, args, *_ = build(*parameters)
+        args = () if args is None else args
+        if swapped:
+            return lambda t, y: state(fun(y, t, *args))
+        if vectorized:
+            return lambda t, y: state(fun(t, y[:, None], *args))
+        return lambda t, y: state(fun(t, y, *args))
+
+    return RightHandSide(bind)
+
+
+@functools.wraps(integrate.solve_ivp)
+def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None,
+              vectorized=False, args=None, **options):  # fmt: skip
+    given = (fun, args, events, options.get("jac"))
+    build, parameters, traced = opened("solve_ivp", given, t_span, y0, t_eval, options)
+    if not traced:
+        method = scipys_own(method)
+        return integrate.solve_ivp(fun, t_span, y0, method, t_eval, dense_output, events,
+                                   vectorized, args, **options)  # fmt: skip
+    line, log = user_line(), []
+    cls = scipys_own(method)
+    known_fun, known_args, known_events, known_jac = build(*value(parameters))
+
+    def own_fun(t, y, *args):
+        return plain(known_fun(t, y, *args), fun, "solve_ivp", line)
+
+    constants = {name: value(x) for name, x in options.items()}
+    if known_jac is not None:
+        constants["jac"] = known_jac
+    solved = isinstance(cls, type) and issubclass(cls, integrate.OdeSolver)
+    own = integrate.solve_ivp(
+        own_fun, value(t_span), value(y0), logged(cls, log) if solved else cls, value(t_eval),
+        dense_output, known_events, vectorized, known_args, **constants,
+    )  # fmt: skip
+    if not log:
+        raise RuntimeError(
+            f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
+            f"{own.message}"
+        )
+    if own.status < 0:
+        warnings.warn(
+            f"scipy.integrate.solve_ivp in {line} failed; its derivative is that of the steps "
+            f"that it took: {own.message}", RuntimeWarning, stacklevel=2,
+        )  # fmt: skip
+    f = evaluator(build, vectorized)
+    y0 = as_float(y0)
+    if has_steps(cls):
+        mesh, steps = steps_of(cls, log)
+    else:
+        reached = log[0][0], log[-1][1]
+        rhs = f.bind(*value(parameters))
+        constants["jac"] = bound_jacobian(known_jac, known_args)
+        mesh, steps = another_solution(rhs, reached, value(y0), own.nfev, constants)
+    answer = Answer(own, f, y0, t_span, t_eval, mesh, steps, parameters, build)
+    if answer.count:
+        compare(
+            "solve_ivp",
+            line,
+            answer.states,
+            own.y.T[: len(answer.times)],
+            constants,
+            isinstance(steps, Explicit) and has_steps(cls),
+        )
+    return answer.result()
+
+
+def bound_jacobian(jac, args):
+    return (lambda t, y: jac(t, y, *args)) if callable(jac) and args else jac
+
+
+def compare(name, line, states, own, options, repeated=False):
+    """Warn where the steps that were taken again led somewhere else."""
+    states, own = value(states), np.asarray(own)
+    size = np.max(np.abs(own), initial=0.0)
+    tolerance = FAR * (np.max(options.get("atol", 1e-6)) + np.max(options.get("rtol", 1e-3)) * size)
+    off = np.abs(states - own)
+    if np.any(off > (SAME * size if repeated else tolerance)):
+        warnings.warn(
+            f"scipy.integrate.{name} in {line}: the solution that the derivative belongs to is off "
+            f"by {np.max(off):.2g}, which is much more than the tolerances.\n"
+            "  ask for smaller ones; the function must give the same for the same arguments",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+class Answer:
+    """SciPy's answer ``own``, and what its derivative is to be computed from."""
+
+    def __init__(self, own, f, y0, t_span, t_eval, mesh, steps, parameters, build):
+        self.own, self.f, self.parameters, self.build = own, f, parameters, build
+        self.t_span, self.t_eval, self.steps, self.mesh = t_span, t_eval, steps, mesh
+        self.start, stop = t_span
+        # An event that ends it, and a failure, leave the end of the last step where it is.
+        self.stop = stop if own.status == 0 else mesh[-1]
+        self.count = len(own.t)
+        self.ended = own.status == 1
+        self.nodes, self.plan = self.march(y0)
+
+    def march(self, y0):
+        if self.t_eval is not None:
+            times = array_of(self.t_eval)[: self.count]
+        else:  # the ends of SciPy's steps, but for an event that ended it
+            times = self.own.t[:-1] if self.ended else self.own.t
+            if is_moving(self.start, self.stop) and len(times):
+                last = [] if self.ended else [self.stop]
+                inner = times[1 : len(times) - len(last)]
+                times = np.concatenate([[self.start], inner, last])
+        on_mesh = self.t_eval is None and np.array_equal(
+            value(times), self.mesh[: len(self.mesh) - self.ended]
+        )
+        plan = Plan(self.steps, self.mesh, value(times[:0] if on_mesh else times))
+        nodes, inside = march(
+            plan, self.f, y0, self.start, self.stop, times[:0] if on_mesh else times,
+            *self.parameters,
+        )  # fmt: skip
+        self.times, self.states = times, nodes[: len(times)] if on_mesh else inside
+        return nodes, plan
+
+    def result(self):
+        own = self.own
+        result = type(own)(own)
+        solution = TracedSolution(self)
+        last = []
+        if own.t_events is not None:
+            result.t_events, result.y_events, last = traced_events(self, solution)
+        if self.count:
+            t, y = self.times_and_states(last)
+            result.t = with_values(t, own.t)
+            result.y = with_values(y, own.y)
+        if own.sol is not None:
+            result.sol = solution
+        return result
+
+    def times_and_states(self, last):
+        """Return what SciPy calls t and y; ``last`` are time and state at the event that ended."""
+        t, states = self.times, self.states
+        if self.ended and self.t_eval is None:
+            t = np.concatenate([t, np.reshape(last[0], (1,))])
+            states = np.concatenate([states, last[1][None]])
+        return t, np.transpose(states)
+
+
+def is_moving(*times):
+    return innermost(times) is not None
+
+
+@functools.wraps(integrate.odeint)
+def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  # noqa: N803
+           tfirst=False, **options):  # fmt: skip
+    names = list(inspect.signature(integrate.odeint).parameters)[7:]
+    options |= dict(zip(names, more))
+    tfirst = options.pop("tfirst", tfirst)
+    args = args if isinstance(args, tuple) else (args,)
+    build, parameters, traced = opened("odeint", (func, args, Dfun), y0, t, options)
+    if not traced:
+        return integrate.odeint(func, y0, t, args, Dfun, col_deriv, full_output, tfirst=tfirst,
+                                **options)  # fmt: skip
+    line = user_line()
+    constants = {name: value(x) for name, x in options.items()}
+    known_func, known_args, known_dfun = build(*value(parameters))
+
+    def own_func(y, t, *args):
+        return plain(known_func(y, t, *args), func, "odeint", line)
+
+    own, info = integrate.odeint(own_func, value(y0), value(t), known_args, known_dfun, col_deriv,
+                                 True, tfirst=tfirst, **constants)  # fmt: skip
+    times, y0 = array_of(t), np.ravel(as_float(y0))
+    f = evaluator(build, swapped=not tfirst)
+    plain_times = np.asarray(value(times), float)
+    tolerances = {
+        name: constants.get(name) if constants.get(name) is not None else 1.49012e-8
+        for name in ("rtol", "atol")
+    }
+    if constants.get("hmax"):
+        tolerances["max_step"] = constants["hmax"]
+    moves = len(plain_times) > 1 and plain_times[0] != plain_times[-1]
+    if moves and "successful" not in info["message"]:
+        raise RuntimeError(
+            f"scipy.integrate.odeint in {line} failed, and has no derivative: {info['message']}"
+        )
+    reached = plain_times[[0, -1]]
+    mesh, steps = reached, Explicit(integrate.RK45)
+    if moves:
+        rhs, calls = f.bind(*value(parameters)), info["nfe"][-1]
+        mesh, steps = another_solution(rhs, reached, value(y0), calls, tolerances)
+    plan = Plan(steps, mesh, plain_times)
+    _, y = march(plan, f, y0, times[0], times[-1], times, *parameters)
+    compare("odeint", line, y, own, tolerances)
+    y = with_values(y, own)
+    return (y, info) if full_output else y
+
+
+INSTEAD = {f.__name__: settling(f) for f in (solve_ivp, odeint)}

@@ -1,0 +1,128 @@
+"""The integral of a function that depends on parameters, and its derivative.
+
+The derivative of an integral is the integral of the derivative, and what the end points add:
+``d/dp int_a^b f(t, p) dt = int_a^b df/dp dt + f(b) db/dp - f(a) da/dp``. It is integrated by the
+method that integrates the value, adaptively, to the same tolerances: in forward mode along one
+direction, in reverse mode for all parameters at once, by one pullback of ``f`` at each node. This
+is again an integral of a function of parameters, so there are derivatives of any order.
+"""
+
+import numpy as np
+
+from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from .... import (
+    ZERO,
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    array_of,
+    as_structured,
+    frule,
+    primitive,
+    rrule,
+    thunk,
+    unthunk,
+    value,
+)
+
+
+@primitive
+def integral(method, f, a, b, *parameters):
+    """``method(t -> f(t, *parameters), a, b)``; ``f`` gives a number or an array."""
+    known = getattr(f, "known", None)  # what SciPy gave, for the user's own function
+    return method(lambda t: f(t, *parameters), a, b) if known is None else known
+
+
+def flat(xs):
+    """Real and imaginary parts of numbers and arrays, one after the other."""
+    parts = [np.zeros(0)]
+    for x in map(array_of, xs):
+        parts.append(np.ravel(np.real(x)))
+        if np.iscomplexobj(value(x)):
+            parts.append(np.ravel(np.imag(x)))
+    return np.concatenate(parts)
+
+
+def unflattened(vector, spaces):
+    """Numbers and arrays in ``spaces``, of their real and imaginary parts in a row."""
+    xs, first = [], 0
+    for space in spaces:
+        size = int(np.prod(space.shape))
+        x = np.reshape(vector[first : first + size], space.shape)
+        first += size
+        if space.dtype.kind == "c":
+            x = x + 1j * np.reshape(vector[first : first + size], space.shape)
+            first += size
+        xs.append(space(x))
+    return xs
+
+
+def size_of(*xs):
+    """The largest number in ``xs``: tolerances are about numbers of the size of 1."""
+    size = max((float(np.max(np.abs(value(x)), initial=0)) for x in xs), default=0.0)
+    return size if 0 < size < np.inf else 1.0
+
+
+def end(f, t, tbar, parameters):
+    """``f(t) * tbar``; 0 at infinity, where an integrand vanishes."""
+    if isinstance(tbar, AbstractZero) or np.isinf(value(t)):
+        return ZERO
+    return f(t, *parameters) * tbar
+
+
+@frule.register(integral)
+def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b, *parameters):
+    _, _, _, adot, bdot, *dots = map(unthunk, tangents)
+    y = integral(method, f, a, b, *parameters)
+    moving = [i for i, dot in enumerate(dots) if not isinstance(dot, AbstractZero)]
+    count, size = len(parameters), size_of(*(dots[i] for i in moving))
+
+    def fdot(t, *both):
+        """The derivative of ``f`` along ``both[count:]``."""
+        along = [ZERO] * count
+        for i, dot in zip(moving, both[count:], strict=True):
+            along[i] = dot
+        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, *along), f, t, *both[:count])
+        return as_structured(z, zdot)
+
+    ydot = ZERO
+    if moving:
+        given = [dots[i] / size for i in moving]
+        ydot = size * integral(method.of_derivative(), fdot, a, b, *parameters, *given)
+    if not isinstance(adot, AbstractZero) or not isinstance(bdot, AbstractZero):
+        method.check_ends()
+        ydot = ydot + end(f, b, bdot, parameters) - end(f, a, adot, parameters)
+    return y, ydot if isinstance(ydot, AbstractZero) else ProjectTo(y)(ydot)
+
+
+@rrule.register(integral)
+def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameters):
+    y = integral(method, f, a, b, *parameters)
+    spaces = [ProjectTo(x) for x in parameters]
+    project_a, project_b = ProjectTo(a), ProjectTo(b)
+
+    def fbar(t, zbar, *parameters):
+        """What ``zbar`` pulls back to, of all parameters."""
+        _, pullback = rrule_via_ad(config, f, t, *parameters)
+        _, _, *bars = pullback(zbar)
+        return flat([as_structured(x, bar) for x, bar in zip(parameters, bars, strict=True)])
+
+    def integral_pullback(ybar):
+        size = size_of(ybar)
+        bars = []
+        if parameters:
+            vector = integral(method.of_derivative(), fbar, a, b, ybar / size, *parameters)
+            bars = unflattened(size * vector, spaces)
+
+        def pull_end(t, sign, project):
+            method.check_ends()
+            if np.isinf(value(t)):
+                return project(0.0 * np.sum(np.real(ybar)))
+            return project(sign * np.sum(np.real(np.conj(f(t, *parameters)) * ybar)))
+
+        # Opened where the end point is differentiated: ``f`` may be singular there.
+        abar = thunk(lambda: pull_end(a, -1, project_a))
+        bbar = thunk(lambda: pull_end(b, 1, project_b))
+        return NoTangent(), NoTangent(), NoTangent(), abar, bbar, *bars
+
+    return y, integral_pullback

@@ -1,0 +1,278 @@
+"""quad, quad_vec and the integrals over several variables that are made of quad."""
+
+import functools
+import inspect
+import warnings
+
+import numpy as np
+from scipy import LowLevelCallable, integrate
+
+from .....config import LostDerivativeError, MissingRuleError, user_line
+from .... import all_settled, array_of, healed, innermost, is_traced, name_of, value
+from ...functions.captured import taken_out
+from .integral import flat, integral
+
+
+def settling(f):
+    """Decorator of a stand-in: arrays of an adopted module are plain until they are written to."""
+
+    @functools.wraps(f)
+    def settled(*args, **kwargs):
+        return f(*all_settled(args), **all_settled(kwargs))
+
+    return settled
+
+
+def opened(name, functions, *given):
+    """Return what builds ``functions`` of parameters, these, and whether anything is traced.
+
+    The parameters are the traced values that the functions capture, or are handed as ``args``.
+    """
+    build, parameters = taken_out(functions)
+    traced = bool(parameters) or innermost(given) is not None
+    if traced and any(isinstance(f, LowLevelCallable | tuple) for f in functions[:1]):
+        raise MissingRuleError(
+            f"scipy.integrate.{name} of a compiled function has no derivative, in {user_line()}.\n"
+            "  give it a function in Python"
+        )
+    return build, parameters, traced
+
+
+def plain(y, f, name, line):
+    """Return ``y``, which the user's function gave for plain arguments.
+
+    Raises
+    ------
+    LostDerivativeError
+        If it is traced.
+    """
+    y = all_settled(y)
+    if is_traced(y):
+        raise LostDerivativeError(
+            f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value from "
+            f"where it cannot be replaced (a global variable, a cache), in {line}.\n"
+            "  pass it in args, or let the function capture it as a local variable"
+        )
+    return y
+
+
+class Quad:
+    """QUADPACK, with these options, for each number that the integrand gives."""
+
+    def __init__(self, options, line, derivative=False):
+        self.options, self.line, self.derivative = options, line, derivative
+
+    def of_derivative(self):
+        return Quad(self.options, self.line, True)
+
+    def check_ends(self):
+        if self.options.get("weight") is not None:
+            raise MissingRuleError(
+                "scipy.integrate.quad with weight has no derivative in its limits, "
+                f"in {self.line}.\n  write the weight into the function"
+            )
+
+    def __call__(self, f, a, b):
+        shape, whole = (), {}  # what f gave at each node: for all numbers these are nearly the same
+
+        def numbers(t):
+            nonlocal shape
+            if t not in whole:
+                y = np.asarray(f(t))
+                shape = y.shape, y.dtype
+                whole[t] = flat([y]).tolist()
+            return whole[t]
+
+        count = len(numbers(middle(a, b, self.options.get("points"))))
+        parts = np.array([self.one(lambda t, i=i: numbers(t)[i], a, b) for i in range(count)])
+        (shape, dtype), half = shape, count // 2
+        y = parts[:half] + 1j * parts[half:] if dtype.kind == "c" else parts
+        return np.reshape(y, shape)[()]
+
+    def one(self, f, a, b):
+        y, _, *more = integrate.quad(f, a, b, full_output=1, **self.options)
+        if len(more) > 1:
+            what = "the derivative of " if self.derivative else ""
+            message = f"{what}scipy.integrate.quad in {self.line}: {more[1]}"
+            warnings.warn(message, integrate.IntegrationWarning, stacklevel=3)
+        return y
+
+
+def middle(a, b, points=None):
+    """Return a node of QUADPACK's, where an integrand may be asked for its shape."""
+    if np.isinf(a) and np.isinf(b):
+        return 1.0
+    if np.isinf(a) or np.isinf(b):
+        return float(b - np.sign(b - a)) if np.isinf(a) else float(a + np.sign(b - a))
+    inside = [x for x in np.ravel(points if points is not None else []) if a < x < b or b < x < a]
+    return 0.5 * float(a + (min(inside) if a < b else max(inside)) if inside else a + b)
+
+
+def as_array(y):
+    """Return what the user's function gave as a number or an array, traced or plain."""
+    return healed(array_of(all_settled(y)))
+
+
+def number(y):
+    """Return the number in ``y``, which may be an array of one."""
+    y = as_array(y) if isinstance(y, list | tuple | np.ndarray) else y
+    return np.reshape(y, ()) if np.ndim(y) else y
+
+
+def scalar_limit(x):
+    """Return a limit as a number: SciPy takes arrays of one."""
+    return np.reshape(x, ())[()] if np.ndim(x) else x
+
+
+@functools.wraps(integrate.quad)
+def quad(func, a, b, args=(), full_output=0, *more, **options):
+    names = list(inspect.signature(integrate.quad).parameters)[5:]
+    options |= dict(zip(names, more))
+    args = args if isinstance(args, tuple) else (args,)
+    constants = {name: value(x) for name, x in options.items()}
+    build, parameters, traced = opened("quad", (func, args), a, b, options)
+    if not traced:
+        return integrate.quad(func, a, b, args, full_output, **options)
+    line = user_line()
+    for name in ("wvar",):
+        if innermost((options.get(name),)) is not None:
+            raise MissingRuleError(
+                f"scipy.integrate.quad has no derivative in {name}, in {line}.\n"
+                "  write the weight into the function"
+            )
+    known_func, known_args = build(*value(parameters))
+
+    def own(t, *args):
+        return plain(known_func(t, *args), func, "quad", line)
+
+    def f(t, *parameters):
+        func, args = build(*parameters)
+        return number(func(t, *args))
+
+    result = integrate.quad(own, value(a), value(b), value(known_args), full_output, **constants)
+    f.known = result[0]
+    constants.pop("complex_func", None)
+    y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)
+    return (y, *result[1:])
+
+
+class QuadVec:
+    """``quad_vec``, with these options."""
+
+    def __init__(self, options, line):
+        self.options, self.line = options, line
+
+    def of_derivative(self):
+        return self
+
+    def check_ends(self):
+        pass
+
+    def __call__(self, f, a, b):
+        def flattened(t):
+            return np.asarray(f(t), float)
+
+        y, _, info = integrate.quad_vec(f, a, b, full_output=True, **self.options)
+        if info.status not in (0, 2):  # converged, or as far as rounding allows
+            warnings.warn(
+                f"the derivative of scipy.integrate.quad_vec in {self.line}: {info.message}",
+                integrate.IntegrationWarning,
+                stacklevel=3,
+            )
+        return y
+
+
+@functools.wraps(integrate.quad_vec)
+def quad_vec(f, a, b, *more, args=(), **options):
+    names = list(inspect.signature(integrate.quad_vec).parameters)[3:]
+    options |= dict(zip(names, more))
+    args = args if isinstance(args, tuple) else (args,)
+    build, parameters, traced = opened("quad_vec", (f, args), a, b, options)
+    own_args = {"args": args} if args else {}
+    if not traced:
+        return integrate.quad_vec(f, a, b, **options, **own_args)
+    line, user_function = user_line(), f
+    constants = {name: value(x) for name, x in options.items()}
+    known_f, known_args = build(*value(parameters))
+
+    def own(t):
+        return plain(known_f(t, *known_args), user_function, "quad_vec", line)
+
+    def integrand(t, *parameters):
+        f, args = build(*parameters)
+        return as_array(f(t, *args))
+
+    result = integrate.quad_vec(own, value(a), value(b), **constants)
+    integrand.known = result[0]
+    for name in ("full_output", "workers"):
+        constants.pop(name, None)
+    y = integral(QuadVec(constants, line), integrand, a, b, *parameters)
+    return (y, *result[1:])
+
+
+# ---- several variables --------------------------------------------------------------------------
+
+
+def ranged(limits):
+    """Return the function that gives both limits: of the variables further out, and args."""
+    return limits if callable(limits) else lambda *_: limits
+
+
+@functools.wraps(integrate.nquad)
+def nquad(func, ranges, args=None, opts=None, full_output=False):
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    functions = (func, tuple(ranges), args, opts)
+    build, parameters, traced = opened("nquad", functions)
+    if not traced:
+        return integrate.nquad(func, ranges, args, opts, full_output)
+    # First, for the errors are SciPy's own, and for what it says of its error.
+    plain_func, *plain_options = build(*value(parameters))
+    line = user_line()
+
+    def own(*xs):
+        return plain(plain_func(*xs), func, "nquad", line)
+
+    result = integrate.nquad(own, *plain_options, full_output)
+    depth = len(ranges)
+    limits = [ranged(r) for r in ranges]
+    opts = [opts or {}] * depth if opts is None or isinstance(opts, dict) else list(opts)
+
+    def inner(*given, level):
+        """Integrate over the variable of ``level``; those further out come first in ``given``."""
+        low, high = limits[level](*given)
+        opt = opts[level]
+        opt = dict(value(opt(*given) if callable(opt) else opt))
+        if "points" in opt:
+            opt["points"] = [x for x in opt["points"] if value(low) <= x <= value(high)]
+        f = functools.partial(inner, level=level - 1) if level else func
+        return quad(f, low, high, args=given, **opt)[0]
+
+    return (inner(*args, level=depth - 1), *result[1:])
+
+
+@functools.wraps(integrate.dblquad)
+def dblquad(func, a, b, gfun, hfun, args=(), epsabs=1.49e-8, epsrel=1.49e-8):
+    def inner(x, *_):
+        return [end_at(gfun, x), end_at(hfun, x)]
+
+    opts = {"epsabs": epsabs, "epsrel": epsrel}
+    return nquad(func, [inner, [a, b]], args=args, opts=opts)
+
+
+@functools.wraps(integrate.tplquad)
+def tplquad(func, a, b, gfun, hfun, qfun, rfun, args=(), epsabs=1.49e-8, epsrel=1.49e-8):
+    def innermost_limits(y, x, *_):
+        return [end_at(qfun, x, y), end_at(rfun, x, y)]
+
+    def inner(x, *_):
+        return [end_at(gfun, x), end_at(hfun, x)]
+
+    opts = {"epsabs": epsabs, "epsrel": epsrel}
+    return nquad(func, [innermost_limits, inner, [a, b]], args=args, opts=opts)
+
+
+def end_at(limit, *xs):
+    return limit(*xs) if callable(limit) else limit
+
+
+INSTEAD = {f.__name__: settling(f) for f in (quad, quad_vec, nquad, dblquad, tplquad)}

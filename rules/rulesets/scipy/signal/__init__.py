@@ -5,19 +5,27 @@ from typing import Any
 from scipy import signal
 
 from .... import non_differentiable
-from . import convolution, design, filters, resampling, responses, spectra
+from . import (
+    convolution,
+    design,
+    filters,
+    resampling,
+    responses,
+    simulation,
+    spectra,
+    systems,
+)
 
 INSTEAD: dict[str, Any] = {}
 
 # The names without a rule, by the reason, which serves traced arguments only.
 WITHOUT: dict[tuple[str, str], str] = {
     ("no rule yet", "its argument as cr.value(...), where no derivative is wanted"): """
-        abcd_normalize band_stop_obj bode cont2discrete cspline1d cspline1d_eval cspline2d
-        czt_points closest_STFT_dual_window dbode dfreqresp dimpulse dlsim dstep envelope findfreqs
-        freqresp gauss_spline impulse invres invresz lombscargle lsim minimum_phase peak_widths
+        band_stop_obj cspline1d cspline1d_eval cspline2d
+        czt_points closest_STFT_dual_window envelope findfreqs
+        gauss_spline invres invresz lombscargle minimum_phase peak_widths
         place_poles qspline1d qspline1d_eval qspline2d residue residuez sepfir2d
-        sos2zpk spline_filter ss2tf ss2zpk step symiirorder1 symiirorder2 tf2ss tf2zpk unique_roots
-        zpk2ss""",
+        sos2zpk spline_filter symiirorder1 symiirorder2 unique_roots""",
     (
         "it designs a filter from numbers that are taken as fixed",
         "signal.butter, signal.iirfilter or signal.firwin, which follow their cutoffs",
@@ -44,5 +52,6 @@ non_differentiable(
 )  # fmt: skip
 
 __all__ = [
-    "INSTEAD", "REFUSED", "convolution", "design", "filters", "resampling", "responses", "spectra",
+    "INSTEAD", "REFUSED", "convolution", "design", "filters", "resampling", "responses",
+    "simulation", "spectra", "systems",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from .responses import (
     vector,
     zpk2tf,
 )
+from .sections import zpk2sos
 
 # ---- recursive filters ----------------------------------------------------------------------
 
@@ -41,11 +42,6 @@ PROTOTYPES = {
 
 def moved_prototype(own, n, wn, btype, analog, ftype, output, fs, rp=None, rs=None, norm="phase"):
     """A filter for the frequency 1 is moved to the cutoffs, and from continuous time to samples."""
-    if output == "sos":
-        raise MissingRuleError(
-            "filters in sections (output='sos') have no derivative in their cutoffs: which root "
-            "goes into which section is a choice.\n  write output='zpk' or output='ba'"
-        )
     z, p, k = PROTOTYPES[ftype.lower()](n, rp, rs, norm)
     w = vector(wn) if fs is None else 2 * vector(wn) / fs
     w = w if analog else 4 * np.tan(np.pi * w / 2)
@@ -58,6 +54,8 @@ def moved_prototype(own, n, wn, btype, analog, ftype, output, fs, rp=None, rs=No
         z, p, k = move(z, p, k, np.sqrt(w[0] * w[1]), w[1] - w[0])
     if not analog:
         z, p, k = bilinear_zpk(z, p, k, 2.0)
+    if output == "sos":
+        return with_values(zpk2sos(z, p, k, analog=analog), own)
     return with_values((z, p, k) if output == "zpk" else zpk2tf(z, p, k), own)
 
 

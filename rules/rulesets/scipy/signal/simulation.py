@@ -137,7 +137,7 @@ step = answer_to(signal.step, jump_of_input)
 
 def with_interval(system):
     """The parts of a system of samples, and its interval."""
-    if isinstance(system, signal.dlti):
+    if hasattr(system, "dt"):
         return parts_of(system), system.dt
     return tuple(system[:-1]), system[-1]
 

@@ -20,7 +20,9 @@ TUPLES = "the system as a tuple: (num, den), (z, p, k) or (a, b, c, d)"
 
 
 def parts_of(system):
-    """The tuple that an object of SciPy's stands for; a tuple as it is."""
+    """The tuple that an object of SciPy's, or of ours, stands for; a tuple as it is."""
+    if hasattr(system, "parts"):
+        return system.parts
     if isinstance(system, signal.StateSpace):
         return system.A, system.B, system.C, system.D
     if isinstance(system, signal.TransferFunction):
@@ -122,9 +124,7 @@ def ss2tf(A, B, C, D, input=0):
     if np.size(A) == 0:
         return with_values((np.reshape(D, own[0].shape), own[1]), own)
     den = characteristic(A)
-    rows = [
-        characteristic(A - B @ C[k : k + 1]) + (D[k] - 1) * den for k in range(np.shape(C)[0])
-    ]
+    rows = [characteristic(A - B @ C[k : k + 1]) + (D[k] - 1) * den for k in range(np.shape(C)[0])]
     return with_values((np.stack(rows), den), own)
 
 
@@ -181,6 +181,8 @@ def sampled(a, b, c, d, dt, method, alpha):
 
 @composed(signal.cont2discrete)
 def cont2discrete(system, dt, method="zoh", alpha=None):
+    if hasattr(system, "parts"):
+        return system.to_discrete(dt, method, alpha)
     if isinstance(system, signal.lti):
         raise MissingRuleError("scipy.signal.cont2discrete of an object has no derivative.\n"
                                f"  write {TUPLES}")  # fmt: skip

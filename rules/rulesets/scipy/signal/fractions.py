@@ -1,5 +1,7 @@
 """Partial fractions of a quotient of polynomials, and the quotient of them."""
 
+from itertools import chain
+
 import numpy as np
 from scipy import signal
 
@@ -73,14 +75,14 @@ def over_one_denominator(f, turn):
         own = f(*value((r, p, k)), tol, rtype)
         r, p, k = vector(r), vector(p), vector(k)
         firsts, counts = groups_of(p, tol)
-        all_poles = [[p[at]] * count for at, count in zip(firsts, counts)]
-        den = product(sum(all_poles, []))
+        places = [[at] * count for at, count in zip(firsts, counts)]
+        den = product(p[at] for at in chain(*places))
         terms = [np.convolve(turn(k), turn(den))] if np.any(value(k) != 0) else []
         i = 0
-        for group, poles in enumerate(all_poles):
-            others = sum(all_poles[:group] + all_poles[group + 1 :], [])
-            for power in range(1, len(poles) + 1):
-                terms.append(r[i] * turn(product(others + poles[power:])))
+        for group, same in enumerate(places):
+            for power in range(1, len(same) + 1):
+                others = chain(*places[:group], same[power:], *places[group + 1 :])
+                terms.append(r[i] * turn(product(p[at] for at in others)))
                 i += 1
         num = turn(sum_from_the_end(terms, np.shape(own[0])[0]))
         return with_values((num, den), own)

@@ -84,17 +84,21 @@ def states(system, inputs, times, start, interp):
     return driven(moves, np.concatenate([start, pushes]))
 
 
+def outputs(system, x, inputs):
+    y = x @ system[2].T
+    return y if inputs is None else y + inputs @ system[3].T
+
+
 @composed(signal.lsim)
 def lsim(system, U, T, X0=None, interp=True):
     own = signal.lsim(*value((system, U, T, X0)), interp)
-    a, b, c, d = system = state_space(system)
+    system = state_space(system)
     times = vector(T)
     inputs = None if U is None or np.ndim(value(U)) == 0 else vector(U)
     if inputs is not None and np.ndim(inputs) == 1:
         inputs = np.reshape(inputs, (np.shape(times)[0], -1))
     x = states(system, inputs, times, X0, interp)
-    y = x @ c.T if inputs is None else x @ c.T + inputs @ d.T
-    return times, *shaped_as(own[1:], (y, x))
+    return times, *shaped_as(own[1:], (outputs(system, x, inputs), x))
 
 
 def response_times(system, n):
@@ -109,14 +113,11 @@ def answer_to(f, starts_with):
     @composed(f)
     def answer(system, X0=None, T=None, N=None):
         own = f(*value((system, X0, T)), N)
-        a, b, c, d = system = state_space(system)
+        system = state_space(system)
         times = response_times(system, 100 if N is None else N) if T is None else array(T)
-        start, inputs = starts_with(b, X0, np.shape(times))
-        if inputs is not None and np.shape(b)[1] != 1:
-            inputs = np.reshape(inputs, (-1, np.shape(b)[1]))
+        start, inputs = starts_with(system[1], X0, np.shape(times))
         x = states(system, inputs, times, start, False)
-        y = x @ c.T if inputs is None else x @ c.T + inputs @ d.T
-        return shaped_as(own, (times, y))
+        return shaped_as(own, (times, outputs(system, x, inputs)))
 
     return answer
 
@@ -215,7 +216,7 @@ def frequencies(own, w):
 def freqresp(system, w=None, n=10000):
     own = signal.freqresp(*value((system, w)), n)
     w = frequencies(own[0], w)
-    return with_values((w, transferred(parts_of(system), 1j * w)), own)
+    return w, with_values(transferred(parts_of(system), 1j * w), own[1])
 
 
 @composed(signal.dfreqresp)
@@ -233,7 +234,7 @@ def decibels_and_degrees(h):
 def bode(system, w=None, n=100):
     own = signal.bode(*value((system, w)), n)
     w, h = freqresp(system, w, n)
-    return with_values((w, *decibels_and_degrees(h)), own)
+    return w, *with_values(decibels_and_degrees(h), own[1:])
 
 
 @composed(signal.dbode)

@@ -89,13 +89,9 @@ def zpk2ss(z, p, k):
 @composed(signal.abcd_normalize)
 def abcd_normalize(A=None, B=None, C=None, D=None):
     own = signal.abcd_normalize(*value((A, B, C, D)))
-    given = (A, B, C, D)
-    return with_values(
-        tuple(
-            y if x is None or np.size(value(x)) == 0 else np.atleast_2d(array(x))
-            for x, y in zip(given, own)
-        ),
-        own,
+    return tuple(
+        y if x is None or np.size(value(x)) == 0 else np.atleast_2d(array(x))
+        for x, y in zip((A, B, C, D), own)
     )
 
 
@@ -119,12 +115,12 @@ def characteristic(a):
 def ss2tf(A, B, C, D, input=0):
     """From ``det(s - a + b c) = det(s - a) (1 + c (s - a)**-1 b)``."""
     own = signal.ss2tf(*value((A, B, C, D)), input)
-    A, B, C, D = abcd_normalize(A, B, C, D)
-    B, D = B[:, input : input + 1], D[:, input : input + 1]
-    if np.size(A) == 0:
-        return with_values((np.reshape(D, own[0].shape), own[1]), own)
-    den = characteristic(A)
-    rows = [characteristic(A - B @ C[k : k + 1]) + (D[k] - 1) * den for k in range(np.shape(C)[0])]
+    a, b, c, d = abcd_normalize(A, B, C, D)
+    b, d = b[:, input : input + 1], d[:, input : input + 1]
+    if np.size(a) == 0:
+        return with_values((np.reshape(d, own[0].shape), own[1]), own)
+    den = characteristic(a)
+    rows = [characteristic(a - b @ row[None]) + (through - 1) * den for row, through in zip(c, d)]
     return with_values((np.stack(rows), den), own)
 
 
@@ -192,7 +188,12 @@ def cont2discrete(system, dt, method="zoh", alpha=None):
     elif len(system) == 3:
         y = ss2zpk(*sampled(*zpk2ss(*system), dt, method, alpha))
     else:
-        y = sampled(*map(array, system), dt, method, alpha)
+        given = tuple(map(array, system))
+        found = sampled(*given, dt, method, alpha)
+        # What stays as it is, as c and d may, is what was given.
+        y = [x if any(x is part for part in given) else with_values(x, out)
+             for x, out in zip(found, own)]  # fmt: skip
+        return *y, dt
     return *with_values(tuple(y), own[:-1]), dt
 
 

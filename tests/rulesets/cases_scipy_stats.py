@@ -88,8 +88,9 @@ CASES: dict = {
         *(case(Q, m) for m in ("fisher", "pearson", "mudholkar_george", "tippett", "stouffer")),
         case(Q, "stouffer", W[:, 0]),
     ],
-    stats.false_discovery_control: [case(Q), case(Q, method="by"), case(Q[:4].reshape(2, 2), axis=None),
-                                    case(Q[:4].reshape(2, 2), axis=1)],
+    stats.false_discovery_control: [
+        case(Q), case(Q, method="by"), *(case(Q[:4].reshape(2, 2), axis=k) for k in (None, 1)),
+    ],
     stats.differential_entropy: [
         case(X), case(LONG), case(LONG, base=2.0), case(real(2, 20), axis=1),
         *(case(LONG, method=m, window_length=3) for m in ("vasicek", "van es", "correa")),

@@ -111,14 +111,15 @@ def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=No
 
 
 @of_samples(stats.expectile)
-def expectile(a, alpha=0.5, weights=None):
+def expectile(a, alpha=0.5, weights=None, **where):
     """The mean whose weights are ``alpha`` above it and ``1 - alpha`` below."""
-    plain = value((a, alpha)), value(weights)
-    own = stats.expectile(*plain[0], weights=plain[1])
-    a = floats(a)
-    shares = np.where(value(a) <= own, 1 - alpha, alpha)
+    own = stats.expectile(*value((a, alpha)), weights=value(weights), **where)
+    # Without an axis it is that of all, before SciPy 1.18, or of each column.
+    axis = where.get("axis", None if np.ndim(own) == 0 else 0)
+    middle = np.reshape(own, -1) if axis is None else np.expand_dims(own, axis)
+    shares = np.where(value(a) <= middle, 1 - alpha, alpha)
     shares = shares if weights is None else shares * floats(weights)
-    return np.sum(shares * a) / np.sum(shares)
+    return np.sum(shares * floats(a), axis=axis) / np.sum(shares, axis=axis)
 
 
 @of_samples(stats.sigmaclip)

@@ -6,7 +6,19 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .samples import floats, in_one_axis, kurtosis, mean, of_samples, skew, trim_mean, variance
+from .... import composed, value
+from ...arrays.numpys_own import with_values
+from .samples import (
+    floats,
+    in_one_axis,
+    kurtosis,
+    mean,
+    of_samples,
+    refuse_nan,
+    skew,
+    trim_mean,
+    variance,
+)
 
 
 def tested_by_normal(z, alternative):
@@ -72,21 +84,27 @@ def levene(samples, center="median", proportiontocut=0.05, axis=0):
     return statistic, special.fdtrc(k - 1.0, float(total - k), statistic)
 
 
-@of_samples(stats.obrientransform)
-def obrientransform(samples):
-    if len({np.shape(x) for x in samples}) > 1:
+def spread_scores(a):
+    n = np.shape(a)[0]
+    square = (a - np.mean(a)) ** 2
+    total = np.sum(square)
+    return ((n - 1.5) * n * square - 0.5 * total) / ((n - 1) * (n - 2))
+
+
+@composed(stats.obrientransform)
+def obrientransform(*samples, **options):
+    own = stats.obrientransform(*value(samples), **options)
+    if options.get("nan_policy") == "omit":
+        refuse_nan(stats.obrientransform, {"samples": samples})
+    scores = tuple(spread_scores(floats(x)) for x in samples)
+    if isinstance(own, tuple):  # since SciPy 1.18
+        return with_values(scores, own)
+    if own.dtype == object:
         raise MissingRuleError(
             f"scipy.stats.obrientransform has a rule for samples of one length, in {user_line()}.\n"
             "  write obrientransform(x), once for each"
         )
-
-    def transformed(a):
-        n = np.shape(a)[0]
-        square = (a - np.mean(a)) ** 2
-        total = np.sum(square)
-        return ((n - 1.5) * n * square - 0.5 * total) / ((n - 1) * (n - 2))
-
-    return np.stack([transformed(floats(x)) for x in samples])
+    return with_values(np.stack(scores), own)
 
 
 # ---- several tests ----------------------------------------------------------------------------

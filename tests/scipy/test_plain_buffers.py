@@ -35,6 +35,12 @@ def refused_class(x):
 def system(x):
     return signal.lti(np.ones(2), np.arange(1.0, 4.0)).step(T=np.linspace(0, 1, 3))[1] * x
 
+def traced_system(x):
+    a = np.array([[0.0, 1.0], [-x[0], -x[1]]])
+    system = signal.StateSpace(a, np.array([[0.0], [1.0]]), np.eye(2), np.zeros((2, 1)))
+    t = np.linspace(0, 1, 4)
+    return signal.lsim(system, np.ones(4), t, X0=np.array([x[2], 0.0]))[1][-1]
+
 def traced_later(x):
     a = np.zeros(3)
     s = sparse.csr_matrix((a, np.arange(3), np.arange(4)))
@@ -68,6 +74,14 @@ def test_a_buffer_that_holds_nothing_traced(module, name):
         np.testing.assert_allclose(expected, cr.jacfwd(f)(X), atol=1e-14)
         np.testing.assert_allclose(expected, cr.jacrev(f)(X), atol=1e-14)
         assert (cr.vjp(f, X)[0] == f(X)).all()
+
+
+def test_systems_of_traced_matrices(module):
+    f, step = module.traced_system, 1e-6
+    expected = np.stack([f(X + step * u) - f(X - step * u) for u in np.eye(3)], -1) / (2 * step)
+    with cr.adopt(module):
+        for jacobian in (cr.jacfwd, cr.jacrev):
+            np.testing.assert_allclose(expected, jacobian(module.traced_system)(X), rtol=1e-7)
 
 
 def test_one_that_is_written_to_later(module):

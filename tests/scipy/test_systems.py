@@ -163,6 +163,30 @@ def test_a_leading_coefficient_of_zero_moves_the_finite_roots():
     np.testing.assert_allclose((roots[0] - roots[1]) / 2e-5, found, rtol=1e-6)
 
 
+def test_a_leading_zero_of_the_denominator():
+    def pole(lead):
+        return signal.tf2zpk([1.0], cr.array([lead, 2.0, 3.0]))[1][-1]
+
+    roots = [np.roots([lead, 2.0, 3.0])[-1] for lead in (1e-5, -1e-5)]
+    np.testing.assert_allclose((roots[0] - roots[1]) / 2e-5, cr.grad(pole)(0.0), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.signal.BadCoefficients")
+def test_an_object_whose_leading_coefficient_is_zero():
+    """A controller that has no derivative part yet: it feels what one would do."""
+
+    def last(gains, family=signal):
+        system = family.lti([gains[0], gains[1], 0.3], [1.0, 2.0, 0.5])
+        return system.output(TIMES, TIMES)[1][-1] + system.bode([0.7])[1][0]
+
+    gains = np.array([0.0, 0.7])
+    step = 1e-5
+    expected = [(last(gains + step * u, scipy.signal) - last(gains - step * u, scipy.signal))
+                for u in np.eye(2)]  # fmt: skip
+    np.testing.assert_allclose(np.array(expected) / (2 * step), cr.grad(last)(gains), rtol=1e-6)
+    assert cr.jvp(lambda g: signal.lti(g, [1.0, 2.0]).num, (gains,), (gains,))[0].shape == (1,)
+
+
 def test_the_leading_zero_of_a_numerator_feeds_through():
     def through(lead):
         _, _, c, d = signal.tf2ss(cr.array([lead, 1.0, 2.0]), np.array([1.0, 3.0, 4.0]))

@@ -8,7 +8,7 @@ from typing import Any
 from scipy import signal
 
 from .....config import MissingRuleError, user_line
-from .... import all_settled, handed_out, innermost, seen, value
+from .... import handed_out, innermost, seen, value
 from ....containers import Children, registered
 from .responses import normalize, vector
 from .systems import abcd_normalize, cont2discrete, ss2tf, ss2zpk, tf2zpk, zpk2tf
@@ -21,9 +21,9 @@ COUNTS = {cls: count for count, cls in CLASSES.items()}
 
 
 def checked(parts):
-    """The parts in SciPy's form."""
+    """The parts in SciPy's form; polynomials as they are, for a leading zero may move."""
     if len(parts) == 2:
-        return normalize(*parts)
+        return parts
     if len(parts) == 3:
         return vector(parts[0]), vector(parts[1]), parts[2]
     return abcd_normalize(*parts)
@@ -55,7 +55,8 @@ class TracedSystem:
             parts = self.to_zpk().parts
             return parts[0] if name == "zeros" else parts[1]
         if name in PARTS[len(self.parts)]:
-            return self.parts[PARTS[len(self.parts)].index(name)]
+            parts = normalize(*self.parts) if len(self.parts) == 2 else self.parts
+            return parts[PARTS[len(parts)].index(name)]
         if name.startswith("__"):
             raise AttributeError(name)
         own = getattr(value(self), name)  # SciPy's own error if it has none
@@ -119,8 +120,9 @@ class SystemClass(type):
     def __call__(cls, *system, **options):
         if "own" not in vars(cls):  # a user's own
             return super().__call__(*system, **options)
-        if innermost(all_settled((*system, *options.values()))) is None:
-            return cls.own(*handed_out(system), **handed_out(options))
+        system, options = handed_out((system, options))
+        if innermost((*system, *options.values())) is None:
+            return cls.own(*system, **options)
         if len(system) == 1 and type(system[0]) is TracedSystem:
             forms = {2: TracedSystem.to_tf, 3: TracedSystem.to_zpk, 4: TracedSystem.to_ss}
             return forms[COUNTS[cls.own]](system[0])

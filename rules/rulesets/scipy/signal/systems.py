@@ -63,18 +63,26 @@ def tf2ss(num, den):
     return with_values((moves, own[1], num[:, 1:] - through * den[1:], through), own)
 
 
+def from_coefficients(x, smallest):
+    """The roots, and the first coefficient above ``smallest``, or the last one.
+
+    Coefficients before it, which SciPy takes for zero, move the roots that there are.
+    """
+    first = np.flatnonzero(np.abs(value(x)) > smallest)[:1]
+    gain = x[first[0] if first.size else -1]
+    if first.size == 0:
+        return np.zeros(0), gain
+    rounding = np.where(np.arange(np.shape(x)[0]) < first, value(x), 0.0)
+    return np.roots((x - rounding) / gain), gain
+
+
 @composed(signal.tf2zpk)
 def tf2zpk(b, a):
-    """Coefficients that SciPy takes for zero move the roots that there are, if they move."""
     own = signal.tf2zpk(*value((b, a)))
-    b, a = vector(b), from_first(vector(a))
-    b, a = b / a[0], a / a[0]
-    first = np.flatnonzero(np.abs(value(b)) > 1e-14)[:1]
-    if first.size == 0:
-        return with_values((own[0], np.roots(a), b[-1]), own)
-    rounding = np.where(np.arange(np.shape(b)[0]) < first, value(b), 0.0)
-    gain = b[first[0]]
-    return with_values((np.roots((b - rounding) / gain), np.roots(a), gain), own)
+    b, a = np.ravel(array(b)), vector(a)
+    p, first = from_coefficients(a, 0.0)
+    z, gain = from_coefficients(b / first, 1e-14)
+    return with_values((z, p, gain), own)
 
 
 @composed(signal.zpk2ss)

@@ -1,7 +1,7 @@
 """The kit of rule authors and of engine authors: rules import from here, and from each other."""
 
 from .containers import Within, children, fold, iterate_leaves, map_leaves, unless_same
-from .engines.buffers import all_settled, writers
+from .engines.buffers import all_settled, handed_out, writers
 from .engines.engine import Engine
 from .engines.flatten import flatten
 from .engines.inputs import is_perturbable_input
@@ -121,6 +121,7 @@ __all__ = [
     "frule",
     "getitem",
     "gradient_via_ad",
+    "handed_out",
     "healed",
     "holds_traced",
     "ignore_derivatives",

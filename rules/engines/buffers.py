@@ -131,6 +131,19 @@ def all_settled(x: Any) -> Any:
     return x if innermost((x,)) is not BUFFERS else map_leaves(settled, x)
 
 
+def handed_out(x: Any) -> Any:
+    """Return ``x`` with NumPy's own arrays for buffers that hold nothing traced.
+
+    For those who keep what they are given: what they look into may not become traced later.
+    """
+    return x if innermost((x,)) is not BUFFERS else map_leaves(_handed_out, x)
+
+
+def _handed_out(x: Any) -> Any:
+    y = settled(x)
+    return np.asarray(x) if type(x) is BufferArray and not isinstance(y, Traced) else y
+
+
 def is_writer(f: Any) -> bool:
     """Say whether ``f`` writes into its first argument."""
     return getattr(f, "__name__", "") == "at" or (type(f).__hash__ is not None and f in writers)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .config import MissingRuleError, user_line
-from .rules import innermost, seen
+from .rules import all_settled, innermost, seen
 
 
 def mirror(name: str, original: str, rules: Any) -> None:
@@ -40,8 +40,11 @@ def refusing(f: Callable, name: str, reason: str, remedy: str) -> Callable:
 
     @functools.wraps(f)
     def refuses(*args: Any, **kwargs: Any) -> Any:
-        if innermost((*args, *kwargs.values())) is None:
+        level = innermost((*args, *kwargs.values()))
+        if level is None:
             return f(*args, **kwargs)
+        if innermost(all_settled((args, kwargs))) is None:  # buffers that hold nothing traced
+            return level.call(f, args, kwargs)
         raise MissingRuleError(
             f"{name} has no derivative: {reason}, in {user_line()}.\n  write {remedy}"
         )

@@ -22,6 +22,17 @@ K, K2 = real(3, seed=2), real(3, 2, seed=3)
 NUM, DEN = np.array([0.4, 0.3, -0.2]), np.array([1.3, -0.5, 0.2])
 SOS = np.array([[0.4, 0.3, -0.2, 1.0, -0.5, 0.2], [0.7, 0.1, 0.0, 1.0, 0.3, 0.1]])
 
+# Systems: a quotient of polynomials; zeros, poles, gain; one and several inputs and outputs.
+LOW, HIGH = np.array([0.4, 0.3]), np.array([1.3, 1.5, 0.7, 0.3])
+ROOTS = np.array([-0.5, -0.7]), np.array([-0.3, -1.2, -2.1]), 1.3
+MOVES = np.array([[-1.0, 0.3, 0.1], [0.2, -2.0, 0.4], [0.3, 0.1, -1.5]])
+ONE = MOVES, real(3, 1, seed=4), real(1, 3, seed=5), np.array([[0.4]])
+MANY = MOVES, real(3, 2, seed=6), real(2, 3, seed=7), real(2, 2, seed=8)
+SLOW = (MOVES / 3, *MANY[1:])
+TIMES, INPUT = np.linspace(0.0, 3.0, 6), real(6, seed=9)
+OMEGA = np.array([0.1, 0.7, 2.0])
+PLAIN = np.array([0.2, 0.5, 1.9, 0.5, 0.2])  # symmetric, and large at all frequencies
+
 AXES = "axes" in inspect.signature(scipy.signal.hilbert2).parameters  # not in older versions
 
 CASES: dict = {
@@ -187,6 +198,7 @@ CASES: dict = {
             case(2, *options, np.array([0.2, 0.5]), "bandstop", output="zpk"),
             case(3, *options, 3.0, "high", fs=20.0),
             case(2, *options, 3.0, analog=True),
+            case(3, *options, 0.3, output="sos"),
         ]
         for f, options in (
             (signal.butter, ()),
@@ -220,9 +232,87 @@ CASES: dict = {
     signal.sweep_poly: [case(X, NUM, 20.0)],
     signal.sawtooth: [case(X, 0.4), case(X)],
     signal.vectorstrength: [case(0.2 * X, 1.3), case(0.2 * X, np.array([1.3, 2.1]))],
+    signal.tf2ss: [case(LOW, HIGH), case(HIGH, HIGH), case(real(2, 3), HIGH), case(1.3, 2.1)],
+    signal.ss2tf: [case(*ONE), case(*MANY, input=1)],
+    signal.tf2zpk: [case(LOW, HIGH), case(NUM, DEN)],
+    signal.zpk2ss: [case(*ROOTS)],
+    signal.ss2zpk: [case(*ONE)],
+    signal.abcd_normalize: [case(*ONE), case(MOVES, real(3, 2), None, real(1, 2))],
+    signal.cont2discrete: [
+        *(case(MANY, 0.3, m) for m in ("zoh", "foh", "bilinear", "euler", "backward_diff")),
+        case((*MANY[:3], np.zeros((2, 2), int)), 0.3, "impulse"),
+        case(MANY, 0.3, "gbt", 0.2),
+        case((LOW, HIGH), 0.3),
+        case(ROOTS, 0.3),
+    ],
+    signal.lsim: [
+        case(ONE, INPUT, TIMES),
+        case(MANY, real(6, 2), TIMES + 0.2, real(3)),
+        case(ONE, INPUT, TIMES, interp=False),
+        case((LOW, HIGH), INPUT, TIMES),
+        case(ROOTS, None, TIMES, real(3)),
+        case(ONE, INPUT[:1], TIMES[:1], real(3)),
+    ],
+    **{
+        f: [case((LOW, HIGH), None, TIMES), case(ROOTS, N=5), case(ONE, start, TIMES)]
+        for f, start in ((signal.step, real(3)), (signal.impulse, real(3, 1)))
+    },
+    signal.dlsim: [
+        case((*SLOW, 0.3), real(5, 2)),
+        case((LOW, HIGH, 0.3), INPUT, None, real(3)),
+        case((*ROOTS, 1), INPUT[:5], np.arange(5)),
+    ],
+    **{
+        f: [case((*SLOW, 0.3), n=4), case((LOW, HIGH, 1), real(3), np.arange(4))]
+        for f in (signal.dstep, signal.dimpulse)
+    },
+    **{
+        f: [case((LOW, HIGH), OMEGA), case(ROOTS, OMEGA), case(ONE, n=4)]
+        for f in (signal.freqresp, signal.bode)
+    },
+    **{
+        f: [case((LOW, HIGH, 0.2), OMEGA), case((*ROOTS, 1), OMEGA), case((*ONE, 0.2), n=4)]
+        for f in (signal.dfreqresp, signal.dbode)
+    },
+    signal.zpk2sos: [
+        case(*(x / 3 for x in ROOTS)),
+        case(real(4), real(3, seed=1), 1.7, "keep_odd"),
+        case(*ROOTS, analog=True),
+    ],
+    signal.tf2sos: [case(LOW, HIGH), case(NUM, DEN)],
+    signal.sos2zpk: [case(np.array([*SOS, [0.2, 0.5, 0.1, 1.0, 0.4, 0.3]]))],
+    **{f: [case(LOW, HIGH), case(real(5), DEN)] for f in (signal.residue, signal.residuez)},
+    **{
+        f: [case(real(3), ROOTS[1], K[:2]), case(real(3), ROOTS[1], ())]
+        for f in (signal.invres, signal.invresz)
+    },
+    signal.peak_widths: [
+        case(LONG, scipy.signal.find_peaks(LONG)[0]),
+        case(LONG, scipy.signal.find_peaks(LONG)[0], 0.3, wlen=9),
+    ],
+    signal.firwin2: [
+        case(9, [0, 0.3, 0.6, 1], real(4)),
+        case(7, [0, 0.3, 1], real(3), nfreqs=20, window=None),
+    ],
+    signal.minimum_phase: [case(PLAIN), case(PLAIN, n_fft=63)],
+    signal.kaiser_beta: [case(60.0), case(30.0), case(3.0)],
+    signal.kaiser_atten: [case(9, 0.3)],
+    signal.iirnotch: [case(0.3, 5.0), case(30.0, 5.0, 100.0)],
+    signal.iirpeak: [case(0.3, 5.0), case(30.0, 5.0, 100.0)],
+    signal.czt_points: [case(4, 0.9, 1.1), case(4, None, 1.1 + 0.2j)],
+    signal.gauss_spline: [case(X, 3), case(A, 2)],
     signal.peak_prominences: [case(LONG, scipy.signal.find_peaks(LONG)[0])],
-    signal.find_peaks: [case(LONG, 0.3)],
+    signal.find_peaks: [case(LONG, 0.3), case(LONG, 0.3, width=0.1)],
 }
+if "weights" in inspect.signature(scipy.signal.lombscargle).parameters:
+    CASES[signal.lombscargle] = [
+        case(np.arange(9) + 0.2 * real(9), real(9), OMEGA + 0.2, **options)
+        for options in (
+            {},
+            {"normalize": True, "floating_mean": True},
+            {"normalize": "amplitude", "weights": np.linspace(1.0, 2.0, 9)},
+        )
+    ]
 # One column of sos is to be ones: the others are differentiated in tests of their own.
 FIXED = {
     signal.sosfilt: (0,),
@@ -236,6 +326,10 @@ FIXED = {
     signal.czt: (1, 2, 3),
     signal.zoom_fft: (1, 2),
     signal.savgol_filter: (4,),
+    signal.lsim: (2,),
+    signal.step: (2,),
+    signal.impulse: (2,),
+    signal.firwin2: (1,),
 }
 if hasattr(signal, "freqz_sos"):
     FIXED[signal.freqz_sos] = (0,)
@@ -250,6 +344,7 @@ WITHOUT_CASES = {
         "choose_conv_method",
         "correlation_lags",
         "find_peaks_cwt",
+        "findfreqs",
         "max_len_seq",
         "square",
         "unit_impulse",
@@ -273,6 +368,38 @@ OF_ONE_DTYPE = {
     signal.sweep_poly,
     signal.vectorstrength,
     signal.find_peaks,
+    signal.peak_widths,
+    signal.tf2ss,
+    signal.tf2zpk,
+    signal.ss2tf,
+    signal.ss2zpk,
+    signal.zpk2ss,
+    signal.zpk2sos,
+    signal.tf2sos,
+    signal.sos2zpk,
+    signal.cont2discrete,
+    signal.lsim,
+    signal.step,
+    signal.impulse,
+    signal.dlsim,
+    signal.dstep,
+    signal.dimpulse,
+    signal.freqresp,
+    signal.bode,
+    signal.dfreqresp,
+    signal.dbode,
+    signal.residue,
+    signal.residuez,
+    signal.invres,
+    signal.invresz,
+    signal.minimum_phase,
+    signal.firwin2,
+    signal.kaiser_beta,
+    signal.kaiser_atten,
+    signal.iirnotch,
+    signal.iirpeak,
+    signal.czt_points,
+    signal.lombscargle,
     signal.peak_prominences,
     signal.lp2lp,
     signal.lp2hp,

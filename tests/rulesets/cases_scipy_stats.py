@@ -23,6 +23,8 @@ W = np.exp(real(5, 3, seed=1))
 X = real(7)
 Y = real(6, seed=2)
 LIMITS = (-1.0, 1.1)
+LONG = real(20, seed=3)
+Q = np.array([0.03, 0.4, 0.012, 0.2, 0.9])
 
 SAMPLE = [case(A), case(A, axis=1), case(A, axis=None), case(X, keepdims=True)]
 POSITIVE = [case(P), case(P, axis=1), case(P, axis=None), case(P, axis=(0, 1))]
@@ -76,11 +78,40 @@ CASES: dict = {
     stats.chisquare: [case(P[:, 0]), case(P, axis=1)],
     stats.power_divergence: [case(P, lambda_=name) for name in
                              ("pearson", "log-likelihood", "mod-log-likelihood", "cressie-read")],
+    stats.skewtest: [case(LONG), case(real(20, 2), axis=0, alternative="less")],
+    stats.kurtosistest: [case(LONG), case(real(20, 2), axis=0, alternative="greater")],
+    stats.normaltest: [case(LONG), case(real(20, 2))],
+    stats.levene: [case(X, Y, A[:, 0]), case(X, Y, center="mean"),
+                   case(LONG, X, center="trimmed", proportiontocut=0.2)],
+    stats.obrientransform: [case(A[:, 0], A[:, 1]), case(X)],
+    stats.combine_pvalues: [
+        *(case(Q, m) for m in ("fisher", "pearson", "mudholkar_george", "tippett", "stouffer")),
+        case(Q, "stouffer", W[:, 0]),
+    ],
+    stats.false_discovery_control: [
+        case(Q), case(Q, method="by"), *(case(Q[:4].reshape(2, 2), axis=k) for k in (None, 1)),
+    ],
+    stats.differential_entropy: [
+        case(X), case(LONG), case(LONG, base=2.0), case(real(2, 20), axis=1),
+        *(case(LONG, method=m, window_length=3) for m in ("vasicek", "van es", "correa")),
+    ],
+    stats.scoreatpercentile: [
+        case(X, 30.0), case(X, [10.0, 37.5, 90.0]), case(A, 40.0, axis=0),
+        case(X, 45.0, (-1.5, 1.5)), case(X, 45, interpolation_method="lower"),
+        case(X, 45, (), "higher"),
+    ],
+    stats.expectile: [case(X, 0.3), case(A), case(X, 0.8, weights=W[:, 0].sum() + X**2)],
+    stats.sigmaclip: [case(LONG, 1.5, 1.4), case(A)],
+    stats.theilslopes: [case(X), case(X, X**2 + np.arange(7)), case(X, method="joint")],
+    stats.siegelslopes: [case(X), case(X, X**2 + np.arange(7)), case(X, method="separate")],
     stats.yeojohnson_llf: [case(0.4, X), case(1.3, A)],
 }  # fmt: skip
 if "sum_check" in inspect.signature(stats.chisquare).parameters:
     CASES[stats.chisquare].append(case(P, W, ddof=1, sum_check=False))
+if hasattr(stats, "lmoment"):
+    CASES[stats.lmoment] = [case(X), case(A, 3), case(A, [2, 4], axis=0, standardize=False)]
 OF_ONE_DTYPE = set(CASES)
+TOLERANCES = {stats.expectile: 1e-5}  # SciPy looks for it by steps
 FIXED = {
     stats.trim_mean: (1,), stats.tmean: (1,), stats.tvar: (1,), stats.tstd: (1,), stats.tsem: (1,),
     stats.tmin: (1,), stats.tmax: (1,),
@@ -88,4 +119,4 @@ FIXED = {
 WITHOUT_CASES = {
     f for f in vars(rules.stats).values()
     if inspect.isroutine(f) and (kind := rrule.kind_of(f)) is not None and kind.constant
-}  # fmt: skip
+} | {stats.directional_stats}  # fmt: skip

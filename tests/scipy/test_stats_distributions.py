@@ -13,6 +13,11 @@ from chainrules.rules.rulesets.scipy.stats import FORMULAS
 from chainrules.scipy import stats
 
 SHAPES = {
+    "alpha": (3.6,), "argus": (1.4,), "crystalball": (1.2, 2.7), "foldcauchy": (4.7,),
+    "genexpon": (9.1, 16.2, 3.3), "genhalflogistic": (0.8,), "jf_skew_t": (8.0, 4.0),
+    "kappa3": (1.3,), "mielke": (10.4, 4.6), "pearson3": (-0.5,), "powerlognorm": (2.1, 0.45),
+    "rdist": (1.6,), "recipinvgauss": (0.63,), "rel_breitwigner": (3.6,),
+    "trapezoid": (0.2, 0.8), "truncweibull_min": (2.5, 0.25, 1.75), "wrapcauchy": (0.3,),
     "arcsine": (), "bernoulli": (0.3,), "beta": (2.3, 0.7), "betabinom": (5, 2.3, 0.6),
     "betanbinom": (5, 9.3, 1.2), "betaprime": (5.0, 6.0), "binom": (5, 0.4), "bradford": (0.3,),
     "burr": (10.5, 4.3), "burr12": (10.0, 4.0), "chi": (7.8,), "chi2": (5.5,), "dgamma": (1.1,),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....config import MissingRuleError, user_line
-from ... import array_of, astype, dtype_of, innermost, is_traced, value
+from ... import all_settled, array_of, astype, dtype_of, innermost, is_traced, value
 from ..arrays.numpys_own import with_values
 
 
@@ -94,7 +94,7 @@ class Refuses:
 
     @classmethod
     def refuse(cls, args, kwargs):
-        if innermost((*args, *kwargs.values())) is not None:
+        if innermost(all_settled((*args, *kwargs.values()))) is not None:
             raise MissingRuleError(
                 f"{cls.__name__} has no derivative: {cls.why}, in {user_line()}.\n"
                 f"  write {cls.remedy}"

@@ -4,45 +4,60 @@ from typing import Any
 
 from scipy import signal
 
-from .... import non_differentiable
-from . import convolution, design, filters, resampling, responses, spectra
+from .... import non_differentiable, rrule
+from . import (
+    convolution,
+    design,
+    filters,
+    fractions,
+    lomb_scargle,
+    objects,
+    peaks,
+    resampling,
+    responses,
+    sections,
+    simulation,
+    spectra,
+    systems,
+)
 
-INSTEAD: dict[str, Any] = {}
+INSTEAD: dict[str, Any] = objects.INSTEAD
 
 # The names without a rule, by the reason, which serves traced arguments only.
 WITHOUT: dict[tuple[str, str], str] = {
     ("no rule yet", "its argument as cr.value(...), where no derivative is wanted"): """
-        abcd_normalize band_stop_obj bode cont2discrete cspline1d cspline1d_eval cspline2d
-        czt_points closest_STFT_dual_window dbode dfreqresp dimpulse dlsim dstep envelope findfreqs
-        freqresp gauss_spline impulse invres invresz lombscargle lsim minimum_phase peak_widths
-        place_poles qspline1d qspline1d_eval qspline2d residue residuez sepfir2d
-        sos2zpk spline_filter ss2tf ss2zpk step symiirorder1 symiirorder2 tf2ss tf2zpk unique_roots
-        zpk2ss""",
+        band_stop_obj closest_STFT_dual_window cspline1d cspline1d_eval cspline2d envelope
+        lombscargle qspline1d qspline1d_eval qspline2d sepfir2d spline_filter symiirorder1
+        symiirorder2 unique_roots""",
+    (
+        "it chooses one of many gains by iteration",
+        "signal.place_poles(cr.value(a), cr.value(b), cr.value(poles))",
+    ): "place_poles",
     (
         "it designs a filter from numbers that are taken as fixed",
         "signal.butter, signal.iirfilter or signal.firwin, which follow their cutoffs",
     ): """
         besselap buttap buttord cheb1ap cheb1ord cheb2ap cheb2ord ellipap ellipord firls
-        firwin2 firwin_2d gammatone iircomb iirdesign iirnotch iirpeak kaiser_atten kaiser_beta
-        kaiserord remez savgol_coeffs""",
-    (
-        "which root goes into which section is a choice",
-        "the filter as polynomials (signal.zpk2tf), or as it is",
-    ): "tf2sos zpk2sos",
+        firwin_2d gammatone iircomb iirdesign kaiserord remez savgol_coeffs""",
     ("the windows of scipy.signal are taken as fixed", "the window as a function of NumPy"): """
         get_window""",
 }
 REFUSED: dict[str, tuple[str, str]] = {
-    name: why for why, names in WITHOUT.items() for name in names.split() if hasattr(signal, name)
+    name: why
+    for why, names in WITHOUT.items()
+    for name in names.split()
+    if hasattr(signal, name) and rrule.kind_of(getattr(signal, name)) is None  # by its version
 }
 
 # Places, sizes and yes or no.
 non_differentiable(
     signal.argrelextrema, signal.argrelmax, signal.argrelmin, signal.check_COLA,
-    signal.check_NOLA, signal.choose_conv_method, signal.correlation_lags, signal.find_peaks_cwt,
+    signal.check_NOLA, signal.choose_conv_method, signal.correlation_lags, signal.findfreqs,
+    signal.find_peaks_cwt,
     signal.max_len_seq, signal.square, signal.unit_impulse,
 )  # fmt: skip
 
 __all__ = [
-    "INSTEAD", "REFUSED", "convolution", "design", "filters", "resampling", "responses", "spectra",
+    "INSTEAD", "REFUSED", "convolution", "design", "filters", "fractions", "lomb_scargle",
+    "objects", "peaks", "resampling", "responses", "sections", "simulation", "spectra", "systems",
 ]  # fmt: skip

@@ -2,13 +2,16 @@
 
 # ruff: noqa: N803 - the names of SciPy's arguments
 
+import math
+from inspect import signature
+
 import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, getitem, value
-from ...arrays.numpys_own import with_values
-from ..fft import fft_
+from .... import composed, value
+from ...arrays.numpys_own import composed_for_derivatives, with_values
+from ..fft import fft_, irfft
 from ..fft import ifft as ifft_
 from .filters import along_last, array
 from .responses import (
@@ -21,6 +24,7 @@ from .responses import (
     vector,
     zpk2tf,
 )
+from .sections import zpk2sos
 
 # ---- recursive filters ----------------------------------------------------------------------
 
@@ -41,11 +45,6 @@ PROTOTYPES = {
 
 def moved_prototype(own, n, wn, btype, analog, ftype, output, fs, rp=None, rs=None, norm="phase"):
     """A filter for the frequency 1 is moved to the cutoffs, and from continuous time to samples."""
-    if output == "sos":
-        raise MissingRuleError(
-            "filters in sections (output='sos') have no derivative in their cutoffs: which root "
-            "goes into which section is a choice.\n  write output='zpk' or output='ba'"
-        )
     z, p, k = PROTOTYPES[ftype.lower()](n, rp, rs, norm)
     w = vector(wn) if fs is None else 2 * vector(wn) / fs
     w = w if analog else 4 * np.tan(np.pi * w / 2)
@@ -58,6 +57,8 @@ def moved_prototype(own, n, wn, btype, analog, ftype, output, fs, rp=None, rs=No
         z, p, k = move(z, p, k, np.sqrt(w[0] * w[1]), w[1] - w[0])
     if not analog:
         z, p, k = bilinear_zpk(z, p, k, 2.0)
+    if output == "sos":
+        return with_values(zpk2sos(z, p, k, analog=analog), own)
     return with_values((z, p, k) if output == "zpk" else zpk2tf(z, p, k), own)
 
 
@@ -139,6 +140,82 @@ def firwin(numtaps, cutoff, *, width=None, window="hamming", pass_zero=True, sca
     return with_values(h, own)
 
 
+@composed(signal.firwin2)
+def firwin2(numtaps, freq, gain, *, nfreqs=None, window="hamming", antisymmetric=False, fs=None):
+    """The gains between the given ones, as a filter with linear phase, cut off by a window."""
+    refuse_traced(signal.firwin2, freq=freq, fs=fs)
+    own = signal.firwin2(numtaps, freq, value(gain), nfreqs=nfreqs, window=window,
+                         antisymmetric=antisymmetric, fs=fs)  # fmt: skip
+    freq, gain = np.asarray(freq, float), array(gain)
+    if np.any(np.diff(freq) == 0):
+        raise MissingRuleError("scipy.signal.firwin2 has no rule for a gain that jumps.\n"
+                               "  write two frequencies that are a little apart")  # fmt: skip
+    nfreqs = 1 + 2 ** math.ceil(math.log2(numtaps)) if nfreqs is None else nfreqs
+    x = np.linspace(0.0, freq[-1], nfreqs)
+    turn = np.exp(-(numtaps - 1) / 2 * 1j * np.pi * x / freq[-1]) * (1j if antisymmetric else 1)
+    h = irfft(np.interp(x, freq, gain) * turn)[:numtaps]
+    if window is not None:
+        h = h * signal.get_window(window, numtaps, fftbins=False)
+    if antisymmetric and numtaps % 2:
+        h = h * (np.arange(numtaps) != numtaps // 2)
+    return with_values(h, own)
+
+
+@composed(signal.minimum_phase)
+def minimum_phase(h, method="homomorphic", n_fft=None, *, half=True):
+    """The cepstrum, folded onto positive times. Source: Oppenheim, Schafer (2009), 13.5."""
+    halved = {} if "half" not in signature(signal.minimum_phase).parameters else {"half": half}
+    own = signal.minimum_phase(value(h), method, n_fft, **halved)
+    if method != "homomorphic":
+        raise MissingRuleError("scipy.signal.minimum_phase has a rule for method='homomorphic'.\n"
+                               "  write method='homomorphic'")  # fmt: skip
+    count = np.shape(h)[0]
+    n = 2 ** math.ceil(math.log2(2 * (count - 1) / 0.01)) if n_fft is None else int(n_fft)
+    size = np.abs(fft_(array(h), n))
+    size = size + 1e-7 * np.min(np.where(size > 0, size, np.inf))
+    cepstrum = np.real(ifft_(np.log(size))) * (0.5 if half else 1.0)
+    fold = np.where(np.arange(n) < n // 2, 2.0, 0.0)
+    fold[0] = 1.0
+    if n % 2:
+        fold[n // 2] = 1.0
+    y = np.real(ifft_(np.exp(fft_(cepstrum * fold))))
+    return with_values(y[: np.shape(own)[0]], own)
+
+
+def kaiser_shape(a):
+    """Source: Oppenheim, Schafer (2009), 7.62."""
+    if value(a) > 50:
+        return 0.1102 * (a - 8.7)
+    return 0.5842 * (a - 21) ** 0.4 + 0.07886 * (a - 21) if value(a) > 21 else 0.0 * a
+
+
+composed_for_derivatives(signal.kaiser_beta)(kaiser_shape)
+
+
+@composed_for_derivatives(signal.kaiser_atten)
+def kaiser_atten(numtaps, width):
+    return 2.285 * (numtaps - 1) * np.pi * width + 7.95
+
+
+# ---- one frequency --------------------------------------------------------------------------
+
+
+def notch_or_peak(f, peak):
+    @composed(f)
+    def filter_at(w0, Q, fs=2.0, **options):
+        """Source: Orfanidis (1996), introduction to signal processing, 11.3."""
+        own = f(*value((w0, Q, fs)), **options)
+        w0 = 2 * np.pi * array(w0) / fs
+        gain = 1 / (1 + np.tan(w0 / Q / 2))
+        cosine, one = np.cos(w0), np.ones(())
+        b = [1 - gain, 0 * gain, gain - 1] if peak else [gain, -2 * gain * cosine, gain]
+        a = [one, -2 * gain * cosine, 2 * gain - 1]
+        return with_values((np.stack(b), np.stack(a)), own)
+
+
+notch_or_peak(signal.iirnotch, False)
+notch_or_peak(signal.iirpeak, True)
+
 # ---- spirals --------------------------------------------------------------------------------
 
 
@@ -176,6 +253,13 @@ def zoom_fft(x, fn, m=None, *, fs=2, endpoint=False, axis=-1):
     step = (last - first) / (m - 1 if endpoint else m)
     w, a = np.exp(-2j * np.pi * step / fs), np.exp(2j * np.pi * first / fs)
     return with_values(np.moveaxis(on_spiral(x, m, w, a), -1, axis), own)
+
+
+@composed(signal.czt_points)
+def czt_points(m, w=None, a=1 + 0j):
+    own = signal.czt_points(m, *value((w, a)))
+    w = np.exp(-2j * np.pi / m) if w is None else w
+    return with_values(a * (w + 0j) ** -np.arange(m), own)
 
 
 # ---- waveforms ------------------------------------------------------------------------------
@@ -226,6 +310,12 @@ def sweep_poly(t, poly, phi=0):
     return with_values(np.cos(2 * np.pi * turns + phi * (np.pi / 180)), own)
 
 
+@composed_for_derivatives(signal.gauss_spline)
+def gauss_spline(x, n):
+    variance = (n + 1) / 12.0
+    return np.exp(-(array(x) ** 2) / 2 / variance) / math.sqrt(2 * math.pi * variance)
+
+
 @composed(signal.sawtooth)
 def sawtooth(t, width=1):
     own = signal.sawtooth(*value((t, width)))
@@ -246,40 +336,3 @@ def vectorstrength(events, period):
     if np.ndim(period) == 0:
         strength, phase = strength[0], phase[0]
     return with_values((strength, phase), own)
-
-
-# ---- peaks ----------------------------------------------------------------------------------
-
-
-def over_bases(x, peaks, left, right):
-    return getitem(x, peaks) - np.maximum(getitem(x, left), getitem(x, right))
-
-
-@composed(signal.peak_prominences)
-def peak_prominences(x, peaks, wlen=None):
-    own = signal.peak_prominences(value(x), peaks, wlen)
-    return with_values(over_bases(array(x), np.asarray(peaks), *own[1:]), own[0]), *own[1:]
-
-
-@composed(signal.find_peaks)
-def find_peaks(x, height=None, threshold=None, distance=None, prominence=None, width=None,
-               wlen=None, rel_height=0.5, plateau_size=None):  # fmt: skip
-    """Where peaks are does not move with their heights, which are told with them if asked for."""
-    options = value((height, threshold, distance, prominence, width, wlen, rel_height,
-                     plateau_size))  # fmt: skip
-    peaks, told = signal.find_peaks(value(x), *options)
-    if width is not None:
-        raise MissingRuleError(
-            "scipy.signal.find_peaks has no derivative of the widths of peaks.\n"
-            "  leave width out, or look for peaks in cr.value(x)"
-        )
-    x = array(x)
-    if "peak_heights" in told:
-        told["peak_heights"] = with_values(getitem(x, peaks), told["peak_heights"])
-    for name, beside in (("left_thresholds", peaks - 1), ("right_thresholds", peaks + 1)):
-        if name in told:
-            told[name] = with_values(getitem(x, peaks) - getitem(x, beside), told[name])
-    if "prominences" in told:
-        bases = told["left_bases"], told["right_bases"]
-        told["prominences"] = with_values(over_bases(x, peaks, *bases), told["prominences"])
-    return peaks, told

@@ -9,6 +9,7 @@ from .....config import MissingRuleError
 from .... import bilinear_rule, composed, is_traced, primitive, seen, value
 from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
+from .. import ndimage as rules_of_ndimage  # noqa: F401 - loads them
 from ..fft import fft_, irfft, rfft
 from ..fft import ifft as ifft_
 from .filters import along_last, array, lags, padded, sosfilt, sosfiltfilt

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, composed, innermost, value
+from .... import Traced, array_of, composed, handed_out, innermost, value
 from .array import SparseArray, as_dense, issparse, lifted, plain, renumbered
 from .places import Places, numbered
 from .seeing import SeeingClass
@@ -27,6 +27,7 @@ def of_traced(cls, arg1, shape=None, dtype=None, copy=False, **options):
 
 def called(cls, arg1, *args, **options):
     """Of traced numbers, our classes make a ``SparseArray``."""
+    arg1 = handed_out(arg1)
     if innermost((arg1,)) is None:
         return ABCMeta.__call__(cls, plain(arg1), *args, **options)
     return of_traced(cls.original, arg1, *args, **options)

@@ -5,7 +5,7 @@ from typing import Any
 from scipy import stats
 
 from ...special import ufuncs  # first: they load each other
-from . import distances, inference, multivariate, powers, samples
+from . import distances, inference, multivariate, order, powers, samples, shape_tests
 from .continuous import CONTINUOUS
 from .density import gaussian_kde
 from .discrete import DISCRETE

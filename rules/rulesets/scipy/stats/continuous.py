@@ -10,6 +10,7 @@ from scipy import special
 
 from ...special.distributions import f_density, noncentral_chi_density, noncentral_f_density
 from ...special.tools import beta_density, gamma_density
+from .continuous_further import FURTHER
 from .continuous_longer import LONGER
 from .tools import (
     EULER,
@@ -33,9 +34,15 @@ gamma, gammaln, psi, betaln, beta = (
 )  # fmt: skip
 gammainc, gammaincc = special.gammainc, special.gammaincc
 
+
+def rice_mean(b):
+    t = b * b / 4
+    return math.sqrt(math.pi / 2) * ((1 + 2 * t) * special.i0e(t) + 2 * t * special.i1e(t))
+
+
 # fmt: off
 CONTINUOUS = {
-    **LONGER,
+    **LONGER, **FURTHER,
     # ---- normal, and made of it ----
     "norm": Formulas(
         normal_log, cdf=ndtr, sf=lambda z: ndtr(-z),
@@ -75,7 +82,9 @@ CONTINUOUS = {
     "johnsonsu": Formulas(
         lambda z, a, b: log(b) - log1p(z * z) / 2 + normal_log(a + b * np.arcsinh(z)),
         cdf=lambda z, a, b: ndtr(a + b * np.arcsinh(z)),
-        sf=lambda z, a, b: ndtr(-a - b * np.arcsinh(z))),
+        sf=lambda z, a, b: ndtr(-a - b * np.arcsinh(z)),
+        mean=lambda a, b: -exp(0.5 / b**2) * np.sinh(a / b),
+        var=lambda a, b: expm1(b**-2.0) * (exp(b**-2.0) * np.cosh(2 * a / b) + 1) / 2),
     "johnsonsb": Formulas(
         lambda z, a, b: log(b) - log(z) - log1p(-z) + normal_log(a + b * special.logit(z)),
         cdf=lambda z, a, b: ndtr(a + b * special.logit(z)),
@@ -87,7 +96,8 @@ CONTINUOUS = {
         mean=lambda c: c * c / 2 + 1, var=lambda c: c * c * (5 * c * c / 4 + 1)),
     "rice": Formulas(
         lambda z, b: log(z) - (z - b) ** 2 / 2 + log(special.i0e(z * b)),
-        cdf=lambda z, b: special.chndtr(z * z, 2.0, b * b)),
+        cdf=lambda z, b: special.chndtr(z * z, 2.0, b * b),
+        mean=rice_mean, var=lambda b: 2 + b * b - rice_mean(b) ** 2),
     "moyal": Formulas(
         lambda z: -(z + exp(-z)) / 2 - LOG_ROOT_2PI,
         cdf=lambda z: erfc(exp(-z / 2) / ROOT_2), sf=lambda z: erf(exp(-z / 2) / ROOT_2)),
@@ -154,6 +164,8 @@ CONTINUOUS = {
     "halfgennorm": Formulas(
         lambda z, b: log(b) - gammaln(1 / b) - z**b,
         cdf=lambda z, b: gammainc(1 / b, z**b), sf=lambda z, b: gammaincc(1 / b, z**b),
+        mean=lambda b: gamma(2 / b) / gamma(1 / b),
+        var=lambda b: gamma(3 / b) / gamma(1 / b) - (gamma(2 / b) / gamma(1 / b)) ** 2,
         entropy=lambda b: 1 / b - log(b) + gammaln(1 / b)),
     "ncx2": Formulas(
         density=noncentral_chi_density, cdf=special.chndtr,
@@ -273,7 +285,10 @@ CONTINUOUS = {
         entropy=lambda c: 2 - log(c)),
     "burr": Formulas(
         lambda z, c, d: log(c * d) - (c + 1) * log(z) - (d + 1) * log1p(z**-c),
-        logcdf=lambda z, c, d: -d * log1p(z**-c), sf=lambda z, c, d: -expm1(-d * log1p(z**-c))),
+        logcdf=lambda z, c, d: -d * log1p(z**-c), sf=lambda z, c, d: -expm1(-d * log1p(z**-c)),
+        mean=lambda c, d: d * beta(d + 1 / c, 1 - 1 / c),
+        var=lambda c, d: (d * beta(d + 2 / c, 1 - 2 / c)
+                          - (d * beta(d + 1 / c, 1 - 1 / c)) ** 2)),
     "burr12": Formulas(
         lambda z, c, d: log(c * d) + xlogy(c - 1, z) - (d + 1) * log1p(z**c),
         logsf=lambda z, c, d: -d * log1p(z**c), cdf=lambda z, c, d: -expm1(-d * log1p(z**c)),
@@ -320,7 +335,10 @@ CONTINUOUS = {
     "loglaplace": Formulas(
         lambda z, c: log(c / 2) + np.where(z < 1, c - 1, -c - 1) * log(z),
         cdf=lambda z, c: two_sided(c * log(z), lambda r: exp(-r)),
-        sf=lambda z, c: two_sided(-c * log(z), lambda r: exp(-r))),
+        sf=lambda z, c: two_sided(-c * log(z), lambda r: exp(-r)),
+        mean=lambda c: c * c / (c * c - 1),
+        var=lambda c: c * c / (c * c - 4) - (c * c / (c * c - 1)) ** 2,
+        entropy=lambda c: LOG_2 - log(c) + 1),
     "cauchy": Formulas(
         lambda z: -LOG_PI - log1p(z * z), cdf=lambda z: np.arctan2(1.0, -z) / math.pi,
         sf=lambda z: np.arctan2(1.0, z) / math.pi),
@@ -344,9 +362,13 @@ CONTINUOUS = {
     "reciprocal": LOGUNIFORM,
     "bradford": Formulas(
         lambda z, c: log(c) - log1p(c * z) - log(log1p(c)),
-        cdf=lambda z, c: log1p(c * z) / log1p(c)),
+        cdf=lambda z, c: log1p(c * z) / log1p(c), mean=lambda c: 1 / log1p(c) - 1 / c,
+        var=lambda c: ((c + 2) * log1p(c) - 2 * c) / (2 * c * log1p(c) ** 2),
+        entropy=lambda c: log1p(c) / 2 - log(c) + log(log1p(c))),
     "truncexpon": Formulas(
-        lambda z, b: -z - log(-expm1(-b)), cdf=lambda z, b: expm1(-z) / expm1(-b)),
+        lambda z, b: -z - log(-expm1(-b)), cdf=lambda z, b: expm1(-z) / expm1(-b),
+        mean=lambda b: 1 - b / expm1(b), var=lambda b: 1 - (b / 2 / np.sinh(b / 2)) ** 2,
+        entropy=lambda b: 1 - b / expm1(b) + log(-expm1(-b))),
     "anglit": Formulas(
         lambda z: log(np.cos(2 * z)), cdf=lambda z: np.sin(z + math.pi / 4) ** 2),
     "cosine": Formulas(

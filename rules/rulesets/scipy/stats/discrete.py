@@ -62,21 +62,28 @@ DISCRETE = {
         var=lambda n, a, b: n * (a + b + n) * a * b / ((a + b) ** 2 * (a + b + 1))),
     "betanbinom": Formulas(
         lambda k, n, a, b: -log(n + k) - betaln(n, k + 1) + betaln(a + n, b + k) - betaln(a, b),
-        whole=("n",), mean=lambda n, a, b: n * b / (a - 1)),
+        whole=("n",), mean=lambda n, a, b: n * b / (a - 1),
+        var=lambda n, a, b: n * b * (n + a - 1) * (a + b - 1) / ((a - 2) * (a - 1) ** 2)),
     "zipf": Formulas(
         lambda k, a: -a * log(k) - log(zeta(a, 1.0)),
-        mean=lambda a: zeta(a - 1, 1.0) / zeta(a, 1.0)),
+        mean=lambda a: zeta(a - 1, 1.0) / zeta(a, 1.0),
+        var=lambda a: zeta(a - 2, 1.0) / zeta(a, 1.0) - (zeta(a - 1, 1.0) / zeta(a, 1.0)) ** 2),
     "skellam": Formulas(
         skellam_log, cdf=skellam_below, mean=lambda a, b: a - b, var=lambda a, b: a + b),
-    "logser": Formulas(lambda k, p: xlogy(k, p) - log(k) - log(-log1p(-p))),
-    "dlaplace": Formulas(lambda k, a: log(np.tanh(a / 2)) - a * np.abs(k)),
+    "logser": Formulas(lambda k, p: xlogy(k, p) - log(k) - log(-log1p(-p)),
+        mean=lambda p: -p / ((1 - p) * log1p(-p)),
+        var=lambda p: -p * (p + log1p(-p)) / ((1 - p) * log1p(-p)) ** 2),
+    "dlaplace": Formulas(lambda k, a: log(np.tanh(a / 2)) - a * np.abs(k),
+        mean=lambda a: 0 * a, var=lambda a: 0.5 / np.sinh(a / 2) ** 2,
+        entropy=lambda a: a / np.sinh(a) - log(np.tanh(a / 2))),
     "planck": Formulas(
         lambda k, a: log(-expm1(-a)) - a * k,
         cdf=lambda k, a: -expm1(-a * (k + 1)), logsf=lambda k, a: -a * (k + 1),
-        mean=lambda a: 1 / expm1(a)),
+        mean=lambda a: 1 / expm1(a), var=lambda a: 0.25 / np.sinh(a / 2) ** 2,
+        entropy=lambda a: a / expm1(a) - log(-expm1(-a))),
     "yulesimon": Formulas(
         lambda k, a: log(a) + betaln(k, a + 1),
         cdf=lambda k, a: 1 - k * special.beta(k, a + 1), sf=lambda k, a: k * special.beta(k, a + 1),
-        mean=lambda a: a / (a - 1)),
+        mean=lambda a: a / (a - 1), var=lambda a: a * a / ((a - 1) ** 2 * (a - 2))),
 }
 # fmt: on

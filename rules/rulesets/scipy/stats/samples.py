@@ -293,6 +293,25 @@ def gzscore(a, axis=0, ddof=0):
     return zscore(np.log(floats(a)), axis, ddof)
 
 
+# ---- directions ----------------------------------------------------------------------------------
+
+
+def length(x):
+    return np.sqrt(np.sum(x * x, axis=-1, keepdims=True))
+
+
+@composed(stats.directional_stats)
+def directional_stats(samples, *, axis=0, normalize=True):
+    own = stats.directional_stats(value(samples), axis=axis, normalize=normalize)
+    x = np.moveaxis(floats(samples), axis, 0)
+    middle = np.mean(x / length(x) if normalize else x, axis=0)
+    resultant = np.reshape(length(middle), np.shape(own.mean_resultant_length))
+    return type(own)(
+        with_values(middle / length(middle), own.mean_direction),
+        with_values(resultant, own.mean_resultant_length),
+    )
+
+
 # ---- order, circles, entropy ---------------------------------------------------------------------
 
 

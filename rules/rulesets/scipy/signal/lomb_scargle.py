@@ -1,0 +1,61 @@
+"""The periodogram of samples at times of any distance."""
+
+from inspect import signature
+
+import numpy as np
+from scipy import signal
+
+from .....config import MissingRuleError
+from .... import composed, value
+from ...arrays.numpys_own import with_values
+from .filters import array
+
+
+def fitted_power(x, y, freqs, weights, floating):
+    """What the cosine and the sine that fit best have of the variance, and these.
+
+    Times are taken from ``tau``, where cosine and sine are orthogonal.
+    Source: Zechmeister, Kuerster (2009), the generalized Lomb-Scargle periodogram.
+    """
+    weights = weights / np.sum(weights)
+    mean = np.sum(weights * y)
+
+    def products(angle):
+        c, s = np.cos(angle), np.sin(angle)
+        cc, cs = weights @ (c * c), weights @ (c * s)
+        yc, ys, ss = (weights * y) @ c, (weights * y) @ s, 1 - cc
+        if floating:
+            c, s = weights @ c, weights @ s
+            cc, ss, cs, yc, ys = cc - c * c, ss - s * s, cs - c * s, yc - mean * c, ys - mean * s
+        return cc, ss, cs, yc, ys
+
+    angle = x[:, None] * freqs
+    cc, ss, cs, _, _ = products(angle)
+    tau = 0.5 * np.arctan2(2 * cs, cc - ss)
+    cc, ss, _, yc, ys = products(angle - tau)
+    least = np.finfo(float).epsneg
+    a, b = yc / np.maximum(cc, least), ys / np.maximum(ss, least)
+    variance = np.sum(weights * y * y) - (mean * mean if floating else 0.0)
+    return a, b, 2 * (a * yc + b * ys), tau, variance
+
+
+if "weights" in signature(signal.lombscargle).parameters:  # since SciPy 1.15
+
+    @composed(signal.lombscargle)
+    def lombscargle(x, y, freqs, precenter=False, normalize=False, *, weights=None,
+                    floating_mean=False):  # fmt: skip
+        if precenter is True:
+            raise MissingRuleError("scipy.signal.lombscargle has no rule for precenter.\n"
+                                   "  give it y - np.mean(y)")  # fmt: skip
+        options = {"normalize": normalize, "floating_mean": floating_mean}
+        own = signal.lombscargle(*value((x, y, freqs)), weights=value(weights), **options)
+        x, y, freqs = array(x), array(y), array(freqs)
+        weights = np.ones(np.shape(x)) if weights is None else array(weights)
+        a, b, power, tau, variance = fitted_power(x, y, freqs, weights, floating_mean)
+        if normalize in (False, "power"):
+            found = power * (np.shape(x)[0] / 4)
+        elif normalize == "amplitude":
+            found = (a + 1j * b) * np.exp(1j * tau)
+        else:
+            found = power / (2 * variance)
+        return with_values(np.reshape(found, np.shape(own)), own)

@@ -1,0 +1,73 @@
+"""Peaks: where they are is constant, how high and wide they are is not."""
+
+import numpy as np
+from scipy import signal
+
+from .... import composed, getitem, value
+from ...arrays.numpys_own import with_values
+from .filters import array
+
+
+def over_bases(x, peaks, left, right):
+    return getitem(x, peaks) - np.maximum(getitem(x, left), getitem(x, right))
+
+
+@composed(signal.peak_prominences)
+def peak_prominences(x, peaks, wlen=None):
+    own = signal.peak_prominences(value(x), peaks, wlen)
+    return with_values(over_bases(array(x), np.asarray(peaks), *own[1:]), own[0]), *own[1:]
+
+
+def first_below(x, peak, end, height, step):
+    """The first place from the peak on that is not above ``height``, or the end."""
+    at = peak
+    while at != end and height < x[at]:
+        at += step
+    return at
+
+
+def crossings(x, peaks, ends, heights, step):
+    """Where the line through ``x`` meets the heights beside each peak."""
+    plain, levels = value(x), value(heights)
+    at = np.array([first_below(plain, *given, step) for given in zip(peaks, ends, levels)], int)
+    met = plain[at] < levels
+    inner = np.where(met, at - step, at)
+    below, above = getitem(x, at), getitem(x, inner)
+    share = (heights - below) / np.where(met, above - below, 1.0)
+    return at - step * np.where(met, share, 0.0)
+
+
+def widths(x, peaks, rel_height, prominences, left, right):
+    heights = getitem(x, peaks) - prominences * rel_height
+    starts, stops = crossings(x, peaks, left, heights, -1), crossings(x, peaks, right, heights, 1)
+    return stops - starts, heights, starts, stops
+
+
+@composed(signal.peak_widths)
+def peak_widths(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
+    own = signal.peak_widths(value(x), peaks, *value((rel_height, prominence_data)), wlen)
+    given = peak_prominences(x, peaks, wlen) if prominence_data is None else prominence_data
+    return with_values(widths(array(x), np.asarray(peaks), rel_height, *given), own)
+
+
+@composed(signal.find_peaks)
+def find_peaks(x, height=None, threshold=None, distance=None, prominence=None, width=None,
+               wlen=None, rel_height=0.5, plateau_size=None):  # fmt: skip
+    """Where peaks are does not move with their heights, which are told with them if asked for."""
+    options = value((height, threshold, distance, prominence, width, wlen, rel_height,
+                     plateau_size))  # fmt: skip
+    peaks, told = signal.find_peaks(value(x), *options)
+    x = array(x)
+    if "peak_heights" in told:
+        told["peak_heights"] = with_values(getitem(x, peaks), told["peak_heights"])
+    for name, beside in (("left_thresholds", peaks - 1), ("right_thresholds", peaks + 1)):
+        if name in told:
+            told[name] = with_values(getitem(x, peaks) - getitem(x, beside), told[name])
+    if "prominences" in told:
+        bases = told["left_bases"], told["right_bases"]
+        told["prominences"] = with_values(over_bases(x, peaks, *bases), told["prominences"])
+        if "widths" in told:
+            found = widths(x, peaks, rel_height, told["prominences"], *bases)
+            for name, y in zip(("widths", "width_heights", "left_ips", "right_ips"), found):
+                told[name] = with_values(y, told[name])
+    return peaks, told

@@ -1,0 +1,193 @@
+"""What is made of a sample in order, or of a part of it. The order itself does not move."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special, stats
+
+from .....config import MissingRuleError, user_line
+from .... import composed, value
+from ...arrays.numpys_own import with_values
+from .samples import floats, in_one_axis, of_samples
+
+# ---- entropy ----------------------------------------------------------------------------------
+
+
+def with_ends(x, m):
+    ends = np.repeat(x[..., :1], m, axis=-1), np.repeat(x[..., -1:], m, axis=-1)
+    return np.concatenate([ends[0], x, ends[1]], axis=-1)
+
+
+def vasicek(x, m):
+    n = np.shape(x)[-1]
+    x = with_ends(x, m)
+    return np.mean(np.log(n / (2 * m) * (x[..., 2 * m :] - x[..., : -2 * m])), axis=-1)
+
+
+def van_es(x, m):
+    n = np.shape(x)[-1]
+    logs = np.log((n + 1) / m * (x[..., m:] - x[..., :-m]))
+    constant = np.sum(1 / np.arange(m, n + 1)) + math.log(m) - math.log(n + 1)
+    return np.sum(logs, axis=-1) / (n - m) + constant
+
+
+def ebrahimi(x, m):
+    n = np.shape(x)[-1]
+    i = np.arange(1, n + 1)
+    c = np.where(i <= m, 1 + (i - 1) / m, 2.0)
+    c = np.where(i >= n - m + 1, 1 + (n - i) / m, c)
+    x = with_ends(x, m)
+    return np.mean(np.log(n * (x[..., 2 * m :] - x[..., : -2 * m]) / (c * m)), axis=-1)
+
+
+def correa(x, m):
+    n = np.shape(x)[-1]
+    steps = np.arange(-m, m + 1)[:, None]
+    x = np.take(with_ends(x, m), np.arange(n) + steps + m, axis=-1)
+    gaps = x - np.mean(x, axis=-2, keepdims=True)
+    slopes = np.sum(gaps * steps, axis=-2) / (n * np.sum(gaps * gaps, axis=-2))
+    return -np.mean(np.log(slopes), axis=-1)
+
+
+ENTROPIES = {"vasicek": vasicek, "van es": van_es, "ebrahimi": ebrahimi, "correa": correa}
+
+
+@of_samples(stats.differential_entropy)
+def differential_entropy(values, window_length=None, base=None, axis=0, method="auto"):
+    x = np.sort(in_one_axis(values, axis), axis=-1)
+    n, method = np.shape(x)[-1], method.lower()
+    m = math.floor(math.sqrt(n) + 0.5) if window_length is None else window_length
+    if method == "auto":
+        method = "van es" if n <= 10 else "ebrahimi" if n <= 1000 else "vasicek"
+    y = ENTROPIES[method](x, m)
+    return y if base is None else y / np.log(base)
+
+
+# ---- moments and quantiles --------------------------------------------------------------------
+
+if hasattr(stats, "lmoment"):  # since SciPy 1.15
+
+    @of_samples(stats.lmoment)
+    def lmoment(sample, order=None, axis=0, sorted=False, standardize=True):
+        """Sums of the numbers in order, with the weights of Legendre's polynomials.
+
+        Source: Hosking (1990).
+        """
+        x = in_one_axis(sample, axis)
+        x = x if sorted else np.sort(x, axis=-1)
+        n, order = np.shape(x)[-1], np.asarray([1, 2, 3, 4] if order is None else order)
+        k = np.arange(np.max(order))
+        signs = (-1.0) ** (k[:, None] - k)
+        legendre = signs * special.binom(k[:, None], k) * special.binom(k[:, None] + k, k)
+        most = np.where(k < n, special.binom(n - 1, k), np.nan)[:, None]  # of fewer there is none
+        below = special.binom(np.arange(n), k[:, None]) / most / n
+        y = np.stack([x @ (row[: i + 1] @ below[: i + 1]) for i, row in enumerate(legendre)])
+        if standardize and len(k) > 2:
+            y = np.concatenate([y[:2], y[2:] / y[1]])
+        return y[order - 1]
+
+
+@composed(stats.scoreatpercentile)
+def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=None):
+    own = stats.scoreatpercentile(*value((a, per, limit)), interpolation_method, axis)
+    if np.size(own) == 0 or np.size(value(a)) == 0:
+        return own
+    a = floats(a)
+    if limit:
+        low, high = value(limit)
+        a = a[(low <= value(a)) & (value(a) <= high)]
+    a = np.sort(in_one_axis(a, axis), axis=-1)
+    whole = {"lower": np.floor, "higher": np.ceil}.get(interpolation_method, lambda x: x)
+
+    def score(per):
+        place = whole(per / 100 * (np.shape(a)[-1] - 1))
+        i = min(int(value(place)), max(np.shape(a)[-1] - 2, 0))
+        j = min(i + 1, np.shape(a)[-1] - 1)
+        return a[..., i] + (a[..., j] - a[..., i]) * (place - i)
+
+    y = score(per) if np.ndim(per) == 0 else np.stack([score(x) for x in per])
+    return with_values(np.reshape(y, np.shape(own)), own)
+
+
+@of_samples(stats.expectile)
+def expectile(a, alpha=0.5, weights=None, **where):
+    """The mean whose weights are ``alpha`` above it and ``1 - alpha`` below."""
+    own = stats.expectile(*value((a, alpha)), weights=value(weights), **where)
+    # Without an axis it is that of all, before SciPy 1.18, or of each column.
+    axis = where.get("axis", None if np.ndim(own) == 0 else 0)
+    middle = np.reshape(own, -1) if axis is None else np.expand_dims(own, axis)
+    shares = np.where(value(a) <= middle, 1 - alpha, alpha)
+    shares = shares if weights is None else shares * floats(weights)
+    return np.sum(shares * floats(a), axis=axis) / np.sum(shares, axis=axis)
+
+
+@of_samples(stats.sigmaclip)
+def sigmaclip(a, low=4.0, high=4.0):
+    """What is left has the mean and the deviation that the limits are made of."""
+    _, lower, upper = stats.sigmaclip(*value((a, low, high)))
+    a = np.reshape(floats(a), -1)
+    kept = a[(value(a) >= lower) & (value(a) <= upper)]
+    centre, spread = np.mean(kept), np.std(kept)
+    return Clipped(kept, centre - spread * low, centre + spread * high)
+
+
+class Clipped(NamedTuple):
+    clipped: Any
+    lower: Any
+    upper: Any
+
+
+# ---- lines ------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    slope: Any
+    intercept: Any
+
+
+class LineAndLimits(NamedTuple):
+    slope: Any
+    intercept: Any
+    low_slope: Any
+    high_slope: Any
+
+
+def points_of(f, y, x, axis):
+    if axis is not None and np.ndim(y) > 1:
+        raise MissingRuleError(
+            f"scipy.stats.{f} has a rule for one line, in {user_line()}.\n  write it once for each"
+        )
+    y = np.reshape(floats(y), -1)
+    return y, np.arange(float(np.shape(y)[0])) if x is None else np.reshape(floats(x), -1)
+
+
+def intercept_of(y, x, slope, jointly):
+    return np.median(y - slope * x) if jointly else np.median(y) - slope * np.median(x)
+
+
+@of_samples(stats.theilslopes)
+def theilslopes(y, x=None, alpha=0.95, method="separate", axis=None):
+    own = stats.theilslopes(*value((y, x)), alpha, method)
+    y, x = points_of("theilslopes", y, x, axis)
+    i, j = np.nonzero(value(x)[:, None] > value(x))
+    slopes = np.sort((y[i] - y[j]) / (x[i] - x[j]))
+    slope = np.median(slopes)
+    # The limits are two of the slopes: which ones depends on counts alone.
+    limits = [slopes[np.argmin(np.abs(value(slopes) - limit))] for limit in own[2:]]
+    return LineAndLimits(slope, intercept_of(y, x, slope, method == "joint"), *limits)
+
+
+@of_samples(stats.siegelslopes)
+def siegelslopes(y, x=None, method="hierarchical", axis=None):
+    y, x = points_of("siegelslopes", y, x, axis)
+    slopes, intercepts = [], []
+    for j in range(np.shape(x)[0]):
+        others = np.flatnonzero(value(x) != value(x)[j])
+        gaps = x[j] - x[others]
+        slopes.append(np.median((y[j] - y[others]) / gaps))
+        intercepts.append(np.median((y[others] * x[j] - y[j] * x[others]) / gaps))
+    slope = np.median(np.stack(slopes))
+    if method == "separate":
+        return Line(slope, np.median(np.stack(intercepts)))
+    return Line(slope, intercept_of(y, x, slope, True))

@@ -60,6 +60,19 @@ LEAVES: set[type] = {
 }
 
 
+# What nothing can be traced in, and nobody can change: most options of a call are made of these.
+_SETTINGS = frozenset(LEAVES - {np.ndarray})
+
+
+def are_settings(xs: Iterable) -> bool:
+    """Say whether all are numbers, names, slices, or tuples of these: nothing to be looked into."""
+    for x in xs:
+        cls = type(x)
+        if cls not in _SETTINGS and not (cls is tuple and _SETTINGS.issuperset(map(type, x))):
+            return False
+    return True
+
+
 def is_flat(x: Any) -> bool:
     """Say whether ``x`` is a list or a tuple of leaves, as most containers in calls are."""
     cls = type(x)

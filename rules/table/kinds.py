@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...config import RuleError
+from ..containers import are_settings
 from ..shapes import dtype_of, shape_of
 from ..signatures import (
     POSITIONAL,
@@ -35,7 +36,7 @@ from ..tangents.structural import (
     sum_tangents,
     unthunk,
 )
-from ..tracing.level import Traced, innermost, strip
+from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
 from .pullback import fit_tangent
 from .structural_zeros import Masked, zeroed
@@ -108,15 +109,17 @@ class Kind:
         ``followed`` says whether some may be among the ``kwargs``.
         """
         args, options = self.bind(f, args, kwargs)
-        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
-            return level.call_with_traced_option(f, args, options)
+        if options and (followed or options is not kwargs) and not are_settings(options.values()):
+            if innermost(options.values()) is level:
+                return level.call_with_traced_option(f, args, options)
         return self.apply(level, f, args, options)
 
     def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
         """Evaluate a call that was bound, none of whose options is followed, and have it kept."""
-        values = tuple([strip(x, level) for x in args])
+        values = strip_all(args, level)
         y = self.evaluate(f, values, options)
-        refuse_objects(f, y)
+        if type(y) is np.ndarray:
+            refuse_objects(f, y)
         return level.apply_kind(self, f, args, options, values, y)
 
     def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
@@ -342,12 +345,17 @@ class SelectionRule(Kind):
         xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
         return unbroadcast(xbar, space.shape)
 
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, (args[0], None, None)
+
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (True, False, False)
 
 
 def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast."""
+    if type(xbar) is np.ndarray and xbar.shape == shape:
+        return xbar
     if type(xbar) is Masked:
         # An entry is alive where one of those that it was broadcast to is.
         counts = unbroadcast(np.asarray(xbar.alive, float), shape)

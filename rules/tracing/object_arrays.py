@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
-from ..containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
+from ..containers import (
+    DEEP,
+    LEAVES,
+    Within,
+    are_settings,
+    children,
+    fold,
+    refuse_cycle,
+    unless_same,
+)
 from ..signatures import name_of
 from .asked import of_scipy
 from .funnel import array_of
@@ -26,7 +35,7 @@ def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         cls = type(x)
         if (x.dtype is OBJECT) if cls is np.ndarray else cls not in LEAVES and _may_need_healing(x):
             return healed((args, kwargs))
-    if kwargs and _may_need_healing(kwargs):
+    if kwargs and not are_settings(kwargs.values()) and _may_need_healing(kwargs):
         return healed((args, kwargs))
     return args, kwargs
 
@@ -106,7 +115,10 @@ def _may_need_healing(x: Any) -> bool:
                 continue
             if cls is dict:
                 part = part.values()
-            elif cls is not tuple and cls is not list:
+            elif cls is tuple:
+                if are_settings(part):
+                    continue
+            elif cls is not list:
                 return True
             outer.append(values)
             if len(outer) == DEEP:

@@ -20,6 +20,7 @@ from ... import (
     pair_rule,
     rrule,
     selection_rule,
+    shape_of,
     sum_tangents,
     thunk,
     unbroadcast,
@@ -100,7 +101,7 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
 def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
     y, even, chosen = clipped(clip, a, *both)
-    shapes = [np.shape(x) for x in (a, *both)]
+    shapes = [() if x is None else shape_of(x) for x in (a, *both)]
     projections = [ProjectTo(x) for x in (a, *bounds)]
 
     def clip_pullback(ybar):

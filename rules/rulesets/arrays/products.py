@@ -35,7 +35,11 @@ def conj(x):
 
 
 def adjoint(a):
-    return conj(np.swapaxes(a, -1, -2))
+    return conj(a.swapaxes(-1, -2))
+
+
+def rank_of(x):
+    return len(shape_of(x))
 
 
 # Vectors have formulas of their own: to make matrices of them takes longer than a small product.
@@ -43,17 +47,17 @@ def adjoint(a):
 
 def matmul_left(ybar, a, b):
     """Shapes: (..., m, n), (..., m, k), (..., k, n); a vector lacks m or n, and ``ybar`` too."""
-    if np.ndim(b) == 1:
-        return ybar * conj(b) if np.ndim(a) == 1 else ybar[..., None] * conj(b)
-    if np.ndim(a) == 1:
+    if rank_of(b) == 1:
+        return ybar * conj(b) if rank_of(a) == 1 else ybar[..., None] * conj(b)
+    if rank_of(a) == 1:
         return (conj(b) @ ybar[..., None])[..., 0]
     return ybar @ adjoint(b)
 
 
 def matmul_right(ybar, a, b):
-    if np.ndim(a) == 1:
-        return conj(a) * ybar if np.ndim(b) == 1 else conj(a)[:, None] * ybar[..., None, :]
-    if np.ndim(b) == 1:
+    if rank_of(a) == 1:
+        return conj(a) * ybar if rank_of(b) == 1 else conj(a)[:, None] * ybar[..., None, :]
+    if rank_of(b) == 1:
         return (adjoint(a) @ ybar[..., None])[..., 0]
     return adjoint(a) @ ybar
 
@@ -247,19 +251,19 @@ for _tensordot in (np.tensordot, np.linalg.tensordot):
 
 
 def dot_left(ybar, a, b):
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
+    if rank_of(a) == 0 or rank_of(b) == 0:
         return ybar * conj(b)
-    if np.ndim(a) <= 2 and np.ndim(b) <= 2:
+    if rank_of(a) <= 2 and rank_of(b) <= 2:
         return matmul_left(ybar, a, b)
-    return tensordot_left(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
+    return tensordot_left(ybar, a, b, (-1, max(rank_of(b) - 2, 0)))
 
 
 def dot_right(ybar, a, b):
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
+    if rank_of(a) == 0 or rank_of(b) == 0:
         return ybar * conj(a)
-    if np.ndim(a) <= 2 and np.ndim(b) <= 2:
+    if rank_of(a) <= 2 and rank_of(b) <= 2:
         return matmul_right(ybar, a, b)
-    return tensordot_right(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
+    return tensordot_right(ybar, a, b, (-1, max(rank_of(b) - 2, 0)))
 
 
 def dot_block(a, b):

@@ -80,8 +80,7 @@ class ActiveParts(Active):
 
     def is_sensitive(self, entries: Any) -> bool:
         if self.flat:
-            parents = [active.parent for active in self.parts if active is not None]
-            return any([is_sensitive(entries[parent]) for parent in parents])
+            return any(is_sensitive(entries[x.parent]) for x in self.parts if x is not None)
 
         def look(active: Active | None) -> Any:
             if active is None or active.parts is None:
@@ -99,7 +98,7 @@ class ActiveParts(Active):
                     active.receive(tape, part, cotangents, f, i)
             return
 
-        def look(active: Active | None, xbar: Any, counts: Any) -> Any:
+        def look(active: Any, xbar: Any, counts: Any) -> Any:
             if active is None:
                 return None
             if active.parts is None:

@@ -60,9 +60,7 @@ class KindNode:
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         kind = self.kind
-        if type(ybar) in _PLAIN and not (
-            self.leaves_out and (self.sensitive or kind.f is getitem)
-        ):
+        if type(ybar) in _PLAIN and not (self.leaves_out and (self.sensitive or kind.f is getitem)):
             for i, active in self.active:
                 xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
                 active.receive(tape, xbar, cotangents, kind.f, i)

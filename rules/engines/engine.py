@@ -12,7 +12,7 @@ from ..table.kinds import Kind
 from ..table.methods import OPTED_OUT
 from ..table.tables import RuleTable, traced_options
 from ..tracing.funnel import array_of, body, getitem
-from ..tracing.level import Level, Traced, innermost, next_level, strip, value
+from ..tracing.level import Level, Traced, innermost, next_level, strip_all, value
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import (
     OBJECT,
@@ -135,7 +135,8 @@ class Engine(Level):
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         self.check_live()
         given = args
-        args, kwargs = healed_call(args, kwargs)
+        settings = not kwargs or are_settings(kwargs.values())
+        args, kwargs = healed_call(args, kwargs, settings)
         if args is not given:
             if args[0] is not given[0] and is_writer(f):
                 raise MutationError(
@@ -148,8 +149,7 @@ class Engine(Level):
             y = level.call(f, args, kwargs)
             mark_views_of_healed(y, args, given)
             return y
-        options = kwargs.values()
-        traced = bool(kwargs) and not are_settings(options) and innermost(options) is not None
+        traced = not settings and innermost(kwargs.values()) is not None
         if traced:
             args, kwargs = positional(f, args, kwargs)
         try:
@@ -167,7 +167,7 @@ class Engine(Level):
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is self:
             return self.call_with_traced_option(f, args, kwargs)
-        values = tuple([strip(x, self) for x in args])
+        values = strip_all(args, self)
         y = self.apply_rule(rule, f, args, kwargs, values)
         refuse_objects(f, y)
         mark_views(y, args)

@@ -77,7 +77,7 @@ class LinearRule(Kind):
             if y is not NotImplemented:
                 return y
         value = strip(x, level)
-        y = f(value, **options)
+        y = self.evaluate(f, (value,), options)
         if type(y) is np.float64:
             return level.apply_kind(self, f, args, options, (value,), y)
         refuse_objects(f, y)

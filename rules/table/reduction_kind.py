@@ -130,7 +130,7 @@ class ReductionRule(Kind):
 
     def choice(self, f: Any, x: Any, kwargs: dict) -> tuple["Choice", Any]:
         """Return what was chosen, and the value."""
-        y = f(x, **kwargs)
+        y = self.evaluate(f, (x,), kwargs)
         axis = kwargs.get("axis", self.axis)
         even = self.weights_at(value(x), value(y), axis, kwargs)
         again = None if x is value(x) else self.again(self, even, x, axis, kwargs)

@@ -29,13 +29,13 @@ from .level import Traced, innermost, value
 OBJECT = np.dtype(object)
 
 
-def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """Heal the arguments of a call."""
+def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tuple, dict]:
+    """Heal the arguments of a call, of which the ``kwargs`` are mere ``settings`` or not."""
     for x in args:
         cls = type(x)
         if (x.dtype is OBJECT) if cls is np.ndarray else cls not in LEAVES and _may_need_healing(x):
             return healed((args, kwargs))
-    if kwargs and not are_settings(kwargs.values()) and _may_need_healing(kwargs):
+    if not settings and _may_need_healing(kwargs):
         return healed((args, kwargs))
     return args, kwargs
 
@@ -102,6 +102,10 @@ def _healed(x: Any) -> Any:
 
 def _may_need_healing(x: Any) -> bool:
     # Every call asks, and nearly always it is no: so it is found without building anything.
+    if type(x) is np.ndarray:
+        return x.dtype is OBJECT
+    if type(x) in LEAVES:
+        return False
     outer: list = []
     values = iter((x,))
     while True:

@@ -59,8 +59,10 @@ def choose(a, choices, mode="raise"):
 def bounds_of(bounds, a_min, a_max, min, max):
     """Return the lower and the upper bound from the three ways to give them."""
     low, high = (*bounds, None, None)[:2]
-    low = next((bound for bound in (low, a_min, min) if bound is not None), None)
-    high = next((bound for bound in (high, a_max, max) if bound is not None), None)
+    if low is None:
+        low = min if a_min is None else a_min
+    if high is None:
+        high = max if a_max is None else a_max
     return as_array(low), as_array(high)
 
 

@@ -30,6 +30,8 @@ from .subscripts import einsum_pattern
 
 def conj(x):
     """Conjugate what is complex; NumPy would copy what is real."""
+    if type(x) is np.ndarray and x.dtype.kind == "f":
+        return x
     dtype = dtype_of(x)
     return x if dtype is not None and dtype.kind != "c" else np.conj(x)
 
@@ -47,17 +49,17 @@ def rank_of(x):
 
 def matmul_left(ybar, a, b):
     """Shapes: (..., m, n), (..., m, k), (..., k, n); a vector lacks m or n, and ``ybar`` too."""
-    if rank_of(b) == 1:
-        return ybar * conj(b) if rank_of(a) == 1 else ybar[..., None] * conj(b)
-    if rank_of(a) == 1:
+    if b.ndim == 1:
+        return ybar * conj(b) if a.ndim == 1 else ybar[..., None] * conj(b)
+    if a.ndim == 1:
         return (conj(b) @ ybar[..., None])[..., 0]
     return ybar @ adjoint(b)
 
 
 def matmul_right(ybar, a, b):
-    if rank_of(a) == 1:
-        return conj(a) * ybar if rank_of(b) == 1 else conj(a)[:, None] * ybar[..., None, :]
-    if rank_of(b) == 1:
+    if a.ndim == 1:
+        return conj(a) * ybar if b.ndim == 1 else conj(a)[:, None] * ybar[..., None, :]
+    if b.ndim == 1:
         return (adjoint(a) @ ybar[..., None])[..., 0]
     return adjoint(a) @ ybar
 

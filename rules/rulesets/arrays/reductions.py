@@ -54,7 +54,8 @@ linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",)
 def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
     ybar = restore(ybar, axis, keepdims, space.ndim)
     number = space.size if axis is None and where is True else count(space.shape, axis, where)
-    ybar = ybar / number if where is True and number else ybar / or_one(number) * np.where(number, 1, np.nan)
+    none = where is not True or not number  # or perhaps none
+    ybar = ybar / or_one(number) * np.where(number, 1, np.nan) if none else ybar / number
     return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
 
 

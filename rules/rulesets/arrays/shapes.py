@@ -40,7 +40,7 @@ def as_it_lies(x, order="C", **options):
 
 
 def reshape_transpose(ybar, space, shape, order="C", copy=None):
-    return ybar.reshape(space.shape, order=order)
+    return np.reshape(ybar, space.shape, order=order)
 
 
 def ravel_transpose(ybar, space, order="C"):

@@ -6,7 +6,6 @@ to its share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument `
 does with a call, and the answers to ``frule`` and ``rrule``, are methods made of these two.
 """
 
-import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -39,46 +38,10 @@ from ..tangents.structural import (
 )
 from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
+from .at_once import at_once
 from .pullback import fit_tangent
 from .structural_zeros import Masked, zeroed
 from .sums import sum_over
-
-
-def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
-    """Return ``np.stack(parts, axis)``; of numbers an array is made at once."""
-    first = type(axis) is int and axis == 0 and not options
-    if parts and first and _FLOATS.issuperset(map(type, parts)):
-        return np.array(parts)
-    return np.stack(parts, axis, **options)
-
-
-_FLOATS = frozenset({float, np.float64})
-
-
-def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", **options: Any) -> Any:
-    return np.reshape(x, shape, order, **options) if options else x.reshape(shape, order=order)
-
-
-def _reduced(ufunc: Any) -> tuple[type, Callable]:
-    return np.ndarray, functools.partial(ufunc.reduce, axis=None)
-
-
-# What these functions do in the end with an argument of a type, after asking what they were given.
-AT_ONCE: dict[Any, tuple[type, Callable]] = {
-    np.sum: _reduced(np.add),
-    np.prod: _reduced(np.multiply),
-    np.max: _reduced(np.maximum),
-    np.amax: _reduced(np.maximum),
-    np.min: _reduced(np.minimum),
-    np.amin: _reduced(np.minimum),
-    np.mean: (np.ndarray, np.ndarray.mean),
-    np.cumsum: (np.ndarray, np.ndarray.cumsum),
-    np.reshape: (np.ndarray, _reshaped),
-    np.stack: (list, _stacked),
-}
-
-
-_NOTHING = None, None
 
 
 class Kind:
@@ -106,7 +69,7 @@ class Kind:
         self.keywords = keywords
         self.line = line
         self.names: list[str] | None = None
-        self.at_once: tuple = AT_ONCE.get(f, _NOTHING) if type(f) is type(np.sum) else _NOTHING
+        self.at_once = at_once(f)
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call: positional arguments after the first ``count`` become options."""
@@ -120,8 +83,8 @@ class Kind:
 
     def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Return the value, with the derivative that it has at the levels further out."""
-        for_type, at_once = self.at_once
-        return (at_once if args and type(args[0]) is for_type else f)(*args, **kwargs)
+        for_type, quick = self.at_once
+        return (quick if args and type(args[0]) is for_type else f)(*args, **kwargs)
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         """Return the share of ``ydot`` that comes from the tangent ``xdot`` of argument ``i``."""

@@ -37,7 +37,7 @@ def conj(x):
 
 
 def adjoint(a):
-    return conj(a.swapaxes(-1, -2))
+    return conj(a.swapaxes(-1, -2) if type(a) is np.ndarray else np.swapaxes(a, -1, -2))
 
 
 def rank_of(x):

@@ -10,7 +10,13 @@ from chainrules.rules.table.at_once import AT_ONCE
 
 M = np.random.default_rng(3).normal(size=(3, 70))
 DTYPES = (float, np.float32, np.float16, complex, int, bool)
-OPTIONS: tuple[dict, ...] = ({}, {"axis": 0}, {"axis": -1}, {"axis": 1, "keepdims": True}, {"where": M > 0})
+OPTIONS: tuple[dict, ...] = (
+    {},
+    {"axis": 0},
+    {"axis": -1},
+    {"axis": 1, "keepdims": True},
+    {"where": M > 0},
+)
 
 
 def assert_same(expected, found):

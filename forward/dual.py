@@ -87,7 +87,12 @@ class ForwardLevel(Engine):
 
     def dual(self, x: Any, xdot: Any) -> Any:
         """Return ``x`` with the tangent ``xdot``, which fits it."""
-        traced: Any = DualArray() if is_array(x) else Dual()
+        traced: Any
+        if is_array(x):
+            traced = DualArray()
+            traced.base_and_path = None
+        else:
+            traced = Dual()
         traced.value = x
         traced.level = self
         traced.tangent = xdot

@@ -8,37 +8,29 @@ from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children,
 from ..rules.containers import LEAVES, Within, fold, is_flat
 from ..rules.table.pullback import check_shape
 from ..rules.table.structural_zeros import Masked, masked
+from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
+
+_PLAIN = frozenset({np.ndarray, np.float64})
 
 
 class Active:
     """An argument, or a part of one, that depends on the tape: where its cotangent goes.
 
-    ``parent`` is an entry's index and ``space`` the argument's tangent space; for a container
-    ``parts`` holds one of these per part, or None for parts that do not depend on the tape, and
-    a container that is such a part has no ``space``: nobody asks for it.
+    ``parent`` is an entry's index and ``space`` the argument's tangent space.
     """
 
-    __slots__ = ("parent", "parts", "shell", "space")
+    __slots__ = ("parent", "space")
+    parts: Any = None
 
-    def __init__(self, parent: int, space: Any, shell: Any = None, parts: Any = None) -> None:
+    def __init__(self, parent: int, space: Any) -> None:
         self.parent = parent
         self.space = space
-        self.shell = shell
-        self.parts = parts
 
     def is_sensitive(self, entries: Any) -> bool:
         """Say whether structural zeros matter to it, or to one of its parts."""
-        if self.parts is None:
-            return is_sensitive(entries[self.parent])
-
-        def look(active: Active | None) -> Any:
-            if active is None or active.parts is None:
-                return active is not None and is_sensitive(entries[active.parent])
-            return Within(zip(active.parts), any)
-
-        return fold(look, self)
+        return is_sensitive(entries[self.parent])
 
     def receive(
         self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
@@ -47,12 +39,13 @@ class Active:
 
         ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
         """
-        if self.parts is not None:
-            self._receive_parts(tape, xbar, cotangents, f, i, counts)
-            return
-        xbar = _untraced(xbar, tape)
+        if type(xbar) not in _PLAIN:
+            xbar = _untraced(xbar, tape)
         if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
+            return
+        if type(xbar) is Masked and not is_sensitive(tape.recorded[self.parent]):
+            self.receive(tape, xbar.value, cotangents, f, i)  # nobody asks what is a zero
             return
         if type(xbar) is InplaceableThunk and counts is None:
             cotangents.add_in_place(self.parent, xbar, self.space)
@@ -69,10 +62,43 @@ class Active:
         xbar = check_shape(_untraced(xbar, tape), self.space, f, i)
         cotangents.add(self.parent, xbar if alive is None else masked(xbar, alive))
 
-    def _receive_parts(
-        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any
+
+class ActiveParts(Active):
+    """A container that depends on the tape: ``parts`` has one ``Active`` per part.
+
+    It is None for parts that do not depend on the tape. A container that is itself such a part has
+    no ``space``: nobody asks for it. In one that is ``flat`` no part is a container.
+    """
+
+    __slots__ = ("flat", "parts", "shell")
+
+    def __init__(self, space: Any, shell: Any, parts: list, flat: bool = False) -> None:
+        super().__init__(-1, space)
+        self.shell = shell
+        self.parts = parts
+        self.flat = flat
+
+    def is_sensitive(self, entries: Any) -> bool:
+        if self.flat:
+            return any(is_sensitive(entries[x.parent]) for x in self.parts if x is not None)
+
+        def look(active: Active | None) -> Any:
+            if active is None or active.parts is None:
+                return active is not None and is_sensitive(entries[active.parent])
+            return Within(zip(active.parts), any)
+
+        return fold(look, self)
+
+    def receive(
+        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
     ) -> None:
-        def look(active: Active | None, xbar: Any, counts: Any) -> Any:
+        if self.flat and counts is None and type(xbar) is list and len(xbar) == len(self.parts):
+            for active, part in zip(self.parts, xbar, strict=True):
+                if active is not None:
+                    active.receive(tape, part, cotangents, f, i)
+            return
+
+        def look(active: Any, xbar: Any, counts: Any) -> Any:
             if active is None:
                 return None
             if active.parts is None:
@@ -105,17 +131,28 @@ def is_sensitive(entry: Any) -> bool:
     return entry[0].sensitive if len(entry) == 1 else len(entry) > 1 and len(entry) != 6
 
 
+def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
+    """Say whether structural zeros matter to one of the arguments of a call."""
+    for _, argument in active:
+        if argument.parts is None:
+            if is_sensitive(entries[argument.parent]):
+                return True
+        elif argument.is_sensitive(entries):
+            return True
+    return False
+
+
 def find_active(tape: Any, x: Any) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
 
     def of_leaf(x: Any) -> Active | None:
         if not isinstance(x, Traced) or x.level is not tape:
             return None
-        return Active(x.index, ProjectTo(x.value))  # type: ignore[attr-defined]
+        return Active(x.index, space_of(x.value))  # type: ignore[attr-defined]
 
     if is_flat(x):
         found = list(map(of_leaf, x))
-        return Active(-1, ProjectTo(x), type(x)([None] * len(found)), found) if any(found) else None
+        return flat_parts(x, found) if any(found) else None
 
     def look(x: Any) -> Any:
         if isinstance(x, Traced):
@@ -127,7 +164,7 @@ def find_active(tape: Any, x: Any) -> Active | None:
         def build(found: list) -> Active | None:
             if not any(found):
                 return None
-            return Active(-1, None, parts.rebuild([None] * len(found)), found)
+            return ActiveParts(None, parts.rebuild([None] * len(found)), found)
 
         return Within(zip(parts.values), build)
 
@@ -137,13 +174,24 @@ def find_active(tape: Any, x: Any) -> Active | None:
     return active
 
 
+def flat_parts(x: Any, found: list) -> ActiveParts:
+    """Return where the cotangents of the parts of a list or tuple go, as ``found`` of each."""
+    cls, count = type(x), len(x)
+    spaces = [
+        ProjectTo(part) if active is None else active.space
+        for part, active in zip(x, found, strict=True)
+    ]
+    space = ProjectContainer(cls, range(count), cls, spaces)
+    return ActiveParts(space, space.shell, found, flat=True)
+
+
 def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
     """Return the positions of the arguments that depend on ``tape``, and where each is."""
     active = []
     for i, x in enumerate(args):
         if isinstance(x, Traced):
             if x.level is tape:
-                active.append((i, Active(x.index, ProjectTo(x.value))))  # type: ignore[attr-defined]
+                active.append((i, Active(x.index, space_of(x.value))))  # type: ignore[attr-defined]
         elif type(x) not in LEAVES:
             where = find_active(tape, x)
             if where is not None:

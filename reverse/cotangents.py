@@ -52,7 +52,11 @@ class Cotangents:
         """
         bars = self.bars
         present = bars[index]
-        if type(xbar) is not _array:
+        if type(xbar) is _array:
+            if present is None:
+                bars[index] = xbar
+                return
+        else:
             # Not isinstance: of a traced value that would ask for the class of its number.
             if issubclass(type(xbar), Thunk):
                 xbar = unthunk(xbar)

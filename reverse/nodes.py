@@ -23,18 +23,20 @@ from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import Pullback
 from ..rules.table.structural_zeros import Masked, do_zeros_pass, is_told_of_masks, unmask
-from ..rules.tangents.project import ProjectArray, ProjectNumber, structural
+from ..rules.tangents.project import ProjectArray, ProjectNumber, float64_arrays, structural
 from ..rules.tracing.operands import is_basic
-from .active import Active, is_sensitive
+from .active import Active, are_sensitive, is_sensitive
 from .cotangents import Cotangents
 from .entries import append
 from .pieces import Pieces
+
+_PLAIN = frozenset({ndarray, float64})
 
 
 class KindNode:
     """A call answered by a rule kind."""
 
-    __slots__ = ("active", "args", "kind", "kwargs", "sensitive", "template", "y")
+    __slots__ = ("active", "args", "kind", "kwargs", "leaves_out", "sensitive", "template", "y")
     takes_pieces = False
 
     def __init__(
@@ -44,20 +46,25 @@ class KindNode:
         args: tuple,
         kwargs: dict,
         active: list[tuple[int, Active]],
-        entries: Any = None,
+        entries: Any,
     ) -> None:
         self.kind = kind
         self.kwargs = kwargs
         self.active = active
         self.template: Template | None = None
         self.y, self.args = kind.kept(active, y, args)
-        sensitive = kind.multiplies
-        if kind.adds and not sensitive and entries is not None:
-            sensitive = are_sensitive(active, entries)
-        self.sensitive = sensitive
+        self.sensitive = kind.multiplies or (kind.adds and are_sensitive(active, entries))
+        self.leaves_out = kind.drops or (
+            bool(kwargs) and kind.adds and kwargs.get("where", True) is not True
+        )
 
     def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
         kind = self.kind
+        if type(ybar) in _PLAIN and not (self.leaves_out and (self.sensitive or kind.f is getitem)):
+            for i, active in self.active:
+                xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
+                active.receive(tape, xbar, cotangents, kind.f, i)
+            return
         flags = None
         if self.template is not None:
             bars = ybar
@@ -70,7 +77,7 @@ class KindNode:
             return
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-            if not kind.adds or not active.is_sensitive(tape.recorded):
+            if not (kind.adds and self.sensitive and active.is_sensitive(tape.recorded)):
                 active.receive(tape, xbar, cotangents, kind.f, i)
                 continue
             if kind.drops and flags is None and type(xbar) is InplaceableThunk:
@@ -80,19 +87,11 @@ class KindNode:
                 cotangents.add_in_place(active.parent, xbar, active.space, marks)
                 continue
             counts = None
-            if flags is not None or kind.drops or self.kwargs.get("where", True) is not True:
+            if flags is not None or self.leaves_out:
                 if flags is None:
                     flags = np.ones(shape_of(ybar))
                 counts = kind.counts(i, flags, self.args, self.kwargs, real_space(active.space))
             active.receive(tape, xbar, cotangents, kind.f, i, counts)
-
-
-def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
-    """Say whether structural zeros matter to one of the arguments of a call."""
-    for _, argument in active:  # noqa: SIM110 - a generator takes longer
-        if argument.is_sensitive(entries):
-            return True
-    return False
 
 
 def real_space(space: Any) -> Any:
@@ -134,8 +133,10 @@ def pull_item(tape: Any, entry: Any, ybar: Any, cotangents: Cotangents) -> None:
             present[index] += ybar
             return
     # The first read makes the array that the others are added into.
-    kind, active = rrule.kinds[getitem], [(0, Active(parent, ProjectArray(shape, FLOAT64)))]
-    KindNode(kind, None, (None,), {"index": index}, active).pull(tape, ybar, cotangents)
+    kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
+    KindNode(kind, None, (None,), {"index": index}, active, tape.recorded).pull(
+        tape, ybar, cotangents
+    )
 
 
 class RuleNode:

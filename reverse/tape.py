@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import ProjectTo, Traced, TracedArray, TracedNumber, getitem, rrule, strip
+from ..rules import Traced, TracedArray, TracedNumber, getitem, rrule, strip
 from ..rules.engines.engine import Engine
 from ..rules.shapes import shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
+from ..rules.tangents.project import space_of
 from ..rules.tracing.captured import Watch
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
-from ..rules.tracing.operands import is_array, is_basic
+from ..rules.tracing.operands import is_array, is_array_of_indices, is_basic
 from ..rules.tracing.views import (
     Memory,
     Path,
@@ -70,10 +71,19 @@ class Tape(Engine):
 
     def wrap(self, x: Any, entry: Entry) -> Any:
         """Append ``entry`` and return the traced ``x`` that it makes."""
-        traced: Any = TapeArray() if is_array(x) else TapeNumber()
+        traced: Any
+        if type(x) is _array or is_array(x):
+            traced = TapeArray()
+            traced.base_and_path = None
+        else:
+            traced = TapeNumber()
         traced.value = x
         traced.level = self
-        traced.index = append(self.entries, entry)
+        entries = self.entries
+        traced.index = index = len(entries)
+        entries.append(entry)
+        if entries[index] is not entry:
+            traced.index = index_of(entry, entries, index)
         return traced
 
     def close(self) -> None:
@@ -168,6 +178,7 @@ class Tape(Engine):
             if y.dtype is not FLOAT64:
                 entry = fitted_entry(entry, y.dtype, y.shape, [a])
             traced = TapeArray()
+            traced.base_and_path = None
             traced.value = y
             traced.level = self
             traced.index = append(self.entries, entry)
@@ -241,6 +252,7 @@ class Tape(Engine):
                 entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
                 entry = fitted_entry(entry, dtype, shape, [x] * a_active + [z] * b_active)
             traced = TapeArray()
+            traced.base_and_path = None
         if entry is None:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
         entries = self.entries
@@ -284,22 +296,25 @@ class Tape(Engine):
         return (a.index, of_a, kept) if a_active else (b.index, of_b, kept)
 
     def getitem(self, x: Any, index: Any) -> Any:
-        """Record ``x[index]``; integers and slices, common in loops, have a short way."""
+        """Record ``x[index]``; plain indices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
-        if is_basic(index) and kind is not None:
+        basic = is_basic(index)
+        if kind is not None and (basic or is_array_of_indices(index)):
             draft = is_draft(x)
             held = x.memory.draft[0] if draft else x.value
             y = held[index]
-            if draft and is_array(y):
+            if draft and basic and is_array(y):
                 return views_of_draft(x, getitem, {"index": index})
             class_y = y.__class__
-            if class_y is _float64:
+            if class_y is _float64 and basic:
                 return self.wrap(y, (x.index, index, shape_of(held), None, None, None))
             if class_y is _array and y.dtype.kind in "fc":
-                options, active = {"index": index}, [(0, Active(x.index, ProjectTo(held)))]
-                view = self.wrap(y, (KindNode(kind, None, (None,), options, active, self.entries),))
-                register_view(view, x, getitem, options)
-                return view
+                options = {"index": index if basic else self.watch.hold(index)}
+                active = [(0, Active(x.index, space_of(held)))]
+                read = self.wrap(y, (KindNode(kind, None, (None,), options, active, self.entries),))
+                if basic:
+                    register_view(read, x, getitem, options)
+                return read
         return self.call(getitem, (x, index), {})
 
     # ---- everything else ----
@@ -314,16 +329,18 @@ class Tape(Engine):
         active = find_all_active(self, args)
         if not active:
             return y
-        if len(active) < len(values):
-            values = self._held(values, args)
         if kwargs:
             kwargs = self.watch.hold_all(kwargs)
-        return wrap_output(self, y, KindNode(kind, y, values, kwargs, active, self.entries), args)
+        node = KindNode(kind, y, values, kwargs, active, self.entries)
+        if len(active) < len(args):
+            node.args = self._held(node.args, args)
+        return wrap_output(self, y, node, args)
 
     def _held(self, values: tuple, args: tuple) -> tuple:
-        """Hold the plain arrays that were given beside traced values."""
+        """Hold the plain arrays that were given beside traced values, where they are kept."""
         hold = self.watch.hold_beside
-        return tuple([hold(v, x) for v, x in zip(values, args, strict=True)])
+        pairs = zip(values, args, strict=True)
+        return tuple([v if v is None else hold(v, x) for v, x in pairs])
 
     def apply_rule(
         self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple

@@ -29,35 +29,25 @@ class Children(NamedTuple):
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
-    float,
-    int,
-    complex,
-    bool,
-    str,
-    bytes,
-    type(None),
-    type,
-    slice,
-    type(...),
-    range,
-    np.ndarray,
-    np.float64,
-    np.float32,
-    np.int64,
-    np.complex128,
-    np.complex64,
-    np.int32,
-    np.bool_,
-    np.dtype,
-    *map(type, map(np.dtype, np.typecodes["All"])),
-    np.ufunc,
-    type(np.sum),
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MethodType,
-    types.ModuleType,
-    types.GeneratorType,
-}
+    float, int, complex, bool, str, bytes, type(None), type, slice, type(...), range,
+    np.ndarray, np.float64, np.float32, np.int64, np.complex128, np.complex64, np.int32, np.bool_,
+    np.dtype, *map(type, map(np.dtype, np.typecodes["All"])),
+    np.ufunc, type(np.sum), types.FunctionType, types.BuiltinFunctionType, types.MethodType,
+    types.ModuleType, types.GeneratorType,
+}  # fmt: skip
+
+
+# What nothing can be traced in, and nobody can change: most options of a call are made of these.
+_SETTINGS = frozenset(LEAVES - {np.ndarray})
+
+
+def are_settings(xs: Iterable) -> bool:
+    """Say whether all are numbers, names, slices, or tuples of these: nothing to be looked into."""
+    for x in xs:
+        cls = type(x)
+        if cls not in _SETTINGS and not (cls is tuple and _SETTINGS.issuperset(map(type, x))):
+            return False
+    return True
 
 
 def is_flat(x: Any) -> bool:

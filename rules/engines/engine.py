@@ -6,14 +6,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...config import LostDerivativeError, MutationError, RuleConfig, user_line
+from ..containers import are_settings
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
 from ..table.methods import OPTED_OUT
 from ..table.tables import RuleTable, traced_options
 from ..tracing.funnel import array_of, body, getitem
-from ..tracing.level import Level, Traced, innermost, next_level, strip, value
+from ..tracing.level import Level, Traced, innermost, next_level, strip_all, value
 from ..tracing.no_rule import missing_rule, runs_in_python
-from ..tracing.object_arrays import as_numbers, healed, healed_call, is_object_array, refuse_objects
+from ..tracing.object_arrays import (
+    OBJECT,
+    as_numbers,
+    healed,
+    healed_call,
+    is_object_array,
+    refuse_objects,
+)
 from ..tracing.operands import is_operand
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import is_writer
@@ -127,7 +135,8 @@ class Engine(Level):
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         self.check_live()
         given = args
-        args, kwargs = healed_call(args, kwargs)
+        settings = not kwargs or are_settings(kwargs.values())
+        args, kwargs = healed_call(args, kwargs, settings)
         if args is not given:
             if args[0] is not given[0] and is_writer(f):
                 raise MutationError(
@@ -140,10 +149,15 @@ class Engine(Level):
             y = level.call(f, args, kwargs)
             mark_views_of_healed(y, args, given)
             return y
-        traced = bool(kwargs) and innermost(kwargs.values()) is not None
+        traced = not settings and innermost(kwargs.values()) is not None
         if traced:
             args, kwargs = positional(f, args, kwargs)
-        rule = self.table.find(self.config, f, args)
+        try:
+            rule = self.table.kinds.get(f)  # as nearly always
+        except TypeError:  # not hashable
+            rule = None
+        if rule is None:
+            rule = self.table.find(self.config, f, args)
         if isinstance(rule, Kind):
             return rule.answer(self, f, args, kwargs, traced)
         if rule is None or rule is OPTED_OUT:
@@ -153,7 +167,7 @@ class Engine(Level):
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is self:
             return self.call_with_traced_option(f, args, kwargs)
-        values = tuple([strip(x, self) for x in args])
+        values = strip_all(args, self)
         y = self.apply_rule(rule, f, args, kwargs, values)
         refuse_objects(f, y)
         mark_views(y, args)
@@ -162,14 +176,16 @@ class Engine(Level):
     def call_operator(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
         other = b if self.carries(a) else a
-        plain = type(other) is np.ndarray
-        if not plain and not is_operand(other):
+        ours = self.carries(other) or (type(other) is np.ndarray and other.dtype is not OBJECT)
+        if not ours and not is_operand(other):
             return NotImplemented
         kind = self.table.kinds.get(ufunc)
         if kind is not None and kind.constant:
             return operation(value(a), value(b))
-        level = self if plain else innermost((a, b))
-        return level.call(ufunc, (a, b), {})
+        if ours and kind is not None:
+            self.check_live()
+            return kind.answer(self, ufunc, (a, b), {}, False)
+        return innermost((a, b)).call(ufunc, (a, b), {})
 
     def call_with_traced_option(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Answer a call with options that depend on an input: by another function, or not."""

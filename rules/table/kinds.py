@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...config import RuleError
+from ..containers import are_settings
 from ..shapes import dtype_of, shape_of
 from ..signatures import (
     POSITIONAL,
@@ -35,8 +36,9 @@ from ..tangents.structural import (
     sum_tangents,
     unthunk,
 )
-from ..tracing.level import Traced, innermost, strip
+from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
+from .at_once import at_once
 from .pullback import fit_tangent
 from .structural_zeros import Masked, zeroed
 from .sums import sum_over
@@ -45,7 +47,7 @@ from .sums import sum_over
 class Kind:
     """Base class. ``count`` is how many leading arguments the kind differentiates."""
 
-    __slots__ = ("count", "f", "keywords", "line", "names")
+    __slots__ = ("at_once", "count", "f", "keywords", "line", "names")
     label = "rule"
     linear = False  # in each argument that it differentiates, so that it runs on tangents
     constant = False  # no derivative at all
@@ -67,6 +69,7 @@ class Kind:
         self.keywords = keywords
         self.line = line
         self.names: list[str] | None = None
+        self.at_once = at_once(f)
 
     def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call: positional arguments after the first ``count`` become options."""
@@ -80,7 +83,8 @@ class Kind:
 
     def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Return the value, with the derivative that it has at the levels further out."""
-        return f(*args, **kwargs)
+        for_type, quick = self.at_once
+        return (quick if args and type(args[0]) is for_type else f)(*args, **kwargs)
 
     def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
         """Return the share of ``ydot`` that comes from the tangent ``xdot`` of argument ``i``."""
@@ -107,16 +111,23 @@ class Kind:
 
         ``followed`` says whether some may be among the ``kwargs``.
         """
+        given = len(args)
         args, options = self.bind(f, args, kwargs)
-        if options and (followed or options is not kwargs) and innermost(options.values()) is level:
+        if (
+            options
+            and (followed or len(args) < given)
+            and not are_settings(options.values())
+            and innermost(options.values()) is level
+        ):
             return level.call_with_traced_option(f, args, options)
         return self.apply(level, f, args, options)
 
     def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
         """Evaluate a call that was bound, none of whose options is followed, and have it kept."""
-        values = tuple([strip(x, level) for x in args])
+        values = strip_all(args, level)
         y = self.evaluate(f, values, options)
-        refuse_objects(f, y)
+        if type(y) is np.ndarray:
+            refuse_objects(f, y)
         return level.apply_kind(self, f, args, options, values, y)
 
     def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
@@ -342,12 +353,17 @@ class SelectionRule(Kind):
         xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
         return unbroadcast(xbar, space.shape)
 
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, (args[0], None, None)
+
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (True, False, False)
 
 
 def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast."""
+    if type(xbar) is np.ndarray and xbar.shape == shape:
+        return xbar
     if type(xbar) is Masked:
         # An entry is alive where one of those that it was broadcast to is.
         counts = unbroadcast(np.asarray(xbar.alive, float), shape)

@@ -77,7 +77,9 @@ class LinearRule(Kind):
             if y is not NotImplemented:
                 return y
         value = strip(x, level)
-        y = f(value, **options)
+        y = self.evaluate(f, (value,), options)
+        if type(y) is np.float64:
+            return level.apply_kind(self, f, args, options, (value,), y)
         refuse_objects(f, y)
         if y is value:
             return x  # NumPy gave the very same array back
@@ -85,7 +87,7 @@ class LinearRule(Kind):
         if type(y) is np.ndarray and type(value) is np.ndarray:
             if y.base is not None and shares_memory(y, value):
                 register_view(traced, x, f, options)
-        elif type(y) is not np.float64:
+        else:
             tie_views(traced, x, f, options)
         return traced
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError
+from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.project import ProjectTo
 from ..tangents.structural import NO_TANGENT
@@ -99,7 +100,10 @@ class ReductionRule(Kind):
 
     def weights_at(self, x: Any, y: Any, axis: Any, kwargs: dict) -> Any:
         """Return the weights of the entries of ``x``."""
-        y = restore(y, axis, kwargs.get("keepdims", False), np.ndim(x))
+        if axis is not None:
+            y = restore(y, axis, kwargs.get("keepdims", False), len(shape_of(x)))
+        if not kwargs:
+            return self.weights(self.f, x, y, axis)
         asked = {name: option for name, option in kwargs.items() if name in self.asked}
         return self.weights(self.f, x, y, axis, **asked)
 
@@ -114,16 +118,19 @@ class ReductionRule(Kind):
         (x,) = args
         axis = kwargs.get("axis", self.axis)
         weights = self.weights_at(x, y, axis, kwargs)
-        if np.iscomplexobj(weights):  # of what is real np.conj makes a copy
+        dtype = dtype_of(weights)
+        if dtype is not None and dtype.kind == "c":  # of what is real np.conj makes a copy
             weights = np.conj(weights)
-        ybar = restore(ybar, axis, kwargs.get("keepdims", False), space.ndim)
-        return space(select(kwargs.get("where", True), weights * ybar))
+        if axis is not None:
+            ybar = restore(ybar, axis, kwargs.get("keepdims", False), space.ndim)
+        xbar = select(kwargs.get("where", True), weights * ybar)
+        return xbar if space.holds(xbar) else space(xbar)
 
     # ---- where entries are chosen: a kind for this point answers ----
 
     def choice(self, f: Any, x: Any, kwargs: dict) -> tuple["Choice", Any]:
         """Return what was chosen, and the value."""
-        y = f(x, **kwargs)
+        y = self.evaluate(f, (x,), kwargs)
         axis = kwargs.get("axis", self.axis)
         even = self.weights_at(value(x), value(y), axis, kwargs)
         again = None if x is value(x) else self.again(self, even, x, axis, kwargs)
@@ -196,7 +203,10 @@ class Choice(Kind):
         xbar = shared(ybar, *self.even)
         if self.again is not None:
             xbar = self.again.through(shared(ybar, *self.again.shares), xbar)
-        return Masked(space(xbar), self.even[0])
+        return Masked(xbar if space.holds(xbar) else space(xbar), self.even[0])
+
+    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+        return None, (None,)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (False,)

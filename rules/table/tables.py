@@ -83,10 +83,15 @@ class RuleTable:
 
     def find(self, config: Any, f: Any, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
-        kind = self.kind_of(f)
-        if kind is not None:
-            return kind
-        methods = self.methods_of(f)
+        try:
+            methods = self.methods.get(f)
+        except TypeError:  # not hashable
+            methods = None
+        if methods is None or not methods.alternatives:
+            kind = self.kind_of(f)
+            if kind is not None:
+                return kind
+            methods = self.methods_of(f)
         if methods is None:
             if hasattr(f, "__shows__"):
                 return self.find(config, f.__shows__, args)

@@ -112,7 +112,7 @@ class ProjectTo:
         if not cls.registered:  # at once, since most are numbers and arrays
             kind = x.__class__
             if kind is _array and x.dtype is FLOAT64:
-                return ProjectArray(x.shape, FLOAT64)
+                return _ARRAYS.get(x.shape) or float64_arrays(x.shape)
             if kind in _SPACES:
                 return _SPACES[kind]
             if is_flat(x):
@@ -189,19 +189,13 @@ class ProjectNumber(Projector):
 
 
 class ProjectArray(Projector):
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "ndim", "shape", "size")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.shape = shape
         self.dtype = dtype
-
-    @property
-    def ndim(self) -> int:  # type: ignore[override]
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
+        self.ndim = len(shape)
+        self.size = math.prod(shape)
 
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != self.shape:
@@ -226,6 +220,27 @@ _SPACES: dict[type, Projector] = {
     int: ProjectNumber(FLOAT64),
     np.float64: ProjectNumber(FLOAT64),
 }
+
+
+# The spaces of float64 arrays by shape, the same few in every run of a program.
+_ARRAYS: dict[tuple[int, ...], ProjectArray] = {}
+
+
+def float64_arrays(shape: tuple[int, ...]) -> ProjectArray:
+    """Return the space of float64 arrays of ``shape``, made once."""
+    space = _ARRAYS.get(shape)
+    if space is None:
+        if len(_ARRAYS) >= 1024:
+            _ARRAYS.clear()
+        space = _ARRAYS[shape] = ProjectArray(shape, FLOAT64)
+    return space
+
+
+def space_of(x: Any) -> Projector:
+    """Return ``ProjectTo(x)``, for most arrays at once."""
+    if type(x) is _array and x.dtype is FLOAT64 and not ProjectTo.registered:
+        return _ARRAYS.get(x.shape) or float64_arrays(x.shape)
+    return ProjectTo(x)
 
 
 class ProjectNothing(Projector):

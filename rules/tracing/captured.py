@@ -12,14 +12,13 @@ import numpy as np
 
 from ...config import MutationError, user_line
 from ...config.thresholds import COPIED_AT_ONCE, DIGESTED
-from ..containers import LEAVES, Within, children, fold, is_flat, iterate_leaves
+from ..containers import LEAVES, Within, are_settings, children, fold, is_flat, iterate_leaves
 from .array import TracedArray
 from .level import Traced
 from .refusals import describe
 from .views import copied, snapshot
 
 WORDS = 1021, 1019  # primes, so that rows or entries that changed places are noticed
-_NUMBERS = frozenset({int, float, slice, type(None)})  # what shapes, axes and indices hold
 
 
 class Watch:
@@ -38,8 +37,10 @@ class Watch:
             return self._hold_array(x)
         if cls in LEAVES:
             return snapshot(x) if issubclass(cls, TracedArray) else x
-        if cls is tuple and _NUMBERS.issuperset(map(type, x)):
+        if cls is tuple and are_settings(x):
             return x
+        if cls is list and are_settings(x):
+            return x.copy()
         return fold(self._hold, x)
 
     def _hold(self, x: Any) -> Any:
@@ -80,6 +81,8 @@ class Watch:
 
     def hold_all(self, options: dict) -> dict:
         """Hold every array among keyword options."""
+        if are_settings(options.values()):
+            return options
         return {name: self.hold(x) for name, x in options.items()}
 
     def check(self) -> None:

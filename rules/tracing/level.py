@@ -15,6 +15,7 @@ from ..containers import (
     DEEP,
     LEAVES,
     Within,
+    are_settings,
     children,
     fold,
     is_flat,
@@ -118,7 +119,10 @@ def innermost(args: Any) -> Any:
             kind = type(x)
             if kind in LEAVES:
                 continue
-            if kind is not tuple and kind is not list:
+            if kind is tuple:
+                if are_settings(x):
+                    continue
+            elif kind is not list:
                 parts = children(x)
                 if parts is None:
                     continue
@@ -149,7 +153,7 @@ def value(x: Any) -> Any:
         while isinstance(x, Traced):
             x = x.value
         return x
-    return map_leaves(value, x) if is_traced(x) else x
+    return x if type(x) in LEAVES or not is_traced(x) else map_leaves(value, x)
 
 
 def type_under(x: Any) -> type:
@@ -160,6 +164,13 @@ def type_under(x: Any) -> type:
         except AttributeError:
             x = x.peek()  # it is being written to
     return type(x)
+
+
+def strip_all(args: tuple, level: Level) -> tuple:
+    """Take the traced values of ``level`` off each argument."""
+    return tuple(
+        [x.value if isinstance(x, Traced) and x.level is level else strip(x, level) for x in args]
+    )
 
 
 def strip(x: Any, level: Level) -> Any:

@@ -156,7 +156,7 @@ class TracedNumber(Traced):
             kwargs = dict(kwargs)
             out = kwargs.pop("out")
             return write_out(f, f(*args, **kwargs), out)
-        level = innermost((*args, *kwargs.values()))
+        level = innermost((*args, *kwargs.values()) if kwargs else args)
         if level is not None:
             return level.call(f, args, kwargs)
         given = args, kwargs

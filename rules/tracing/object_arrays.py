@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
-from ..containers import DEEP, LEAVES, Within, children, fold, refuse_cycle, unless_same
+from ..containers import (
+    DEEP,
+    LEAVES,
+    Within,
+    are_settings,
+    children,
+    fold,
+    refuse_cycle,
+    unless_same,
+)
 from ..signatures import name_of
 from .asked import of_scipy
 from .funnel import array_of
@@ -21,13 +30,13 @@ from .level import Traced, innermost, value
 OBJECT = np.dtype(object)
 
 
-def healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """Heal the arguments of a call."""
+def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tuple, dict]:
+    """Heal the arguments of a call, of which the ``kwargs`` are mere ``settings`` or not."""
     for x in args:
         cls = type(x)
         if (x.dtype is OBJECT) if cls is np.ndarray else cls not in LEAVES and _may_need_healing(x):
             return healed((args, kwargs))
-    if kwargs and _may_need_healing(kwargs):
+    if not settings and _may_need_healing(kwargs):
         return healed((args, kwargs))
     return args, kwargs
 
@@ -94,6 +103,10 @@ def _healed(x: Any) -> Any:
 
 def _may_need_healing(x: Any) -> bool:
     # Every call asks, and nearly always it is no: so it is found without building anything.
+    if type(x) is np.ndarray:
+        return x.dtype is OBJECT
+    if type(x) in LEAVES:
+        return False
     outer: list = []
     values = iter((x,))
     while True:
@@ -107,7 +120,10 @@ def _may_need_healing(x: Any) -> bool:
                 continue
             if cls is dict:
                 part = part.values()
-            elif cls is not tuple and cls is not list:
+            elif cls is tuple:
+                if are_settings(part):
+                    continue
+            elif cls is not list:
                 return True
             outer.append(values)
             if len(outer) == DEEP:

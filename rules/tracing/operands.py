@@ -9,6 +9,7 @@ from .level import Traced
 
 _NUMBERS = (float, int, complex, np.generic)
 _BASIC = frozenset({int, np.int64, np.int32, np.intp, slice, type(None), type(...)})
+_INTEGERS = frozenset({int, np.int64})
 _OPERANDS = (Traced, *_NUMBERS, np.ndarray, list, tuple)
 
 
@@ -25,6 +26,13 @@ def is_basic(index: Any) -> bool:
     if type(index) is tuple:
         return _BASIC.issuperset(map(type, index))
     return type(index) in _BASIC
+
+
+def is_array_of_indices(index: Any) -> bool:
+    """Say whether an index is one array of integers or booleans, or a list of integers."""
+    if type(index) is np.ndarray:
+        return index.dtype.kind in "iub"
+    return type(index) is list and _INTEGERS.issuperset(map(type, index))
 
 
 def is_array(x: Any) -> bool:

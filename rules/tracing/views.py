@@ -54,8 +54,7 @@ class Memory:
 def root_of(x: Any) -> tuple[Any, Path]:
     """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
     try:
-        # By the slot itself: most arrays have it empty, and need not ask their ``__getattr__``.
-        return type(x).base_and_path.__get__(x)
+        return x.base_and_path or (x, ())  # None is found faster than an empty slot
     except AttributeError:
         return x, ()
 

@@ -87,7 +87,9 @@ def mark_views(y: Any, args: tuple) -> None:
             if _is_array(part):
                 mark_views(part, args)
         return
-    memory = bare(y) if y.writable else None
+    if not y.writable:
+        return  # a number
+    memory = bare(y)
     if type(memory) is not np.ndarray or memory.base is None:
         shared = [x for x in args if _is_array(x) and bare(x) is memory]
     else:

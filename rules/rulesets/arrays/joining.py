@@ -42,7 +42,7 @@ def cut(ybar, space, axis, seen_as=None):
     parts = getattr(space, "parts", None)
     shapes = [space.shape[1:]] * space.shape[0] if parts is None else [x.shape for x in parts]
     lengths = [(seen_as(shape) if seen_as else shape)[axis] for shape in shapes]
-    slices = slices_along(axis % np.ndim(ybar), itertools.accumulate(lengths))
+    slices = slices_along(axis % len(shape_of(ybar)), itertools.accumulate(lengths))
     if type(ybar) is np.ndarray:
         xbars = [ybar[index].reshape(shape) for index, shape in zip(slices, shapes)]
     else:

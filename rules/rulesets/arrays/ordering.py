@@ -20,6 +20,7 @@ from ... import (
     pair_rule,
     rrule,
     selection_rule,
+    shape_of,
     sum_tangents,
     thunk,
     unbroadcast,
@@ -58,8 +59,10 @@ def choose(a, choices, mode="raise"):
 def bounds_of(bounds, a_min, a_max, min, max):
     """Return the lower and the upper bound from the three ways to give them."""
     low, high = (*bounds, None, None)[:2]
-    low = next((bound for bound in (low, a_min, min) if bound is not None), None)
-    high = next((bound for bound in (high, a_max, max) if bound is not None), None)
+    if low is None:
+        low = min if a_min is None else a_min
+    if high is None:
+        high = max if a_max is None else a_max
     return as_array(low), as_array(high)
 
 
@@ -100,7 +103,7 @@ def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max
 def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
     both = bounds_of(bounds, a_min, a_max, min, max)
     y, even, chosen = clipped(clip, a, *both)
-    shapes = [np.shape(x) for x in (a, *both)]
+    shapes = [() if x is None else shape_of(x) for x in (a, *both)]
     projections = [ProjectTo(x) for x in (a, *bounds)]
 
     def clip_pullback(ybar):

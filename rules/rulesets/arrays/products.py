@@ -30,12 +30,18 @@ from .subscripts import einsum_pattern
 
 def conj(x):
     """Conjugate what is complex; NumPy would copy what is real."""
+    if type(x) is np.ndarray and x.dtype.kind == "f":
+        return x
     dtype = dtype_of(x)
     return x if dtype is not None and dtype.kind != "c" else np.conj(x)
 
 
 def adjoint(a):
-    return conj(np.swapaxes(a, -1, -2))
+    return conj(a.swapaxes(-1, -2) if type(a) is np.ndarray else np.swapaxes(a, -1, -2))
+
+
+def rank_of(x):
+    return len(shape_of(x))
 
 
 # Vectors have formulas of their own: to make matrices of them takes longer than a small product.
@@ -43,17 +49,17 @@ def adjoint(a):
 
 def matmul_left(ybar, a, b):
     """Shapes: (..., m, n), (..., m, k), (..., k, n); a vector lacks m or n, and ``ybar`` too."""
-    if np.ndim(b) == 1:
-        return ybar * conj(b) if np.ndim(a) == 1 else ybar[..., None] * conj(b)
-    if np.ndim(a) == 1:
+    if b.ndim == 1:
+        return ybar * conj(b) if a.ndim == 1 else ybar[..., None] * conj(b)
+    if a.ndim == 1:
         return (conj(b) @ ybar[..., None])[..., 0]
     return ybar @ adjoint(b)
 
 
 def matmul_right(ybar, a, b):
-    if np.ndim(a) == 1:
-        return conj(a) * ybar if np.ndim(b) == 1 else conj(a)[:, None] * ybar[..., None, :]
-    if np.ndim(b) == 1:
+    if a.ndim == 1:
+        return conj(a) * ybar if b.ndim == 1 else conj(a)[:, None] * ybar[..., None, :]
+    if b.ndim == 1:
         return (adjoint(a) @ ybar[..., None])[..., 0]
     return adjoint(a) @ ybar
 
@@ -247,19 +253,19 @@ for _tensordot in (np.tensordot, np.linalg.tensordot):
 
 
 def dot_left(ybar, a, b):
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
+    if rank_of(a) == 0 or rank_of(b) == 0:
         return ybar * conj(b)
-    if np.ndim(a) <= 2 and np.ndim(b) <= 2:
+    if rank_of(a) <= 2 and rank_of(b) <= 2:
         return matmul_left(ybar, a, b)
-    return tensordot_left(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
+    return tensordot_left(ybar, a, b, (-1, max(rank_of(b) - 2, 0)))
 
 
 def dot_right(ybar, a, b):
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
+    if rank_of(a) == 0 or rank_of(b) == 0:
         return ybar * conj(a)
-    if np.ndim(a) <= 2 and np.ndim(b) <= 2:
+    if rank_of(a) <= 2 and rank_of(b) <= 2:
         return matmul_right(ybar, a, b)
-    return tensordot_right(ybar, a, b, (-1, max(np.ndim(b) - 2, 0)))
+    return tensordot_right(ybar, a, b, (-1, max(rank_of(b) - 2, 0)))
 
 
 def dot_block(a, b):

@@ -20,6 +20,7 @@ from ... import (
     refuse_integers,
     restore,
     select,
+    shape_of,
     spread_to,
     value,
 )
@@ -32,8 +33,10 @@ from .ties import chooses, in_order
 
 
 def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0, where=True):
-    ybar = spread_to(restore(ybar, axis, keepdims, space.ndim), space.shape)
-    return select(where, ybar)
+    if axis is not None:
+        ybar = restore(ybar, axis, keepdims, space.ndim)
+    ybar = spread_to(ybar, space.shape)
+    return ybar if where is True else select(where, ybar)
 
 
 def sum_pattern(x, axis=None, dtype=None, out=None, keepdims=False, **options):
@@ -50,8 +53,9 @@ linear_rule(np.sum, sum_transpose, adapt=refuse_integers, constants=("initial",)
 
 def mean_transpose(ybar, space, axis=None, dtype=None, keepdims=False, where=True):
     ybar = restore(ybar, axis, keepdims, space.ndim)
-    number = count(space.shape, axis, where)
-    ybar = ybar / number if np.all(number) else ybar / or_one(number) * np.where(number, 1, np.nan)
+    number = space.size if axis is None and where is True else count(space.shape, axis, where)
+    none = where is not True or not number  # or perhaps none
+    ybar = ybar / or_one(number) * np.where(number, 1, np.nan) if none else ybar / number
     return sum_transpose(ybar, space, axis, dtype, keepdims=True, where=where)
 
 
@@ -123,10 +127,13 @@ def deviation(var, x, axis, ddof, where, mean):
     if var in (np.nanvar, np.nanstd):
         where = where & ~np.isnan(x)
     if mean is None:
-        mean = np.mean(x, axis=axis, keepdims=True, where=where)
+        options = {} if where is True else {"where": where}
+        mean = np.mean(x, axis=axis, keepdims=True, **options)
     c = select(where, x - mean)
-    n = count(np.shape(x), axis, where) - ddof
-    return where, c, np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
+    n = count(shape_of(x), axis, where) - ddof
+    if type(n) is not int or n <= 0:
+        n = np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
+    return where, c, n
 
 
 @reduction_rule(np.var, np.nanvar)
@@ -168,9 +175,9 @@ def winners(extreme, x, y, axis, where=True, initial=None):
 
 def has_one_each(attained, y, where, initial):
     """Whether each result has one winner: by their number, as each has one at least."""
-    if where is not True or initial is not None or np.count_nonzero(attained) != np.size(y):
+    if where is not True or initial is not None or np.count_nonzero(attained) != y.size:
         return False
-    return not np.any(np.isnan(y))
+    return not np.isnan(y).any()
 
 
 @composed(np.ptp)

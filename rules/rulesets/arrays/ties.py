@@ -161,7 +161,7 @@ def shared_again(t, even, chosen, *xs):
 
 def has_branch(number, *xs):
     """Say whether a derivative is differentiated again where a ``number`` of ``xs`` are equal."""
-    return is_traced(xs) and bool(np.any(np.greater(number, 1)))
+    return any(map(is_traced, xs)) and bool(np.any(np.greater(number, 1)))
 
 
 # ---- what a reduction chooses ----

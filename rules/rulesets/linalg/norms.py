@@ -98,9 +98,9 @@ def matrix_norm_along(x, ord, axis, keepdims):
 
 @composed(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False):
-    rank = np.ndim(x)
     if axis is None and ord is None:
-        return euclidean(x, None, keepdims)
+        return euclidean(x, keepdims=True) if keepdims else euclidean(x)
+    rank = np.ndim(x)
     axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
     axes = tuple(k % rank for k in axes)
     if len(axes) == 1:

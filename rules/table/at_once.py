@@ -1,0 +1,50 @@
+"""What some functions of NumPy do in the end, after asking what they were given.
+
+``np.sum(x)`` of a plain array is ``np.add.reduce(x, axis=None)``, and takes twice as long. Where
+the type of the argument is known, the end is called at once: the same computation, to the bit.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
+    """Return ``np.stack(parts, axis)``; of numbers an array is made at once."""
+    first = type(axis) is int and axis == 0 and not options
+    if parts and first and _FLOATS.issuperset(map(type, parts)):
+        return np.array(parts)
+    return np.stack(parts, axis, **options)
+
+
+_FLOATS = frozenset({float, np.float64})
+
+
+def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", **options: Any) -> Any:
+    return np.reshape(x, shape, order, **options) if options else x.reshape(shape, order=order)
+
+
+def _reduced(ufunc: Any) -> tuple[type, Callable]:
+    return np.ndarray, functools.partial(ufunc.reduce, axis=None)
+
+
+# What these functions do in the end with an argument of a type, after asking what they were given.
+AT_ONCE: dict[Any, tuple[type, Callable]] = {
+    np.sum: _reduced(np.add),
+    np.prod: _reduced(np.multiply),
+    np.max: _reduced(np.maximum),
+    np.amax: _reduced(np.maximum),
+    np.min: _reduced(np.minimum),
+    np.amin: _reduced(np.minimum),
+    np.mean: (np.ndarray, np.ndarray.mean),
+    np.cumsum: (np.ndarray, np.ndarray.cumsum),
+    np.reshape: (np.ndarray, _reshaped),
+    np.stack: (list, _stacked),
+}
+
+
+def at_once(f: Any) -> tuple[type | None, Any]:
+    """Return the type of the first argument for which ``f`` has a quicker way, and that."""
+    return AT_ONCE.get(f, (None, None)) if type(f) is type(np.sum) else (None, None)

@@ -1,0 +1,58 @@
+"""The quick ends of NumPy's functions, beside the functions: the same to the last bit."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.rules.table.at_once import AT_ONCE
+
+M = np.random.default_rng(3).normal(size=(3, 70))
+DTYPES = (float, np.float32, np.float16, complex, int, bool)
+OPTIONS: tuple[dict, ...] = (
+    {},
+    {"axis": 0},
+    {"axis": -1},
+    {"axis": 1, "keepdims": True},
+    {"where": M > 0},
+)
+
+
+def assert_same(expected, found):
+    assert type(expected) is type(found)
+    assert (expected.dtype, expected.shape) == (found.dtype, found.shape)
+    np.testing.assert_array_equal(expected, found)
+
+
+@pytest.mark.parametrize("f", [np.sum, np.prod, np.mean, np.max, np.amax, np.min, np.amin])
+def test_reductions(f):
+    for dtype, options in itertools.product(DTYPES, OPTIONS):
+        if "where" in options and f not in (np.sum, np.prod, np.mean):
+            options = {**options, "initial": 0}
+        x = M.astype(dtype)
+        assert_same(f(x, **options), AT_ONCE[f][1](x, **options))
+
+
+def test_others():
+    for dtype in DTYPES:
+        x = M.astype(dtype)
+        assert_same(np.cumsum(x), AT_ONCE[np.cumsum][1](x))
+        assert_same(np.cumsum(x, axis=1), AT_ONCE[np.cumsum][1](x, axis=1))
+        for options in ({}, {"order": "F"}, {"copy": True}):
+            assert_same(np.reshape(x, (7, -1), **options),
+                        AT_ONCE[np.reshape][1](x, shape=(7, -1), **options))  # fmt: skip
+    for parts in ([1.0, np.float64(2)], [1, 2.0], [np.float32(1), np.float32(2)], [M, M]):
+        assert_same(np.stack(parts), AT_ONCE[np.stack][1](parts))
+    with pytest.raises(ValueError, match="at least one"):
+        AT_ONCE[np.stack][1]([])
+
+
+def test_a_list_of_indices_that_changes_later_is_kept_as_it_was():
+    def f(x):
+        places = [0, 2, 2]
+        y = x[places]
+        places[:] = [1, 1, 1]
+        return np.sum(y)
+
+    np.testing.assert_array_equal([1.0, 0.0, 2.0], cr.grad(f)(np.ones(3)))

@@ -276,3 +276,46 @@ def holds(problem):
 @given(problems())
 def test_random_problems(problem):
     holds(problem)
+
+
+# ---- bounds and constraints ---------------------------------------------------------------------
+
+
+def constrained(p, o, rng):
+    """A convex problem in a box, perhaps with curved constraints, all of which move with p."""
+    n, m = rng.integers(2, 5), rng.integers(0, 3)
+    root = rng.normal(size=(n, n))
+    matrix = root @ root.T / n + 0.5 * np.eye(n)
+    pull = rng.normal(size=n) * 3 + rng.normal(size=n) * p[0]
+    rows, room, moves = rng.normal(size=(m, n)), rng.uniform(0.2, 1, m), rng.normal(size=m) * 0.3
+    lower, upper = -rng.uniform(0.1, 1, n), rng.uniform(0.1, 1, n)
+    constraints = []
+    if m:
+        inside = lambda x: room + moves * p[1] - rows @ x - 0.1 * np.sum(x * x)  # noqa: E731
+        constraints.append({"type": "ineq", "fun": inside})
+    if rng.random() < 0.3:
+        surface = lambda x, p: np.sum(x) - 0.1 * p[0] - 0.05 * np.sum(x**3)  # noqa: E731
+        constraints.append({"type": "eq", "fun": surface, "args": (p,)})
+    return o.minimize(
+        lambda x: x @ matrix @ x / 2 + np.sum(np.cosh(0.5 * x)) + pull @ x, np.zeros(n),
+        bounds=[(a, b + 0.1 * p[1]) for a, b in zip(lower, upper, strict=True)],
+        constraints=constraints, method="SLSQP", tol=1e-13, options={"maxiter": 500},
+    ).x  # fmt: skip
+
+
+@settings(
+    max_examples=20, derandomize=True, database=None, deadline=None,
+    suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+)  # fmt: skip
+@given(st.integers(0, 10**6))
+def test_random_constraints(seed):
+    def solve(p, o):
+        return constrained(p, o, np.random.default_rng(seed))
+
+    step, p = 1e-3, np.zeros(2)
+    expected = np.stack(
+        [(solve(step * u, own) - solve(-step * u, own)) / (2 * step) for u in np.eye(2)], axis=-1
+    )
+    backward, forward = (mode(lambda p: solve(p, optimize))(p) for mode in (cr.jacrev, cr.jacfwd))
+    np.testing.assert_allclose(backward, expected, atol=2e-3)
+    np.testing.assert_allclose(forward, backward, atol=1e-9)

@@ -92,6 +92,7 @@ def implicit(residual: Callable) -> Callable[[Callable], Callable]:
         @functools.wraps(solver)
         def solved(*args: Any, **options: Any) -> Any:
             _refuse_traced(solver, options)
+            args = settled(args)
             x = plain(solver(*plain(args), **options))
             return solution(residual, x, args, config_of(args))
 
@@ -132,7 +133,7 @@ def difference(step: Callable) -> Callable:
 
 
 def _refuse_traced(solver: Any, options: dict) -> None:
-    traced = [name for name, x in options.items() if is_traced(x)]
+    traced = [name for name, x in options.items() if is_traced(settled(x))]
     if traced:
         raise LostDerivativeError(
             f"{name_of(solver)} has no derivative in its option {traced[0]!r}, in {user_line()}: "
@@ -169,7 +170,7 @@ class Watched:
         y = self.f(*args, **kwargs)
         if type(y) in (float, np.float64):
             return y
-        self.config = self.config or config_of(settled(y))
+        self.config = self.config or config_of(y)
         return plain(y)
 
     def __getattr__(self, name: str) -> Any:
@@ -180,7 +181,7 @@ class Watched:
 
 def config_of(x: Any) -> Any:
     """Return the config of the innermost engine that follows ``x``; None where nothing does."""
-    level = innermost((x,))
+    level = innermost((settled(x),))
     return getattr(level, "config", None)
 
 

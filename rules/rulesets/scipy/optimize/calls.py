@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
-from ...functions.implicit import Watched, config_of, plain
+from ...functions.implicit import Watched, config_of, plain, settled
 
 # Parameters that are functions of the user's, besides the one that is solved for.
 DERIVATIVES = {"fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient"}
@@ -48,6 +48,7 @@ def follows(own: Callable, body: Callable) -> Callable:
     def followed(*args: Any, **kwargs: Any) -> Any:
         if len(args) > len(names):
             return own(*args, **kwargs)  # it says so
+        args, kwargs = settled((args, kwargs))
         return body(Call(own, names, args, kwargs))
 
     return followed

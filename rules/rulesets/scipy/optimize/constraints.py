@@ -1,6 +1,6 @@
 """Bounds and constraints, as SciPy takes them in many forms, with traced numbers in them."""
 
-# ruff: noqa: N803 - SciPy's names of its arguments
+# ruff: noqa: N803, N806 - SciPy's names of its arguments
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from .... import array_of, is_traced
-from ...functions.implicit import Watched, config_of, plain
+from ...functions.implicit import Watched, config_of, plain, settled
 from .stationary import Constraint
 
 
@@ -17,6 +17,7 @@ class Bounds(optimize.Bounds):
     """``scipy.optimize.Bounds``, which may be traced."""
 
     def __init__(self, lb: Any = -np.inf, ub: Any = np.inf, keep_feasible: Any = False) -> None:
+        lb, ub = settled((lb, ub))
         super().__init__(plain(lb), plain(ub), keep_feasible)
         for name, bound in (("lb", lb), ("ub", ub)):
             if is_traced(bound):
@@ -33,6 +34,7 @@ class LinearConstraint(optimize.LinearConstraint):
         ub: Any = np.inf,
         keep_feasible: Any = False,
     ) -> None:
+        A, lb, ub = settled((A, lb, ub))
         super().__init__(plain(A), plain(lb), plain(ub), keep_feasible)
         if is_traced(A):
             self.A = np.atleast_2d(array_of(A))

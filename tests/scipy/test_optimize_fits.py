@@ -225,6 +225,11 @@ def test_a_covariance_that_is_not_known():
     assert not np.any(covariance)
 
 
+def test_a_loss_of_curve_fit_is_refused():
+    with pytest.raises(cr.MissingRuleError, match="write least_squares"):
+        cr.jacrev(lambda y: optimize.curve_fit(model, T, y, method="trf", loss="cauchy")[0])(Y)
+
+
 def test_too_many_parameters():
     with pytest.raises(cr.SingularJacobianError, match="singular"):
         cr.jacrev(lambda y: optimize.curve_fit(lambda x, a, b: (a + b) * x, T, y)[0])(Y)

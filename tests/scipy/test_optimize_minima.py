@@ -307,6 +307,11 @@ def test_constraints_of_the_older_names():
             lambda x: line(x, a), [0.0, 0.0], f_ieqcons=lambda x: np.ones(1) - x[0] - x[1],
             iprint=0, acc=1e-12, full_output=True,
         )[0],
+        lambda a: optimize.fmin_slsqp(
+            line, [0.0, 0.0], f_eqcons=lambda x, a: cr.array([x[0] + x[1] - 1 + 0 * a[0]]),
+            fprime="ad", fprime_eqcons=lambda x, a: np.ones((1, 2)) + 0 * a, args=(a,),
+            iprint=0, acc=1e-12,
+        ),
         lambda a: optimize.fmin_cobyla(line, [0.0, 0.0], [lambda x, a: 1 - x[0] - x[1]], (a,)),
         lambda a: optimize.fmin_cobyla(
             lambda x: line(x, a), [0.0, 0.0], lambda x: 1 - x[0] - x[1], consargs=()
@@ -472,6 +477,18 @@ def test_global_optimisers(name):
     assert cr.grad(lambda a: solve(a).x[0])(3.0) == pytest.approx(ydot)
     expected = cr.grad(lambda a: optimize.brent(quartic, (a,), full_output=True)[1])(3.0)
     assert cr.grad(lambda a: solve(a).fun)(3.0) == pytest.approx(expected, abs=1e-3)
+
+
+def test_constraints_of_the_local_minimizer():
+    def solve(a):
+        held = {"type": "ineq", "fun": lambda x: a - x[0]}
+        return optimize.basinhopping(
+            lambda x: quartic(x[0], 9.0), [0.5], niter=1, seed=0,
+            minimizer_kwargs={"method": "SLSQP", "constraints": held},
+        ).x[0]  # fmt: skip
+
+    for mode in (cr.grad, cr.jacfwd):
+        assert float(mode(solve)(2.0)) == pytest.approx(1.0)
 
 
 def test_global_optimisers_at_a_bound():

@@ -8,7 +8,10 @@ from typing import Any, cast
 from ...functions.implicit import Watched, config_of, plain, settled
 
 # Parameters that are functions of the user's, besides the one that is solved for.
-DERIVATIVES = {"fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient"}
+DERIVATIVES = {
+    "fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient",
+    "fprime_eqcons", "fprime_ieqcons",
+}  # fmt: skip
 
 
 class Call(dict):

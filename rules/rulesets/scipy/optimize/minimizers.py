@@ -19,15 +19,17 @@ from .stationary import Constraint, stationary
 def minimize(call: Call) -> Any:
     """``minimize``, and the global optimisers that return a result with ``x`` and ``fun``."""
     name = "fun" if "fun" in call else "func"
-    bounds, conditions = call.get("bounds"), Conditions(call.get("constraints", ()))
+    bounds, minimizer = call.get("bounds"), call.get("minimizer_kwargs") or {}
+    conditions = Conditions(minimizer.get("constraints", call.get("constraints", ())))
     instead: dict = {}
     if bounds is not None:
         instead["bounds"] = plain_bounds(bounds)
     if conditions.read:
         instead["constraints"] = conditions.given
-    minimizer = call.get("minimizer_kwargs") or {}
     if minimizer:
         parts = {part: plain_part(part, x) for part, x in minimizer.items()}
+        if "constraints" in minimizer:
+            parts["constraints"] = instead.pop("constraints", ())
         instead["minimizer_kwargs"] = parts
     inner = minimizer.get("args", ())
     solved = Solved(call, name, (_parts(bounds), minimizer), **instead)
@@ -37,7 +39,6 @@ def minimize(call: Call) -> Any:
     args = solved.args or (inner if isinstance(inner, tuple) else (inner,))
     pair = call.get("jac") is True or minimizer.get("jac") is True
     bounds = minimizer.get("bounds") if bounds is None else bounds
-    conditions = Conditions(minimizer["constraints"]) if "constraints" in minimizer else conditions
     held = bounds_of(bounds) + conditions.read + _whole(call.get("integrality"), solved.answer.x)
     return followed(solved.answer, first_of(solved.f) if pair else solved.f, args, config, held)
 

@@ -151,6 +151,18 @@ def test_the_characteristic_polynomial_where_eigenvalues_meet():
     assert_derivatives(lambda a: signal.freqresp((a, *parts[1:]), [0.3, 2.0]), parts[0])
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_characteristic_polynomial_of_eigenvalues_of_many_sizes(seed):
+    """By whatever way, it is that which their derivatives give where they are apart."""
+    draw = np.random.default_rng(seed)
+    n, spread = int(draw.integers(2, 13)), draw.uniform(0, 3)
+    a = np.diag(-np.exp(spread * draw.normal(size=n))) + 0.1 * draw.normal(size=(n, n))
+    adot = draw.normal(size=(n, n)) * np.max(np.abs(a))
+    b, c, d = np.zeros((n, 1)), np.zeros((1, n)), np.zeros((1, 1))
+    found = cr.jvp(lambda a: signal.ss2tf(a, b, c, d)[1], (a,), (adot,))[1]
+    np.testing.assert_allclose(cr.jvp(np.poly, (a,), (adot,))[1], found, rtol=1e-8)
+
+
 def test_a_leading_coefficient_of_zero_moves_the_finite_roots():
     """Whatever its own root does, which comes from infinity."""
 

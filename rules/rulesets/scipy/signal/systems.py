@@ -103,7 +103,7 @@ def abcd_normalize(A=None, B=None, C=None, D=None):
     )
 
 
-def characteristic(a):
+def by_traces(a):
     """The coefficients of ``det(s - a)``, which are smooth where eigenvalues meet.
 
     With ``m = a m' + c``, where ``m'`` and ``c`` are those of the step before.
@@ -117,6 +117,20 @@ def characteristic(a):
         coefficients.append(-np.trace(moved) / k)
         m = moved + coefficients[-1] * identity
     return np.stack(coefficients)
+
+
+def characteristic(a):
+    """The coefficients of ``det(s - a)``: by traces, unless these are spoilt by rounding.
+
+    They are with many states, or with eigenvalues of many sizes. Then it is made of the
+    eigenvalues, and NaN in its derivative where they meet.
+    """
+    plain = value(a)
+    y = by_traces(a)
+    sizes = np.abs(np.linalg.eigvals(plain)) + 1e-14 * np.linalg.norm(plain)
+    if np.all(np.abs(value(y) - np.poly(plain)) <= 1e-11 * np.poly(-sizes)):
+        return y
+    return np.poly(a)
 
 
 @composed(signal.ss2tf)

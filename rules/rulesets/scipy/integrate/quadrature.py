@@ -9,7 +9,7 @@ from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
 from .... import all_settled, array_of, healed, innermost, is_traced, name_of, value
-from ...functions.captured import taken_out
+from ...functions.closures import taken_out
 from .integral import flat, integral
 
 

@@ -13,7 +13,36 @@ from typing import Any
 
 import numpy as np
 
+from ....config import MutationError
 from ... import Traced, all_settled, children, frule, healed, holds_traced, rrule
+
+NOTES = "notes"  # of a memo: what was put where, in place of traced values
+
+
+def refuse_written(notes: list, name: str, line: str) -> None:
+    """Refuse that a function assigned to what it captures, where a traced value was.
+
+    Attributes of objects that held none, such as counters, are handed on to the user's object.
+
+    Raises
+    ------
+    MutationError
+    """
+    for holder, former, attribute, put in notes:
+        if attribute is None:
+            if holder.cell_contents is put:
+                continue
+        else:
+            for other, now in vars(holder).items():
+                if other not in attribute and vars(former).get(other, NOTES) is not now:
+                    object.__setattr__(former, other, now)
+            if all(vars(holder).get(other) is x for other, x in put.items()):
+                continue
+        raise MutationError(
+            f"a function that scipy.integrate.{name} called in {line} assigned to a variable or an "
+            "attribute that holds a traced value, and nobody would see that.\n"
+            "  let it return what it computes, and assign outside of it"
+        )
 
 
 def taken_out(x: Any) -> tuple[Callable[..., Any], list]:
@@ -26,8 +55,9 @@ def taken_out(x: Any) -> tuple[Callable[..., Any], list]:
     if not leaves:
         return lambda: x, []
 
-    def build(*values: Any) -> Any:
-        memo = dict(zip(leaves, values, strict=True))
+    def build(*values: Any, notes: list | None = None) -> Any:
+        memo: dict = dict(zip(leaves, values, strict=True))
+        memo[NOTES] = [] if notes is None else notes
         return _rebuilt(x, holders, memo)
 
     return build, list(leaves.values())
@@ -134,9 +164,13 @@ def _rebuilt(x: Any, holders: dict, memo: dict) -> Any:
     parts = children(x)
     if parts is None or not isinstance(x, tuple | list | dict):
         y = memo[id(x)] = copy.copy(x)  # before its fields, which may lead back to it
-        names = vars(x) if parts is None else parts.keys
-        for name in list(names):
-            object.__setattr__(y, name, again(getattr(x, name)))
+        put = {}
+        for name in list(vars(x) if parts is None else parts.keys):
+            if id(getattr(x, name)) in holders:
+                put[name] = again(getattr(x, name))
+                object.__setattr__(y, name, put[name])
+        if hasattr(y, "__dict__"):
+            memo[NOTES].append((y, x, put.keys(), put))
         return y
     return parts.rebuild(list(map(again, parts.values)))
 
@@ -156,6 +190,7 @@ def _rebuilt_function(f: types.FunctionType, holders: dict, memo: dict) -> Any:
     for cell, former in zip(cells, f.__closure__ or (), strict=True):
         if cell is not former:
             cell.cell_contents = _rebuilt(former.cell_contents, holders, memo)
+            memo[NOTES].append((cell, former, None, cell.cell_contents))
     return made
 
 

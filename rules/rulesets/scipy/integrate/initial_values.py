@@ -92,10 +92,9 @@ def steps_of(method, log):
 
 def scipys_own(method):
     """Return SciPy's class for the name of a method, or for our stand-in; else what is given."""
-    name = method if isinstance(method, str) else getattr(method, "__name__", None)
-    known = METHODS.get(name)
-    is_known = isinstance(method, str) or (known is not None and known in method.__mro__)
-    return known if known is not None and is_known else method
+    stand_in = getattr(method, "__module__", "").startswith("chainrules.")
+    name = method.__name__ if stand_in else method
+    return METHODS.get(name, method) if isinstance(name, str) else method
 
 
 def has_steps(method):

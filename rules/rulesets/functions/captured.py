@@ -53,7 +53,7 @@ def taken_out(x: Any) -> tuple[Callable[..., Any], list]:
     """
     holders, leaves = _find(x)
     if not leaves:
-        return lambda: x, []
+        return lambda notes=None: x, []
 
     def build(*values: Any, notes: list | None = None) -> Any:
         memo: dict = dict(zip(leaves, values, strict=True))

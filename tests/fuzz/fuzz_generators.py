@@ -47,7 +47,7 @@ QUICK = {
     "sparse": 20,
     "containers": 40,
     "adopted": 40,
-    "integrals": 12,
+    "integrals": 4,
     "quick scripts": 5,
 }
 

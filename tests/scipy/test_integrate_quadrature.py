@@ -379,6 +379,44 @@ def test_a_traced_value_in_a_global():
             transform(loss)(1.0)
 
 
+def test_a_function_that_assigns_to_what_it_captures():
+    def loss(k):
+        largest = 0.0 * k
+
+        def f(t):
+            nonlocal largest
+            largest = max(largest, k * t)
+            return k * t
+
+        return integrate.quad(f, 0, 1)[0] + largest
+
+    for transform in (cr.grad, derivative):
+        with pytest.raises(
+            cr.MutationError, match=r"(?s)quad called in test_integrate_quad.*return"
+        ):
+            transform(loss)(1.0)
+
+
+def test_a_counter_in_an_object():
+    class Model:
+        def __init__(self, k):
+            self.k, self.calls = k, 0
+
+        def rate(self, t):
+            self.calls += 1
+            return self.k * t
+
+    model = None
+
+    def loss(k):
+        nonlocal model
+        model = Model(k)
+        return integrate.quad(model.rate, 0, 1)[0]
+
+    assert cr.grad(loss)(1.0) == pytest.approx(0.5)
+    assert model.calls == 21
+
+
 @pytest.mark.parametrize("transform", [cr.grad, derivative])
 def test_a_divergent_integral_of_the_derivative_warns(transform):
     """Of a logarithm at 0.3: its derivative in the place of the pole is 1 / (k - t)."""

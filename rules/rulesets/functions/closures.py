@@ -2,14 +2,12 @@
 
 A rule sees what it is given. What a closure captures it does not see: such values stay with the
 levels that they belong to, which record everything that is done with them. ``lifted(f)`` is ``f``
-as a functor whose fields are the captured values, so that they are arguments like others;
-``taken_out(x)`` gives these values, and what builds ``x`` anew with others. Both look into
-variables of closures, defaults, partials, bound methods and containers; what they do not find
-(globals, say) stays where it is, and is recorded there.
+as a functor whose fields are the captured values, so that they are arguments like others. It
+looks into variables of closures, defaults, partials, bound methods and containers; what it does
+not find (globals, say) stays where it is, and is recorded there.
 """
 
 import contextlib
-import copy
 import functools
 import types
 from collections.abc import Callable, Iterator
@@ -18,19 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....config import MutationError, user_line
-from ... import (
-    Engine,
-    Traced,
-    all_settled,
-    children,
-    frule,
-    healed,
-    holds_traced,
-    is_primitive,
-    is_traced,
-    name_of,
-    rrule,
-)
+from ... import Engine, Traced, children, frule, is_primitive, is_traced, name_of, rrule
 from ...containers import Children, registered
 
 
@@ -74,33 +60,10 @@ def lifted(f: Any) -> Any:
     # A copy of what leads to them, which does not change when the user's variables do.
     copies = Copies(found, found)
     try:
-        copied = copies.of(f)
+        copy = copies.of(f)
     except TypeError:
         return f  # a container refuses to be copied
-    return Lifted(copied, found, found, {id(made.copy): made.original for made in copies.objects})
-
-
-def taken_out(x: Any) -> tuple[Callable[..., Any], list]:
-    """Return what builds ``x`` anew with other values for the traced ones in it, and these.
-
-    ``x`` is a function, or a container of functions and of anything else. What holds no traced
-    value stays the same object, and is shared: a list that a function adds to, a counter.
-    """
-    found, values = [], []
-    for part in _reached(x):
-        value = part
-        if isinstance(part, Traced):
-            value = all_settled(part)
-        elif holds_traced(part):
-            value = healed(part)
-        if isinstance(value, Traced):  # and no array of an adopted module that is plain as yet
-            found.append(part)
-            values.append(value)
-
-    def build(*values: Any) -> Any:
-        return Copies(found, list(values)).of(x)
-
-    return build if found else lambda: x, values
+    return Lifted(copy, found, found, {id(made.copy): made.original for made in copies.objects})
 
 
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
@@ -128,16 +91,7 @@ def _parts(x: Any) -> tuple:
     if isinstance(x, types.MethodType):
         return x.__func__, x.__self__
     parts = children(x)
-    if parts is not None:
-        return parts.values
-    return tuple(vars(x).values()) if _has_fields(x) else ()
-
-
-def _has_fields(x: Any) -> bool:
-    """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
-    library = type(x).__module__.partition(".")[0]
-    known = library in ("chainrules", "scipy", "numpy") and hasattr(x, "__dict__")
-    return known and not isinstance(x, type | types.ModuleType | Traced)
+    return () if parts is None else parts.values
 
 
 def _reached(f: Any) -> Iterator[Any]:
@@ -251,20 +205,13 @@ class Copies:
         if isinstance(x, types.MethodType):
             return types.MethodType(self.of(x.__func__), self.of(x.__self__))
         parts = children(x)
-        if parts is None:
-            return self._copy_fields(x)
+        assert parts is not None
         if not isinstance(x, tuple | list | dict):
             return self._copy_object(x, parts)
         values = tuple(map(self.of, parts.values))
         copy = parts.rebuild(list(values))
         self.put.append((lambda: _values(copy), values))
         return copy
-
-    def _copy_fields(self, x: Any) -> Any:
-        made = self.made[id(x)] = copy.copy(x)  # before its fields, which may lead back to it
-        for name, part in vars(x).items():
-            object.__setattr__(made, name, self.of(part))
-        return made
 
     def _copy_object(self, x: Any, parts: Children) -> Any:
         """Copy an object as it is now, but for the fields that lead to other values."""
@@ -309,12 +256,12 @@ class Copies:
         """
         if any(not _same(look(), held) for look, held in self.put):
             return False
-        for original, made, fields in self.objects:
-            for name, part in _attributes(made).items():
+        for original, copy, fields in self.objects:
+            for name, part in _attributes(copy).items():
                 if name in fields:
                     if part is not fields[name]:
                         return False
-                elif part is not getattr(original, name, made):
+                elif part is not getattr(original, name, copy):
                     if is_traced(part):
                         return False
                     object.__setattr__(original, name, part)

@@ -16,6 +16,7 @@ from scipy import integrate
 from .....config import user_line
 from .... import all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
+from ...functions.captured import refuse_written
 from ..traced_objects import as_float
 from .events import traced_events
 from .march import Plan, march
@@ -91,10 +92,9 @@ def steps_of(method, log):
 
 def scipys_own(method):
     """Return SciPy's class for the name of a method, or for our stand-in; else what is given."""
-    name = method if isinstance(method, str) else getattr(method, "__name__", None)
-    known = METHODS.get(name)
-    is_known = isinstance(method, str) or (known is not None and known in method.__mro__)
-    return known if known is not None and is_known else method
+    stand_in = getattr(method, "__module__", "").startswith("chainrules.")
+    name = method.__name__ if stand_in else method
+    return METHODS.get(name, method) if isinstance(name, str) else method
 
 
 def has_steps(method):
@@ -167,7 +167,8 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
                                    vectorized, args, **options)  # fmt: skip
     line, log = user_line(), []
     cls = scipys_own(method)
-    known_fun, known_args, known_events, known_jac = build(*value(parameters))
+    notes: list = []
+    known_fun, known_args, known_events, known_jac = build(*value(parameters), notes=notes)
 
     def own_fun(t, y, *args):
         return plain(known_fun(t, y, *args), fun, "solve_ivp", line)
@@ -180,6 +181,7 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         own_fun, value(t_span), value(y0), logged(cls, log) if solved else cls, value(t_eval),
         dense_output, known_events, vectorized, known_args, **constants,
     )  # fmt: skip
+    refuse_written(notes, "solve_ivp", line)
     if not log:
         raise RuntimeError(
             f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
@@ -306,13 +308,15 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
                                 **options)  # fmt: skip
     line = user_line()
     constants = {name: value(x) for name, x in options.items()}
-    known_func, known_args, known_dfun = build(*value(parameters))
+    notes: list = []
+    known_func, known_args, known_dfun = build(*value(parameters), notes=notes)
 
     def own_func(y, t, *args):
         return plain(known_func(y, t, *args), func, "odeint", line)
 
     own, info = integrate.odeint(own_func, value(y0), value(t), known_args, known_dfun, col_deriv,
                                  True, tfirst=tfirst, **constants)  # fmt: skip
+    refuse_written(notes, "odeint", line)
     times, y0 = array_of(t), np.ravel(as_float(y0))
     f = evaluator(build, swapped=not tfirst)
     plain_times = np.asarray(value(times), float)

@@ -9,7 +9,7 @@ from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
 from .... import all_settled, array_of, healed, innermost, is_traced, name_of, value
-from ...functions.closures import taken_out
+from ...functions.captured import refuse_written, taken_out
 from .integral import flat, integral
 
 
@@ -140,7 +140,8 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
                 f"scipy.integrate.quad has no derivative in {name}, in {line}.\n"
                 "  write the weight into the function"
             )
-    known_func, known_args = build(*value(parameters))
+    notes: list = []
+    known_func, known_args = build(*value(parameters), notes=notes)
 
     def own(t, *args):
         return plain(known_func(t, *args), func, "quad", line)
@@ -150,6 +151,7 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         return number(func(t, *args))
 
     result = integrate.quad(own, value(a), value(b), value(known_args), full_output, **constants)
+    refuse_written(notes, "quad", line)
     f.known = result[0]
     constants.pop("complex_func", None)
     y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)
@@ -193,7 +195,8 @@ def quad_vec(f, a, b, *more, args=(), **options):
         return integrate.quad_vec(f, a, b, **options, **own_args)
     line, user_function = user_line(), f
     constants = {name: value(x) for name, x in options.items()}
-    known_f, known_args = build(*value(parameters))
+    notes: list = []
+    known_f, known_args = build(*value(parameters), notes=notes)
 
     def own(t):
         return plain(known_f(t, *known_args), user_function, "quad_vec", line)
@@ -203,6 +206,7 @@ def quad_vec(f, a, b, *more, args=(), **options):
         return as_array(f(t, *args))
 
     result = integrate.quad_vec(own, value(a), value(b), **constants)
+    refuse_written(notes, "quad_vec", line)
     integrand.known = result[0]
     for name in ("full_output", "workers"):
         constants.pop(name, None)

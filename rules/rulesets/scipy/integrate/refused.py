@@ -6,7 +6,7 @@ from scipy import integrate
 
 from .....config import MissingRuleError, user_line
 from .... import innermost, non_differentiable
-from ...functions.closures import taken_out
+from ...functions.captured import taken_out
 from ..traced_objects import refused
 
 ONE_BY_ONE = "no rule yet, for all elements are integrated at once, and end at different levels"

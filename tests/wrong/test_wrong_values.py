@@ -257,3 +257,10 @@ def test_an_array_of_one_number_is_an_array(x):
         for ours in (cr.vjp(f, x)[0], cr.jvp(f, (x,), (x,))[0], cr.linearize(f, x)[0]):
             same(right, ours)
             assert (type(right), right.dtype) == (type(ours), ours.dtype)
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), np.array(0.7)], ids=repr)
+def test_trim_zeros_of_one_number_is_the_number(x):
+    y = cr.vjp(np.trim_zeros, x)[0]
+    assert (type(y), y) == (type(np.trim_zeros(x)), np.trim_zeros(x))
+    assert cr.jvp(lambda x: np.trim_zeros(x) * 2.0, (x,), (x,))[1] == 1.4

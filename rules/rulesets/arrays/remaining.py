@@ -33,7 +33,7 @@ def trim_zeros(filt, trim="fb", axis=None):
         front = "f" in trim or not len(places)
         back = "b" in trim or not len(places)
         index[k] = slice(first if front else None, last + 1 if back else None)
-    return filt[tuple(index)]
+    return filt[tuple(index)] if index else filt
 
 
 # Dates cannot be perturbed, and a file is given the numbers.

@@ -264,3 +264,13 @@ def test_trim_zeros_of_one_number_is_the_number(x):
     y = cr.vjp(np.trim_zeros, x)[0]
     assert (type(y), y) == (type(np.trim_zeros(x)), np.trim_zeros(x))
     assert cr.jvp(lambda x: np.trim_zeros(x) * 2.0, (x,), (x,))[1] == 1.4
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("f", [np.cov, np.corrcoef])
+def test_covariances_of_no_variables(f):
+    x = np.zeros((3, 0))
+    for y in (None, [0, -1]):
+        right = f(x, y, rowvar=False)
+        same(right, cr.vjp(lambda x, y=y: f(x, y, rowvar=False), x)[0])
+        same(right, cr.jvp(lambda x, y=y: f(x, y, rowvar=False), (x,), (x,))[0])

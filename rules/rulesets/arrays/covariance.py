@@ -10,6 +10,8 @@ from ... import composed
 @composed(np.cov)
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     x = in_rows(m, rowvar)
+    if len(x) == 0:
+        return np.zeros((0, 0))  # as NumPy does, whatever y is
     if y is not None:
         x = np.concatenate([x, in_rows(y, rowvar)])
     if dtype is None:

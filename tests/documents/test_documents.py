@@ -151,9 +151,9 @@ def test_reading_every_entry_costs_no_array_each():
     def seconds(n):
         x, times = np.ones(n), []
         for _ in range(10):
-            start = time.perf_counter()
+            start = time.process_time()
             gradient = cr.grad(total)(x)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         np.testing.assert_array_equal(x, gradient)
         return min(times)
 

@@ -106,7 +106,7 @@ class _Seeing(type):
 
 def _class(cls: type) -> Any:
     methods: dict = {name: seeing(name, getattr(cls, name)) for name in SAMPLES}
-    return _Seeing(cls.__name__, (cls,), methods | {"__doc__": cls.__doc__})
+    return _Seeing(cls.__name__, (cls,), methods | {"__doc__": cls.__doc__, "__module__": "numpy"})
 
 
 Generator, RandomState = _class(np.random.Generator), _class(np.random.RandomState)

@@ -284,6 +284,7 @@ def test_isotonic_regression():
     check(lambda y, w: optimize.isotonic_regression(y, weights=w, increasing=False).weights, y, w)
 
 
+@pytest.mark.filterwarnings("ignore:The NumPy global RNG was seeded")  # by a program elsewhere
 def test_assignments():
     cost = RNG.normal(size=(4, 4))
 

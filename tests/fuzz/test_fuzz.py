@@ -3,19 +3,13 @@
 import pytest
 from fuzz_generators import GENERATORS, QUICK
 from fuzz_oracle import check
-from hypothesis import HealthCheck, Phase, given, settings
+from fuzz_settings import always_the_same
+from hypothesis import given
 
 
 @pytest.mark.parametrize("name", [name for name in GENERATORS if name in QUICK])
 def test_random_programs(name):
-    @settings(
-        max_examples=QUICK[name],
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
-    )
+    @always_the_same(QUICK[name])
     @given(GENERATORS[name]())
     def holds(program):
         check(program)

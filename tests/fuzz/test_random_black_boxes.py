@@ -1,7 +1,8 @@
 """Black boxes beside the same functions looked into: right, or an error, at random points."""
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
+from fuzz_settings import always_the_same
+from hypothesis import given
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -45,14 +46,7 @@ def functions(draw):
     return f
 
 
-@settings(
-    max_examples=60,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate, Phase.shrink],
-)
+@always_the_same(60)
 @given(
     functions(),
     st.lists(points, min_size=1, max_size=3),

@@ -2,7 +2,8 @@
 
 import numpy as np
 from fuzz_loops import programs
-from hypothesis import HealthCheck, Phase, given, settings
+from fuzz_settings import always_the_same
+from hypothesis import given
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -64,14 +65,7 @@ NESTS = {
 }
 
 
-@settings(
-    max_examples=60,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate, Phase.shrink],
-)
+@always_the_same(60)
 @given(programs(), st.sampled_from(sorted(NESTS)))
 def test_loops(program, nest):
     (f, (w,)), (g, _) = program.build(), program.build(Plain())

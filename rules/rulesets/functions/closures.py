@@ -2,12 +2,14 @@
 
 A rule sees what it is given. What a closure captures it does not see: such values stay with the
 levels that they belong to, which record everything that is done with them. ``lifted(f)`` is ``f``
-as a functor whose fields are the captured values, so that they are arguments like others. It
-looks into variables of closures, defaults, partials, bound methods and containers; what it does
-not find (globals, say) stays where it is, and is recorded there.
+as a functor whose fields are the captured values, so that they are arguments like others;
+``TakenOut(x)`` has these values, and builds ``x`` anew with others. Both look into
+variables of closures, defaults, partials, bound methods and containers; what they do not find
+(globals, say) stays where it is, and is recorded there.
 """
 
 import contextlib
+import copy
 import functools
 import types
 from collections.abc import Callable, Iterator
@@ -16,7 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....config import MutationError, user_line
-from ... import Engine, Traced, children, frule, is_primitive, is_traced, name_of, rrule
+from ... import (
+    Engine,
+    Traced,
+    all_settled,
+    children,
+    frule,
+    healed,
+    holds_traced,
+    is_primitive,
+    is_traced,
+    name_of,
+    rrule,
+)
 from ...containers import Children, registered
 
 
@@ -26,12 +40,15 @@ class Lifted:
     ``f`` is a copy, and so are the objects in it; ``objects`` says of which of the user's.
     """
 
-    __slots__ = ("f", "objects", "originals", "values")
+    __slots__ = ("f", "leading", "objects", "originals", "values")
 
-    def __init__(self, f: Any, originals: list, values: list, objects: dict[int, Any]) -> None:
+    def __init__(
+        self, f: Any, originals: list, values: list, leading: frozenset, objects: dict[int, Any]
+    ) -> None:
         self.f = f
         self.originals = originals
         self.values = values
+        self.leading = leading
         self.objects = objects
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -42,7 +59,7 @@ class Lifted:
 def _children_of_lifted(lifted: Lifted) -> Children:
     def rebuild(parts: list) -> Lifted:
         (values,) = parts
-        return Lifted(lifted.f, lifted.originals, values, lifted.objects)
+        return Lifted(lifted.f, lifted.originals, values, lifted.leading, lifted.objects)
 
     return Children(("values",), (lifted.values,), rebuild)
 
@@ -54,16 +71,56 @@ def lifted(f: Any) -> Any:
     """Return ``f`` with the traced values that it captures as parts; ``f`` where there is none."""
     if not isinstance(f, FUNCTIONS):
         return f
-    found = list({id(x): x for x in _reached(f) if is_of_an_engine(x)}.values())
+    graph = Graph(f)
+    found = [x for x in graph.objects.values() if is_of_an_engine(x)]
     if not found:
         return f
     # A copy of what leads to them, which does not change when the user's variables do.
-    copies = Copies(found, found)
+    copies = Copies(found, found, graph.leading_to(found))
     try:
-        copy = copies.of(f)
+        copied = copies.of(f)
     except TypeError:
         return f  # a container refuses to be copied
-    return Lifted(copy, found, found, {id(made.copy): made.original for made in copies.objects})
+    objects = {id(made.copy): made.original for made in copies.objects}
+    return Lifted(copied, found, found, Graph(copied).leading_to(found), objects)
+
+
+class TakenOut:
+    """``parameters`` are the traced values in ``x``: a call builds ``x`` anew with others.
+
+    ``x`` is a function, or a container of functions and of anything else. What holds no traced
+    value stays the same object, and is shared: a list that a function adds to, a counter.
+    """
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.found: list = []
+        self.parameters: list = []
+        graph = Graph(x)
+        for part in graph.objects.values():
+            held = part
+            if isinstance(part, Traced):
+                held = all_settled(part)
+            elif holds_traced(part):
+                held = healed(part)
+            if isinstance(held, Traced):  # and no array of an adopted module, plain as yet
+                self.found.append(part)
+                self.parameters.append(held)
+        self.leading = graph.leading_to(self.found)
+
+    def __call__(self, *values: Any) -> Any:
+        return Copies(self.found, list(map(_read_only, values)), self.leading).of(self.x)
+
+    def built(self, values: Any, name: str) -> contextlib.AbstractContextManager[Any]:
+        """Give ``x`` with these values to the function ``name``, which calls what is in it.
+
+        Raises
+        ------
+        MutationError
+            At the end, as ``opened``.
+        """
+        what = f"a function that {name} called writes"
+        return _given(self.x, self.found, values, self.leading, {}, what)
 
 
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
@@ -85,25 +142,50 @@ def _parts(x: Any) -> tuple:
         if has_rules(x):
             return ()
         cells = [_content(cell) for cell in x.__closure__ or ()]
-        return (*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values())
+        return (*cells, x.__defaults__ or (), x.__kwdefaults__ or {})
     if isinstance(x, functools.partial):
         return x.func, x.args, x.keywords
     if isinstance(x, types.MethodType):
         return x.__func__, x.__self__
     parts = children(x)
-    return () if parts is None else parts.values
+    if parts is not None:
+        return parts.values
+    return tuple(vars(x).values()) if _has_fields(x) else ()
 
 
-def _reached(f: Any) -> Iterator[Any]:
-    """Yield everything that is reached from ``f``, once."""
-    seen: dict[int, Any] = {}
-    waiting = [f]
-    while waiting:
-        x = waiting.pop()
-        if id(x) not in seen:
-            seen[id(x)] = x
-            yield x
-            waiting += _parts(x)
+def _has_fields(x: Any) -> bool:
+    """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
+    library = type(x).__module__.partition(".")[0]
+    known = library in ("chainrules", "scipy", "numpy") and hasattr(x, "__dict__")
+    return known and not isinstance(x, type | types.ModuleType | Traced)
+
+
+class Graph:
+    """Everything that is reached from ``root``, by its id, and what holds it."""
+
+    def __init__(self, root: Any) -> None:
+        self.objects: dict[int, Any] = {id(root): root}
+        self.holders: dict[int, list[int]] = {id(root): []}
+        waiting = [root]
+        while waiting:
+            x = waiting.pop()
+            for part in _parts(x):
+                if id(part) not in self.objects:
+                    self.objects[id(part)] = part
+                    self.holders[id(part)] = []
+                    waiting.append(part)
+                self.holders[id(part)].append(id(x))
+
+    def leading_to(self, found: list) -> frozenset:
+        """Return the ids of what leads to one of these, and of these."""
+        leading: set[int] = set()
+        waiting = list(map(id, found))
+        while waiting:
+            i = waiting.pop()
+            if i not in leading:
+                leading.add(i)
+                waiting += self.holders[i]
+        return frozenset(leading)
 
 
 def _content(cell: Any) -> Any:
@@ -113,8 +195,7 @@ def _content(cell: Any) -> Any:
         return None
 
 
-@contextlib.contextmanager
-def opened(f: Any) -> Iterator[Callable]:
+def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:
     """Give the function that ``f`` stands for: of a ``Lifted``, a copy that captures its values.
 
     Raises
@@ -124,27 +205,32 @@ def opened(f: Any) -> Iterator[Callable]:
         would see it. What it has written of plain values into an object goes into the user's.
     """
     if not isinstance(f, Lifted):
-        yield f
-        return
-    values = [_read_only(x) for x in f.values]
-    before = [_number_of(x) for x in values]
-    copies = Copies(f.originals, values, f.objects)
-    try:
-        yield copies.of(f.f)
-    except ValueError as error:
-        if "read-only" in str(error):
-            raise MutationError(_complaint(f)) from error
-        raise
-    if not copies.give_back() or any(map(_differ, before, values)):
-        raise MutationError(_complaint(f))
+        return contextlib.nullcontext(f)
+    what = f"{name_of(f.f)} writes"
+    return _given(f.f, f.originals, f.values, f.leading, f.objects, what)
 
 
-def _complaint(f: Lifted) -> str:
-    return (
-        f"{name_of(f.f)} writes to a traced value that it captures, or to what holds one, in "
-        f"{user_line()}; it is evaluated again for its derivative, and must not.\n"
+@contextlib.contextmanager
+def _given(
+    x: Any, originals: list, values: Any, leading: frozenset, objects: dict, what: str
+) -> Iterator[Any]:
+    """Give a copy of ``x`` with other values, which are not written to."""
+    complaint = (
+        f"{what} to a traced value that it captures, or to what holds one, in {user_line()}; it is "
+        "evaluated again for its derivative, and must not.\n"
         "  return what is new, or carry it along; write into a copy (x.copy())"
     )
+    values = list(map(_read_only, values))
+    before = [_number_of(x) for x in values]
+    copies = Copies(originals, values, leading, objects)
+    try:
+        yield copies.of(x)
+    except ValueError as error:
+        if "read-only" in str(error):
+            raise MutationError(complaint) from error
+        raise
+    if not copies.give_back() or any(map(_differ, before, values)):
+        raise MutationError(complaint)
 
 
 def _read_only(x: Any) -> Any:
@@ -174,8 +260,11 @@ class Copied(NamedTuple):
 class Copies:
     """Copies of functions and containers, with other values in place of ``originals``."""
 
-    def __init__(self, originals: list, values: list, of_objects: dict | None = None) -> None:
+    def __init__(
+        self, originals: list, values: list, leading: frozenset, of_objects: dict | None = None
+    ) -> None:
         self.of_values = {id(x): value for x, value in zip(originals, values, strict=True)}
+        self.leading = leading  # the ids of what leads to one of the originals
         self.of_objects = of_objects or {}  # the user's, where a copy is copied again
         self.made: dict[int, Any] = {}
         self.cells: dict[int, types.CellType] = {}
@@ -195,7 +284,7 @@ class Copies:
         return self.made[id(x)]
 
     def _leads(self, x: Any) -> bool:
-        return any(id(part) in self.of_values for part in _reached(x))
+        return id(x) in self.leading
 
     def _copy(self, x: Any) -> Any:
         if isinstance(x, types.FunctionType):
@@ -205,13 +294,20 @@ class Copies:
         if isinstance(x, types.MethodType):
             return types.MethodType(self.of(x.__func__), self.of(x.__self__))
         parts = children(x)
-        assert parts is not None
+        if parts is None:
+            return self._copy_fields(x)
         if not isinstance(x, tuple | list | dict):
             return self._copy_object(x, parts)
         values = tuple(map(self.of, parts.values))
         copy = parts.rebuild(list(values))
         self.put.append((lambda: _values(copy), values))
         return copy
+
+    def _copy_fields(self, x: Any) -> Any:
+        made = self.made[id(x)] = copy.copy(x)  # before its fields, which may lead back to it
+        for name, part in vars(x).items():
+            object.__setattr__(made, name, self.of(part))
+        return made
 
     def _copy_object(self, x: Any, parts: Children) -> Any:
         """Copy an object as it is now, but for the fields that lead to other values."""
@@ -256,12 +352,12 @@ class Copies:
         """
         if any(not _same(look(), held) for look, held in self.put):
             return False
-        for original, copy, fields in self.objects:
-            for name, part in _attributes(copy).items():
+        for original, made, fields in self.objects:
+            for name, part in _attributes(made).items():
                 if name in fields:
                     if part is not fields[name]:
                         return False
-                elif part is not getattr(original, name, copy):
+                elif part is not getattr(original, name, made):
                     if is_traced(part):
                         return False
                     object.__setattr__(original, name, part)

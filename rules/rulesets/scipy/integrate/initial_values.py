@@ -16,7 +16,6 @@ from scipy import integrate
 from .....config import user_line
 from .... import all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
-from ...functions.captured import refuse_written
 from ..traced_objects import as_float
 from .events import traced_events
 from .march import Plan, march
@@ -167,21 +166,20 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
                                    vectorized, args, **options)  # fmt: skip
     line, log = user_line(), []
     cls = scipys_own(method)
-    notes: list = []
-    known_fun, known_args, known_events, known_jac = build(*value(parameters), notes=notes)
-
-    def own_fun(t, y, *args):
-        return plain(known_fun(t, y, *args), fun, "solve_ivp", line)
-
     constants = {name: value(x) for name, x in options.items()}
-    if known_jac is not None:
-        constants["jac"] = known_jac
     solved = isinstance(cls, type) and issubclass(cls, integrate.OdeSolver)
-    own = integrate.solve_ivp(
-        own_fun, value(t_span), value(y0), logged(cls, log) if solved else cls, value(t_eval),
-        dense_output, known_events, vectorized, known_args, **constants,
-    )  # fmt: skip
-    refuse_written(notes, "solve_ivp", line)
+    with build.built(value(parameters), "scipy.integrate.solve_ivp") as known:
+        known_fun, known_args, known_events, known_jac = known
+
+        def own_fun(t, y, *args):
+            return plain(known_fun(t, y, *args), fun, "solve_ivp", line)
+
+        if known_jac is not None:
+            constants["jac"] = known_jac
+        own = integrate.solve_ivp(
+            own_fun, value(t_span), value(y0), logged(cls, log) if solved else cls, value(t_eval),
+            dense_output, known_events, vectorized, known_args, **constants,
+        )  # fmt: skip
     if not log:
         raise RuntimeError(
             f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
@@ -308,15 +306,13 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
                                 **options)  # fmt: skip
     line = user_line()
     constants = {name: value(x) for name, x in options.items()}
-    notes: list = []
-    known_func, known_args, known_dfun = build(*value(parameters), notes=notes)
+    with build.built(value(parameters), "scipy.integrate.odeint") as (known, given, known_dfun):
 
-    def own_func(y, t, *args):
-        return plain(known_func(y, t, *args), func, "odeint", line)
+        def own_func(y, t, *args):
+            return plain(known(y, t, *args), func, "odeint", line)
 
-    own, info = integrate.odeint(own_func, value(y0), value(t), known_args, known_dfun, col_deriv,
-                                 True, tfirst=tfirst, **constants)  # fmt: skip
-    refuse_written(notes, "odeint", line)
+        own, info = integrate.odeint(own_func, value(y0), value(t), given, known_dfun, col_deriv,
+                                     True, tfirst=tfirst, **constants)  # fmt: skip
     times, y0 = array_of(t), np.ravel(as_float(y0))
     f = evaluator(build, swapped=not tfirst)
     plain_times = np.asarray(value(times), float)

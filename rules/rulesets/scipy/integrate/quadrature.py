@@ -9,7 +9,7 @@ from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
 from .... import all_settled, array_of, healed, innermost, is_traced, name_of, value
-from ...functions.captured import refuse_written, taken_out
+from ...functions.closures import TakenOut
 from .integral import flat, integral
 
 
@@ -28,7 +28,8 @@ def opened(name, functions, *given):
 
     The parameters are the traced values that the functions capture, or are handed as ``args``.
     """
-    build, parameters = taken_out(functions)
+    build = TakenOut(functions)
+    parameters = build.parameters
     traced = bool(parameters) or innermost(given) is not None
     if traced and any(isinstance(f, LowLevelCallable | tuple) for f in functions[:1]):
         raise MissingRuleError(
@@ -140,18 +141,17 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
                 f"scipy.integrate.quad has no derivative in {name}, in {line}.\n"
                 "  write the weight into the function"
             )
-    notes: list = []
-    known_func, known_args = build(*value(parameters), notes=notes)
-
-    def own(t, *args):
-        return plain(known_func(t, *args), func, "quad", line)
 
     def f(t, *parameters):
         func, args = build(*parameters)
         return number(func(t, *args))
 
-    result = integrate.quad(own, value(a), value(b), value(known_args), full_output, **constants)
-    refuse_written(notes, "quad", line)
+    with build.built(value(parameters), "scipy.integrate.quad") as (known, given):
+
+        def own(t, *args):
+            return plain(known(t, *args), func, "quad", line)
+
+        result = integrate.quad(own, value(a), value(b), value(given), full_output, **constants)
     f.known = result[0]
     constants.pop("complex_func", None)
     y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)
@@ -195,18 +195,17 @@ def quad_vec(f, a, b, *more, args=(), **options):
         return integrate.quad_vec(f, a, b, **options, **own_args)
     line, user_function = user_line(), f
     constants = {name: value(x) for name, x in options.items()}
-    notes: list = []
-    known_f, known_args = build(*value(parameters), notes=notes)
-
-    def own(t):
-        return plain(known_f(t, *known_args), user_function, "quad_vec", line)
 
     def integrand(t, *parameters):
         f, args = build(*parameters)
         return as_array(f(t, *args))
 
-    result = integrate.quad_vec(own, value(a), value(b), **constants)
-    refuse_written(notes, "quad_vec", line)
+    with build.built(value(parameters), "scipy.integrate.quad_vec") as (known, given):
+
+        def own(t):
+            return plain(known(t, *given), user_function, "quad_vec", line)
+
+        result = integrate.quad_vec(own, value(a), value(b), **constants)
     integrand.known = result[0]
     for name in ("full_output", "workers"):
         constants.pop(name, None)
@@ -230,13 +229,13 @@ def nquad(func, ranges, args=None, opts=None, full_output=False):
     if not traced:
         return integrate.nquad(func, ranges, args, opts, full_output)
     # First, for the errors are SciPy's own, and for what it says of its error.
-    plain_func, *plain_options = build(*value(parameters))
     line = user_line()
+    with build.built(value(parameters), "scipy.integrate.nquad") as (known, *given):
 
-    def own(*xs):
-        return plain(plain_func(*xs), func, "nquad", line)
+        def own(*xs):
+            return plain(known(*xs), func, "nquad", line)
 
-    result = integrate.nquad(own, *plain_options, full_output)
+        result = integrate.nquad(own, *given, full_output)
     depth = len(ranges)
     limits = [ranged(r) for r in ranges]
     opts = [opts or {}] * depth if opts is None or isinstance(opts, dict) else list(opts)

@@ -6,7 +6,7 @@ from scipy import integrate
 
 from .....config import MissingRuleError, user_line
 from .... import innermost, non_differentiable
-from ...functions.captured import taken_out
+from ...functions.closures import TakenOut
 from ..traced_objects import refused
 
 ONE_BY_ONE = "no rule yet, for all elements are integrated at once, and end at different levels"
@@ -27,7 +27,7 @@ def refusing(name, reason, remedy):
 
     @functools.wraps(f)
     def refuses(*args, **kwargs):
-        if innermost((*args, *kwargs.values())) is None and not taken_out((args, kwargs))[1]:
+        if innermost((*args, *kwargs.values())) is None and not TakenOut((args, kwargs)).parameters:
             return f(*args, **kwargs)
         raise MissingRuleError(
             f"scipy.integrate.{name} has no derivative: {reason}, in {user_line()}.\n"

@@ -12,6 +12,7 @@ from .config import (
     RuleConfig,
     frule_via_ad,
     rrule_via_ad,
+    value_via_ad,
 )
 from .errors import (
     ChainRulesError,
@@ -60,4 +61,5 @@ __all__ = [
     "rrule_via_ad",
     "user_frame",
     "user_line",
+    "value_via_ad",
 ]

@@ -227,6 +227,43 @@ def rrule_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> tuple:
     return via_ad(f, *args, **kwargs)
 
 
+def value_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Evaluate ``f`` as the engine behind ``config`` evaluates it, and record nothing.
+
+    For rules that evaluate a function of the user's aside, and once more for its derivative. What
+    the function leaves behind meanwhile, in a list or a variable, is of a run that has ended: who
+    reads it gets an error, and not a number that has lost its derivative in silence. (An engine
+    that does not implement it evaluates ``f`` as it is.)
+
+    Parameters
+    ----------
+    config : RuleConfig
+        The config that the calling rule was handed.
+    f : callable
+    *args, **kwargs
+        The point.
+
+    Returns
+    -------
+    Any
+        The value.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> from chainrules.config import value_via_ad
+    >>> left = []
+    >>> value_via_ad(cr.ReverseConfig(), lambda x: left.append(x) or x * x, 3.0)
+    9.0
+    >>> left[0] + 1
+    Traceback (most recent call last):
+    ...
+    chainrules.config.errors.EscapedTraceError: a traced value was used in ...
+    """
+    via_ad = getattr(config, "value_via_ad", None)
+    return f(*args, **kwargs) if via_ad is None else via_ad(f, *args, **kwargs)
+
+
 def _lacks(config: Any, method: str, trait: str) -> str:
     if not isinstance(config, RuleConfig):
         return f"{method} needs a RuleConfig, and got {type(config).__name__}."

@@ -36,6 +36,11 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
         answer = frule(self, tangents, f, *args, **kwargs)
         return answer if answer is not None else push(self, tangents, f, args, kwargs)
 
+    def value_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate ``f`` on dual numbers that do not move."""
+        still = [as_structured(x, ZeroTangent()) for x in (f, *args)]
+        return self.frule_via_ad(tuple(still), f, *args, **kwargs)[0]
+
 
 FORWARD = ForwardConfig()
 

@@ -12,7 +12,7 @@ from ..rules.shapes import shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tangents.project import space_of
-from ..rules.tracing.captured import Watch
+from ..rules.tracing.captured import Unwatched, Watch
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
 from ..rules.tracing.operands import is_array, is_array_of_indices, is_basic
@@ -354,3 +354,14 @@ class Tape(Engine):
         if not active:
             return y
         return wrap_output(self, y, RuleNode(pullback, plain_f, active, self.entries), (f, *args))
+
+
+class Forgetful(Tape):
+    """A tape for the value alone: what is traced by it is known to be so, and leads nowhere."""
+
+    __slots__ = ()
+
+    def __init__(self, config: RuleConfig) -> None:
+        super().__init__(config)
+        self.entries = DISCARDED
+        self.watch = Unwatched()

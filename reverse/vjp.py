@@ -30,7 +30,7 @@ from ..rules.tracing.object_arrays import explain, result
 from ..rules.tracing.running import running
 from ..rules.tracing.views import snapshot
 from .sweep import own
-from .tape import Tape
+from .tape import Forgetful, Tape
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
@@ -43,12 +43,17 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
             return answer
-        recording = Recording(self, taken(f), taken(args), kwargs)
+        recording = Recording(Tape(self), taken(f), taken(args), kwargs)
 
         def via_ad_pullback(ybar: Any) -> tuple:
             return tuple(recording.pull(unthunk(ybar), last=False))
 
         return recording.y, via_ad_pullback
+
+    def value_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate ``f`` on a tape that keeps nothing."""
+        answer = rrule(self, f, *args, **kwargs)
+        return Recording(Forgetful(self), f, args, kwargs).y if answer is None else answer[0]
 
     def frule_via_ad(self, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Push tangents through ``f`` with dual numbers."""
@@ -64,9 +69,9 @@ class Recording:
     __slots__ = ("inputs", "outputs", "primals", "structure", "tape", "y")
 
     def __init__(
-        self, config: RuleConfig, f: Any, args: tuple, kwargs: dict, positions: Any = None
+        self, tape: Tape, f: Any, args: tuple, kwargs: dict, positions: Any = None
     ) -> None:
-        self.tape = tape = Tape(config)
+        self.tape = tape
         # The function comes first: a functor's fields are inputs as well.
         given = (f, *args)
         chosen = range(len(given)) if positions is None else [1 + i for i in positions]
@@ -246,7 +251,7 @@ def pulling(
     else:
         answer = None if rule is None else rrule(config, f, *args, **kwargs)
     if answer is None:
-        recording = Recording(config, f, args, kwargs, positions)
+        recording = Recording(Tape(config), f, args, kwargs, positions)
         return recording.y, recording.pull
     y, pull_all = answer
 

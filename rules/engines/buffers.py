@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import MutationError, user_line
+from ...config import EscapedTraceError, MutationError, user_line
 from ..containers import iterate_leaves, map_leaves
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype
@@ -94,7 +94,15 @@ class BufferLevel(Level):
         v = healed(settled(v))
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
-        follow(path, root.value)[index] = v
+        try:
+            follow(path, root.value)[index] = v
+        except EscapedTraceError:
+            raise EscapedTraceError(
+                "an array that is made outside of a function, and filled by it, is filled once more "
+                f"in {user_line()}: the function is evaluated again for its derivative, and what "
+                "the array held belongs to the evaluation before.\n"
+                "  make the array inside the function"
+            ) from None
 
     def constant(self, x: Any) -> Any:
         return buffer(x)

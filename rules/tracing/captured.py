@@ -118,6 +118,21 @@ class Watch:
             self.arrays[id(x)] = x, digest(x), user_line()
 
 
+class Unwatched(Watch):
+    """Of a run that keeps nothing: arrays are read at once, and never again."""
+
+    __slots__ = ()
+
+    def hold(self, x: Any) -> Any:
+        return x
+
+    def hold_beside(self, value: Any, x: Any) -> Any:
+        return value
+
+    def hold_all(self, options: dict) -> dict:
+        return options
+
+
 def may_change(x: Any) -> bool:
     """Say whether somebody can write into the memory of ``x``, which may be a view."""
     while isinstance(x, np.ndarray):

@@ -8,6 +8,7 @@ import pytest
 import scipy.integrate as plain
 
 import chainrules as cr
+import chainrules.numpy
 from chainrules.scipy import integrate
 
 path = Path(__file__).parent / "checks_of_objects.py"
@@ -141,20 +142,24 @@ def test_lists_vectorized_and_other_shapes():
     check(lambda t: integrate.solve_ivp(lambda t, y: -y, (0, t), Y0, t_eval=[0.0], **LESS).y, 1.0)
 
 
-def test_work_space_that_is_returned_again_and_again():
-    # RK45 itself keeps the array that it is given, and is misled by it after a rejected step.
-    def end(k):
-        work = np.zeros_like(k, shape=2)
-
+@pytest.mark.parametrize("transform", [cr.jacrev, cr.jacfwd])
+@pytest.mark.parametrize("method", ["DOP853", "LSODA"])
+def test_work_space(method, transform):
+    def end(k, outside):
         def f(t, y):
+            work = chainrules.numpy.zeros(2) if outside is None else outside
             work[0], work[1] = y[1], -k * y[0]
             return work
 
-        return integrate.solve_ivp(f, (0, END), Y0, "LSODA", **TIGHT).y[:, -1]
+        return integrate.solve_ivp(f, (0, END), Y0, method, **TIGHT).y[:, -1]
 
-    np.testing.assert_allclose(
-        cr.jvp(end, (1.3,), (1.0,))[1], checks.differences(end, (np.array(1.3),), (1.0,)), rtol=1e-6
-    )
+    derivative = transform(lambda k: end(k, None))(1.3)
+    expected = checks.differences(lambda k: end(k, None), (np.array(1.3),), (1.0,))
+    np.testing.assert_allclose(derivative, expected, rtol=1e-6)
+    with pytest.raises(cr.EscapedTraceError, match="make the array inside the function"):
+        transform(lambda k: end(k, chainrules.numpy.zeros(2)))(1.3)
+    with pytest.raises(cr.MutationError, match="solve_ivp called writes to a traced value that it"):
+        transform(lambda k: end(k, k * np.zeros(2)))(1.3)
 
 
 def test_a_jacobian_that_is_given_is_scipys_business():

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....config import MutationError, user_line
+from ....config import MutationError, user_line, value_via_ad
 from ... import (
     Engine,
     Traced,
@@ -26,10 +26,12 @@ from ... import (
     frule,
     healed,
     holds_traced,
+    innermost,
     is_primitive,
     is_traced,
     name_of,
     rrule,
+    value,
 )
 from ...containers import Children, registered
 
@@ -111,8 +113,12 @@ class TakenOut:
     def __call__(self, *values: Any) -> Any:
         return Copies(self.found, list(map(_read_only, values)), self.leading).of(self.x)
 
-    def built(self, values: Any, name: str) -> contextlib.AbstractContextManager[Any]:
-        """Give ``x`` with these values to the function ``name``, which calls what is in it.
+    def run_plain(self, run: Callable[[Any, Any], Any], name: str) -> Any:
+        """Return ``run(x, level)``, for ``x`` with the numbers under its values, for ``name``.
+
+        ``level`` is that of what functions in ``x`` give by these values, and None without any.
+        What ``run`` does not keep a user's function may have kept, in a list or a variable: that
+        is an error for whoever reads it, for it has no derivative.
 
         Raises
         ------
@@ -120,7 +126,16 @@ class TakenOut:
             At the end, as ``opened``.
         """
         what = f"a function that {name} called writes"
-        return _given(self.x, self.found, values, self.leading, {}, what)
+        returned = None
+
+        def evaluate(values: list) -> None:
+            nonlocal returned
+            with _given(self.x, self.found, values, self.leading, {}, what) as x:
+                returned = run(x, innermost(values))
+
+        level = innermost(self.parameters)
+        value_via_ad(getattr(level, "config", None), evaluate, value(self.parameters))
+        return returned
 
 
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)

@@ -21,6 +21,7 @@ from ....config import (
     rrule_via_ad,
     user_frame,
     user_line,
+    value_via_ad,
 )
 from ... import (
     NoTangent,
@@ -283,7 +284,8 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     orders = len(levels_of(r))
     y = x
     for order in range(orders):
-        r = r if order == 0 else residual(y, *args)
+        # Aside: what the residual leaves behind has not yet all derivatives of the answer.
+        r = r if order == 0 else value_via_ad(config, residual, y, *args)
         y = with_values(y - linear.solve(r), x)
     return y
 

@@ -17,7 +17,7 @@ from .... import array_of, linear_rule, primitive, value
 from ...arrays.numpys_own import with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
-from .quadrature import as_array, opened, plain, settling
+from .quadrature import as_array, opened, plainly, settling
 
 ORDERS = 4  # how many derivatives are right
 
@@ -112,25 +112,24 @@ def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **option
             f"scipy.integrate.solve_bvp with a singular term S has no derivative, in {line}.\n"
             "  begin a little beside the singular point, with the condition of the series there"
         )
-    known, known_bc, *jacobians = build(*value(parameters))
-
-    def own_fun(x, y, *p):
-        return plain(known(x, y, *p), fun, "solve_bvp", line)
-
-    def own_bc(ya, yb, *p):
-        return plain(known_bc(ya, yb, *p), bc, "solve_bvp", line)
-
-    own = integrate.solve_bvp(own_fun, own_bc, value(x), value(y), value(p), None, *jacobians,
-                              **options)  # fmt: skip
-    if own.status != 0:
-        raise RuntimeError(
-            f"scipy.integrate.solve_bvp in {line} found no solution, and so there is no "
-            f"derivative: {own.message}"
-        )
     has_p = p is not None
-    u = np.concatenate([own.y.ravel(), own.p if has_p else []])
-    plain_equations = Collocation(*with_parameters(known, known_bc, has_p), own.x, own.y.shape)
-    factors = factored(plain_equations.jacobian(u), line)
+
+    def run(known, level):
+        fun, bc, *jacobians = (
+            plainly(f, (), "solve_bvp", line, level) if callable(f) else f for f in known
+        )
+        own = integrate.solve_bvp(fun, bc, value(x), value(y), value(p), None, *jacobians,
+                                  **options)  # fmt: skip
+        if own.status != 0:
+            raise RuntimeError(
+                f"scipy.integrate.solve_bvp in {line} found no solution, and so there is no "
+                f"derivative: {own.message}"
+            )
+        u = np.concatenate([own.y.ravel(), own.p if has_p else []])
+        equations = Collocation(*with_parameters(fun, bc, has_p), own.x, own.y.shape)
+        return own, u, factored(equations.jacobian(u), line)
+
+    own, u, factors = build.run_plain(run, "scipy.integrate.solve_bvp")
     fun, bc, *_ = build(*parameters)
     x = array_of(x)
     share = (own.x - own.x[0]) / (own.x[-1] - own.x[0])

@@ -19,7 +19,7 @@ from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .events import traced_events
 from .march import Plan, march
-from .quadrature import as_array, opened, plain, settling
+from .quadrature import as_array, opened, plainly, settling
 from .solutions import TracedSolution
 from .steps import NODES, Explicit, Implicit
 
@@ -168,18 +168,20 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     cls = scipys_own(method)
     constants = {name: value(x) for name, x in options.items()}
     solved = isinstance(cls, type) and issubclass(cls, integrate.OdeSolver)
-    with build.built(value(parameters), "scipy.integrate.solve_ivp") as known:
-        known_fun, known_args, known_events, known_jac = known
 
-        def own_fun(t, y, *args):
-            return plain(known_fun(t, y, *args), fun, "solve_ivp", line)
+    def run(known, level):
+        fun, args, events, jac = known
 
-        if known_jac is not None:
-            constants["jac"] = known_jac
-        own = integrate.solve_ivp(
-            own_fun, value(t_span), value(y0), logged(cls, log) if solved else cls, value(t_eval),
-            dense_output, known_events, vectorized, known_args, **constants,
-        )  # fmt: skip
+        def own(f):
+            return plainly(f, args or (), "solve_ivp", line, level) if callable(f) else value(f)
+
+        events = list(map(own, events)) if isinstance(events, tuple | list) else own(events)
+        options = constants if jac is None else constants | {"jac": own(jac)}
+        method = logged(cls, log) if solved else cls
+        return integrate.solve_ivp(own(fun), value(t_span), value(y0), method, value(t_eval),
+                                   dense_output, events, vectorized, None, **options)  # fmt: skip
+
+    own = build.run_plain(run, "scipy.integrate.solve_ivp")
     if not log:
         raise RuntimeError(
             f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
@@ -196,9 +198,16 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         mesh, steps = steps_of(cls, log)
     else:
         reached = log[0][0], log[-1][1]
-        rhs = f.bind(*value(parameters))
-        constants["jac"] = bound_jacobian(known_jac, known_args)
-        mesh, steps = another_solution(rhs, reached, value(y0), own.nfev, constants)
+
+        def run_again(known, level):
+            _, args, _, jac = known
+            if callable(jac):
+                jac = plainly(jac, args or (), "solve_ivp", line, level)
+            rhs = plainly(evaluator(lambda: known, vectorized).bind(), (), "solve_ivp", line, level)
+            options = constants | {"jac": value(jac)}
+            return another_solution(rhs, reached, value(y0), own.nfev, options)
+
+        mesh, steps = build.run_plain(run_again, "scipy.integrate.solve_ivp")
     answer = Answer(own, f, y0, t_span, t_eval, mesh, steps, parameters, build)
     if answer.count:
         compare(
@@ -210,10 +219,6 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
             isinstance(steps, Explicit) and has_steps(cls),
         )
     return answer.result()
-
-
-def bound_jacobian(jac, args):
-    return (lambda t, y: jac(t, y, *args)) if callable(jac) and args else jac
 
 
 def compare(name, line, states, own, options, repeated=False):
@@ -306,13 +311,16 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
                                 **options)  # fmt: skip
     line = user_line()
     constants = {name: value(x) for name, x in options.items()}
-    with build.built(value(parameters), "scipy.integrate.odeint") as (known, given, known_dfun):
 
-        def own_func(y, t, *args):
-            return plain(known(y, t, *args), func, "odeint", line)
+    def run(known, level):
+        func, args, jac = known
+        own, jac = (
+            plainly(f, args, "odeint", line, level) if callable(f) else f for f in (func, jac)
+        )
+        return integrate.odeint(own, value(y0), value(t), (), jac, col_deriv, True, tfirst=tfirst,
+                                **constants)  # fmt: skip
 
-        own, info = integrate.odeint(own_func, value(y0), value(t), given, known_dfun, col_deriv,
-                                     True, tfirst=tfirst, **constants)  # fmt: skip
+    own, info = build.run_plain(run, "scipy.integrate.odeint")
     times, y0 = array_of(t), np.ravel(as_float(y0))
     f = evaluator(build, swapped=not tfirst)
     plain_times = np.asarray(value(times), float)
@@ -330,8 +338,13 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
     reached = plain_times[[0, -1]]
     mesh, steps = reached, Explicit(integrate.RK45)
     if moves:
-        rhs, calls = f.bind(*value(parameters)), info["nfe"][-1]
-        mesh, steps = another_solution(rhs, reached, value(y0), calls, tolerances)
+
+        def run_again(known, level):
+            bound = evaluator(lambda: known, swapped=not tfirst).bind()
+            rhs = plainly(bound, (), "odeint", line, level)
+            return another_solution(rhs, reached, value(y0), info["nfe"][-1], tolerances)
+
+        mesh, steps = build.run_plain(run_again, "scipy.integrate.odeint")
     plan = Plan(steps, mesh, plain_times)
     _, y = march(plan, f, y0, times[0], times[-1], times, *parameters)
     compare("odeint", line, y, own, tolerances)

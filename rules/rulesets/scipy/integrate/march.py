@@ -6,7 +6,7 @@ step again, on a tape of its own, when it comes back to it: the memory is that o
 
 import numpy as np
 
-from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
 from .... import (
     ZERO,
     AbstractZero,
@@ -66,7 +66,7 @@ def march_frule(config: HasForwardsMode, tangents, march, plan, f, y, *given):
 
 @rrule.register(march)
 def march_rrule(config: HasReverseMode, march, plan, f, y, start, stop, at, *parameters):
-    nodes, inside = march(plan, f, y, start, stop, at, *parameters)
+    nodes, inside = value_via_ad(config, marched, plan, f, y, start, stop, at, *parameters)
     times = start, stop, at
     project_at = ProjectTo(at)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
-from .... import all_settled, array_of, healed, innermost, is_traced, name_of, value
+from .... import all_settled, array_of, healed, innermost, is_traced, name_of, strip, value
 from ...functions.closures import TakenOut
 from .integral import flat, integral
 
@@ -39,22 +39,29 @@ def opened(name, functions, *given):
     return build, parameters, traced
 
 
-def plain(y, f, name, line):
-    """Return ``y``, which the user's function gave for plain arguments.
+def plainly(f, args, name, line, level):
+    """Return ``f``, which is handed ``args`` besides, as SciPy calls it: it gives plain numbers.
+
+    What depends on ``f`` and ``args`` is of this level.
 
     Raises
     ------
     LostDerivativeError
-        If it is traced.
+        By what is returned, where it comes by something traced in another way.
     """
-    y = all_settled(y)
-    if is_traced(y):
-        raise LostDerivativeError(
-            f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value from "
-            f"where it cannot be replaced (a global variable, a cache), in {line}.\n"
-            "  pass it in args, or let the function capture it as a local variable"
-        )
-    return y
+
+    @functools.wraps(f, updated=("__dict__",) if hasattr(f, "__dict__") else ())
+    def plain_f(*xs):
+        y = strip(all_settled(healed(f(*xs, *args))), level)
+        if is_traced(y):
+            raise LostDerivativeError(
+                f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
+                f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
+                "  pass it in args, or let the function capture it as a local variable"
+            )
+        return y
+
+    return plain_f
 
 
 class Quad:
@@ -146,12 +153,11 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         func, args = build(*parameters)
         return number(func(t, *args))
 
-    with build.built(value(parameters), "scipy.integrate.quad") as (known, given):
+    def run(known, level):
+        own = plainly(*known, "quad", line, level)
+        return integrate.quad(own, value(a), value(b), (), full_output, **constants)
 
-        def own(t, *args):
-            return plain(known(t, *args), func, "quad", line)
-
-        result = integrate.quad(own, value(a), value(b), value(given), full_output, **constants)
+    result = build.run_plain(run, "scipy.integrate.quad")
     f.known = result[0]
     constants.pop("complex_func", None)
     y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)
@@ -193,19 +199,18 @@ def quad_vec(f, a, b, *more, args=(), **options):
     own_args = {"args": args} if args else {}
     if not traced:
         return integrate.quad_vec(f, a, b, **options, **own_args)
-    line, user_function = user_line(), f
+    line = user_line()
     constants = {name: value(x) for name, x in options.items()}
 
     def integrand(t, *parameters):
         f, args = build(*parameters)
         return as_array(f(t, *args))
 
-    with build.built(value(parameters), "scipy.integrate.quad_vec") as (known, given):
+    def run(known, level):
+        own = plainly(*known, "quad_vec", line, level)
+        return integrate.quad_vec(own, value(a), value(b), **constants)
 
-        def own(t):
-            return plain(known(t, *given), user_function, "quad_vec", line)
-
-        result = integrate.quad_vec(own, value(a), value(b), **constants)
+    result = build.run_plain(run, "scipy.integrate.quad_vec")
     integrand.known = result[0]
     for name in ("full_output", "workers"):
         constants.pop(name, None)
@@ -225,17 +230,22 @@ def ranged(limits):
 def nquad(func, ranges, args=None, opts=None, full_output=False):
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     functions = (func, tuple(ranges), args, opts)
-    build, parameters, traced = opened("nquad", functions)
+    build, _, traced = opened("nquad", functions)
     if not traced:
         return integrate.nquad(func, ranges, args, opts, full_output)
     # First, for the errors are SciPy's own, and for what it says of its error.
     line = user_line()
-    with build.built(value(parameters), "scipy.integrate.nquad") as (known, *given):
 
-        def own(*xs):
-            return plain(known(*xs), func, "nquad", line)
+    def run(known, level):
+        func, ranges, args, opts = known
 
-        result = integrate.nquad(own, *given, full_output)
+        def own(x):
+            return plainly(x, args, "nquad", line, level) if callable(x) else value(x)
+
+        opts = list(map(own, opts)) if isinstance(opts, list | tuple) else own(opts)
+        return integrate.nquad(own(func), list(map(own, ranges)), None, opts, full_output)
+
+    result = build.run_plain(run, "scipy.integrate.nquad")
     depth = len(ranges)
     limits = [ranged(r) for r in ranges]
     opts = [opts or {}] * depth if opts is None or isinstance(opts, dict) else list(opts)

@@ -8,7 +8,7 @@ from scipy import integrate
 from .....config import MissingRuleError, user_line
 from .... import array_of, value
 from ...arrays.numpys_own import with_values
-from .quadrature import as_array, opened, plain, settling
+from .quadrature import as_array, opened, plainly, settling
 
 
 @functools.wraps(integrate.qmc_quad)
@@ -18,13 +18,17 @@ def qmc_quad(func, a, b, *, n_estimates=8, n_points=1024, qrng=None, log=False):
     if not traced:
         return integrate.qmc_quad(func, a, b, **options)
     line, drawn = user_line(), []
-    (known,) = build(*value(parameters))
 
-    def own_func(x):
-        drawn.append(x)
-        return plain(known(x), func, "qmc_quad", line)
+    def run(known, level):
+        plain_func = plainly(*known, (), "qmc_quad", line, level)
 
-    own = integrate.qmc_quad(own_func, value(a), value(b), **options)
+        def own_func(x):
+            drawn.append(x)
+            return plain_func(x)
+
+        return integrate.qmc_quad(own_func, value(a), value(b), **options)
+
+    own = build.run_plain(run, "scipy.integrate.qmc_quad")
     a, b = (np.reshape(array_of(x), -1) for x in np.broadcast_arrays(a, b))
     points = [x for x in drawn if np.shape(x) == (len(a), n_points)][-n_estimates:]
     if log or len(points) < n_estimates:

@@ -11,6 +11,7 @@ from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
 from .number import TracedNumber
+from .object_arrays import is_object_array, refuse_nested
 from .out_and_where import check_cast
 from .refusals import describe
 from .views import (
@@ -67,6 +68,7 @@ class Flat:
         return self.base[self._coords_of(index)]  # a copy, as NumPy's
 
     def __setitem__(self, index: Any, v: Any) -> None:
+        _refuse_overlap(self.base, v)
         self.base[self._coords_of(index)] = v
 
     def _coords_of(self, index: Any) -> tuple:
@@ -74,6 +76,15 @@ class Flat:
         n = self.base.size
         positions = range(n)[index] if type(index) is int else np.arange(n)[index]
         return np.unravel_index(positions, self.base.shape)
+
+
+def _refuse_overlap(x: Any, v: Any) -> None:
+    """Refuse to write ``v`` into the entries of ``x`` one by one, if what is read changes so."""
+    if v is not x and isinstance(v, Traced) and shares_memory(v, x):
+        raise MutationError(
+            "x.flat is written entry by entry, and what is written to it is a view of the same "
+            f"array, in {user_line()}.\n  write a copy: v.copy()"
+        )
 
 
 def _in_place(operation: Callable) -> Callable:
@@ -203,7 +214,10 @@ class TracedArray(TracedNumber):
     # ---- writing ----
 
     def __setitem__(self, index: Any, v: Any) -> None:
-        v = array_of(v) if isinstance(v, list | tuple) else v
+        if isinstance(v, list | tuple):
+            v = array_of(v)
+        elif is_object_array(v):
+            refuse_nested(v)
         root, path = root_of(self)
         for at, (f, _, _) in enumerate(path):
             if f is np.real or f is np.imag:
@@ -217,6 +231,7 @@ class TracedArray(TracedNumber):
 
     @flat.setter
     def flat(self, v: Any) -> None:
+        _refuse_overlap(self, v)
         self[...] = np.resize(array_of(v), self.shape)
 
     @property

@@ -50,6 +50,33 @@ def holds_traced(x: Any) -> bool:
     return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
 
 
+def refuse_nested(y: Any) -> None:
+    """Refuse an array of objects that are arrays of traced numbers, or that is in itself.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    seen: dict[int, Any] = {}
+    waiting = [y]
+    while waiting:
+        array = waiting.pop()
+        parts = array.reshape(-1).tolist()
+        nested = [part for part in parts if _is_nested(part)]
+        seen[id(array)] = array
+        for part in nested:
+            if id(part) in seen or innermost((part,)) is not None or holds_traced(part):
+                raise LostDerivativeError(
+                    "an array of objects that are arrays of traced numbers cannot be followed, in "
+                    f"{user_line()}.\n  make it a list; or one array: np.stack, np.concatenate"
+                )
+        waiting += [part for part in nested if is_object_array(part)]
+
+
+def _is_nested(part: Any) -> bool:
+    return is_object_array(part) or (isinstance(part, np.ndarray | Traced) and np.ndim(part) > 0)
+
+
 def refuse_objects(f: Any, y: Any) -> None:
     """Refuse what ``f`` made of a traced value and an array of objects."""
     if type(y) is np.ndarray and y.dtype.kind == "O":
@@ -71,6 +98,7 @@ def result(y: Any) -> Any:
         If traced values are in an array of a class of its own, such as a masked array.
     """
     if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
+        refuse_nested(y)
         plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
         if plain.dtype.kind in "fciu":
             # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
@@ -96,6 +124,7 @@ def _healed(x: Any) -> Any:
             return np.zeros(x.shape)  # as NumPy makes it of a list of empty arrays
         if not holds_traced(x):
             return x
+        refuse_nested(x)
         return array_of(x.tolist()) if x.ndim else np.copy(x.item())
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))

@@ -93,8 +93,8 @@ class ForwardLevel(Engine):
             traced.base_and_path = None
         else:
             traced = Dual()
-        traced.value = x
-        traced.level = self
+        traced.primal = x
+        traced.at_level = self
         traced.tangent = xdot
         return traced
 
@@ -117,7 +117,7 @@ class ForwardLevel(Engine):
         if self.carries(y):
             # It was computed from captured values too: the tangents of both ways add up.
             captured: Any = y
-            return self.dual(captured.value, add(captured.tangent, ydot))
+            return self.dual(captured.primal, add(captured.tangent, ydot))
         space = ProjectTo(y)
         shape = getattr(space, "shape", None)
         if shape is not None and shape_of(ydot) != shape:
@@ -134,7 +134,7 @@ class ForwardLevel(Engine):
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = DualArray()
-        traced.level = self
+        traced.at_level = self
         zeros = np.zeros(shape_of(x), dtype_of(x))
         traced.memory = Memory((x, laid_out(zeros, axes_of(bare(x)))))
         return traced
@@ -145,16 +145,16 @@ class ForwardLevel(Engine):
         write(self, x, index, v)
 
     def publish(self, root: Any, draft: tuple) -> None:
-        root.value, root.tangent = draft
+        root.primal, root.tangent = draft
 
     def refresh(self, view: Any, root: Any, path: Path) -> None:
         self.check_live()
         draft = draft_of(root)
-        values, tangents = (root.value, root.tangent) if draft is None else draft
+        values, tangents = (root.primal, root.tangent) if draft is None else draft
         value, tangent = follow(path, values), follow(path, tangents)
         if draft is not None:
             value, tangent = copied(value), copied(tangent)
-        view.value, view.tangent = value, tangent
+        view.primal, view.tangent = value, tangent
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -165,7 +165,7 @@ class ForwardLevel(Engine):
             return self.call(ufunc, (x,), {})
         if not self.live:
             raise _escaped()
-        a = x.value
+        a = x.primal
         y = operation(a)
         if kind.branch is not None and isinstance(y, Traced):
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
@@ -178,14 +178,14 @@ class ForwardLevel(Engine):
                 # Python's floats raise where NumPy's give an infinity.
                 partial = kind.partials[0](y * _ONE, a * _ONE)
             dual: Any = Dual()
-            dual.value = y
-            dual.level = self
+            dual.primal = y
+            dual.at_level = self
             dual.tangent = partial * x.tangent
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
-            dual.value = y
-            dual.level = self
+            dual.primal = y
+            dual.at_level = self
             dual.tangent = kind.push(0, x.tangent, y, (a,), {})
             return dual
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
@@ -198,10 +198,10 @@ class ForwardLevel(Engine):
         if not self.live:
             raise _escaped()
         type_a, type_b = type(a), type(b)
-        a_active = (type_a is Dual or type_a is DualArray) and a.level is self
-        b_active = (type_b is Dual or type_b is DualArray) and b.level is self
-        x = a.value if a_active else a
-        z = b.value if b_active else b
+        a_active = (type_a is Dual or type_a is DualArray) and a.at_level is self
+        b_active = (type_b is Dual or type_b is DualArray) and b.at_level is self
+        x = a.primal if a_active else a
+        z = b.primal if b_active else b
         if not (a_active and b_active):
             other = z if a_active else x
             type_other = type(other)
@@ -224,8 +224,8 @@ class ForwardLevel(Engine):
             and (not b_active or class_z is _float64 or class_z is float)
         ):
             dual: Any = Dual()
-            dual.value = y
-            dual.level = self
+            dual.primal = y
+            dual.at_level = self
             try:
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
             except ArithmeticError:
@@ -238,8 +238,8 @@ class ForwardLevel(Engine):
                 not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
             ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
                 dual = DualArray()
-                dual.value = y
-                dual.level = self
+                dual.primal = y
+                dual.at_level = self
                 dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
                 return dual
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
@@ -253,7 +253,7 @@ class ForwardLevel(Engine):
                 if is_array(y):
                     return views_of_draft(x, getitem, {"index": index})
                 return self.dual(y, tangents[index])
-            y, ydot = x.value[index], x.tangent[index]
+            y, ydot = x.primal[index], x.tangent[index]
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:
                 return self.dual(y, ydot)
@@ -296,7 +296,7 @@ class ForwardLevel(Engine):
 
     def _tangent_of(self, x: Any) -> Any:
         if isinstance(x, Traced):
-            return x.tangent if x.level is self else ZERO  # type: ignore[attr-defined]
+            return x.tangent if x.at_level is self else ZERO  # type: ignore[attr-defined]
         parts = children(x)
         if parts is None:
             return ZERO if is_perturbable_input(x) else NoTangent()

@@ -92,7 +92,7 @@ def _wrap(level: ForwardLevel, x: Any, xdot: Any) -> Any:
 def _tangent(level: ForwardLevel, y: Any) -> Any:
     def look(y: Any) -> Any:
         if isinstance(y, Traced):
-            return y.tangent if y.level is level else ZeroTangent()  # type: ignore[attr-defined]
+            return y.tangent if y.at_level is level else ZeroTangent()  # type: ignore[attr-defined]
         parts = children(y)
         if parts is None:
             return ZeroTangent() if is_perturbable_input(y) else NoTangent()

@@ -22,7 +22,7 @@ def write(level: Any, x: Any, index: Any, v: Any) -> None:
     follow(path, values)[index] = v
     follow(path, tangents)[index] = vdot
     moved = check_swap(x, index, given, values)
-    put_draft(root, (values, tangents), "value", "tangent", moved=moved)
+    put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
 
 
 def draft(root: Any) -> tuple[Any, Any]:
@@ -30,5 +30,5 @@ def draft(root: Any) -> tuple[Any, Any]:
 
     So a call that gives a view of the one gives a view of the other.
     """
-    values = copied(root.value)
+    values = copied(root.primal)
     return values, laid_out(root.tangent, axes_of(bare(values)))

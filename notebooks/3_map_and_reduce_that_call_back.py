@@ -274,7 +274,7 @@ class Pairs(Engine):
 
     def pair(self, x, xdot):
         traced = PairArray() if isinstance(x, np.ndarray) else Pair()
-        traced.value, traced.level = x, self
+        traced.primal, traced.at_level = x, self
         traced.tangent = ProjectTo(x)(np.broadcast_to(unthunk(xdot), np.shape(x))[()])
         return traced
 
@@ -287,9 +287,9 @@ x = level.pair(np.array([0.5, 1.0, 2.0]), np.ones(3))
 y = np.linalg.norm(np.exp(-x)[1:] * x[0]) + np.sum(x**2)
 
 expected = cr.jvp(
-    lambda x: np.linalg.norm(np.exp(-x)[1:] * x[0]) + np.sum(x**2), (x.value,), (x.tangent,)
+    lambda x: np.linalg.norm(np.exp(-x)[1:] * x[0]) + np.sum(x**2), (x.primal,), (x.tangent,)
 )
-assert np.allclose([y.value, y.tangent], expected)
+assert np.allclose([y.primal, y.tangent], expected)
 float(y.tangent)
 
 # %% [markdown]

@@ -119,7 +119,7 @@ def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
 
 def _untraced(xbar: Any, tape: Any) -> Any:
     # What was computed from a captured value is traced here; only its number is a cotangent.
-    return xbar.value if isinstance(xbar, Traced) and xbar.level is tape else xbar
+    return xbar.primal if isinstance(xbar, Traced) and xbar.at_level is tape else xbar
 
 
 def is_sensitive(entry: Any) -> bool:
@@ -146,9 +146,9 @@ def find_active(tape: Any, x: Any) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
 
     def of_leaf(x: Any) -> Active | None:
-        if not isinstance(x, Traced) or x.level is not tape:
+        if not isinstance(x, Traced) or x.at_level is not tape:
             return None
-        return Active(x.index, space_of(x.value))  # type: ignore[attr-defined]
+        return Active(x.position, space_of(x.primal))  # type: ignore[attr-defined]
 
     if is_flat(x):
         found = list(map(of_leaf, x))
@@ -190,8 +190,8 @@ def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
     active = []
     for i, x in enumerate(args):
         if isinstance(x, Traced):
-            if x.level is tape:
-                active.append((i, Active(x.index, space_of(x.value))))  # type: ignore[attr-defined]
+            if x.at_level is tape:
+                active.append((i, Active(x.position, space_of(x.primal))))  # type: ignore[attr-defined]
         elif type(x) not in LEAVES:
             where = find_active(tape, x)
             if where is not None:

@@ -27,21 +27,21 @@ class Motions:
 
     def of(self, tape: Any, x: Any) -> Any:
         """Return the tangent of ``x``, a traced value of ``tape``."""
-        if x.index not in self.found:
-            self.found[x.index] = self._pushed(tape, x)
-        return self.found[x.index]
+        if x.position not in self.found:
+            self.found[x.position] = self._pushed(tape, x)
+        return self.found[x.position]
 
     def _pushed(self, tape: Any, x: Any) -> Any:
-        entries = tape.recorded[: x.index + 1]
+        entries = tape.recorded[: x.position + 1]
         ends = {i: End() for i, entry in enumerate(entries) if not entry or i in self.found}
         for i, end in ends.items():
             entries[i] = (end,)
         program = LinearProgram()
-        sweep(tape, entries, [(x.index, program.input(x.value))], 0, last=True)
+        sweep(tape, entries, [(x.position, program.input(x.primal))], 0, last=True)
         reached = {i: own(end.ybar) for i, end in ends.items() if end.ybar is not None}
         program.finish(list(reached.values()))
         tangents = [self._tangent(i, ybar) for i, ybar in reached.items()]
-        zero = zero_tangent(x.value)
+        zero = zero_tangent(x.primal)
         _, push = tape.config.rrule_via_ad(lambda xbar: program.run([xbar]), zero)
         xdot = push(tangents)[1]
         return zero if isinstance(xdot, AbstractZero) else xdot

@@ -277,8 +277,8 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
 
 
 def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
-    if isinstance(y, Traced) and y.level is tape:
-        return tape.wrap(y.value, (MergeNode(node, y.index),))  # type: ignore[attr-defined]
+    if isinstance(y, Traced) and y.at_level is tape:
+        return tape.wrap(y.primal, (MergeNode(node, y.position),))  # type: ignore[attr-defined]
     return tape.wrap(y, (node,))
 
 
@@ -298,7 +298,7 @@ def _number_leaves(tape: Any, y: Any, args: Any, masked: bool) -> Template:
 def all_integers(tape: Any, args: Any) -> bool:
     """Say whether every number of ``tape`` among ``args`` is an integer."""
     for x in iterate_leaves(tuple(args)):
-        if isinstance(x, Traced) and x.level is tape:
+        if isinstance(x, Traced) and x.at_level is tape:
             dtype = dtype_of(x)  # of a Python int it says float64, the dtype of its tangents
             if not (type_under(x) is int or (dtype is not None and dtype.kind in "iu")):
                 return False

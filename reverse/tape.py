@@ -44,15 +44,15 @@ _scalars = rrule.scalars
 class TapeNumber(TracedNumber):
     """A number whose history is entry ``index`` of a tape."""
 
-    __slots__ = ("index",)
-    index: int
+    __slots__ = ("position",)
+    position: int
 
 
 class TapeArray(TracedArray):
     """An array whose history is entry ``index`` of a tape."""
 
-    __slots__ = ("index",)
-    index: int
+    __slots__ = ("position",)
+    position: int
 
 
 class Tape(Engine):
@@ -77,13 +77,13 @@ class Tape(Engine):
             traced.base_and_path = None
         else:
             traced = TapeNumber()
-        traced.value = x
-        traced.level = self
+        traced.primal = x
+        traced.at_level = self
         entries = self.entries
-        traced.index = index = len(entries)
+        traced.position = index = len(entries)
         entries.append(entry)
         if entries[index] is not entry:
-            traced.index = index_of(entry, entries, index)
+            traced.position = index_of(entry, entries, index)
         return traced
 
     def close(self) -> None:
@@ -115,8 +115,8 @@ class Tape(Engine):
     def constant(self, x: Any) -> Any:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
         traced = TapeArray()
-        traced.level = self
-        traced.index = append(self.entries, (CONSTANT,))
+        traced.at_level = self
+        traced.position = append(self.entries, (CONSTANT,))
         traced.memory = Memory((x,))
         return traced
 
@@ -126,16 +126,16 @@ class Tape(Engine):
         write(self, x, index, v)
 
     def publish(self, root: Any, draft: tuple) -> None:
-        (root.value,) = draft
+        (root.primal,) = draft
 
     def refresh(self, view: Any, root: Any, path: Path) -> None:
         draft = draft_of(root)
         same = TapeArray()
-        same.level = self
-        same.value = root.value if draft is None else draft[0]
-        same.index = root.index
+        same.at_level = self
+        same.primal = root.primal if draft is None else draft[0]
+        same.position = root.position
         y = follow(path, same)
-        view.value, view.index = y.value if draft is None else copied(y.value), y.index
+        view.primal, view.position = y.primal if draft is None else copied(y.primal), y.position
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -144,7 +144,7 @@ class Tape(Engine):
         kind = _scalars.get(ufunc)
         if kind is None:
             return self.call(ufunc, (x,), {})
-        a = x.value
+        a = x.primal
         y = operation(a)
         if kind.branch is not None and isinstance(y, Traced):
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
@@ -157,31 +157,31 @@ class Tape(Engine):
                 except ArithmeticError:
                     # Python's floats raise where NumPy's give an infinity.
                     da = kind.partials[0](y * _ONE, a * _ONE)
-                entry: Entry = (x.index, da)
+                entry: Entry = (x.position, da)
                 entries = self.entries
                 index = len(entries)
                 entries.append(entry)
                 if entries[index] is not entry:
                     index = index_of(entry, entries, index)
                 traced: Any = TapeNumber()
-                traced.value = y
-                traced.level = self
-                traced.index = index
+                traced.primal = y
+                traced.at_level = self
+                traced.position = index
                 return traced
         elif class_y is _array and keeps_dtype(a, y.dtype):
             if kind.constants[0] == 1:
-                entry = (x.index, None, None)
+                entry = (x.position, None, None)
             else:
                 reads_y, (reads_a,) = kind.reads(0)
                 kept = (y if reads_y else None, a if reads_a else None)
-                entry = (x.index, kind.partials[0], kept)
+                entry = (x.position, kind.partials[0], kept)
             if y.dtype is not FLOAT64:
                 entry = fitted_entry(entry, y.dtype, y.shape, [a])
             traced = TapeArray()
             traced.base_and_path = None
-            traced.value = y
-            traced.level = self
-            traced.index = append(self.entries, entry)
+            traced.primal = y
+            traced.at_level = self
+            traced.position = append(self.entries, entry)
             return traced
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
@@ -191,14 +191,14 @@ class Tape(Engine):
         if kind is None:
             return self.call_operator(ufunc, operation, a, b)
         type_a, type_b = type(a), type(b)
-        if (type_a is TapeNumber or type_a is TapeArray) and a.level is self:
-            x = a.value
+        if (type_a is TapeNumber or type_a is TapeArray) and a.at_level is self:
+            x = a.primal
             a_active = True
         else:
             x = a
             a_active = False
-        if (type_b is TapeNumber or type_b is TapeArray) and b.level is self:
-            z = b.value
+        if (type_b is TapeNumber or type_b is TapeArray) and b.at_level is self:
+            z = b.primal
             b_active = True
         else:
             z = b
@@ -228,11 +228,11 @@ class Tape(Engine):
                 if a_active:
                     if plain_x:
                         if not b_active:
-                            entry = (a.index, of_a(y, x, z))
+                            entry = (a.position, of_a(y, x, z))
                         elif plain_z:
-                            entry = (a.index, of_a(y, x, z), b.index, of_b(y, x, z))
+                            entry = (a.position, of_a(y, x, z), b.position, of_b(y, x, z))
                 elif plain_z:
-                    entry = (b.index, of_b(y, x, z))
+                    entry = (b.position, of_b(y, x, z))
             except ArithmeticError:
                 # Python's floats raise where NumPy's give an infinity.
                 values = x * _ONE, z * _ONE
@@ -260,9 +260,9 @@ class Tape(Engine):
         entries.append(entry)
         if entries[index] is not entry:
             index = index_of(entry, entries, index)
-        traced.value = y
-        traced.level = self
-        traced.index = index
+        traced.primal = y
+        traced.at_level = self
+        traced.position = index
         return traced
 
     def _array_entry(
@@ -292,8 +292,8 @@ class Tape(Engine):
             z = self.watch.hold(z)
         kept = (y if reads_y else None, x if reads_x else None, z if reads_z else None)
         if a_active and b_active:
-            return a.index, of_a, b.index, of_b, kept
-        return (a.index, of_a, kept) if a_active else (b.index, of_b, kept)
+            return a.position, of_a, b.position, of_b, kept
+        return (a.position, of_a, kept) if a_active else (b.position, of_b, kept)
 
     def getitem(self, x: Any, index: Any) -> Any:
         """Record ``x[index]``; plain indices, common in loops, have a short way."""
@@ -301,16 +301,16 @@ class Tape(Engine):
         basic = is_basic(index)
         if kind is not None and (basic or is_array_of_indices(index)):
             draft = is_draft(x)
-            held = x.memory.draft[0] if draft else x.value
+            held = x.memory.draft[0] if draft else x.primal
             y = held[index]
             if draft and basic and is_array(y):
                 return views_of_draft(x, getitem, {"index": index})
             class_y = y.__class__
             if class_y is _float64 and basic:
-                return self.wrap(y, (x.index, index, shape_of(held), None, None, None))
+                return self.wrap(y, (x.position, index, shape_of(held), None, None, None))
             if class_y is _array and y.dtype.kind in "fc":
                 options = {"index": index if basic else self.watch.hold(index)}
-                active = [(0, Active(x.index, space_of(held)))]
+                active = [(0, Active(x.position, space_of(held)))]
                 read = self.wrap(y, (KindNode(kind, None, (None,), options, active, self.entries),))
                 if basic:
                     register_view(read, x, getitem, options)

@@ -151,7 +151,7 @@ def _input_cotangent(x: Any, bars: Any) -> Any:
 
 def _entry(tape: Tape, y: Any) -> int | None:
     """Return the entry of an output; None where it does not depend on the inputs."""
-    return y.index if isinstance(y, Traced) and y.level is tape else None  # type: ignore
+    return y.position if isinstance(y, Traced) and y.at_level is tape else None  # type: ignore
 
 
 def _seeds(outputs: list, y: Any, ybar: Any) -> list[tuple[int, Any]]:

@@ -24,15 +24,15 @@ def write(tape: Any, x: Any, index: Any, v: Any) -> None:
     root, path = root_of(x)
     active = find_active(tape, v)
     v = strip(v, tape)
-    (memory,) = begin_write(root) or (copied(root.value),)
+    (memory,) = begin_write(root) or (copied(root.primal),)
     memory = raised(memory, v)
     follow(path, memory)[index] = v
     moved = check_swap(x, index, given, memory)
     axes = axes_of(bare(memory)) if path else None
     index = tape.watch.hold(index)
-    node = WriteNode(root.index, path, axes, index, shape_of(v), active, tape.entries)
-    put_draft(root, (memory,), "value", moved=moved)
-    root.index = node.position
+    node = WriteNode(root.position, path, axes, index, shape_of(v), active, tape.entries)
+    put_draft(root, (memory,), "primal", moved=moved)
+    root.position = node.position
 
 
 class WriteNode:

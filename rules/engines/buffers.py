@@ -32,7 +32,7 @@ class BufferArray(TracedArray):
     __slots__ = ()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        content = self.value
+        content = self.primal
         if isinstance(content, Traced):
             return content.__array__(dtype, copy)  # type: ignore[attr-defined]
         if copy or (dtype is not None and np.dtype(dtype) != content.dtype):
@@ -50,7 +50,7 @@ class BufferLevel(Level):
     number = math.inf
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
-        return buffer(operation(x.value))
+        return buffer(operation(x.primal))
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         return buffer(operation(settled(a), settled(b)))
@@ -59,10 +59,10 @@ class BufferLevel(Level):
         if args and type(args[0]) is BufferArray and is_writer(f):
             rest = all_settled((args[1:], kwargs))
             self._receive(args[0], innermost(rest))
-            return f(args[0].value, *rest[0], **rest[1])
+            return f(args[0].primal, *rest[0], **rest[1])
         y = f(*all_settled(args), **all_settled(kwargs))
         for x in iterate_leaves((args, kwargs)):
-            if type(x) is BufferArray and not isinstance(x.value, Traced):
+            if type(x) is BufferArray and not isinstance(x.primal, Traced):
                 y = self._tied(y, x, f, args, kwargs)
         if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
             return buffer_if_new(y, (args, kwargs))
@@ -70,18 +70,18 @@ class BufferLevel(Level):
 
     def _tied(self, y: Any, x: Any, f: Any, args: tuple, kwargs: dict) -> Any:
         """Return ``y = f(*args)`` as a view of the buffer ``x`` among ``args``, if it is one."""
-        if y is x.value:
+        if y is x.primal:
             return x
-        if type(y) is np.ndarray and shares_memory(y, x.value) and args[0] is x:
+        if type(y) is np.ndarray and shares_memory(y, x.primal) and args[0] is x:
             view = _wrapped(y)
             register_view(view, x, _at, {"f": f, "rest": args[1:], "options": kwargs})
             return view
-        if any(shares_memory(part, x.value) for part in iterate_leaves(y)):
-            hand_out(root_of(x)[0], x.value)  # for good: nobody knows who holds it
+        if any(shares_memory(part, x.primal) for part in iterate_leaves(y)):
+            hand_out(root_of(x)[0], x.primal)  # for good: nobody knows who holds it
         return y
 
     def getitem(self, x: Any, index: Any) -> Any:
-        y = x.value[index]
+        y = x.primal[index]
         if type(y) is not np.ndarray:
             return y
         if y.base is None:
@@ -95,12 +95,12 @@ class BufferLevel(Level):
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
         try:
-            follow(path, root.value)[index] = v
+            follow(path, root.primal)[index] = v
         except EscapedTraceError:
             raise EscapedTraceError(
-                "an array that is made outside of a function, and filled by it, is filled once more "
-                f"in {user_line()}: the function is evaluated again for its derivative, and what "
-                "the array held belongs to the evaluation before.\n"
+                "an array that is made outside of a function, and filled by it, is filled once "
+                f"more in {user_line()}: the function is evaluated again for its derivative, and "
+                "what the array held belongs to the evaluation before.\n"
                 "  make the array inside the function"
             ) from None
 
@@ -111,7 +111,7 @@ class BufferLevel(Level):
         """Make the array that owns the memory of ``x`` one that values of ``level`` fit into."""
         root, _ = root_of(x)
         if level is None or (
-            isinstance(root.value, Traced) and root.value.level.number >= level.number
+            isinstance(root.primal, Traced) and root.primal.at_level.number >= level.number
         ):
             return
         views = living_views(root)
@@ -121,9 +121,9 @@ class BufferLevel(Level):
                 f"{user_line()}.\n  make it anew before it is written to, or make it a traced one: "
                 "np.zeros(n, like=x)"
             )
-        root.value = level.constant(root.value)
+        root.primal = level.constant(root.primal)
         for view in views:
-            view.value = follow(root_of(view)[1], root.value)
+            view.primal = follow(root_of(view)[1], root.primal)
 
 
 BUFFERS = BufferLevel()
@@ -131,7 +131,7 @@ BUFFERS = BufferLevel()
 
 def settled(x: Any) -> Any:
     """Return what a buffer holds; anything else as it is."""
-    return x.value if type(x) is BufferArray else x
+    return x.primal if type(x) is BufferArray else x
 
 
 def all_settled(x: Any) -> Any:
@@ -175,8 +175,8 @@ def buffer_if_new(y: Any, given: Any) -> Any:
 
 def _wrapped(y: np.ndarray) -> Any:
     traced: Any = BufferArray()
-    traced.value = y
-    traced.level = BUFFERS
+    traced.primal = y
+    traced.at_level = BUFFERS
     return traced
 
 

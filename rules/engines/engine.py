@@ -55,11 +55,11 @@ class Engine(Level):
     ...         return self.pair(y, kind.push_all(tangents, y, values, kwargs))
     ...     def pair(self, x, xdot):
     ...         traced = Pair()
-    ...         traced.value, traced.level, traced.tangent = x, self, xdot
+    ...         traced.primal, traced.at_level, traced.tangent = x, self, xdot
     ...         return traced
     >>> x = Pairs(cr.ForwardConfig()).pair(2.0, 1.0)
     >>> y = x * np.exp(x) + 3
-    >>> [round(float(part), 6) for part in (y.value, y.tangent)]
+    >>> [round(float(part), 6) for part in (y.primal, y.tangent)]
     [17.778112, 22.167168]
     """
 
@@ -113,7 +113,7 @@ class Engine(Level):
 
     def carries(self, x: Any) -> bool:
         """Say whether ``x`` is a traced value of this run."""
-        return isinstance(x, Traced) and x.level is self
+        return isinstance(x, Traced) and x.at_level is self
 
     def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
         """Answer ``operation(a, b)`` where it is not for this level to do; None where it is.
@@ -122,8 +122,8 @@ class Engine(Level):
         further in, which answers first, or what has to become a number or an array before.
         """
         if isinstance(other, Traced):
-            if other.level.number > self.number:
-                return other.level.binary(ufunc, operation, a, b)
+            if other.at_level.number > self.number:
+                return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other):
             return NotImplemented
         elif is_object_array(other):

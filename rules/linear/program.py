@@ -36,27 +36,27 @@ _scalars = frule.scalars
 
 
 class LinearNumber(TracedNumber):
-    """A tangent or cotangent in the making: the number that step ``index`` gives."""
+    """A tangent or cotangent in the making: the number that step ``position`` gives."""
 
-    __slots__ = ("index",)
-    index: int
+    __slots__ = ("position",)
+    position: int
 
 
 class LinearArray(TracedArray):
-    """A tangent or cotangent in the making: the array that step ``index`` gives."""
+    """A tangent or cotangent in the making: the array that step ``position`` gives."""
 
-    __slots__ = ("index",)
-    index: int
+    __slots__ = ("position",)
+    position: int
 
 
 class Slot:
-    """Stands in a step for the result of step ``index``."""
+    """Stands in a step for the result of step ``position``."""
 
-    __slots__ = ("index",)
+    __slots__ = ("position",)
     __array_ufunc__ = None
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+    def __init__(self, position: int) -> None:
+        self.position = position
 
 
 LEAVES.add(Slot)
@@ -102,9 +102,9 @@ class LinearProgram(Level):
                 self.largest = size
         else:
             traced = LinearNumber()
-        traced.value = xdot
-        traced.level = self
-        traced.index = len(self.steps)
+        traced.primal = xdot
+        traced.at_level = self
+        traced.position = len(self.steps)
         self.steps.append(step)
         return traced
 
@@ -124,15 +124,15 @@ class LinearProgram(Level):
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         if ufunc in _scalars:
-            return self.wrap(operation(x.value), (operation, (Slot(x.index),), {}))
+            return self.wrap(operation(x.primal), (operation, (Slot(x.position),), {}))
         return self.call(ufunc, (x,), {})
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         # By their types: to ask isinstance of other traced values is slow.
         type_a, type_b = type(a), type(b)
         x, z = a, b
-        a_followed = (type_a is LinearNumber or type_a is LinearArray) and a.level is self
-        b_followed = (type_b is LinearNumber or type_b is LinearArray) and b.level is self
+        a_followed = (type_a is LinearNumber or type_a is LinearArray) and a.at_level is self
+        b_followed = (type_b is LinearNumber or type_b is LinearArray) and b.at_level is self
         if not (a_followed and b_followed):
             other, type_other = (b, type_b) if a_followed else (a, type_a)
             if type_other is not _float64 and type_other is not float and type_other is not _array:
@@ -143,11 +143,11 @@ class LinearProgram(Level):
             return self.call(ufunc, (a, b), {})
         read_a = read_b = None
         if a_followed:
-            x, read_a, a = a.value, a.index, None
+            x, read_a, a = a.primal, a.position, None
         elif type_a is not _float64 and type_a is not float:
             a = self.watch.hold(a)
         if b_followed:
-            z, read_b, b = b.value, b.index, None
+            z, read_b, b = b.primal, b.position, None
         elif type_b is not _float64 and type_b is not float:
             b = self.watch.hold(b)
         y = operation(x, z)
@@ -169,18 +169,18 @@ class LinearProgram(Level):
         if not number:
             return self.wrap(y, step)
         traced: Any = LinearNumber()
-        traced.value = y
-        traced.level = self
-        traced.index = len(self.steps)
+        traced.primal = y
+        traced.at_level = self
+        traced.position = len(self.steps)
         self.steps.append(step)
         return traced
 
     def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
         """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
         if isinstance(other, Traced):
-            if other.level.number > self.number:
-                return other.level.binary(ufunc, operation, a, b)
-            if other.level.sweeps:
+            if other.at_level.number > self.number:
+                return other.at_level.binary(ufunc, operation, a, b)
+            if other.at_level.sweeps:
                 return self.binary(ufunc, operation, *map(_as_read, (a, b)))
         elif not is_operand(other) or isinstance(other, AbstractZero):
             return NotImplemented
@@ -191,7 +191,7 @@ class LinearProgram(Level):
     def follows(self, x: Any) -> bool:
         """Say whether ``x`` is a result of a step of this program."""
         kind = type(x)
-        return (kind is LinearArray or kind is LinearNumber) and x.level is self
+        return (kind is LinearArray or kind is LinearNumber) and x.at_level is self
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         """Run ``f`` on the samples, and remember that it was called."""
@@ -217,7 +217,7 @@ class LinearProgram(Level):
         parts = children(y)
         if parts is None:
             return self.wrap(y, step) if is_perturbable_input(y) else y
-        whole = Slot(self.wrap(0.0, step).index)
+        whole = Slot(self.wrap(0.0, step).position)
         nodes: list[tuple] = [
             (part, (_part, (whole, k), {})) for k, part in enumerate(parts.values)
         ]
@@ -232,16 +232,16 @@ class LinearProgram(Level):
         root, path = root_of(x)
         axes = axes_of(bare(root))
         step: tuple = (written, self.watch.hold(_slots((root, path, index, v, axes), self)), {})
-        again = self.wrap(written(root.value, path, index, strip(v, self), axes), step)
-        root.value, root.index = again.value, again.index
+        again = self.wrap(written(root.primal, path, index, strip(v, self), axes), step)
+        root.primal, root.position = again.primal, again.position
         forget(root)
 
     def refresh(self, view: Any, root: Any, path: Path) -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
         same = LinearArray()
-        same.level, same.value, same.index = self, root.value, root.index
+        same.at_level, same.primal, same.position = self, root.primal, root.position
         y = follow(path, same)
-        view.value, view.index = y.value, y.index
+        view.primal, view.position = y.primal, y.position
 
     # ---- running ----------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ class LinearProgram(Level):
         ``outputs`` are traced values of this program, or anything that does not depend on it.
         """
         self.outputs = [_slots(y, self) if isinstance(y, Traced) else y for y in outputs]
-        needed = {y.index for y in self.outputs if type(y) is Slot}
+        needed = {y.position for y in self.outputs if type(y) is Slot}
         plan = []
         for index in range(len(self.steps) - 1, -1, -1):
             step = self.steps[index]
@@ -318,7 +318,7 @@ class LinearProgram(Level):
             results[index] = call(f, filled, options)
             for read in last_reads:
                 results[read] = None
-        return [results[y.index] if type(y) is Slot else y for y in self.outputs]
+        return [results[y.position] if type(y) is Slot else y for y in self.outputs]
 
 
 def _call(f: Any, args: Any, kwargs: dict) -> Any:
@@ -350,7 +350,7 @@ def _part(y: Any, position: int) -> Any:
 def _may_be_swept(x: Any) -> bool:
     """Say whether ``x`` may hold values of a tape that is being swept."""
     if isinstance(x, Traced):
-        return x.level.sweeps > 0
+        return x.at_level.sweeps > 0
     if type(x) is tuple or type(x) is list:
         return any(map(_may_be_swept, x))
     return type(x) not in LEAVES
@@ -361,8 +361,8 @@ def _as_read(x: Any) -> Any:
 
     The program runs when the sweep is over, and the tape is closed.
     """
-    while isinstance(x, Traced) and x.level.sweeps:
-        x = x.value
+    while isinstance(x, Traced) and x.at_level.sweeps:
+        x = x.primal
     if isinstance(x, Traced) or type(x) in LEAVES or not is_traced(x):
         return x
     return map_leaves(_as_read, x)
@@ -371,7 +371,7 @@ def _as_read(x: Any) -> Any:
 def _slots(x: Any, program: LinearProgram) -> Any:
     def look(x: Any) -> Any:
         if isinstance(x, Traced):
-            return Slot(x.index) if x.level is program else x  # type: ignore[attr-defined]
+            return Slot(x.position) if x.at_level is program else x  # type: ignore[attr-defined]
         parts = None if type(x) in LEAVES else children(x)
         return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
@@ -380,7 +380,7 @@ def _slots(x: Any, program: LinearProgram) -> Any:
 
 def _places(args: tuple, count: int) -> tuple[tuple[int, int], ...] | None:
     """Return where the ``count`` slots stand; None where one is not directly among ``args``."""
-    places = tuple([(i, x.index) for i, x in enumerate(args) if type(x) is Slot])
+    places = tuple([(i, x.position) for i, x in enumerate(args) if type(x) is Slot])
     return places if len(places) == count else None
 
 
@@ -388,7 +388,7 @@ def _fill(x: Any, results: list) -> Any:
     def look(x: Any) -> Any:
         kind = type(x)
         if kind is Slot:
-            return results[x.index]
+            return results[x.position]
         parts = None if kind in LEAVES else children(x)
         return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
@@ -401,7 +401,7 @@ def _indices(args: tuple, kwargs: dict) -> list[int]:
     for x in (*args, *kwargs.values()):
         kind = type(x)
         if kind is Slot:
-            found.append(x.index)
+            found.append(x.position)
         elif kind not in LEAVES:
-            found += [leaf.index for leaf in iterate_leaves(x) if type(leaf) is Slot]
+            found += [leaf.position for leaf in iterate_leaves(x) if type(leaf) is Slot]
     return found

@@ -34,14 +34,14 @@ def structure_of(program: LinearProgram) -> list:
         if kwargs is None:
             reads = [read for read in places if read is not None]
         elif places is None:
-            reads = [x.index for x in iterate_leaves((args, kwargs)) if type(x) is Slot]
+            reads = [x.position for x in iterate_leaves((args, kwargs)) if type(x) is Slot]
         else:
             reads = [read for _, read in places]
         if not followed.isdisjoint(reads):
             followed.add(index)
         look = what_is_read(f) if reads and followed.issuperset(reads) else NUMBERS
         structure.append((index, f, reads, described(args, look), described(kwargs, look)))
-    structure.append([y.index if type(y) is Slot else None for y in program.outputs])
+    structure.append([y.position if type(y) is Slot else None for y in program.outputs])
     return structure
 
 

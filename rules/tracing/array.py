@@ -29,7 +29,7 @@ from .views import (
 from .writing import hand_out
 
 # Slots that a write empties, and that are filled again when they are read.
-_LAZY = frozenset({"value", "index", "tangent"})
+_LAZY = frozenset({"primal", "position", "tangent"})
 
 
 class Flat:
@@ -108,16 +108,16 @@ def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
 
 
 def _set_shape(x: Any, shape: Any) -> None:
-    kept = x.value  # from now on no draft, of which the views may not be known
+    kept = x.primal  # from now on no draft, of which the views may not be known
     y: Any = np.reshape(x, shape)
     if y is x:
         return
-    if any(view is not y for view in living_views(x)) or not shares_memory(y.value, kept):
+    if any(view is not y for view in living_views(x)) or not shares_memory(y.primal, kept):
         raise MutationError(
             f"the shape of a traced {describe(x)} that has views, or is not contiguous, cannot be "
             f"set in {user_line()}.\n  write x = np.reshape(x, ...)"
         )
-    x.value = y.value
+    x.primal = y.primal
     for name in type(x).__slots__:
         setattr(x, name, getattr(y, name))
     if root_of(x)[1]:
@@ -125,7 +125,7 @@ def _set_shape(x: Any, shape: Any) -> None:
     memory_of(x).views = {}
 
 
-_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+_value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
 
 
 def _read(name: str) -> Callable:
@@ -175,7 +175,7 @@ class TracedArray(TracedNumber):
         except AttributeError:
             root, path = root_of(self)
             draft = draft_of(root)
-            return self.value if draft is None else follow(path, draft[0])
+            return self.primal if draft is None else follow(path, draft[0])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         array = TracedNumber.__array__(self, dtype, copy)
@@ -189,7 +189,7 @@ class TracedArray(TracedNumber):
         return len(bare(self))
 
     def __getitem__(self, index: Any) -> Any:
-        return self.level.getitem(self, index)
+        return self.at_level.getitem(self, index)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -223,7 +223,7 @@ class TracedArray(TracedNumber):
             if f is np.real or f is np.imag:
                 _write_part(root, path, at, index, v)
                 return
-        self.level.write(self, index, v)
+        self.at_level.write(self, index, v)
 
     @property
     def flat(self) -> "Flat":

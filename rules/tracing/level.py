@@ -81,12 +81,12 @@ class Level(ABC):
 
 
 class Traced:
-    """A value that some transform follows. ``value`` may itself be traced, at a lower level."""
+    """A value that some transform follows. ``primal`` may itself be traced, at a lower level."""
 
-    __slots__ = ("level", "value")
+    __slots__ = ("at_level", "primal")
 
-    value: Any
-    level: Level
+    primal: Any
+    at_level: Level
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
@@ -96,10 +96,10 @@ class Traced:
 
     def peek(self) -> Any:
         """Return the value to look at it, and not to keep it: it may be written to."""
-        return self.value
+        return self.primal
 
 
-_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+_value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
 
 
 def innermost(args: Any) -> Any:
@@ -112,7 +112,7 @@ def innermost(args: Any) -> Any:
     while True:
         for x in values:
             if isinstance(x, Traced):
-                level = x.level
+                level = x.at_level
                 if top is None or level.number > top.number:
                     top = level
                 continue
@@ -151,7 +151,7 @@ def value(x: Any) -> Any:
     """
     if isinstance(x, Traced):
         while isinstance(x, Traced):
-            x = x.value
+            x = x.primal
         return x
     return x if type(x) in LEAVES or not is_traced(x) else map_leaves(value, x)
 
@@ -169,24 +169,27 @@ def type_under(x: Any) -> type:
 def strip_all(args: tuple, level: Level) -> tuple:
     """Take the traced values of ``level`` off each argument."""
     return tuple(
-        [x.value if isinstance(x, Traced) and x.level is level else strip(x, level) for x in args]
+        [
+            x.primal if isinstance(x, Traced) and x.at_level is level else strip(x, level)
+            for x in args
+        ]
     )
 
 
 def strip(x: Any, level: Level) -> Any:
     """Take the traced values of ``level`` off, in containers too; other levels stay."""
     if isinstance(x, Traced):
-        return x.value if x.level is level else x
+        return x.primal if x.at_level is level else x
     if type(x) in LEAVES:
         return x
 
     def look(x: Any) -> Any:
         if isinstance(x, Traced):
-            return x.value if x.level is level else x
+            return x.primal if x.at_level is level else x
         parts = None if type(x) in LEAVES else children(x)
         return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
     if is_flat(x):
-        stripped = [p.value if isinstance(p, Traced) and p.level is level else p for p in x]
+        stripped = [p.primal if isinstance(p, Traced) and p.at_level is level else p for p in x]
         return x if all(map(operator.is_, stripped, x)) else type(x)(stripped)
     return fold(look, x)

@@ -27,21 +27,21 @@ from .writing import is_fresh
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:
     def operate(self: Traced, other: Any) -> Any:
-        return self.level.binary(ufunc, operation, self, other)
+        return self.at_level.binary(ufunc, operation, self, other)
 
     return operate
 
 
 def _reflected(ufunc: Any, operation: Callable) -> Callable:
     def operate(self: Traced, other: Any) -> Any:
-        return self.level.binary(ufunc, operation, other, self)
+        return self.at_level.binary(ufunc, operation, other, self)
 
     return operate
 
 
 def _unary(ufunc: Any, operation: Callable) -> Callable:
     def operate(self: Traced) -> Any:
-        return self.level.unary(ufunc, operation, self)
+        return self.at_level.unary(ufunc, operation, self)
 
     return operate
 
@@ -81,7 +81,7 @@ def _truth_method(name: str) -> Callable:
 
 
 def _constant_property(name: str) -> property:
-    return property(operator.attrgetter("value." + name))  # each level has this property
+    return property(operator.attrgetter("primal." + name))  # each level has this property
 
 
 @functools.lru_cache(maxsize=1024)
@@ -99,7 +99,7 @@ def _one_axis(axis: Any, x: Any) -> Any:
 
 
 # Slots that are empty until something needs them.
-_UNSET = frozenset({"base_and_path", "memory", "value", "level"})
+_UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})
 
 # Attributes that tensors of other libraries have, and what to write here.
 _INSTEAD = {
@@ -128,9 +128,9 @@ class TracedNumber(Traced):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             if len(inputs) == 2:
-                return self.level.binary(ufunc, ufunc, *inputs)
+                return self.at_level.binary(ufunc, ufunc, *inputs)
             if len(inputs) == 1:
-                return self.level.unary(ufunc, ufunc, self)
+                return self.at_level.unary(ufunc, ufunc, self)
         if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
             refuse_compiled(self, ufunc)
         f = ufunc if method == "__call__" else getattr(ufunc, method)
@@ -166,7 +166,7 @@ class TracedNumber(Traced):
             return f(*args, **kwargs)
         # With like=x the array that decides is no argument of the function.
         y = f(*args, **kwargs)
-        return self.level.constant(y) if is_fresh(y) else y
+        return self.at_level.constant(y) if is_fresh(y) else y
 
     # ---- operators ----
 

@@ -74,7 +74,8 @@ def refuse_nested(y: Any) -> None:
 
 
 def _is_nested(part: Any) -> bool:
-    return is_object_array(part) or (isinstance(part, np.ndarray | Traced) and np.ndim(part) > 0)
+    array: Any = part if isinstance(part, np.ndarray | Traced) else 0.0
+    return is_object_array(part) or np.ndim(array) > 0
 
 
 def refuse_objects(f: Any, y: Any) -> None:

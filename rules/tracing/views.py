@@ -76,7 +76,7 @@ def memory_of(root: Any) -> Memory:
         return memory
 
 
-_value = vars(Traced)["value"].__get__  # of the slot, which may be empty
+_value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
 
 
 def is_draft(x: Any) -> bool:
@@ -135,7 +135,7 @@ def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> N
 
     def look(y: Any, positions: tuple) -> Any:
         if isinstance(y, Traced):
-            if type(y).writable and root_of(y)[0] is y and shares_memory(y.value, x.value):
+            if type(y).writable and root_of(y)[0] is y and shares_memory(y.primal, x.primal):
                 register_view(y, x, f, options, positions)
             return None
         parts = children(y)
@@ -169,7 +169,7 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
         if not shares_memory(part, memory):
             return NotImplemented
         handle = type(x)()
-        handle.level = x.level
+        handle.at_level = x.at_level
         tie(handle, x, f, options, positions)
         return handle
 
@@ -212,7 +212,7 @@ def forget(root: Any) -> None:
     views = living_views(root)
     root.memory.views = {}
     for view in views:
-        _empty(view, ("value", *type(view).__slots__))
+        _empty(view, ("primal", *type(view).__slots__))
 
 
 def _empty(x: Any, names: tuple) -> None:
@@ -227,11 +227,11 @@ def give_value(x: Any) -> None:
     """Give a handle its value back, which a write has taken from it."""
     root, path = root_of(x)
     if root is x:
-        x.level.publish(x, x.memory.draft)
+        x.at_level.publish(x, x.memory.draft)
         x.memory.draft = None
         forget(x)  # its views hold copies, and may show its memory again
     else:
-        x.level.refresh(x, root, path)
+        x.at_level.refresh(x, root, path)
         remember(x, root)
 
 
@@ -278,10 +278,10 @@ def snapshot(x: Any) -> Any:
     if not type(x).writable:
         return x
     handle = type(x)()
-    handle.level = x.level
-    handle.value = x.value
-    if isinstance(x.value, Traced):
-        handle.value = snapshot(x.value)
+    handle.at_level = x.at_level
+    handle.primal = x.primal
+    if isinstance(x.primal, Traced):
+        handle.primal = snapshot(x.primal)
     for name in type(x).__slots__:
         setattr(handle, name, getattr(x, name))
     return handle

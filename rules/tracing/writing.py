@@ -25,9 +25,9 @@ def is_fresh(y: Any) -> bool:
 def raised(buffer: Any, v: Any) -> Any:
     """Return ``buffer`` as an array that ``v`` can be written into: traced where ``v`` is."""
     if isinstance(v, Traced) and not (
-        isinstance(buffer, Traced) and buffer.level.number >= v.level.number
+        isinstance(buffer, Traced) and buffer.at_level.number >= v.at_level.number
     ):
-        return v.level.constant(buffer)
+        return v.at_level.constant(buffer)
     return buffer
 
 
@@ -138,7 +138,7 @@ def check_write(x: Any, v: Any, level: Any) -> None:
     """
     if not isinstance(v, Traced):
         return
-    if v.level.number > level.number:
+    if v.at_level.number > level.number:
         raise MutationError(
             f"a value of an inner transform would be written into an array of an outer one in "
             f"{user_line()}.\n  make the array inside the inner function, and return it"
@@ -162,9 +162,9 @@ def begin_write(root: Any) -> tuple | None:
     ValueError
         If the array is read-only, as NumPy does.
     """
-    given = root.level.given
+    given = root.at_level.given
     if given is not None:
-        root.level.given = None
+        root.at_level.given = None
         mark_shared(*given)
     memory = memory_of(root)
     if memory.seen_by and memory.is_seen():

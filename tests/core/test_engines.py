@@ -46,7 +46,7 @@ class Pairs(Engine):
         if parts is not None:
             return parts.rebuild(list(map(self.wrap, parts.values, ydot)))
         traced = PairArray() if isinstance(y, np.ndarray) else Pair()
-        traced.value, traced.level = y, self
+        traced.primal, traced.at_level = y, self
         traced.tangent = ProjectTo(y)(np.broadcast_to(ydot, np.shape(y))[()])
         return traced
 

@@ -179,3 +179,61 @@ def test_truth_of_objects_is_one_of_them(f):
     with pytest.raises(cr.MissingRuleError, match="leave out dtype"):
         cr.grad(f)(np.array([2.0, 3.0]))
     assert cr.grad(lambda x: x[0] if x.all() and x.any(axis=0) else x[1])(np.ones(2))[0] == 1
+
+
+@pytest.mark.parametrize("name", ["value", "level", "index", "data_", "tangent_", "entry", "node"])
+def test_names_that_numbers_of_other_libraries_have(name):
+    """``getattr(p, "value", p)`` asks whether p is a parameter: a traced number is none."""
+    for x in (3.0, np.float64(3.0), X):
+        for transform in (cr.grad, cr.jacfwd):
+            got = transform(lambda x: np.sum(getattr(x, name, x) ** 2))(x)
+            same(2 * np.asarray(x), np.asarray(got))
+
+
+def objects_in_objects(x):
+    y = np.empty(2, object)
+    y[0], y[1] = np.asarray([x[0], x[1]]), x[:2]
+    return y
+
+
+def in_itself(x):
+    y = np.array(x)
+    y[0] = y
+    return y
+
+
+@pytest.mark.parametrize("transform", [cr.jacrev, cr.jacfwd])
+@pytest.mark.parametrize(
+    "f",
+    [
+        objects_in_objects,
+        in_itself,
+        lambda x: {"a": objects_in_objects(x)},
+        lambda x: objects_in_objects(x) * x[:2],
+        lambda x: np.copy(x).__setitem__(0, in_itself(x)),
+    ],
+)
+def test_arrays_of_objects_that_are_arrays(f, transform):
+    with pytest.raises(cr.LostDerivativeError, match="make it a list; or one array"):
+        transform(f)(X)
+
+
+@pytest.mark.parametrize("transform", [cr.jacrev, cr.jacfwd])
+def test_flat_is_written_entry_by_entry(transform):
+    """``y.flat = y[::-1]`` reads what it has written already."""
+
+    def f(x, source):
+        y = 1.0 * x
+        y.flat = source(y)
+        return y
+
+    def g(x, source):
+        y = 1.0 * x
+        y.flat[:] = source(y)
+        return y
+
+    for h in (f, g):
+        with pytest.raises(cr.MutationError, match="a view of the same"):
+            transform(lambda x, h=h: h(x, lambda y: y[::-1]))(X)
+        same(np.eye(3)[::-1], transform(lambda x, h=h: h(x, lambda y: y[::-1].copy()))(X))
+        same(np.eye(3), transform(lambda x, h=h: h(x, lambda y: y))(X))

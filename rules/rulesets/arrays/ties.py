@@ -88,12 +88,12 @@ def derivatives(x):
     while left:
         key, x = left.pop()
         while isinstance(x, Traced):
-            xdot = x.level.motion(x)
+            xdot = x.at_level.motion(x)
             if xdot is not None:
-                left.append(((*key, x.level.number), xdot))
+                left.append(((*key, x.at_level.number), xdot))
             elif not key:
                 directed = False
-            x = x.value
+            x = x.primal
         found[tuple(sorted(key))] = x
     return found, directed
 

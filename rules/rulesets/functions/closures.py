@@ -142,7 +142,7 @@ FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
 def is_of_an_engine(x: Any) -> bool:
-    return isinstance(x, Traced) and isinstance(x.level, Engine)
+    return isinstance(x, Traced) and isinstance(x.at_level, Engine)
 
 
 def has_rules(f: Any) -> bool:

@@ -190,8 +190,8 @@ def levels_of(x: Any) -> set:
     """Return the levels of a traced number or array: one for each order of its derivatives."""
     found = set()
     while isinstance(x, Traced):
-        found.add(x.level)
-        x = x.value
+        found.add(x.at_level)
+        x = x.primal
     return found
 
 

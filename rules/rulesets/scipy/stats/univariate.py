@@ -341,8 +341,8 @@ def number_of_levels(args):
     numbers = set()
     for x in args:
         while isinstance(x, Traced):
-            numbers.add(x.level.number)
-            x = x.value
+            numbers.add(x.at_level.number)
+            x = x.primal
     return len(numbers)
 
 

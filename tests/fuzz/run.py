@@ -116,7 +116,7 @@ def run_batch(name, number, size, seconds, known):
         words = [str(number), str(size), str(seconds), str(note), json.dumps(known)]
         command = [sys.executable, __file__, "--batch", name, *words]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 300)
             ending, text = f"ended with {done.returncode}", done.stdout
             said = done.stderr.strip().splitlines()[-1:]
         except subprocess.TimeoutExpired as error:

@@ -58,6 +58,15 @@ ITEMS = [
     "range({n})",
     "(0.3 * k for k in range({n}))",
 ]
+# What a step leaves behind, and what is read of it: right, or an error.
+KEPT = [
+    ("kept = []", "kept.append(np.sum(c * w))", "kept[-1]"),
+    ("kept = []", "kept.append(0.5 * c)", "total(kept[:1])"),
+    ("kept = {}", 'kept["c"] = c * 1.0', 'total(kept["c"])'),
+    ("kept = np.zeros_like(w)", "kept[0] = c[1]", "kept[0] + kept[1]"),
+    ("kept = w * 1.0", "kept[:1] = 0.3", "np.sum(kept * w)"),
+    ("kept = Model(w)", "kept.b = np.sum(np.cos(c))", "kept.b"),
+]
 OUTPUTS = ["None", "c", "x * 2.0", '{"u": c, "v": (x, None)}', "np.sum(c * w)"]
 TOTAL = "0.1 * total(carry) + 0.1 * total(ys)"
 TOTALS = """\
@@ -89,5 +98,10 @@ def programs(draw):
     else:
         head, back = "def step(carry, x=0.3):", f"    return {end}"
         run = f"carry, ys = cr.loop({count}, step, {first}, segment={segment}), None"
-    body = (*CAPTURED, head, f"    {begin}", *steps, back, run)
-    return Program((("w", "np.array([0.7, -0.4])"),), body, TOTAL, (SETUP + TOTALS,))
+    made, result = (), TOTAL
+    if count and draw(st.integers(0, 3)) == 0:
+        kept, leave, read = draw(st.sampled_from(KEPT))
+        made, result = (kept,), f"{TOTAL} + {read}"
+        steps.append(f"    {leave}")
+    body = (*CAPTURED, *made, head, f"    {begin}", *steps, back, run)
+    return Program((("w", "np.array([0.7, -0.4])"),), body, result, (SETUP + TOTALS,))

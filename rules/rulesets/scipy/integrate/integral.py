@@ -9,7 +9,7 @@ is again an integral of a function of parameters, so there are derivatives of an
 
 import numpy as np
 
-from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
 from .... import (
     ZERO,
     AbstractZero,
@@ -63,11 +63,16 @@ def size_of(*xs):
     return size if 0 < size < np.inf else 1.0
 
 
-def end(f, t, tbar, parameters):
-    """``f(t) * tbar``; 0 at infinity, where an integrand vanishes."""
-    if isinstance(tbar, AbstractZero) or np.isinf(value(t)):
+def end(config, f, t, tdot, parameters):
+    """``f(t) * tdot``; 0 at infinity, where an integrand vanishes."""
+    if isinstance(tdot, AbstractZero) or np.isinf(value(t)):
         return ZERO
-    return f(t, *parameters) * tbar
+    return at(config, f, t, parameters) * tdot
+
+
+def at(config, f, t, parameters):
+    """``f(t)``, evaluated aside; ``t`` is a plain number to it if it is one to us."""
+    return value_via_ad(config, lambda *parameters: f(t, *parameters), *parameters)
 
 
 @frule.register(integral)
@@ -91,7 +96,8 @@ def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b,
         ydot = size * integral(method.of_derivative(), fdot, a, b, *parameters, *given)
     if not isinstance(adot, AbstractZero) or not isinstance(bdot, AbstractZero):
         method.check_ends()
-        ydot = ydot + end(f, b, bdot, parameters) - end(f, a, adot, parameters)
+        ends = end(config, f, b, bdot, parameters), end(config, f, a, adot, parameters)
+        ydot = ydot + ends[0] - ends[1]
     return y, ydot if isinstance(ydot, AbstractZero) else ProjectTo(y)(ydot)
 
 
@@ -118,7 +124,8 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
             method.check_ends()
             if np.isinf(value(t)):
                 return project(0.0 * np.sum(np.real(ybar)))
-            return project(sign * np.sum(np.real(np.conj(f(t, *parameters)) * ybar)))
+            y_end = at(config, f, t, parameters)
+            return project(sign * np.sum(np.real(np.conj(y_end) * ybar)))
 
         # Opened where the end point is differentiated: ``f`` may be singular there.
         abar = thunk(lambda: pull_end(a, -1, project_a))

@@ -164,7 +164,7 @@ for name, seen, curve, band in zip(["hares", "lynxes"], pelts, curves, bands):
     axes.fill_between(times, curve * np.exp(-2 * band), curve * np.exp(2 * band), alpha=0.2)
     axes.plot(years, seen, "o", color=line.get_color())
 axes.axvline(1920, color="gray", linestyle=":")
-axes.set_ylim(0, 160)
+axes.set_ylim(0, 100)
 axes.set_xticks(np.arange(1900, 1931, 5))
 axes.set_ylabel("thousands of pelts")
 axes.set_title("Fit to 1920, two deviations of the curve, and ten years ahead")

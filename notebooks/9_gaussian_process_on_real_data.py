@@ -182,7 +182,8 @@ assert np.all(np.abs(fit.x - np.log(book)) < 2 * deviations)
 #
 # The band on the left is two deviations of the process. What came was more: the mean of 2010 was
 # 390 ppm (NOAA). Emissions grew faster than before, and a process that knows nothing but the past
-# returns to its mean.
+# returns to its mean. On the right, the irregular part has the slow years after the eruption of
+# Pinatubo in 1991.
 
 # %%
 theta = np.exp(fit.x)
@@ -211,8 +212,11 @@ year = t > 1985
 for name, k in zip(["cycle", "irregular"], parts(theta, t[year], t)[1:3]):
     right.plot(t[year], k @ cho_solve((lower, True), y), label=name)
 right.set_ylabel("ppm")
+right.set_ylim(-4, 5)
+right.set_xlim(1985, 2002)
+right.set_xticks([1985, 1990, 1995, 2000])
 right.set_title("Two of the parts")
-right.legend()
+right.legend(ncols=2)
 plt.show()
 
 # %% [markdown]

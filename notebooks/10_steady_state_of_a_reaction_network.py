@@ -75,7 +75,7 @@ cr.grad(phosphorylated)(*p)
 # %% [markdown]
 # Where both enzymes are saturated the switch is sharp. The *response coefficient*
 # $d \log x / d \log v_1$ counts how many percent more are phosphorylated for one percent more
-# kinase. An enzyme that is not saturated cannot give more than one.
+# kinase. Enzymes far from saturation (large $J$) give at most one.
 
 # %%
 stimuli = np.geomspace(0.5, 2.0, 41)
@@ -218,11 +218,11 @@ assert np.allclose(flux_control, np.transpose(up - down) / 0.02, rtol=1e-3, atol
 # %% [markdown]
 # ## Who is in control
 #
-# The activity of enzyme 4, the larger demand, is varied. With little demand the product piles up
-# and inhibits its supply: then the demand has almost all control over the flow, and this is how the
-# feedback makes a cell produce what it needs (Hofmeyr and Cornish-Bowden 2000). With much demand
-# the inhibition is gone, and control goes to the supply. The coefficients of the four enzymes add
-# up to one everywhere.
+# The activity of enzyme 4, one of the two demands, is varied. With little demand the product piles
+# up and inhibits its supply: then the two demands have almost all control over the flow, and this
+# is how the feedback makes a cell produce what it needs (Hofmeyr and Cornish-Bowden 2000). With
+# much demand the inhibition is gone, and control goes to the supply. The coefficients of the four
+# enzymes add up to one everywhere.
 
 # %%
 demands = np.geomspace(0.3, 100, 30)
@@ -236,8 +236,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5))
 for i, line in enumerate(controls.T):
     left.semilogx(demands, line, label=f"enzyme {i + 1}")
 left.semilogx(demands, np.sum(controls, axis=1), "k:", label="sum")
+left.set_ylim(-0.05, 1.5)
 left.set_title("Control over the flux $v_1$")
-left.legend()
+left.legend(ncols=3)
 right.loglog(demands, [s for s, _ in states], label=["$s_1$", "$s_2$"])
 right.set_title("Concentrations")
 right.legend()

@@ -287,8 +287,8 @@ for (name, way), times in measured.items():
 left.set_xlabel("intervals that the integrator ended with")
 left.set_ylabel("times the integral")
 left.set_title("Cost of derivatives")
-left.set_ylim(1, 3000)
-left.legend(ncols=2)
+left.set_ylim(1, 1500)
+left.legend(ncols=2, fontsize=8)
 
 begins = np.array(adaptive(Resonance(0.3, 1e-2), -1.0, 2.0)[1])
 fine = np.sort(np.concatenate([np.linspace(-1, 2, 500), np.linspace(0.2, 0.4, 500)]))

@@ -238,7 +238,7 @@ for i, line in enumerate(controls.T):
 left.semilogx(demands, np.sum(controls, axis=1), "k:", label="sum")
 left.set_ylim(-0.05, 1.5)
 left.set_title("Control over the flux $v_1$")
-left.legend(ncols=3)
+left.legend(ncols=3, fontsize=8)
 right.loglog(demands, [s for s, _ in states], label=["$s_1$", "$s_2$"])
 right.set_title("Concentrations")
 right.legend()

@@ -233,7 +233,9 @@ print(f"work {work:.4f}, 2 g = {2 * G:.4f}; simulated to {simulated.y[0, -1]:.3f
 # The motor may give no more than 5 newton metres. Held still, the pendulum would need 9.81 to get
 # past the horizontal. `trust-constr` takes the bounds on the torque as constraints, with their
 # Jacobian and the Hessian of their multipliers, and the products with the Hessian of the effort.
-# Where the torque is not at its bound, the equation of the costate does not change.
+#
+# By Pontryagin's principle the torque is now the costate, cut off at the bounds; and the costate
+# satisfies the same equation as before. It is the torque and the multiplier of its bounds.
 
 # %%
 LIMIT = 5.0
@@ -251,6 +253,12 @@ weak_torque = torque(weak.x)
 assert weak.success
 assert np.max(np.abs(u)) > LIMIT > np.max(np.abs(weak_torque))
 assert weak.fun > plain.fun
+
+costate = weak_torque + weak.v[0] / h
+residual = (costate[2:] - 2 * costate[1:-1] + costate[:-2]) / h**2
+residual += G * np.cos(weak.x) * costate[1:-1]
+assert np.max(np.abs(residual)) < 1e-3 * np.max(np.abs(costate))
+assert np.allclose(weak_torque, np.clip(costate, -LIMIT, LIMIT), atol=0.1)
 print(f"{weak.nit} steps; effort {weak.fun:.3f} in place of {plain.fun:.3f}")
 
 # %%

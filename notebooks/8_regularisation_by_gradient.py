@@ -213,7 +213,7 @@ best = minimize(
 assert best.success
 assert np.all(np.linalg.eigvalsh(cr.hessian(cross_validation)(best.x)) > 0)
 
-grid = np.linspace(-9, -1, 7)
+grid = np.linspace(-9, -1, 6)
 table = np.array([[cross_validation(np.array([a, b])) for a in grid] for b in grid])
 assert best.fun <= np.min(table)
 print(

@@ -81,6 +81,35 @@ def test_strengths_of_ridge_regression():
         np.testing.assert_allclose(ours, closed, rtol=1e-8, atol=1e-9)
 
 
+def test_the_rows_of_a_fold_stay_integers():
+    """At second order, arrays of integers in ``args`` were handed to the function as floats."""
+    x = np.arange(1.0, 7.0).reshape(3, 2)
+    rows, both = np.array([0, 2]), np.arange(2)
+
+    def residuals(w, s, rows):
+        return x[rows] @ w - np.exp(s)
+
+    def losses(s):
+        def penalised(w, s, rows):
+            return np.sum(residuals(w, s, rows) ** 2) + np.exp(s) * np.sum(w**2)
+
+        w = optimize.minimize(penalised, np.zeros(2), (s, rows), **NEWTON, tol=1e-10).x
+        root = optimize.root(residuals, np.zeros(2), (s, rows), tol=1e-10).x
+        scalar = optimize.brentq(lambda w, s, i: w**3 - x[0, i] * s, 0.0, 9.0, (s, both[1]))
+        return np.stack([w @ w, root @ root, scalar])
+
+    def by_hand(s):
+        a, b = x[rows], np.exp(s) * np.ones(2)
+        w = linalg.solve(a.T @ a + np.exp(s) * np.eye(2), a.T @ b)
+        root = linalg.solve(a, b)
+        return np.stack([w @ w, root @ root, (2.0 * s) ** (1 / 3)])
+
+    for outer in (cr.jacfwd, cr.jacrev):
+        for inner in (cr.jacfwd, cr.jacrev):
+            expected = outer(inner(by_hand))(0.3)
+            np.testing.assert_allclose(outer(inner(losses))(0.3), expected, rtol=1e-8)
+
+
 # ---- a marginal likelihood ----------------------------------------------------------------------
 
 

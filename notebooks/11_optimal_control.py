@@ -251,7 +251,8 @@ weak = minimize(
 weak_torque = torque(weak.x)
 
 assert weak.success
-assert np.max(np.abs(u)) > LIMIT > np.max(np.abs(weak_torque))
+assert np.max(np.abs(u)) > LIMIT + 0.5
+assert np.max(np.abs(weak_torque)) < LIMIT + 1e-6
 assert weak.fun > plain.fun
 
 costate = weak_torque + weak.v[0] / h

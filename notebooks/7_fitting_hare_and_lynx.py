@@ -39,8 +39,9 @@ cr.adopt()  # from here on SciPy's solvers in this notebook can be differentiate
 # %% [markdown]
 # ## The data
 #
-# Thousands of pelts a year. They were collected by Hewitt, *The conservation of the wild life of
-# Canada* (1921); the table is the one of Carpenter's case study, which has it from Howard (2009).
+# Thousands of pelts a year. Hewitt, *The conservation of the wild life of Canada* (1921), published
+# the company's records; this table is the one of Carpenter's case study, which has it from Howard
+# (2009).
 
 # %%
 years = np.arange(1900, 1921)
@@ -127,7 +128,7 @@ deviations = estimates * np.sqrt(np.diag(covariance))  # since d exp(p) = exp(p)
 # Beside them, means and deviations of 4000 samples of the posterior as Carpenter (2018) gives
 # them. His priors are weak, and a mean is not a maximum, so small differences are expected: all
 # are within one deviation, and the deviations themselves are close. (Those of the two $\sigma$
-# are the least so. With 21 data each, their distribution is skew, and the Gaussian is not.)
+# are the least so. With 21 data each, their distribution is skew, and a Gaussian is not.)
 
 # %%
 published = np.array([0.545, 0.028, 0.803, 0.024, 33.956, 5.933, 0.250, 0.252])
@@ -179,3 +180,4 @@ plt.show()
 # - A. J. Lotka, *Elements of physical biology* (1925); V. Volterra, *Fluctuations in the abundance
 #   of a species considered mathematically*, Nature 118 (1926).
 # - C. G. Hewitt, *The conservation of the wild life of Canada* (1921).
+# - P. Howard, *Modeling basics*, lecture notes, Texas A&M University (2009).

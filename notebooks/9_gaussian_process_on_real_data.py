@@ -224,7 +224,7 @@ plt.show()
 #
 # - C. E. Rasmussen and C. K. I. Williams, *Gaussian processes for machine learning* (2006),
 #   sections 5.4.1 and 5.4.3.
-# - C. D. Keeling and T. P. Whorf, *Atmospheric CO2 records from sites in the SIO air sampling
-#   network* (2004), as shipped with statsmodels.
+# - C. D. Keeling and T. P. Whorf, *Atmospheric CO2 concentrations derived from flask air samples at
+#   sites in the SIO network*, CDIAC (2004), as shipped with statsmodels.
 # - NOAA Global Monitoring Laboratory, *Trends in atmospheric carbon dioxide*, annual means of
 #   Mauna Loa.

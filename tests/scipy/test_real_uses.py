@@ -251,7 +251,8 @@ def test_a_swing_up_obeys_its_costate():
         method="trust-constr", constraints=bounds, options={"gtol": 1e-6, "xtol": 1e-10},
     )  # fmt: skip
     costate = torque(weak.x) + weak.v[0] / h
-    assert np.max(np.abs(torque(free))) > limit > np.max(np.abs(torque(weak.x)))
+    assert np.max(np.abs(torque(free))) > limit + 0.5
+    assert np.max(np.abs(torque(weak.x))) < limit + 1e-6
     assert np.max(np.abs(residual(costate, weak.x))) < 1e-3
     np.testing.assert_allclose(torque(weak.x), np.clip(costate, -limit, limit), atol=0.1)
 

@@ -48,6 +48,12 @@ CARRIES = [
     ("c, s = carry; c = c + 0.1 * s", "(c, s * 0.9 + x)", "(w, 0.5)"),
     ('c = carry["c"] * carry["s"][0]', '{"c": c, "s": [0.8]}', '{"c": v, "s": [w[0]]}'),
     ("c = carry.w", "Model(c, carry.b)", "Model(w)"),
+    ("c, k = carry; c = c * v[k % 2]", "(c, k + 1)", "(w, 0)"),
+    (
+        'c = carry["c"] * w[carry["i"][0]]',
+        '{"c": c, "i": [1 - carry["i"][0]]}',
+        '{"c": v, "i": [1]}',
+    ),
     ("c = carry; c *= 0.9; c[1] = c[0] * w[0]", "c", "w * 1.0"),
     ("c = carry.copy(); c[0] = c[0] * w[1]; c += 0.1", "c", "w * v"),
 ]

@@ -46,7 +46,9 @@ from .sequences import (
     columns,
     copied,
     gather,
+    held,
     pull_item,
+    released,
     stack,
     sum_of_fbars,
     unstack,
@@ -113,7 +115,7 @@ def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[
         f = lifted(f)
     if not is_traced(xs) and is_traced((f, carry)):
         xs = Constants(copied(xs))
-    return call(scan, (f, carry, xs), {"segment": segment})
+    return call(scan, (f, held(carry), xs), {"segment": segment})
 
 
 class Constants:
@@ -188,7 +190,7 @@ def steps(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple
     """Do what ``scan`` does, as a loop."""
     ys = []
     # Copies, since a step may write into its carry, which an output may be.
-    carry = copied(carry)
+    carry = copied(released(carry))
     with opened(f) as step:
         step = asked(step)
         for x in xs:
@@ -235,7 +237,7 @@ def pair_of(step: Any) -> Any:
 @frule.register(scan)
 def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=None):
     _, fdot, carrydot, xsdot = tangents
-    items = list(xs)
+    items, carry = list(xs), released(carry)
     ys, ydots = [], []
     for x, xdot in zip(items, unstack(xsdot, len(items))):
         step, stepdot = frule_via_ad(config, (fdot, carrydot, xdot), f, carry, x)
@@ -249,7 +251,7 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
 
 @rrule.register(scan)
 def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None):
-    items = list(xs)
+    items, carry = list(xs), released(carry)
     ys, pullbacks = [], []
     for x in items:
         step, pullback = rrule_via_ad(config, f, carry, x)
@@ -289,7 +291,7 @@ def followed_scan_rrule(
         pieces = []
         last = (len(xs) - 1) // segment * segment
         for i in range(0, last, segment):
-            carry, ys = repeat(steps, (f, carry, xs[i : i + segment]), {})
+            carry, ys = repeat(steps, (f, held(carry), xs[i : i + segment]), {})
             pieces.append(ys)
         carry, ys = steps(f, carry, xs[last:])
         return carry, joined([*pieces, ys])

@@ -7,6 +7,9 @@ is an error.
 - ``quad``, ``quad_vec``, ``dblquad``, ``tplquad``, ``nquad``: the integral of the derivative, to
   the tolerances of the call, and what the end points add. A jump or a pole whose place depends on
   a parameter adds more, which nobody can see in the values of a function: split the integral there.
+- ``tanhsinh``, ``nsum``, ``cubature``: the derivative of the rule, at nodes that move with the
+  limits and as many as its sum needs. That of a series is the sum of the derivatives of its terms;
+  how many there are between two limits is constant.
 - ``solve_ivp``, ``odeint``: the derivative of the steps of a Runge-Kutta method, whose sizes are
   held constant. Of RK23, RK45, DOP853 and Radau these are the steps that SciPy took, so the
   derivative is that of the numbers in the answer, also where tolerances are loose. For BDF, LSODA
@@ -24,6 +27,10 @@ Examples
 ...     return integrate.quad(lambda t: np.exp(-k * t), 0, np.inf)[0]  # 1 / k
 >>> round(float(cr.grad(area)(2.0)), 9), round(float(cr.hessian(area)(2.0)), 9)
 (-0.25, 0.25)
+
+>>> zeta = lambda p: integrate.nsum(lambda n: n**-p, 1, np.inf).sum
+>>> round(float(cr.grad(zeta)(2.0)), 8)
+-0.93754825
 
 >>> def fallen(g, t):
 ...     answer = integrate.solve_ivp(lambda t, y: [y[1], g], (0, t), [0.0, 0.0])

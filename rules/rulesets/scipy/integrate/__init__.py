@@ -6,12 +6,23 @@ containers and objects that it captures: ``rulesets.functions.captured`` takes t
 
 from typing import Any
 
-from . import boundary_values, initial_values, quadrature, random_points, refused, samples
+from . import (
+    boundary_values,
+    cubature,
+    elementwise,
+    initial_values,
+    quadrature,
+    random_points,
+    refused,
+    samples,
+    series,
+)
 
 __all__ = ["INSTEAD", "REFUSED", "samples"]
 
 INSTEAD: dict[str, Any] = {
     **quadrature.INSTEAD, **random_points.INSTEAD, **initial_values.INSTEAD,
-    **boundary_values.INSTEAD, **refused.INSTEAD,
+    **boundary_values.INSTEAD, **elementwise.INSTEAD, **series.INSTEAD, **cubature.INSTEAD,
+    **refused.INSTEAD,
 }  # fmt: skip
-REFUSED: dict[str, tuple[str, str]] = refused.REFUSED
+REFUSED: dict[str, tuple[str, str]] = {}

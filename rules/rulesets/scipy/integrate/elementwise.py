@@ -1,0 +1,86 @@
+"""tanhsinh: integrals of a function that takes any array, entry by entry.
+
+The value is SciPy's; the derivative is that of the same rule, on nodes that move with the limits.
+"""
+
+import numpy as np
+from scipy import integrate
+
+from .....config import user_line
+from .... import array_of, value
+from ...arrays.numpys_own import with_values
+from ...functions.captured import refuse_written
+from .double_exponential import integrated, nodes_of
+from .quadrature import as_array, opened, plain
+from .refined import Refinement, refined, stand_ins
+
+# Of levels: how much finer than SciPy's, and how near to the ends, where numbers may overflow.
+FINER = ((0, 0.0), (1, 0.0), (2, 1e-60), (3, 1e-30), (4, 0.0), (5, 0.0))
+
+
+class Call:
+    """A call of SciPy's function ``name`` of ``f``, and its answer."""
+
+    def __init__(self, name, f, limits, args, log, options):
+        self.name, self.log, self.line = name, log, user_line()
+        args = args if isinstance(args, tuple) else (args,)
+        self.build, self.parameters, self.traced = opened(name, (f, args, tuple(limits.values())))
+        notes: list = []
+        known_f, known_args, known = self.build(*value(self.parameters), notes=notes)
+
+        def own_f(x, *args):
+            y = known_f(x, *args)
+            return plain(y, f, name, self.line) if self.traced else y
+
+        given = dict(zip(limits, known))
+        own = getattr(integrate, name)(own_f, **given, args=known_args, log=log, **options)
+        refuse_written(notes, name, self.line)
+        self.answer = own
+        self.shape = np.broadcast_shapes(*map(np.shape, (*known, *known_args)))
+        self.limits = [np.broadcast_to(x, self.shape) for x in known]
+
+    def opened(self, parameters):
+        """Return the function of nodes (*S, n), and the limits (S), for given parameters."""
+        f, args, limits = self.build(*parameters)
+        args = [np.broadcast_to(array_of(x), self.shape)[..., None] for x in args]
+
+        def of_nodes(x):
+            y = as_array(f(x, *args))
+            return np.exp(y - self.known[..., None]) if self.log else y
+
+        return of_nodes, [np.broadcast_to(array_of(x) * 1.0, self.shape) for x in limits]
+
+    def result(self, word, summand, pieces, level, rtol):
+        """Return SciPy's answer, with the derivatives of its ``word``.
+
+        ``summand(piece, *parameters)`` adds up to it; of a logarithm, to its exponential over that
+        of SciPy's: ``y = own + log(sum of exp(f - own))``.
+        """
+        own = self.answer[word]
+        self.known = np.asarray(own)
+        self.dtype = np.finfo(self.known.dtype).dtype
+        levels = [(level + more, cut) for more, cut in FINER]
+        rule = Refinement(pieces, levels, self.name, self.line, self.dtype, rtol)
+        summand.known = np.ones_like(own)[()] if self.log else own
+        y = refined(rule, summand, *self.parameters)
+        result = type(self.answer)(self.answer)
+        result[word] = with_values(own + np.log(y) if self.log else y, own)
+        return result
+
+
+def tanhsinh(f, a, b, *, args=(), log=False, **options):
+    options = {name: value(x) for name, x in options.items()}
+    call = Call("tanhsinh", f, {"a": a, "b": b}, args, log, options)
+    if not call.traced:
+        return call.answer
+
+    def summand(nodes, *parameters):
+        of_nodes, (a, b) = call.opened(parameters)
+        return integrated(of_nodes, a, b, *nodes)
+
+    level = max(2, int(np.max(call.answer.maxlevel, initial=0)))
+    rtol = None if log else options.get("rtol")
+    return call.result("integral", summand, lambda at: [nodes_of(*at, call.dtype)], level, rtol)
+
+
+INSTEAD = stand_ins(tanhsinh)

@@ -16,6 +16,8 @@ is an error.
   and ``odeint`` the problem is solved once more, by DOP853, or by Radau where it is stiff. Reverse
   mode keeps the states at the steps, and does one step again at a time. Times, dense output and
   events are differentiated too; with ``t_eval=None`` the times between the ends are constants.
+  ``jac="ad"`` gives Radau, BDF and LSODA the exact Jacobian; with ``jac_sparsity`` beside it Radau
+  and BDF get a sparse one, computed by as few directions as its columns have colors.
 - ``solve_bvp``: by the implicit function theorem, on the mesh of the answer.
 
 Examples
@@ -41,5 +43,8 @@ Examples
 
 from .._mirrors import mirror
 from ..rules.rulesets.scipy import integrate as _rules
+from ._exact import OF_INTEGRATE, exact
 
 mirror(__name__, "scipy.integrate", _rules)
+for _name in OF_INTEGRATE:
+    globals()[_name] = exact(_name, globals()[_name], OF_INTEGRATE)

@@ -7,8 +7,8 @@ in each of them, so what is large is better passed by ``args``. Arguments of a s
 answer does not depend on, as where it starts, have no derivative.
 
 ``jac="ad"`` gives the solver exact derivatives of its function, and so do ``hess``, ``hessp``,
-``fprime``, ``fprime2`` and ``Dfun``. With ``jac_sparsity`` beside it ``least_squares`` gets a sparse
-matrix, computed by as few directions as its columns have colors.
+``fprime``, ``fprime2`` and ``Dfun``. With ``jac_sparsity`` beside it ``least_squares`` gets a
+sparse matrix, computed by as few directions as its columns have colors.
 
 Examples
 --------

@@ -141,7 +141,7 @@ def test_infinite_series():
     check(lambda p: total(lambda t: t**-p, 1, INF), 2.3)
     check(lambda p: total(lambda t: np.exp(p * t), -INF, 2.0), 0.3)
     check(lambda p: total(lambda t: np.exp(-p * t * t), -INF, INF), 0.3)
-    check(lambda p: total(lambda t: t**-p, 1, 1e5, maxterms=1000), 2.3)
+    check(lambda p: total(lambda t: t**-p, 1, 1e5, maxterms=10_000), 2.3)
     check(
         lambda p, a, h: total(lambda t, p: t**-p, a, INF, args=(p,), step=h), [2.3, 3.1], 1.2, 0.7
     )
@@ -270,6 +270,34 @@ def test_a_function_that_assigns_to_what_it_captures(transform):
     for solve in (area, total, volume):
         with pytest.raises(cr.MutationError, match=r"(?s)assigned.*return what"):
             transform(lambda k, solve=solve: loss(k, solve))(1.0)
+
+
+@BOTH
+def test_what_scipy_does_not_reach_warns(transform):
+    far = lambda k: total(lambda n: np.exp(-((n - 7000.0) ** 2) / k), 0, INF)  # noqa: E731
+
+    def exponential(k):
+        too_much = {"rtol": 0.0, "max_subdivisions": 2}
+        return volume(lambda x: np.exp(k * x[:, 0]), [0.0], [1.0], **too_much)
+
+    with pytest.warns(plain.IntegrationWarning, match="nsum in test_integ.*did not succeed"):
+        transform(far)(100.0)
+    with pytest.warns(plain.IntegrationWarning, match="cubature in test_integ.*did not converge"):
+        transform(exponential)(1.0)
+
+
+def test_a_narrow_peak_far_away():
+    """The first rules, of a few hundred nodes, do not see it."""
+    peak = lambda k: total(lambda n: np.exp(-((n - 700.0) ** 2) / k), 0, INF)  # noqa: E731
+    assert cr.grad(peak)(100.0) == pytest.approx(np.sqrt(np.pi) / 20, rel=1e-8)
+
+
+def test_nodes_of_cubature_in_many_dimensions():
+    """Of rules that are products: SciPy gives as many weights as there are nodes, in a square."""
+    box = np.zeros(4), np.ones(4)
+    f = lambda k: volume(lambda x: np.cos(k * np.sum(x, axis=1)), *box, rule="gk15")  # noqa: E731
+    exact = lambda k: np.real(((np.exp(1j * k) - 1) / (1j * k)) ** 4)  # noqa: E731
+    assert cr.grad(f)(1.0) == pytest.approx(cr.grad(exact)(1.0), rel=1e-8)
 
 
 @BOTH

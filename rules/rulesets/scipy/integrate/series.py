@@ -11,7 +11,7 @@ from .double_exponential import integrated, nodes_of
 from .elementwise import Call
 from .refined import stand_ins
 
-TERMS, MOST_LEVELS = 16, 8  # at level 0, and four times as many at each level
+TERMS, FIRST_LEVEL, LAST_LEVEL = 16, 2, 8  # at level 0, and four times as many at each level
 TOGETHER = 2**14
 
 
@@ -23,7 +23,7 @@ def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None
     rays = Rays(*call.limits, maxterms)
 
     def pieces(at):
-        count = TERMS * 4 ** min(at[0], MOST_LEVELS)
+        count = TERMS * 4 ** min(at[0], LAST_LEVEL)
         most = max(rays.most(count), 1)
         for first in range(0, most, TOGETHER):
             yield count, np.arange(first, min(first + TOGETHER, most), dtype=call.dtype), None
@@ -38,7 +38,7 @@ def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None
         return rays.rest(of_nodes, *limits, count, nodes)
 
     rtol = None if log else (tolerances or {}).get("rtol")
-    return call.result("sum", summand, pieces, 2, rtol)
+    return call.result("sum", summand, pieces, FIRST_LEVEL, rtol)
 
 
 class Rays:

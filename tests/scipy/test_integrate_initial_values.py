@@ -191,6 +191,14 @@ def test_exact_jacobians_save_calls(method):
         np.testing.assert_allclose(answer.y[:, -1], own.y[:, -1], rtol=1e-4, atol=1e-8)
 
 
+def test_a_pattern_for_a_method_that_takes_none_is_scipys_warning():
+    for where, jac in ((plain, None), (integrate, "ad")):
+        with pytest.warns(UserWarning, match="jac_sparsity"):
+            where.solve_ivp(
+                rhs, (0, END), Y0, "LSODA", args=(K,), jac=jac, jac_sparsity=np.ones((2, 2))
+            )
+
+
 @pytest.mark.parametrize("method", ["Radau", "BDF"])
 def test_derivatives_beside_exact_jacobians(method):
     y0 = np.sin(np.arange(40.0))

@@ -113,6 +113,7 @@ OF_OPTIMIZE: Asked = {
     "root": ("fun", {"jac": jacfwd}),
     "root_scalar": ("f", ROOTS),
 }
+DENSE = ("LSODA", "lm")  # these take no pattern, and SciPy says so
 OF_INTEGRATE: Asked = {"solve_ivp": ("fun", {"jac": of_state})}
 
 
@@ -131,10 +132,11 @@ def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
             return solver(*args, **kwargs)
         call = {**dict(zip(names, args)), **kwargs}
         f, more = call[parameter], {}
-        if call.get("jac") == AD and call.get("jac_sparsity") is not None:
+        method = getattr(call.get("method"), "__name__", call.get("method"))
+        if call.get("jac_sparsity") is not None and method not in DENSE:
             del call["jac_sparsity"]
             more["sparse"] = True
-        if parameter == "fun" and call.get("vectorized"):
+        if call.get("vectorized"):
             more["vectorized"] = True
         for word, derivative in asked.items():
             if isinstance(call.get(word), str) and call[word] == AD:

@@ -34,6 +34,10 @@ Examples
 >>> round(float(cr.grad(zeta)(2.0)), 8)
 -0.93754825
 
+>>> oscillating = lambda t, y: [y[1], 1e3 * (1 - y[0] ** 2) * y[1] - y[0]]
+>>> integrate.solve_ivp(oscillating, (0, 100), [2.0, 0.0], "Radau", jac="ad").success
+True
+
 >>> def fallen(g, t):
 ...     answer = integrate.solve_ivp(lambda t, y: [y[1], g], (0, t), [0.0, 0.0])
 ...     return answer.y[0, -1]

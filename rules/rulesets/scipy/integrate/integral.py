@@ -75,6 +75,30 @@ def at(config, f, t, parameters):
     return value_via_ad(config, lambda *parameters: f(t, *parameters), *parameters)
 
 
+def pushed(config, f, moving, count):
+    """Return the derivative of ``f(t, *both[:count])`` along ``both[count:]``."""
+
+    def fdot(t, *both):
+        along = [ZERO] * count
+        for i, dot in zip(moving, both[count:], strict=True):
+            along[i] = dot
+        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, *along), f, t, *both[:count])
+        return as_structured(z, zdot)
+
+    return fdot
+
+
+def pulled(config, f):
+    """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row."""
+
+    def fbar(t, zbar, *parameters):
+        _, pullback = rrule_via_ad(config, f, t, *parameters)
+        _, _, *bars = pullback(zbar)
+        return flat([as_structured(x, bar) for x, bar in zip(parameters, bars, strict=True)])
+
+    return fbar
+
+
 @frule.register(integral)
 def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b, *parameters):
     _, _, _, adot, bdot, *dots = map(unthunk, tangents)
@@ -82,16 +106,9 @@ def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b,
     moving = [i for i, dot in enumerate(dots) if not isinstance(dot, AbstractZero)]
     count, size = len(parameters), size_of(*(dots[i] for i in moving))
 
-    def fdot(t, *both):
-        """The derivative of ``f`` along ``both[count:]``."""
-        along = [ZERO] * count
-        for i, dot in zip(moving, both[count:], strict=True):
-            along[i] = dot
-        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, *along), f, t, *both[:count])
-        return as_structured(z, zdot)
-
     ydot = ZERO
     if moving:
+        fdot = pushed(config, f, moving, count)
         given = [dots[i] / size for i in moving]
         ydot = size * integral(method.of_derivative(), fdot, a, b, *parameters, *given)
     if not isinstance(adot, AbstractZero) or not isinstance(bdot, AbstractZero):
@@ -107,16 +124,11 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
     spaces = [ProjectTo(x) for x in parameters]
     project_a, project_b = ProjectTo(a), ProjectTo(b)
 
-    def fbar(t, zbar, *parameters):
-        """What ``zbar`` pulls back to, of all parameters."""
-        _, pullback = rrule_via_ad(config, f, t, *parameters)
-        _, _, *bars = pullback(zbar)
-        return flat([as_structured(x, bar) for x, bar in zip(parameters, bars, strict=True)])
-
     def integral_pullback(ybar):
         size = size_of(ybar)
         bars = []
         if parameters:
+            fbar = pulled(config, f)
             vector = integral(method.of_derivative(), fbar, a, b, ybar / size, *parameters)
             bars = unflattened(size * vector, spaces)
 

@@ -101,12 +101,11 @@ def seconds(f, x, budget=0.3):
     return statistics.median(times)
 
 
-def ratios():
+def ratios(problems, own, ours, a):
     print(f"{'':24} {'SciPy, us':>10} {'plain':>7} {'jvp':>7} {'grad':>7}   (over SciPy)")
-    for name, solve in PROBLEMS.items():
-        a = 2.3
+    for name, solve in problems.items():
         base = seconds(lambda a, s=solve: s(own, a), a)
-        shown = lambda a, s=solve: s(optimize, a)  # noqa: E731
+        shown = lambda a, s=solve: s(ours, a)  # noqa: E731
         others = [shown, lambda a, f=shown: cr.jvp(f, (a,), (1.0,)), cr.grad(shown)]
         parts = " ".join(f"{seconds(f, a) / base:7.1f}" for f in others)
         print(f"{name:24} {base * 1e6:10.0f} {parts}", flush=True)
@@ -179,6 +178,6 @@ def calls_and_time_of_sparse(n=400):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    ratios()
+    ratios(PROBLEMS, own, optimize, 2.3)
     calls_saved()
     calls_and_time_of_sparse()

@@ -24,6 +24,9 @@ pytest := $(python) -P -m pytest
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
+# As many processes as there are cores: with threads of BLAS in each they wait for one another.
+test fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
+
 test: $(VENV)/with-test  ## run the tests
 	$(pytest) -n $(JOBS) $(ARGS)
 

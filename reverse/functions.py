@@ -12,12 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..forward import jvp
-from ..rules import call, name_of
-from ..rules.shapes import dtype_of
+from ..rules import name_of
 from ..rules.signatures import POSITIONAL, parameters
 from .vjp import vjp
-
-Places = tuple[int, ...] | None
 
 
 class Count(NamedTuple):
@@ -33,23 +30,24 @@ class Count(NamedTuple):
 class _Derivative:
     """A derivative of ``f`` as a function; equal, and of one hash, where it is the same one."""
 
-    __slots__ = ("__weakref__", "argnums", "arity", "f", "outs", "width")
+    __slots__ = ("__weakref__", "arity", "f", "inputs", "width")
 
     f: Callable
-    argnums: Places
-    outs: Places
-    # How many arguments it takes and results it gives; None where f does not tell its arguments.
+    # How many arguments f takes, and how many arguments and results there are here; None where f
+    # does not tell its arguments.
+    inputs: Count | None
     arity: Count | None
     width: Count | None
 
-    def _key(self) -> tuple:
-        return self.f, self.argnums, self.outs, self.arity
-
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore
+        return (
+            isinstance(other, _Derivative)
+            and type(self) is type(other)
+            and (self.f, self.inputs) == (other.f, other.inputs)
+        )
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._key()))
+        return hash((type(self), self.f, self.inputs))
 
     @property
     def __name__(self) -> str:
@@ -58,23 +56,6 @@ class _Derivative:
     def __repr__(self) -> str:
         return self.__name__
 
-    def _restricted(self, xs: tuple) -> tuple[Callable, tuple]:
-        """Return ``f`` as a function of what moves, to the outputs that count; and these inputs."""
-        if self.argnums is None and self.outs is None:
-            return self.f, xs
-        f, outs = self.f, self.outs
-        argnums = tuple(range(len(xs))) if self.argnums is None else self.argnums
-
-        def restricted(*moving: Any) -> Any:
-            whole = list(xs)
-            for i, x in zip(argnums, moving, strict=True):
-                whole[i] = x
-            # By the funnel: f may have rules and be no primitive.
-            y = call(f, tuple(whole), {})
-            return y if outs is None else tuple([y[k] for k in outs])
-
-        return restricted, tuple([xs[i] for i in argnums])
-
 
 class Pushforward(_Derivative):
     """The pushforward of ``f`` as a function: ``(*xs, *xdots) -> ydot``.
@@ -82,14 +63,13 @@ class Pushforward(_Derivative):
     It can be called anywhere, pickled where ``f`` can, and differentiated again:
     ``Pushforward(Pullback(f))`` is forward over reverse. It is linear in the tangents.
 
+    Shapes: there is one tangent for each argument, of its shape and structure, and the result has
+    those of ``f(*xs)``.
+
     Parameters
     ----------
     f : callable
         Takes numbers, arrays and containers of these, by position.
-    argnums : tuple of int, optional
-        Which arguments move, and have a tangent after the arguments. All, without it.
-    outs : tuple of int, optional
-        Which entries of the tuple that ``f`` returns to push; the result is then a tuple.
     arity : int, optional
         How many arguments ``f`` takes; without it as many as its signature demands. Only a
         ``Pullback`` of the result needs to know.
@@ -98,6 +78,8 @@ class Pushforward(_Derivative):
     ------
     TypeError
         When called, if there is not one tangent for each argument.
+    TangentError
+        When called, if a tangent does not fit its argument.
 
     Examples
     --------
@@ -105,37 +87,28 @@ class Pushforward(_Derivative):
     >>> import chainrules as cr
     >>> push = cr.Pushforward(np.sin)
     >>> push(0.0, 2.0)
-    2.0
+    np.float64(2.0)
     >>> cr.Pushforward(push)(0.0, 2.0, 1.0, 1.0)
-    1.0
+    np.float64(1.0)
     """
 
     __slots__ = ()
 
-    def __init__(
-        self,
-        f: Callable,
-        *,
-        argnums: tuple[int, ...] | None = None,
-        outs: tuple[int, ...] | None = None,
-        arity: int | None = None,
-    ) -> None:
-        self.f, self.argnums, self.outs = _callable(self, f), _places(argnums), _places(outs)
-        n = arity_of(f, arity)
-        moving = n if argnums is None else Count(len(argnums), 0)
-        self.arity = None if n is None or moving is None else n.plus(moving)
-        self.width = width_of(f, outs)
+    def __init__(self, f: Callable, *, arity: int | None = None) -> None:
+        self.f = _callable("Pushforward", f)
+        self.inputs = n = arity_of(f, arity)
+        self.arity = None if n is None else n.plus(n)
+        self.width = width_of(f)
 
     def __call__(self, *args: Any) -> Any:
         """Return the tangent of ``f(*xs)``, where ``args`` are ``(*xs, *xdots)``."""
-        n = len(args) // 2 if self.argnums is None else len(args) - len(self.argnums)
-        if n < 0 or (self.argnums is None and len(args) != 2 * n):
+        n, left = divmod(len(args), 2)
+        if left:
             raise TypeError(
                 f"{self} got {len(args)} arguments, which are not one tangent for each argument.\n"
-                f"  write {self}(*xs, *xdots); np.zeros_like(x) for one that does not move"
+                f"  write {self}(*xs, *xdots), with np.zeros_like(x) for one that does not move"
             )
-        f, moving = self._restricted(args[:n])
-        return jvp(f, moving, args[n:])[1]
+        return jvp(self.f, args[:n], args[n:])[1]
 
 
 class Pullback(_Derivative):
@@ -151,100 +124,74 @@ class Pullback(_Derivative):
     ----------
     f : callable
         Takes numbers, arrays and containers of these, by position.
-    argnums : tuple of int, optional
-        For which arguments to return cotangents. For all, without it.
-    outs : tuple of int, optional
-        Which entries of the tuple that ``f`` returns have a cotangent after the arguments.
     arity : int, optional
         How many arguments ``f`` takes; without it as many as its signature demands, so that
         arguments with defaults keep these.
-    transpose : bool, optional
-        Whether cotangents are those of JAX and autograd, by the transpose of the Jacobian. Ours
-        are by its adjoint: the conjugates. Real ones are the same.
 
     Raises
     ------
     TypeError
         If nothing says how many arguments ``f`` takes; when called, if the number of cotangents
         is not that of the results.
+    TangentError
+        When called, if a cotangent does not fit its result.
 
     Examples
     --------
     >>> import numpy as np
     >>> import chainrules as cr
-    >>> pull = cr.Pullback(lambda a, x: a * np.sin(x))
-    >>> pull(3.0, 0.0, 1.0)
-    (0.0, 3.0)
-    >>> cr.Pushforward(pull)(3.0, 0.0, 1.0, 1.0, 0.0, 0.0)
-    (0.0, 1.0)
+    >>> pull = cr.Pullback(lambda a, x: np.sum(a * x**2))
+    >>> pull(3.0, np.ones(2), 1.0)
+    (np.float64(2.0), array([6., 6.]))
+    >>> cr.Pushforward(pull)(3.0, np.ones(2), 1.0, 1.0, np.zeros(2), 0.0)
+    (np.float64(0.0), array([2., 2.]))
     """
 
-    __slots__ = ("inputs", "transpose")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        f: Callable,
-        *,
-        argnums: tuple[int, ...] | None = None,
-        outs: tuple[int, ...] | None = None,
-        arity: int | None = None,
-        transpose: bool = False,
-    ) -> None:
-        self.f, self.argnums, self.outs = _callable(self, f), _places(argnums), _places(outs)
-        self.transpose = transpose
-        n, results = arity_of(f, arity), width_of(f, outs)
+    inputs: Count
+    arity: Count
+
+    def __init__(self, f: Callable, *, arity: int | None = None) -> None:
+        self.f = _callable("Pullback", f)
+        n, results = arity_of(f, arity), width_of(f)
         if n is None or results is None:
             raise TypeError(
                 f"Pullback cannot tell which arguments of {name_of(f)} come before the cotangents: "
                 "its signature does not say how many there are.\n"
                 "  write Pullback(f, arity=...)"
             )
-        self.inputs = n
+        self.inputs = self.width = n
         self.arity = n.plus(results)
-        self.width = n if argnums is None else Count(len(argnums), 0)
-
-    def _key(self) -> tuple:
-        return *super()._key(), self.transpose
 
     def __call__(self, *args: Any) -> tuple:
         """Return the cotangents, where ``args`` are ``(*xs, *ybars)``."""
         split = self._split(len(args))
-        f, moving = self._restricted(args[:split])
         ybars = args[split:]
-        y, pullback = vjp(f, *moving)
-        expected = len(y) if type(y) is tuple else 1
-        if len(ybars) != expected:
-            raise self._misfit(len(args), split, expected)
-        if self.transpose:
-            ybars = tuple(map(conjugate, ybars))
-        xbars = pullback(ybars if type(y) is tuple else ybars[0])
-        return tuple(map(conjugate, xbars)) if self.transpose else xbars
+        y, pullback = vjp(self.f, *args[:split])
+        several = type(y) is tuple
+        if len(ybars) != (len(y) if several else 1):
+            raise self._misfit(len(args), len(y) if several else 1)
+        return pullback(ybars if several else ybars[0])
 
     def _split(self, total: int) -> int:
         """Return how many of so many arguments are those of ``f``."""
-        assert self.arity is not None
         times = self.arity.times
         m, left = divmod(total - self.arity.known, times) if times else (0, 0)
         if m < 0 or left:
-            raise self._misfit(total, self.inputs.known, "them")
+            raise self._misfit(total, None)
         return self.inputs.known + self.inputs.times * m
 
-    def _misfit(self, total: int, split: int, expected: Any) -> TypeError:
+    def _misfit(self, total: int, expected: int | None) -> TypeError:
+        results = "" if expected is None else f", of which there are {expected}"
         return TypeError(
-            f"{self} got {total} arguments: {split} of {name_of(self.f)}, and {total - split} "
-            f"cotangents for {expected}.\n"
-            f"  write {self}(*xs, *ybars), with a cotangent for each result; arity=... where "
-            "arguments have defaults"
+            f"{self} got {total} arguments, which are not those of {name_of(self.f)} and a "
+            f"cotangent for each of its results{results}.\n"
+            f"  write {self}(*xs, *ybars); arity=... where arguments have defaults"
         )
 
 
-def conjugate(x: Any) -> Any:
-    """Return the conjugate of a complex number or array; ``x`` itself where it is real."""
-    dtype = dtype_of(x)
-    return np.conj(x) if dtype is not None and dtype.kind == "c" else x
-
-
-def arity_of(f: Any, given: int | None = None) -> Count | None:
+def arity_of(f: Any, given: int | None) -> Count | None:
     """Return how many arguments ``f`` demands by position; None where it does not tell."""
     if given is not None:
         return Count(given, 0)
@@ -258,18 +205,12 @@ def arity_of(f: Any, given: int | None = None) -> Count | None:
     return Count(sum(p.kind in POSITIONAL and p.default is p.empty for p in known), 0)
 
 
-def width_of(f: Any, outs: Places) -> Count | None:
+def width_of(f: Any) -> Count | None:
     """Return how many results ``f`` gives: of a function at the bottom that is what ``m`` is."""
-    if outs is not None:
-        return Count(len(outs), 0)
     return f.width if isinstance(f, _Derivative) else Count(0, 1)
 
 
-def _places(places: tuple[int, ...] | None) -> Places:
-    return None if places is None else tuple(places)
-
-
-def _callable(derivative: Any, f: Any) -> Any:
+def _callable(name: str, f: Any) -> Any:
     if not callable(f):
-        raise TypeError(f"{type(derivative).__name__} takes a function, not {type(f).__name__}.")
+        raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
     return f

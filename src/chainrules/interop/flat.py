@@ -1,8 +1,8 @@
 """Functions of arrays that return tuples of arrays: what a primitive of another engine stands for.
 
 At the bottom is a ``Leaf``, a function of the user's for one structure of its arguments. On it stand
-``Pushforward``, ``Pullback`` and ``Batched``, in any order. All of them are equal where they do the
-same, so that an engine may keep what it compiled for one.
+``Push``, ``Pull`` and ``Batched``, in any order. They are equal where they do the same, so that an
+engine may keep what it compiled for one.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..config import user_line
-from ..reverse import Pullback, Pushforward
-from ..rules import array_of, call, describe, is_perturbable_input, is_traced, name_of, shape_of
-from ..rules import value as value_under
+from ..forward.jvp import FORWARD
+from ..reverse.vjp import REVERSE, handed_out, pulling
+from ..rules import (
+    NoTangent,
+    Traced,
+    array_of,
+    as_structured,
+    call,
+    describe,
+    dtype_of,
+    frule,
+    is_perturbable_input,
+    name_of,
+    rrule,
+    shape_of,
+)
 
 
 class Results(NamedTuple):
@@ -23,6 +36,10 @@ class Results(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
     dtypes: tuple[np.dtype, ...]
 
+    def __str__(self) -> str:
+        pairs = zip(self.dtypes, self.shapes, strict=True)
+        return ", ".join(f"{dtype}{list(shape)}" for dtype, shape in pairs) or "nothing"
+
 
 class Leaf:
     """``f`` as a function of the numbers and arrays in its arguments.
@@ -31,66 +48,133 @@ class Leaf:
     ----------
     f : callable
         The user's function.
-    arity : int
-        How many numbers and arrays there are.
     build : callable
         ``build(xs) -> (args, kwargs)``: the arguments of ``f`` with these in their places.
     flatten : callable
         ``flatten(y) -> (ys, structure)`` of what ``f`` returns.
     """
 
-    __slots__ = ("__name__", "__weakref__", "arity", "build", "f", "flatten", "known")
+    __slots__ = ("__name__", "__weakref__", "build", "f", "flatten", "known")
 
-    def __init__(self, f: Callable, arity: int, build: Callable, flatten: Callable) -> None:
+    def __init__(self, f: Callable, build: Callable, flatten: Callable) -> None:
         self.__name__ = name_of(f)
-        self.f, self.arity, self.build, self.flatten = f, arity, build, flatten
+        self.f, self.build, self.flatten = f, build, flatten
+        # By shapes and dtypes of the arguments.
         self.known: dict[tuple, Results] = {}
 
     def __repr__(self) -> str:
         return self.__name__
 
     def __call__(self, *xs: Any) -> tuple:
+        f = self.f
         args, kwargs = self.build(xs)
-        # By the funnel: f may have rules and be no primitive.
-        ys, structure = self.flatten(call(self.f, args, kwargs))
-        if not is_traced((xs, ys)):
+        # By the funnel, where it has rules: it may have some and be no primitive.
+        ruled = frule.methods_of(f) is not None or rrule.methods_of(f) is not None
+        y = call(f, args, kwargs) if ruled else f(*args, **kwargs)
+        ys, structure = self.flatten(y)
+        if not any([isinstance(y, Traced) for y in (*ys, *xs)]):
             self._note(xs, ys, structure)
         return tuple(ys)
 
     def _note(self, xs: tuple, ys: list, structure: Any) -> None:
         for y in ys:
-            if not (is_perturbable_input(y) or getattr(y, "dtype", None) == bool or is_bool(y)):
+            if not is_perturbable_input(y) and dtype_of(y) != bool:
                 raise TypeError(
                     f"{self} returned {describe(y)}, and another library takes numbers and arrays "
                     "only, in tuples, lists and dicts.\n  return those that count"
                 )
-        dtypes = tuple([np.result_type(y) for y in ys])
+        dtypes = tuple([getattr(y, "dtype", None) or np.result_type(y) for y in ys])
         found = Results(structure, tuple(map(shape_of, ys)), dtypes)
-        expected = self.known.setdefault(signature(xs), found)
+        expected = self.known.setdefault(tuple([(x.shape, x.dtype) for x in xs]), found)
         if found != expected:
-            raise self.misfit(expected, found)
-
-    def misfit(self, expected: Results, found: Results) -> TypeError:
-        """Build the error for a result that is not like the one of other numbers."""
-        return TypeError(
-            f"{self} returned {shown(found)}, and {shown(expected)} for other numbers of the same "
-            "shapes and dtypes. Another library needs to know before.\n"
-            f"  let the result of {self} have one shape and dtype, whatever the values are"
-        )
+            raise TypeError(
+                f"{self} returned {found}, and {expected} for other numbers of the same shapes and "
+                f"dtypes, in {user_line()}. Another library needs to know before.\n"
+                "  let the result have one shape and dtype, whatever the values are"
+            )
 
 
-def signature(xs: tuple) -> tuple:
-    """Return shapes and dtypes: what the results may depend on."""
-    return tuple([(shape_of(x), np.result_type(x)) for x in xs])
+class Derivative:
+    """A derivative of ``f`` in its arguments ``argnums``, of its results ``outs``."""
+
+    __slots__ = ("__weakref__", "argnums", "f", "outs")
+
+    def __init__(self, f: Any, argnums: tuple[int, ...], outs: tuple[int, ...]) -> None:
+        self.f, self.argnums, self.outs = f, argnums, outs
+
+    def _key(self) -> tuple:
+        return self.argnums, self.outs, self.f
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key() == other._key()  # type: ignore
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._key()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.f!r})"
+
+    def restricted(self, xs: tuple) -> Callable:
+        """Return ``f`` as a function of what moves, to the results that count."""
+        f, argnums, outs = self.f, self.argnums, self.outs
+
+        def of_moving(*moving: Any) -> Any:
+            whole = list(xs)
+            for i, x in zip(argnums, moving, strict=True):
+                whole[i] = x
+            ys = f(*whole)
+            return ys[outs[0]] if len(outs) == 1 else tuple([ys[k] for k in outs])
+
+        return of_moving
 
 
-def is_bool(y: Any) -> bool:
-    return isinstance(y, bool | np.bool_)
+class Push(Derivative):
+    """``(*xs, *xdots) -> ydots``, with tangents for ``argnums``, of the results ``outs``."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any) -> tuple:
+        n = len(args) - len(self.argnums)
+        moving = [args[i] for i in self.argnums]
+        tangents = NoTangent(), *args[n:]
+        y, ydot = FORWARD.frule_via_ad(tangents, self.restricted(args[:n]), *moving)
+        ydot = as_structured(y, ydot)
+        return (ydot,) if len(self.outs) == 1 else ydot
 
 
-def shown(results: Results) -> str:
-    pairs = zip(results.dtypes, results.shapes, strict=True)
-    return ", ".join(f"{dtype}{list(shape)}" for dtype, shape in pairs) or "nothing"
+class Pull(Derivative):
+    """``(*xs, *ybars) -> xbars``, with cotangents for ``outs``, of the arguments ``argnums``.
+
+    With ``transpose`` cotangents are those of JAX and autograd, by the transpose of the Jacobian;
+    ours are by its adjoint. Of complex numbers the ones are the conjugates of the others.
+    """
+
+    __slots__ = ("transpose",)
+
+    def __init__(
+        self, f: Any, argnums: tuple[int, ...], outs: tuple[int, ...], transpose: bool = False
+    ) -> None:
+        super().__init__(f, argnums, outs)
+        self.transpose = transpose
+
+    def _key(self) -> tuple:
+        return *super()._key(), self.transpose
+
+    def __call__(self, *args: Any) -> tuple:
+        n = len(args) - len(self.outs)
+        moving = [args[i] for i in self.argnums]
+        f = self.restricted(args[:n])
+        _, pull = pulling(REVERSE, f, tuple(moving), {}, range(len(moving)))
+        ybars = tuple(map(conjugate, args[n:])) if self.transpose else args[n:]
+        xbars = pull(ybars[0] if len(ybars) == 1 else ybars, True)
+        found = map(handed_out, moving, xbars)
+        return tuple(map(conjugate, found) if self.transpose else found)
+
+
+def conjugate(x: Any) -> Any:
+    """Return the conjugate of a complex number or array; ``x`` itself where it is real."""
+    dtype = dtype_of(x)
+    return np.conj(x) if dtype is not None and dtype.kind == "c" else x
 
 
 class Batched:
@@ -106,20 +190,19 @@ class Batched:
         How many items there are.
     """
 
-    __slots__ = ("__weakref__", "arity", "batched", "f", "size")
+    __slots__ = ("__weakref__", "batched", "f", "size")
 
     def __init__(self, f: Any, batched: tuple[bool, ...], size: int) -> None:
         self.f, self.batched, self.size = f, batched, size
-        self.arity = len(batched)
+
+    def _key(self) -> tuple:
+        return self.batched, self.size, self.f
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Batched and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple:
-        return self.f, self.batched, self.size
+        return hash((Batched, *self._key()))
 
     def __repr__(self) -> str:
         return f"Batched({self.f!r})"
@@ -134,14 +217,11 @@ class Batched:
 
 def is_empty(f: Any) -> bool:
     """Say whether ``f`` maps over no items at all, so that there is nothing to call."""
-    if isinstance(f, Batched) and f.size == 0:
-        return True
-    return isinstance(f, Batched | Pullback | Pushforward) and is_empty(f.f)
-
-
-def plain(x: np.ndarray) -> Any:
-    """Return a copy, and of an array of no axes the number in it, which NumPy code expects."""
-    return x[()] if x.ndim == 0 else x.copy()
+    while not isinstance(f, Leaf):
+        if isinstance(f, Batched) and f.size == 0:
+            return True
+        f = f.f
+    return False
 
 
 def leaf_of(f: Any) -> Leaf:
@@ -151,9 +231,6 @@ def leaf_of(f: Any) -> Leaf:
     return f
 
 
-def bottom_line(f: Any) -> str:
-    """Return what an error says of where ``f`` comes from."""
-    return f"{leaf_of(f)}, in {user_line()}"
-
-
-__all__ = ["Batched", "Leaf", "Results", "is_empty", "leaf_of", "plain", "value_under"]
+def plain(x: np.ndarray) -> Any:
+    """Return a copy, and of an array of no axes the number in it, which NumPy code expects."""
+    return x[()] if x.ndim == 0 else x.copy()

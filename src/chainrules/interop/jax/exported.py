@@ -85,7 +85,7 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
         except TypeError:
             raise _not_hashable(f, held) from None
         if leaf is None:
-            leaf = leaves.setdefault(key, Leaf(f, len(xs), _building(tree, held), jax.tree.flatten))
+            leaf = leaves.setdefault(key, Leaf(f, _building(tree, held), jax.tree.flatten))
         avals = [jax.typeof(x) for x in xs]
         if result is not None:
             _declare(leaf, result, avals)

@@ -1,7 +1,7 @@
 """One primitive of JAX for all exported functions, and for their derivatives of all orders.
 
-Its parameter is a flat function. Its jvp is the primitive of ``Pushforward``, the transpose of
-that is the primitive of ``Pullback``, and its batching rule is the primitive of ``Batched``.
+Its parameter is a flat function. Its jvp is the primitive of ``Push``, the transpose of
+that is the primitive of ``Pull``, and its batching rule is the primitive of ``Batched``.
 """
 
 from typing import Any
@@ -13,8 +13,7 @@ from jax.experimental.buffer_callback import buffer_callback
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ...reverse import Pullback, Pushforward
-from ..flat import Batched, is_empty, leaf_of, plain
+from ..flat import Batched, Derivative, Pull, Push, is_empty, leaf_of, plain
 from .results import canonical, results
 
 FLOAT0 = jax.dtypes.float0
@@ -101,7 +100,7 @@ def _jvp(primals: Any, tangents: Any, *, f: Any) -> tuple[list, list]:
     outs = tuple([k for k, y in enumerate(ys) if jnp.issubdtype(y.dtype, jnp.inexact)])
     dots: list = [ad.Zero(jax.typeof(y).to_tangent_aval()) for y in ys]
     if argnums and outs:
-        push = Pushforward(f, argnums=argnums, outs=outs)
+        push = Push(f, argnums, outs)
         found = bind(push, *primals, *[tangents[i] for i in argnums])
         for k, ydot in zip(outs, found, strict=True):
             dots[k] = ydot
@@ -119,23 +118,22 @@ def _transpose(bars: Any, *args: Any, f: Any) -> list:
     not depend on them.
     """
     linear = [i for i, x in enumerate(args) if ad.is_undefined_primal(x)]
-    places = f.argnums if isinstance(f, Pushforward) else getattr(f, "outs", ())
+    places = f.argnums if isinstance(f, Push) else f.outs if isinstance(f, Pull) else ()
     n = len(args) - len(places)
-    if not isinstance(f, Pushforward | Pullback) or min(linear) < n:
+    if min(linear) < n:
         raise NotImplementedError(
             f"the transpose of {leaf_of(f)} was asked for, and JAX cannot know that it is linear.\n"
             "  write jax.vjp, or jax.linear_transpose of jax.linearize(f, x)[1]"
         )
-    moving = [places[i - n] for i in linear]
+    moving = tuple([places[i - n] for i in linear])
     given = [k for k, bar in enumerate(bars) if type(bar) is not ad.Zero]
     transposed: list = [None] * len(args)
     if not given:
         return transposed
-    if isinstance(f, Pushforward):
-        outs = [f.outs[k] for k in given]
-        other: Any = Pullback(f.f, argnums=moving, outs=outs, arity=n, transpose=True)
+    if isinstance(f, Push):
+        other: Any = Pull(f.f, moving, tuple([f.outs[k] for k in given]), transpose=True)
     else:
-        other = Pushforward(f.f, argnums=[f.argnums[k] for k in given], outs=moving)
+        other = Push(f.f, tuple([f.argnums[k] for k in given]), moving)
     found = bind(other, *args[:n], *[bars[k] for k in given])
     for i, bar in zip(linear, found, strict=True):
         transposed[i] = bar
@@ -158,22 +156,18 @@ def _batch(args: Any, dims: Any, *, f: Any) -> tuple[list, list]:
     size = next(x.shape[d] for x, d in zip(args, dims, strict=True) if d is not None)
     args = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(args, dims, strict=True)]
     batched = [d is not None for d in dims]
-    if isinstance(f, Pushforward | Pullback):
-        assert f.argnums is not None
-        assert f.outs is not None
-        n = len(args) - len(f.argnums if isinstance(f, Pushforward) else f.outs)
+    if isinstance(f, Derivative):
+        n = len(args) - len(f.argnums if isinstance(f, Push) else f.outs)
         wanted = [b or i >= n or i in f.argnums for i, b in enumerate(batched)]
         args = [
             jnp.broadcast_to(x, (size, *x.shape)) if want and not b else x
             for x, b, want in zip(args, batched, wanted, strict=True)
         ]
         inner = Batched(f.f, tuple(wanted[:n]), size)
-        if isinstance(f, Pushforward):
-            mapped: Any = Pushforward(inner, argnums=f.argnums, outs=f.outs)
+        if isinstance(f, Push):
+            mapped: Any = Push(inner, f.argnums, f.outs)
         else:
-            mapped = Pullback(
-                inner, argnums=f.argnums, outs=f.outs, arity=n, transpose=f.transpose
-            )
+            mapped = Pull(inner, f.argnums, f.outs, f.transpose)
     else:
         mapped = Batched(f, tuple(batched), size)
     ys = bind(mapped, *args)

@@ -7,8 +7,7 @@ import numpy as np
 from jax.core import ShapedArray
 
 from ...config import user_line
-from ...reverse import Pullback, Pushforward
-from ..flat import Batched, Leaf, Results
+from ..flat import Leaf, Pull, Push, Results
 
 
 def canonical(dtype: Any) -> np.dtype:
@@ -28,19 +27,15 @@ def results(f: Any, avals: Any) -> list[ShapedArray]:
     if isinstance(f, Leaf):
         known = results_of_leaf(f, avals)
         return list(map(abstract, known.shapes, known.dtypes))
-    if isinstance(f, Pushforward):
-        assert f.argnums is not None
-        assert f.outs is not None
+    if isinstance(f, Push):
         ys = results(f.f, avals[: len(avals) - len(f.argnums)])
         return [ys[k] for k in f.outs]
-    if isinstance(f, Pullback):
-        assert f.argnums is not None
+    if isinstance(f, Pull):
         return [ShapedArray(avals[i].shape, avals[i].dtype) for i in f.argnums]
     items = [
         ShapedArray(a.shape[1:], a.dtype) if batched else a
         for a, batched in zip(avals, f.batched, strict=True)
     ]
-    assert isinstance(f, Batched)
     return [ShapedArray((f.size, *y.shape), y.dtype) for y in results(f.f, items)]
 
 

@@ -5,6 +5,7 @@ differentiated, the other side's own ``vjp`` and ``jvp`` answer at once; a deriv
 derivative is again a foreign function, which ``push`` or ``pull`` makes. So every order is there.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -35,24 +36,25 @@ from ...containers import LEAVES
 class Foreign:
     """A function of numbers and arrays that is evaluated and differentiated elsewhere.
 
-    It takes numbers and arrays by position and returns a tuple of these. Only floating-point and
-    complex ones have tangents and cotangents; of integers and all else there are none in what
-    the functions below take and return.
+    It takes numbers and arrays by position, and returns one or a tuple of these. Only those in
+    floating point, real or complex, have tangents and cotangents: of integers and all else there
+    are none in what the functions below take and return.
 
     Parameters
     ----------
     name : str
         What errors call it.
     run : callable
-        ``run(*xs) -> ys``.
+        ``run(*xs) -> y``, one or a tuple.
     vjp : callable
-        ``vjp(*xs) -> (ys, pullback)`` with ``pullback(*ybars) -> xbars``; it may be called many
-        times.
+        ``vjp(*xs) -> (y, pullback)`` with ``pullback(*ybars) -> xbars``, a tuple; it may be called
+        many times.
     jvp : callable
-        ``jvp(xs, xdots) -> (ys, ydots)``.
+        ``jvp(xs, xdots) -> (y, ydots)``; all but ``y`` are tuples.
     push, pull : callable, optional
-        Without arguments: return the ``Foreign`` of ``(*xs, *xdots) -> ydots`` and that of
-        ``(*xs, *ybars) -> xbars``, which a derivative of a derivative asks for.
+        ``push(n)`` and ``pull(n)``, for ``n`` arguments ``xs``: return the ``Foreign`` of
+        ``(*xs, *xdots) -> ydots`` and that of ``(*xs, *ybars) -> xbars``, which a derivative of a
+        derivative asks for.
 
     Raises
     ------
@@ -66,29 +68,28 @@ class Foreign:
     >>> from chainrules.interop import Foreign
     >>> sin = Foreign(
     ...     "sin",
-    ...     run=lambda x: (math.sin(x),),
-    ...     vjp=lambda x: ((math.sin(x),), lambda ybar: (math.cos(x) * ybar,)),
-    ...     jvp=lambda xs, xdots: ((math.sin(*xs),), (math.cos(*xs) * xdots[0],)),
+    ...     run=math.sin,
+    ...     vjp=lambda x: (math.sin(x), lambda ybar: (math.cos(x) * ybar,)),
+    ...     jvp=lambda xs, xdots: (math.sin(*xs), (math.cos(*xs) * xdots[0],)),
     ... )
-    >>> cr.grad(lambda x: 3 * sin(x)[0])(0.0)
+    >>> cr.grad(lambda x: 3 * sin(x))(0.0)
     3.0
     """
 
-    __slots__ = ("__name__", "_pulled", "_pushed", "jvp", "pull", "push", "run", "vjp")
+    __slots__ = ("__name__", "jvp", "made", "pull", "push", "run", "vjp")
 
     def __init__(
         self,
         name: str,
-        run: Callable[..., tuple],
-        vjp: Callable[..., tuple[tuple, Callable]],
-        jvp: Callable[[tuple, tuple], tuple[tuple, tuple]],
-        push: "Callable[[], Foreign] | None" = None,
-        pull: "Callable[[], Foreign] | None" = None,
+        run: Callable,
+        vjp: Callable[..., tuple[Any, Callable]],
+        jvp: Callable[[tuple, tuple], tuple[Any, tuple]],
+        push: "Callable[[int], Foreign] | None" = None,
+        pull: "Callable[[int], Foreign] | None" = None,
     ) -> None:
         self.__name__ = name
         self.run, self.vjp, self.jvp, self.push, self.pull = run, vjp, jvp, push, pull
-        self._pushed: Foreign | None = None
-        self._pulled: Foreign | None = None
+        self.made: dict[tuple, Foreign] = {}
 
     def __call__(self, *xs: Any) -> Any:
         level = innermost(xs)
@@ -97,26 +98,18 @@ class Foreign:
     def __repr__(self) -> str:
         return f"Foreign({self.__name__})"
 
-    def pushed(self) -> "Foreign":
-        """Return the pushforward, as a foreign function. Made once, or by chance twice: alike."""
-        if self._pushed is None:
-            self._pushed = _made(self, self.push)
-        return self._pushed
-
-    def pulled(self) -> "Foreign":
-        """Return the pullback, as a foreign function."""
-        if self._pulled is None:
-            self._pulled = _made(self, self.pull)
-        return self._pulled
-
-
-def _made(foreign: Foreign, make: "Callable[[], Foreign] | None") -> Foreign:
-    if make is None:
-        raise MissingDerivativeError(
-            f"{foreign.__name__} is evaluated elsewhere and has first derivatives, and no second "
-            f"ones, in {user_line()}.\n  give push=... and pull=... to its Foreign"
-        )
-    return make()
+    def derivative(self, direction: str, n: int) -> "Foreign":
+        """Return what ``push`` or ``pull`` makes for ``n`` arguments, made once."""
+        key = direction, n
+        if key not in self.made:
+            make = self.push if direction == "push" else self.pull
+            if make is None:
+                raise MissingDerivativeError(
+                    f"{self.__name__} is evaluated elsewhere and has first derivatives, and no "
+                    f"second ones, in {user_line()}.\n  give push=... and pull=... to its Foreign"
+                )
+            self.made.setdefault(key, make(n))
+        return self.made[key]
 
 
 LEAVES.add(Foreign)  # what it holds are no inputs
@@ -128,32 +121,40 @@ def foreign_frule(tangents, foreign, *xs):
     whole = [i for i, xdot in enumerate(dots) if not has_slope(xs[i]) and _moves(xdot)]
     dots = tuple([as_structured(x, xdot) for x, xdot in zip(xs, dots) if has_slope(x)])
     if is_traced((xs, dots)):
-        ys, found = foreign(*xs), foreign.pushed()(*xs, *dots)
+        y, found = foreign(*xs), foreign.derivative("push", len(xs))(*xs, *dots)
     else:
-        ys, found = foreign.jvp(xs, dots)
+        y, found = foreign.jvp(xs, dots)
+    ys = parts(y)
     if whole:
-        return ys, tuple([in_an_integer(foreign, xs, whole[0]) for _ in ys])
-    return ys, _placed(ys, found)
+        placed = tuple([in_an_integer(foreign, xs, whole[0]) for _ in ys])
+    else:
+        placed = _placed(ys, parts(found))
+    return y, placed if type(y) is tuple else placed[0]
 
 
 @rrule.register(instances(Foreign))
 def foreign_rrule(foreign, *xs):
     if is_traced(xs):
-        ys, fused = foreign(*xs), None
+        y, fused = foreign(*xs), None
     else:
-        ys, fused = foreign.vjp(*xs)
+        y, fused = foreign.vjp(*xs)
+    ys = parts(y)
 
     def foreign_pullback(ybar):
-        pairs = zip(ys, child_tangents(ys, ybar))
-        bars = tuple([as_structured(y, part) for y, part in pairs if has_slope(y)])
-        again = fused is None or is_traced(bars)
-        found = foreign.pulled()(*xs, *bars) if again else fused(*bars)
+        given = child_tangents(y, ybar) if type(y) is tuple else [ybar]
+        bars = [as_structured(y, part) for y, part in zip(ys, given) if has_slope(y)]
+        again = fused is None or any(map(is_traced, bars))
+        pull = functools.partial(foreign.derivative("pull", len(xs)), *xs) if again else fused
         return NoTangent(), *[
             bar if has_slope(x) else in_an_integer(foreign, xs, i)
-            for i, (x, bar) in enumerate(zip(xs, _placed(xs, found)))
+            for i, (x, bar) in enumerate(zip(xs, _placed(xs, parts(pull(*bars)))))
         ]
 
-    return ys, foreign_pullback
+    return y, foreign_pullback
+
+
+def parts(y: Any) -> tuple:
+    return y if type(y) is tuple else (y,)
 
 
 def has_slope(x: Any) -> bool:

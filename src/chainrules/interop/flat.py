@@ -1,6 +1,6 @@
 """Functions of arrays that return tuples of arrays: what a primitive of another engine stands for.
 
-At the bottom is a ``Leaf``, a function of the user's for one structure of its arguments. On it stand
+At the bottom is a ``Leaf``, a function of the user for one structure of its arguments. On it stand
 ``Push``, ``Pull`` and ``Batched``, in any order. They are equal where they do the same, so that an
 engine may keep what it compiled for one.
 """
@@ -72,13 +72,13 @@ class Leaf:
         ruled = frule.methods_of(f) is not None or rrule.methods_of(f) is not None
         y = call(f, args, kwargs) if ruled else f(*args, **kwargs)
         ys, structure = self.flatten(y)
-        if not any([isinstance(y, Traced) for y in (*ys, *xs)]):
+        if not any(isinstance(y, Traced) for y in (*ys, *xs)):
             self._note(xs, ys, structure)
         return tuple(ys)
 
     def _note(self, xs: tuple, ys: list, structure: Any) -> None:
         for y in ys:
-            if not is_perturbable_input(y) and dtype_of(y) != bool:
+            if not is_perturbable_input(y) and dtype_of(y) not in (bool,):
                 raise TypeError(
                     f"{self} returned {describe(y)}, and another library takes numbers and arrays "
                     "only, in tuples, lists and dicts.\n  return those that count"

@@ -4,5 +4,6 @@ It needs JAX (``pip install "chainrules[jax]"``), which nothing else here import
 """
 
 from .exported import export
+from .imported import import_
 
-__all__ = ["export"]
+__all__ = ["export", "import_"]

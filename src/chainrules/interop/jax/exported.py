@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...config import user_line
-from ...rules import call, describe, is_traced, name_of
+from ...rules import call, describe, is_traced
 from ..flat import Leaf, Results
+from .arguments import Held, building, is_data, refuse_held
 from .primitive import bind
 from .results import results_of_leaf
 
@@ -77,16 +78,18 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
         if is_traced((args, kwargs)):
             return call(f, args, kwargs)
         given, tree = jax.tree.flatten((args, kwargs))
-        held = tuple([(i, x) for i, x in enumerate(given) if not is_data(x)])
-        xs = [jnp.asarray(x) for x in given if is_data(x)]
-        key = tree, held
+        kinds = tuple([DATA if is_data(x) else Held(x) for x in given])
         try:
-            leaf = leaves.get(key)
+            leaf = leaves.get((tree, kinds))
         except TypeError:
-            raise _not_hashable(f, held) from None
+            refuse_held(f, kinds)
+            raise
         if leaf is None:
-            leaf = leaves.setdefault(key, Leaf(f, _building(tree, held), jax.tree.flatten))
+            leaf = Leaf(f, building(tree, kinds), jax.tree.flatten)
+            leaf = leaves.setdefault((tree, kinds), leaf)
+        xs = [jnp.asarray(x) for x, kind in zip(given, kinds) if kind is DATA]
         avals = [jax.typeof(x) for x in xs]
+        refuse_dtypes(leaf, avals)
         if result is not None:
             _declare(leaf, result, avals)
         ys = bind(leaf, *xs)
@@ -95,25 +98,22 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
     return exported
 
 
-def is_data(x: Any) -> bool:
-    """Say whether ``x`` is a number or an array of numbers, of NumPy or JAX."""
-    if isinstance(x, bool | int | float | complex):
-        return True
-    return isinstance(x, np.ndarray | np.generic | jax.Array) or hasattr(x, "__jax_array__")
+DATA = "data"
 
 
-def _building(tree: Any, held: tuple) -> Callable:
-    """Return what makes the arguments of the function, with what is held and numbers between."""
-    count = tree.num_leaves
-    fixed = dict(held)
+def refuse_dtypes(leaf: Leaf, avals: list) -> None:
+    """Refuse arrays of JAX that NumPy does not compute with: bfloat16, keys of random numbers.
 
-    def build(xs: Any) -> tuple[tuple, dict]:
-        data = iter(xs)
-        return jax.tree.unflatten(
-            tree, [fixed[i] if i in fixed else next(data) for i in range(count)]
-        )
-
-    return build
+    Raises
+    ------
+    TypeError
+    """
+    for aval in avals:
+        if getattr(aval.dtype, "kind", "V") not in "fciub":
+            raise TypeError(
+                f"{leaf} was given an array of dtype {aval.dtype}, with which NumPy does not "
+                f"compute, in {user_line()}.\n  convert it, for example by x.astype(jnp.float32)"
+            )
 
 
 def _declare(leaf: Leaf, result: Callable, avals: list) -> None:
@@ -133,13 +133,3 @@ def _declare(leaf: Leaf, result: Callable, avals: list) -> None:
         structure, tuple(tuple(y.shape) for y in ys), tuple(np.dtype(y.dtype) for y in ys)
     )
     leaf.known.setdefault(key, found)
-
-
-def _not_hashable(f: Callable, held: tuple) -> TypeError:
-    names = ", ".join(sorted({type(x).__name__ for _, x in held}))
-    return TypeError(
-        f"{name_of(f)} was given {names} beside numbers and arrays, which JAX can only keep what "
-        f"was compiled for if it is hashable, in {user_line()}.\n"
-        "  register its class with jax.tree_util.register_dataclass, or give numbers, arrays, "
-        "and containers of these"
-    )

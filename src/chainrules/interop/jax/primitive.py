@@ -14,7 +14,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ..flat import Batched, Derivative, Pull, Push, is_empty, leaf_of, plain
-from .results import canonical, results
+from .results import LEAKED, canonical, captured, results
 
 FLOAT0 = jax.dtypes.float0
 
@@ -30,14 +30,22 @@ def bind(f: Any, *xs: Any) -> list:
 # ---- evaluation ----------------------------------------------------------------------------------
 
 
-def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
-    """Evaluate ``f`` for JAX. Arguments are copied: its arrays are not to be written to or kept.
+def evaluate(f: Any, xs: Any) -> tuple:
+    """Call ``f`` with copies of JAX's arrays, which are not to be written to or kept.
 
     Buffers of compiled code even can be written to, and are gone after the call.
     """
+    try:
+        return f(*[plain(np.asarray(x)) for x in xs])
+    except LEAKED as error:
+        raise captured(f) from error
+
+
+def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
+    """Evaluate ``f`` for compiled code, which knows what comes."""
     if is_empty(f):
         return [np.zeros(a.shape, a.dtype) for a in avals]
-    ys = f(*[plain(np.asarray(x)) for x in xs])
+    ys = evaluate(f, xs)
     found = [np.asarray(y, a.dtype) for y, a in zip(ys, avals, strict=True)]
     for y, a in zip(found, avals, strict=True):
         if y.shape != a.shape:
@@ -53,7 +61,7 @@ def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
 def _call(*xs: Any, f: Any) -> list:
     if is_empty(f):
         return [jnp.zeros(a.shape, a.dtype) for a in results(f, [jax.typeof(x) for x in xs])]
-    ys = f(*[plain(np.asarray(x)) for x in xs])  # which needs no shapes beforehand
+    ys = evaluate(f, xs)  # which needs no shapes beforehand
     # A copy: f may keep what it returns, and write to it.
     return [jnp.array(y, canonical(np.result_type(y)), copy=True) for y in ys]
 

@@ -7,7 +7,7 @@ import numpy as np
 from jax.core import ShapedArray
 
 from ...config import user_line
-from ..flat import Leaf, Pull, Push, Results
+from ..flat import Leaf, Pull, Push, Results, leaf_of
 
 
 def canonical(dtype: Any) -> np.dtype:
@@ -61,6 +61,8 @@ def _probe(leaf: Leaf, key: tuple) -> None:
             # What is of JAX in it is computed, and is no part of what is being compiled.
             with np.errstate(all="ignore"), jax.ensure_compile_time_eval():
                 leaf(*[x[()] if x.ndim == 0 else x for x in xs])
+        except LEAKED as error:
+            raise captured(leaf) from error
         except Exception as error:
             first = first or error
         else:
@@ -71,3 +73,15 @@ def _probe(leaf: Leaf, key: tuple) -> None:
         "  write export(f, result=lambda x: ...), which returns jax.ShapeDtypeStruct(shape, dtype) "
         "where f returns an array"
     ) from first
+
+
+# What JAX raises where NumPy code meets a value that is being differentiated or compiled.
+LEAKED = (jax.errors.UnexpectedTracerError, jax.errors.TracerArrayConversionError)
+
+
+def captured(f: Any) -> TypeError:
+    return TypeError(
+        f"{leaf_of(f)} computes with a value of JAX that it was not given as an argument, and that "
+        f"JAX differentiates, maps or compiles just now, in {user_line()}.\n"
+        f"  pass it to {leaf_of(f)} as an argument"
+    )

@@ -9,30 +9,15 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
+from cases_of_jax import OURS, THEIRS, transformations
+
 import chainrules as cr
 from chainrules.interop.jax import export
 
 jnp = jax.numpy
 
 
-def cases():
-    import importlib.util
-    from pathlib import Path
-
-    path = Path(__file__).with_name("cases_of_jax.py")
-    spec = importlib.util.spec_from_file_location("cases_of_jax", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-CASES = cases()
-
-
-@pytest.fixture(autouse=True)
-def in_64_bits():
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 @pytest.fixture
@@ -52,32 +37,32 @@ def assert_same(expected, found, tolerance=1e-9):
             np.testing.assert_allclose(e, f, rtol=tolerance, atol=tolerance)
 
 
-NAMES = list(CASES.transformations())
+NAMES = list(transformations())
 
 
-@pytest.mark.parametrize("twin", list(CASES.OURS))
+@pytest.mark.parametrize("twin", list(OURS))
 @pytest.mark.parametrize("name", NAMES)
 def test_transformations(name, twin):
-    if name == "forward over forward" and twin == "mixed":
-        pass
-    apply = CASES.transformations()[name]
-    assert_same(apply(CASES.THEIRS[twin]), apply(export(CASES.OURS[twin])))
+    apply = transformations()[name]
+    assert_same(apply(THEIRS[twin]), apply(export(OURS[twin])))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_transformations_in_32_bits(name):
     with jax.enable_x64(False):
-        apply = CASES.transformations()[name]
-        expected, found = apply(CASES.THEIRS["smooth"]), apply(export(CASES.OURS["smooth"]))
+        apply = transformations()[name]
+        expected, found = apply(THEIRS["smooth"]), apply(export(OURS["smooth"]))
         assert {np.dtype(np.float32)} == {x.dtype for x in jax.tree.leaves(found)}
         assert_same(expected, found, 2e-4)
 
 
 def test_against_finite_differences():
     x, v, h = np.array([0.3, 0.5, 1.2]), np.array([1.0, -2.0, 0.5]), 1e-5
-    g = jax.jit(jax.grad(export(CASES.OURS["mixed"])))
-    plain = CASES.OURS["mixed"]
-    assert (plain(x + h * v) - plain(x - h * v)) / (2 * h) == pytest.approx(g(x) @ v, rel=1e-8)
+    g = jax.jit(jax.grad(export(OURS["mixed"])))
+    plain = OURS["mixed"]
+    assert (plain(x + h * v) - plain(x - h * v)) / (2 * h) == pytest.approx(
+        float(g(x) @ v), rel=1e-8
+    )
     product = jax.jvp(g, (x,), (v,))[1]
     np.testing.assert_allclose((g(x + h * v) - g(x - h * v)) / (2 * h), product, rtol=1e-7)
 
@@ -251,11 +236,11 @@ def test_rules_of_a_function_that_is_no_primitive():
 
 
 def test_in_our_own_transforms_it_is_the_function():
-    g = export(CASES.OURS["smooth"])
+    g = export(OURS["smooth"])
     x = np.array([0.3, 0.5, 1.2])
     found = cr.hessian(g)(x)
     assert type(found) is np.ndarray
-    np.testing.assert_allclose(jax.hessian(CASES.THEIRS["smooth"])(x), found)
+    np.testing.assert_allclose(jax.hessian(THEIRS["smooth"])(x), found)
 
 
 # ---- memory and threads --------------------------------------------------------------------------
@@ -289,7 +274,7 @@ def test_a_function_may_keep_what_it_is_given(jit):
     f = jax.jit(lambda x: g(x * 1.0)) if jit else (lambda x: g(x * 1.0))
     for i in range(6):
         f(jnp.arange(5.0) + 100 * i).block_until_ready()
-    first = [x for x in kept if type(x) is np.ndarray][0]
+    first = next(x for x in kept if type(x) is np.ndarray)
     np.testing.assert_array_equal(np.arange(5.0), first)
 
 
@@ -307,7 +292,7 @@ def test_a_function_may_write_to_what_it_returned():
 
 
 def test_threads():
-    ours, theirs = (jax.jit(jax.grad(g)) for g in (export(CASES.OURS["mixed"]), CASES.THEIRS["mixed"]))
+    ours, theirs = (jax.jit(jax.grad(g)) for g in (export(OURS["mixed"]), THEIRS["mixed"]))
     points = [jnp.asarray(np.random.default_rng(i).random(50)) for i in range(20)]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         found = list(pool.map(ours, points * 5))
@@ -318,7 +303,7 @@ def test_threads():
 def test_first_calls_from_many_threads():
     # The same function, before anything is known of it.
     for _ in range(5):
-        g = export(CASES.OURS["smooth"])
+        g = export(OURS["smooth"])
         start = threading.Barrier(6)
 
         def call(i, g=g, start=start):
@@ -329,8 +314,8 @@ def test_first_calls_from_many_threads():
             found = list(pool.map(call, range(6)))
         for i, gradient in enumerate(found):
             np.testing.assert_allclose(
-                jax.grad(CASES.THEIRS["smooth"])(jnp.full(3, 1.0 + i)), gradient
-            )
+                jax.grad(THEIRS["smooth"])(jnp.full(3, 1.0 + i)), gradient, rtol=1e-5
+            )  # other threads are in 32 bits
 
 
 def test_one_call_a_batch():
@@ -424,7 +409,7 @@ def test_our_errors_keep_their_text(quiet):
 def test_a_function_that_computes_with_jax(quiet):
     g = export(lambda x: jnp.sum(jnp.sin(x)))
     x = jnp.array([1.0, 2.0])
-    assert np.sum(np.sin(x)) == pytest.approx(g(x))
+    assert np.sum(np.sin(x)) == pytest.approx(float(g(x)))
     with pytest.raises(cr.LostDerivativeError):
         jax.grad(g)(x)
     with pytest.raises(jax.errors.JaxRuntimeError, match="LostDerivativeError"):
@@ -434,7 +419,7 @@ def test_a_function_that_computes_with_jax(quiet):
 def test_a_captured_value_of_jax_is_refused():
     x = jnp.ones(2)
     for transform in (jax.grad, jax.jit, lambda f: lambda x: jax.vmap(f)(jnp.stack([x]))):
-        with pytest.raises(TypeError, match="was not given as an argument.*\n.*pass it"):
+        with pytest.raises(TypeError, match=r"was not given as an argument.*\n.*pass it"):
             transform(lambda w: export(lambda v: np.sum(w * np.sin(v)))(x))(x)
 
 

@@ -67,7 +67,9 @@ def test_second_derivatives(outer, more):
     pull = cr.Pullback(f)
     args = A, X, np.array([1.0, -1.0]), 2.0
     jacobians = [
-        np.vstack([np.atleast_2d(differences(lambda *a, o=o: pull(*a)[o], args, i)) for o in (0, 1)])
+        np.vstack(
+            [np.atleast_2d(differences(lambda *a, o=o: pull(*a)[o], args, i)) for o in (0, 1)]
+        )
         for i in range(4)
     ]  # rows: abar, then xbar
     jacobian = np.hstack(jacobians)
@@ -222,7 +224,7 @@ def test_a_foreign_function_without_push_and_pull_has_first_derivatives():
     first = Foreign("sine", sin.run, sin.vjp, sin.jvp)
     assert math.cos(0.7) == pytest.approx(cr.grad(first)(0.7))
     for second in (cr.hessian(first), cr.grad(cr.grad(first)), cr.jacfwd(cr.jacfwd(first))):
-        with pytest.raises(cr.MissingDerivativeError, match="sine .* no second"):
+        with pytest.raises(cr.MissingDerivativeError, match=r"sine .* no second"):
             second(0.7)
 
 

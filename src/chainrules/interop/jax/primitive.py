@@ -61,9 +61,9 @@ def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
 def _call(*xs: Any, f: Any) -> list:
     if is_empty(f):
         return [jnp.zeros(a.shape, a.dtype) for a in results(f, [jax.typeof(x) for x in xs])]
-    ys = evaluate(f, xs)  # which needs no shapes beforehand
+    ys = map(np.asarray, evaluate(f, xs))  # which needs no shapes beforehand
     # A copy: f may keep what it returns, and write to it.
-    return [jnp.array(y, canonical(np.result_type(y)), copy=True) for y in ys]
+    return [jnp.array(y, canonical(y.dtype), copy=True) for y in ys]
 
 
 @chainrules_p.def_abstract_eval

@@ -106,7 +106,7 @@ class Derivative:
         return self.argnums, self.outs, self.f
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore
+        return isinstance(other, type(self)) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash((type(self), *self._key()))

@@ -175,7 +175,7 @@ def _batch(args: Any, dims: Any, *, f: Any) -> tuple[list, list]:
         if isinstance(f, Push):
             mapped: Any = Push(inner, f.argnums, f.outs)
         else:
-            mapped = Pull(inner, f.argnums, f.outs, f.transpose)
+            mapped = Pull(inner, f.argnums, f.outs, transpose=True)  # as are all of JAX's
     else:
         mapped = Batched(f, tuple(batched), size)
     ys = bind(mapped, *args)

@@ -9,7 +9,6 @@ import pytest
 
 import chainrules as cr
 
-
 # What needs a library of an extra: their examples run where that is there.
 OPTIONAL = {"chainrules.interop.jax": "jax"}
 

@@ -1,6 +1,7 @@
 """Functions of NumPy in other libraries, and functions of these in NumPy programs.
 
-``chainrules.interop.jax`` needs JAX, which is imported with it and not before.
+``chainrules.interop.jax`` needs JAX and ``chainrules.interop.torch`` PyTorch; each is imported with
+its module, and not before.
 """
 
 import importlib as _importlib
@@ -12,6 +13,6 @@ __all__ = ["Foreign"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("jax",):
+    if name in ("jax", "torch"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

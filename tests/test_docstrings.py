@@ -10,7 +10,7 @@ import pytest
 import chainrules as cr
 
 # What needs a library of an extra: their examples run where that is there.
-OPTIONAL = {"chainrules.interop.jax": "jax"}
+OPTIONAL = {"chainrules.interop.jax": "jax", "chainrules.interop.torch": "torch"}
 
 
 def refuse(name):

@@ -109,9 +109,9 @@ def check_primals(primals: Any) -> None:
 def _importing(cls: type) -> str:
     """Return how a function of the library of ``cls`` is differentiated, where we know."""
     library = cls.__module__.partition(".")[0].removesuffix("lib")
-    if library != "jax":
+    if library not in ("jax", "torch"):
         return ""
-    return "; and for a function of JAX, chainrules.interop.jax.import_(f)"
+    return f"; and for a function of {library}, chainrules.interop.{library}.import_(f)"
 
 
 def check_tangent(x: Any, t: Any, what: str) -> Any:

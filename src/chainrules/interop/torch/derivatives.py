@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 
+from ...config import MissingDerivativeError, user_line
 from .tensors import is_inexact
 
 
@@ -30,7 +31,7 @@ def pulled(g: Callable, n: int) -> Callable:
         ys, moving = with_graph(g, args[:n])
         floats = [y for y in ys if is_inexact(y)]
         bars = [ybar.to(y.dtype) for y, ybar in zip(floats, args[n:], strict=True)]
-        return _gradients(floats, moving, bars)
+        return gradients(floats, moving, bars)
 
     return pull_back
 
@@ -41,46 +42,61 @@ def pushed(g: Callable, n: int) -> Callable:
 
 
 def jvp_of_moving(g: Callable, xs: tuple, dots: tuple) -> tuple[tuple, tuple]:
-    """Return all results, and the tangents of those that move."""
-    at = [i for i, x in enumerate(xs) if is_inexact(x)]
-    dots = tuple([xdot.to(xs[i].dtype) for i, xdot in zip(at, dots, strict=True)])
+    """Return all results, and the tangents of those that move.
 
-    def h(*moving: torch.Tensor) -> tuple[tuple, tuple]:
-        whole = list(xs)
-        for i, x in zip(at, moving, strict=True):
-            whole[i] = x
-        ys = g(*whole)
-        return tuple([y for y in ys if is_inexact(y)]), ys
-
-    try:
-        _, ydots, ys = torch.func.jvp(h, tuple([xs[i] for i in at]), dots, has_aux=True)
-        return ys, tuple(ydots)
-    except (RuntimeError, NotImplementedError):
-        # A Function without forward mode, or one that torch.func does not take: the pullback is
-        # linear in cotangents, and its transpose is the pushforward.
-        return _jvp_by_transpose(g, xs, dots)
-
-
-def _jvp_by_transpose(g: Callable, xs: tuple, dots: tuple) -> tuple[tuple, tuple]:
+    The pullback is linear in cotangents, and its transpose is the pushforward. Torch's own forward
+    mode gives 0 for an operator of ``torch.library`` that has a backward only, without a word.
+    """
     ys, moving = with_graph(g, xs)
     floats = [y for y in ys if is_inexact(y)]
     with torch.enable_grad():
         bars = [torch.zeros_like(y, requires_grad=True) for y in floats]
-        xbars = _gradients(floats, moving, bars)
-        return ys, _gradients(list(xbars), bars, list(dots))
+        xbars = gradients(floats, moving, bars)
+        dots = tuple([xdot.to(x.dtype) for x, xdot in zip(moving, dots, strict=True)])
+        return ys, gradients(list(xbars), bars, list(dots))
 
 
-def _gradients(ys: list, xs: list, bars: list) -> tuple:
-    """Pull cotangents back, on a graph of their own; zeros where nothing depends on anything."""
+def gradients(ys: list, xs: list, bars: list, again: bool = True) -> tuple:
+    """Pull cotangents back; zeros where nothing depends on anything.
+
+    The result is on a graph of its own, if it is to be differentiated ``again``.
+    """
     pairs = [(y, ybar) for y, ybar in zip(ys, bars, strict=True) if y.requires_grad]
-    if not pairs:
+    if not pairs or not xs:
         return tuple([torch.zeros_like(x) for x in xs])
-    with torch.enable_grad():
+    _refuse_ends(pairs)
+    with torch.set_grad_enabled(again):
         return torch.autograd.grad(
             [y for y, _ in pairs],
             xs,
             [ybar for _, ybar in pairs],
-            create_graph=True,
+            create_graph=again,
+            retain_graph=True,
             materialize_grads=True,
             allow_unused=True,
         )
+
+
+def _refuse_ends(pairs: list) -> None:
+    """Refuse what comes out of a backward that is ``once_differentiable``.
+
+    Torch raises only if the way to what moves leads through there, and else gives 0.
+
+    Raises
+    ------
+    MissingDerivativeError
+    """
+    todo = [y.grad_fn for y, _ in pairs]
+    seen = set()
+    while todo:
+        node = todo.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if node.name().endswith("::Error"):
+            raise MissingDerivativeError(
+                "a torch.autograd.Function has a backward that is once_differentiable, and second "
+                f"derivatives and forward mode need its derivative, in {user_line()}.\n"
+                "  write its backward of operations that torch differentiates"
+            )
+        todo += [following for following, _ in node.next_functions]

@@ -18,9 +18,9 @@ from .tensors import as_array, as_tensor, is_inexact
 def export(f: Callable) -> Callable:
     """Return the function ``f`` of NumPy code as one of PyTorch, with derivatives by our rules.
 
-    It takes part in ``backward``, ``torch.autograd.grad`` with ``create_graph``, forward-mode AD, and
-    ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian``, ``vmap`` and nests
-    of these), to every order. ``torch.compile`` breaks its graph there, and is right.
+    It takes part in ``backward``, ``torch.autograd.grad`` with ``create_graph``, forward-mode AD,
+    and ``torch.func`` (``grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian``, ``vmap``
+    and nests of these), to every order. ``torch.compile`` breaks its graph there, and is right.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def export(f: Callable) -> Callable:
     Returns
     -------
     callable
-        With the arguments of ``f``; it gives tensors, on the CPU. In our own transforms it is ``f``.
+        With the arguments of ``f``; it gives tensors, on the CPU. In our transforms it is ``f``.
 
     Raises
     ------
@@ -59,7 +59,9 @@ def export(f: Callable) -> Callable:
             return call(f, args, kwargs)
         given, spec = pytree.tree_flatten((args, kwargs))
         at = [i for i, x in enumerate(given) if isinstance(x, torch.Tensor | np.ndarray)]
-        xs = [x if isinstance(x, torch.Tensor) else as_tensor(x) for x in map(given.__getitem__, at)]
+        xs = [
+            x if isinstance(x, torch.Tensor) else as_tensor(x) for x in map(given.__getitem__, at)
+        ]
 
         def build(xs: Any) -> tuple[tuple, dict]:
             whole = list(given)

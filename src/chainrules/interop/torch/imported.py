@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 from ...config import user_line
 from ...rules import describe, healed, is_traced, name_of
 from ...rules.rulesets.functions.foreign import Foreign, parts
-from .derivatives import jvp_of_moving, pulled, pushed, with_graph
+from .derivatives import gradients, jvp_of_moving, pulled, pushed, with_graph
 from .tensors import as_array, as_tensor, is_inexact
 
 
@@ -23,10 +23,10 @@ def import_(f: Callable) -> Callable:
     Parameters
     ----------
     f : callable
-        A function of tensors, an ``nn.Module``, or ``apply`` of a ``torch.autograd.Function``. Takes
-        and returns tensors, also in tuples, lists and dicts. It gets tensors, with copies, for
-        arrays, NumPy's numbers, and Python's ``float`` and ``complex``; all else (``int``, text) is
-        handed on. What it captures, such as the parameters of a module, is constant.
+        A function of tensors, an ``nn.Module``, or ``apply`` of a ``torch.autograd.Function``.
+        Takes and returns tensors, also in tuples, lists and dicts. It gets tensors, with copies,
+        for arrays, NumPy's numbers, and Python's ``float`` and ``complex``; all else (``int``,
+        text) is handed on. What it captures, such as the parameters of a module, is constant.
 
     Returns
     -------
@@ -39,12 +39,14 @@ def import_(f: Callable) -> Callable:
     TypeError
         If an argument or a result is none that both libraries know.
     MissingDerivativeError
-        If an integer argument is differentiated: torch has no derivatives in integers.
+        If an integer argument is differentiated: torch has no derivatives in integers; and for
+        a second derivative through a ``backward`` that is ``once_differentiable``.
 
     Notes
     -----
-    A ``torch.autograd.Function`` without ``jvp`` has forward mode here, by the transpose of its
-    ``backward``; where that is not differentiable itself, that is torch's error.
+    Forward mode is the transpose of reverse mode, so that a ``torch.autograd.Function`` needs no
+    ``jvp``; its ``backward`` has to be made of what torch differentiates. One that is
+    ``once_differentiable`` has gradients only.
 
     Examples
     --------
@@ -123,20 +125,8 @@ def foreign_of(name: str, g: Callable) -> Foreign:
         floats = [y for y in ys if is_inexact(y)]
 
         def pullback_of_arrays(*bars: Any) -> tuple:
-            pairs = [
-                (y, as_tensor(ybar).to(y.dtype))
-                for y, ybar in zip(floats, bars, strict=True)
-                if y.requires_grad
-            ]
-            found = torch.autograd.grad(
-                [y for y, _ in pairs],
-                moving,
-                [ybar for _, ybar in pairs],
-                retain_graph=True,  # it may be called again
-                materialize_grads=True,
-                allow_unused=True,
-            ) if pairs else [torch.zeros_like(x) for x in moving]  # fmt: skip
-            return parts(shown(tuple(found)))
+            fitting = [as_tensor(ybar).to(y.dtype) for y, ybar in zip(floats, bars, strict=True)]
+            return parts(shown(gradients(floats, moving, fitting, again=False)))
 
         return shown(ys), pullback_of_arrays
 

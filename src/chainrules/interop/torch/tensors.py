@@ -24,6 +24,11 @@ def as_array(x: torch.Tensor) -> np.ndarray:
     try:
         return x.detach().resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as error:
+        if "Batching rule" in str(error):
+            raise TypeError(
+                "is_grads_batched=True and vectorize=True hand many cotangents to a function that "
+                f"is not made for it, in {user_line()}.\n  write torch.func.jacrev or jacfwd"
+            ) from error
         raise TypeError(
             f"a tensor of {x.dtype} on {x.device} is none that NumPy computes with, in "
             f"{user_line()}: {error}\n  convert it, for example by x.cpu(), x.float(), x.to_dense()"

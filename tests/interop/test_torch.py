@@ -351,7 +351,7 @@ def test_a_module():
     assert all(p.grad is None for p in net.parameters())
 
 
-class Cube(torch.autograd.Function):
+class Cube(torch.autograd.Function):  # type: ignore[name-defined]
     """Of the older kind: no setup_context, no jvp."""
 
     @staticmethod
@@ -395,8 +395,10 @@ def test_a_function_that_is_once_differentiable(derivative):
 
 def test_an_operator_with_a_backward_only():
     # Its forward mode in torch is 0, without a word.
-    @torch.library.custom_op("chainrules_tests::cube", mutates_args=())
-    def cube(x: torch.Tensor) -> torch.Tensor:
+    schema = "(Tensor x) -> Tensor"
+
+    @torch.library.custom_op("chainrules_tests::cube", mutates_args=(), schema=schema)
+    def cube(x):
         return torch.from_numpy(np.array(x.detach().numpy() ** 3))
 
     def backward(ctx, ybar):

@@ -47,7 +47,7 @@ def import_(f: Callable, *, jit: bool = True) -> Callable:
     -----
     JAX computes in 32 bits unless ``jax_enable_x64`` is set: results and derivatives then are of 32
     bits, whatever is put in. A function with a ``custom_vjp`` has forward mode here, which is the
-    transpose of its pullback.
+    transpose of its pullback. Import a function once: what is compiled is kept for that one.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class Call(torch.autograd.Function):
     """A flat function in torch: one Function for all of them, and for their derivatives."""
 
     @staticmethod
-    def forward(f: Any, *xs: torch.Tensor) -> tuple:  # type: ignore[override]
+    def forward(f: Any, *xs: torch.Tensor) -> tuple:
         if get_proxy_mode() is not None or torch.jit.is_tracing():
             raise TypeError(
                 f"{leaf_of(f)} computes in NumPy, which torch cannot record to run it later: it "

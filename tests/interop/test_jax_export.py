@@ -374,6 +374,18 @@ def test_a_function_that_cannot_be_called_anywhere():
     np.testing.assert_allclose(1 / x, jax.jit(jax.grad(lambda x: told(x).sum()))(x))
 
 
+def test_a_result_that_is_wider_than_it_was_told():
+    def widened(x):
+        return x * np.linspace(1.0, 2.0, 3)  # float64, of float32 too
+
+    with jax.enable_x64(False):
+        told, asked = export(widened, result=lambda x: x), export(widened)
+        for g in (told, jax.jit(told), asked, jax.jit(asked)):
+            assert jnp.float32 == g(jnp.ones(3)).dtype
+            gradient = jax.grad(lambda x, g=g: g(x).sum())(jnp.ones(3))
+            assert_same(jnp.array([1.0, 1.5, 2.0]), gradient, 1e-6)
+
+
 def test_a_result_that_is_no_shape():
     with pytest.raises(TypeError, match=r"result of picky returned int\.\n.*ShapeDtypeStruct"):
         export(picky, result=lambda x: 3)(jnp.array([100.0]))

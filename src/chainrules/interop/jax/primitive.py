@@ -14,7 +14,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ..flat import Batched, Derivative, Pull, Push, is_empty, leaf_of, plain
-from .results import LEAKED, canonical, captured, results
+from .results import LEAKED, captured, results
 
 FLOAT0 = jax.dtypes.float0
 
@@ -59,11 +59,15 @@ def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
 
 @chainrules_p.def_impl
 def _call(*xs: Any, f: Any) -> list:
+    avals = [jax.typeof(x) for x in xs]
     if is_empty(f):
-        return [jnp.zeros(a.shape, a.dtype) for a in results(f, [jax.typeof(x) for x in xs])]
-    ys = map(np.asarray, evaluate(f, xs))  # which needs no shapes beforehand
+        return [jnp.zeros(a.shape, a.dtype) for a in results(f, avals)]
+    ys = evaluate(f, xs)  # first: what comes is known then
     # A copy: f may keep what it returns, and write to it.
-    return [jnp.array(y, canonical(y.dtype), copy=True) for y in ys]
+    return [
+        jnp.array(np.asarray(y), a.dtype, copy=True)
+        for y, a in zip(ys, results(f, avals), strict=True)
+    ]
 
 
 @chainrules_p.def_abstract_eval

@@ -1,4 +1,4 @@
-"""scipy.optimize: a derivative over SciPy's own call, in time, and the calls that "ad" saves.
+"""SciPy's solvers: a derivative over SciPy's own call, in time, and the calls that "ad" saves.
 
 ``python benchmarks/solvers.py``. Each problem depends on its parameter by capture. Run it with
 one thread (``OPENBLAS_NUM_THREADS=1``).
@@ -10,9 +10,11 @@ import warnings
 
 import numpy as np
 import scipy.optimize as own
+from scipy import integrate as own_integrate
+from scipy import sparse
 
 import chainrules as cr
-from chainrules.scipy import optimize
+from chainrules.scipy import integrate, optimize
 
 T = np.linspace(0, 4, 50)
 Y = 2.5 * np.exp(-1.3 * T) + 0.5 + 0.1 * np.cos(9 * T)
@@ -99,12 +101,11 @@ def seconds(f, x, budget=0.3):
     return statistics.median(times)
 
 
-def ratios():
+def ratios(problems, own, ours, a):
     print(f"{'':24} {'SciPy, us':>10} {'plain':>7} {'jvp':>7} {'grad':>7}   (over SciPy)")
-    for name, solve in PROBLEMS.items():
-        a = 2.3
+    for name, solve in problems.items():
         base = seconds(lambda a, s=solve: s(own, a), a)
-        shown = lambda a, s=solve: s(optimize, a)  # noqa: E731
+        shown = lambda a, s=solve: s(ours, a)  # noqa: E731
         others = [shown, lambda a, f=shown: cr.jvp(f, (a,), (1.0,)), cr.grad(shown)]
         parts = " ".join(f"{seconds(f, a) / base:7.1f}" for f in others)
         print(f"{name:24} {base * 1e6:10.0f} {parts}", flush=True)
@@ -140,7 +141,43 @@ def calls_saved():
         print(f"{'curve_fit ' + method:24} {before:12} {after:7}")
 
 
+def chain(x):
+    return np.concatenate([10 * (x[1:] - x[:-1] ** 2), 1 - x[:-1]])
+
+
+def heat(t, y):
+    cold, n = np.zeros(1), len(y) + 1
+    apart = np.concatenate([cold, y[:-1]]) - 2 * y + np.concatenate([y[1:], cold])
+    return n**2 * apart + y * (1 - y)
+
+
+def calls_and_time_of_sparse(n=400):
+    """Calls of the function and CPU time, where its Jacobian has two or three diagonals."""
+    near = sparse.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr()
+    pattern = sparse.vstack([near[:-1], near[:-1]])
+    y0 = np.sin(np.pi * np.arange(1, n + 1) / (n + 1)) ** 2
+    problems = {
+        "least_squares": lambda o, _, f, **more: o.least_squares(f, np.full(n, 0.5), **more),
+        "Radau": lambda _, i, f, **more: i.solve_ivp(f, (0, 1), y0, "Radau", rtol=1e-6, **more),
+        "BDF": lambda _, i, f, **more: i.solve_ivp(f, (0, 1), y0, "BDF", rtol=1e-6, **more),
+    }
+    print(f"\n{f'{n} unknowns':24} {'differences':>20} {'ad':>20}   (calls, seconds)")
+    for name, solve in problems.items():
+        f, known = (chain, pattern) if name == "least_squares" else (heat, near)
+        for more in ({}, {"jac_sparsity": known}):
+            line = []
+            for modules, jac in (
+                ((own, own_integrate), {}),
+                ((optimize, integrate), {"jac": "ad"}),
+            ):
+                calls, begin = [], time.process_time()
+                solve(*modules, lambda *x, f=f, c=calls: c.append(1) or f(*x), **jac, **more)
+                line.append(f"{len(calls):11} {time.process_time() - begin:8.3f}")
+            print(f"{name + (', jac_sparsity' if more else ''):24} {' '.join(line)}", flush=True)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    ratios()
+    ratios(PROBLEMS, own, optimize, 2.3)
     calls_saved()
+    calls_and_time_of_sparse()

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..config import AsksForBlocks, FollowsPython, HasForwardsMode, NoReverseMode, RuleConfig
 from ..rules import (
     AbstractZero,
@@ -38,8 +40,9 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
 
     def value_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> Any:
         """Evaluate ``f`` on dual numbers that do not move."""
-        still = [as_structured(x, ZeroTangent()) for x in (f, *args)]
-        return self.frule_via_ad(tuple(still), f, *args, **kwargs)[0]
+        still = tuple([as_structured(x, ZeroTangent()) for x in (f, *args)])
+        with np.errstate(invalid="ignore"):  # infinity times 0, which says nothing of the value
+            return self.frule_via_ad(still, f, *args, **kwargs)[0]
 
 
 FORWARD = ForwardConfig()

@@ -249,7 +249,9 @@ def is_perturbable(tape: Any, y: Any, args: Any) -> bool:
     dtype = dtype_of(y)
     if dtype is None:
         return False
-    return dtype.kind in "fc" or (dtype.kind in "iu" and all_integers(tape, args))
+    if type(y) is int or dtype.kind in "iu":  # of Python's, dtype_of says that of its tangents
+        return any_integer(tape, args)
+    return dtype.kind in "fc"
 
 
 def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
@@ -295,11 +297,11 @@ def _number_leaves(tape: Any, y: Any, args: Any, masked: bool) -> Template:
     return fold(look, y)
 
 
-def all_integers(tape: Any, args: Any) -> bool:
-    """Say whether every number of ``tape`` among ``args`` is an integer."""
+def any_integer(tape: Any, args: Any) -> bool:
+    """Say whether one number of ``tape`` among ``args`` is an integer."""
     for x in iterate_leaves(tuple(args)):
         if isinstance(x, Traced) and x.at_level is tape:
             dtype = dtype_of(x)  # of a Python int it says float64, the dtype of its tangents
-            if not (type_under(x) is int or (dtype is not None and dtype.kind in "iu")):
-                return False
-    return True
+            if type_under(x) is int or (dtype is not None and dtype.kind in "iu"):
+                return True
+    return False

@@ -125,7 +125,7 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
     """Return what to write by hand, or the adoption of the module, if that was not done."""
     if id(names) in adopted:
         late = f"import {library} at the top of the module: inside a function it is not adopted"
-        return by_hand or late
+        return f"{by_hand}; or\n  {late}" if by_hand else late
     module = names.get("__name__", "__main__")
     adopt = "cr.adopt()" if module == "__main__" else f'cr.adopt("{module}")'
     lines = f"{adopt} lets all of that module be differentiated as it stands"

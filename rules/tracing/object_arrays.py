@@ -104,7 +104,7 @@ def result(y: Any) -> Any:
         if plain.dtype.kind in "fciu":
             # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
             return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
-        if type(y) is not np.ndarray and holds_traced(np.asarray(y)):
+        if type(y) is not np.ndarray and (y.size == 0 or holds_traced(np.asarray(y))):
             raise LostDerivativeError(
                 f"traced numbers in a {type(y).__name__} cannot be followed.\n"
                 "  compute with plain arrays, and np.where in place of a mask"

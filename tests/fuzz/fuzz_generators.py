@@ -10,6 +10,7 @@ import fuzz_integrals
 import fuzz_loops
 import fuzz_losses
 import fuzz_nesting
+import fuzz_scipy
 import fuzz_scripts
 import fuzz_sparse
 import fuzz_ties
@@ -29,6 +30,7 @@ GENERATORS = {
     "containers": fuzz_containers.programs,
     "adopted": fuzz_adopted.programs,
     "integrals": fuzz_integrals.programs,
+    "scipy": fuzz_scipy.programs,
     "scripts": fuzz_scripts.programs,
     "quick scripts": fuzz_scripts.quick,
 }
@@ -48,6 +50,7 @@ QUICK = {
     "containers": 40,
     "adopted": 40,
     "integrals": 4,
+    "scipy": 30,
     "quick scripts": 5,
 }
 

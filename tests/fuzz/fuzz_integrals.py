@@ -54,7 +54,8 @@ def limits(draw):
 
 
 def quad(draw, body):
-    way = draw(st.sampled_from(["closure", "args", "dict", "object", "default", "infinite"]))
+    ways = ["closure", "args", "dict", "object", "default", "infinite", "kept", "written"]
+    way = draw(st.sampled_from(ways))
     span = limits(draw)
     if way == "closure":
         return f"integrate.quad(lambda t: {term(draw)}, {span})[0]"
@@ -68,6 +69,11 @@ def quad(draw, body):
         return f"integrate.quad(Model(a, b).f, {span})[0]"
     if way == "default":
         return f"integrate.quad(lambda t, a=a * b: {term(draw)}, {span})[0]"
+    if way in ("kept", "written"):  # left behind: the last node's, which is right, or an error
+        make, leave = ("[]", "append(y)") if way == "kept" else ("np.ones(2) * a", "fill(y)")
+        body += [f"kept = {make}", "def f(t):", f"    y = {term(draw)}", f"    kept.{leave}"]
+        body.append("    return y")
+        return f"integrate.quad(f, {span})[0] + kept[-1]"
     f = f"np.exp(-(1 + a * a) * t) * ({term(draw)})"
     return f"integrate.quad(lambda t: {f}, 0.2 * b, np.inf)[0]"
 

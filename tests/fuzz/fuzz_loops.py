@@ -48,6 +48,12 @@ CARRIES = [
     ("c, s = carry; c = c + 0.1 * s", "(c, s * 0.9 + x)", "(w, 0.5)"),
     ('c = carry["c"] * carry["s"][0]', '{"c": c, "s": [0.8]}', '{"c": v, "s": [w[0]]}'),
     ("c = carry.w", "Model(c, carry.b)", "Model(w)"),
+    ("c, k = carry; c = c * v[k % 2]", "(c, k + 1)", "(w, 0)"),
+    (
+        'c = carry["c"] * w[carry["i"][0]]',
+        '{"c": c, "i": [1 - carry["i"][0]]}',
+        '{"c": v, "i": [1]}',
+    ),
     ("c = carry; c *= 0.9; c[1] = c[0] * w[0]", "c", "w * 1.0"),
     ("c = carry.copy(); c[0] = c[0] * w[1]; c += 0.1", "c", "w * v"),
 ]
@@ -57,6 +63,15 @@ ITEMS = [
     "[w[1]] * {n}",
     "range({n})",
     "(0.3 * k for k in range({n}))",
+]
+# What a step leaves behind, and what is read of it: right, or an error.
+KEPT = [
+    ("kept = []", "kept.append(np.sum(c * w))", "kept[-1]"),
+    ("kept = []", "kept.append(0.5 * c)", "total(kept[:1])"),
+    ("kept = {}", 'kept["c"] = c * 1.0', 'total(kept["c"])'),
+    ("kept = np.zeros_like(w)", "kept[0] = c[1]", "kept[0] + kept[1]"),
+    ("kept = w * 1.0", "kept[:1] = 0.3", "np.sum(kept * w)"),
+    ("kept = Model(w)", "kept.b = np.sum(np.cos(c))", "kept.b"),
 ]
 OUTPUTS = ["None", "c", "x * 2.0", '{"u": c, "v": (x, None)}', "np.sum(c * w)"]
 TOTAL = "0.1 * total(carry) + 0.1 * total(ys)"
@@ -89,5 +104,10 @@ def programs(draw):
     else:
         head, back = "def step(carry, x=0.3):", f"    return {end}"
         run = f"carry, ys = cr.loop({count}, step, {first}, segment={segment}), None"
-    body = (*CAPTURED, head, f"    {begin}", *steps, back, run)
-    return Program((("w", "np.array([0.7, -0.4])"),), body, TOTAL, (SETUP + TOTALS,))
+    made, result = (), TOTAL
+    if count and draw(st.integers(0, 3)) == 0:
+        kept, leave, read = draw(st.sampled_from(KEPT))
+        made, result = (kept,), f"{TOTAL} + {read}"
+        steps.append(f"    {leave}")
+    body = (*CAPTURED, *made, head, f"    {begin}", *steps, back, run)
+    return Program((("w", "np.array([0.7, -0.4])"),), body, result, (SETUP + TOTALS,))

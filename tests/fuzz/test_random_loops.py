@@ -65,9 +65,15 @@ NESTS = {
 }
 
 
-@always_the_same(60)
+@always_the_same(100)
 @given(programs(), st.sampled_from(sorted(NESTS)))
 def test_loops(program, nest):
     (f, (w,)), (g, _) = program.build(), program.build(Plain())
     expected = NESTS[nest](g)(w)
-    np.testing.assert_allclose(NESTS[nest](f)(w), expected, rtol=1e-10, atol=1e-10)
+    try:
+        found = NESTS[nest](f)(w)
+    except (cr.EscapedTraceError, cr.MutationError):
+        # What steps leave behind may be refused, and nothing else.
+        assert any(line.startswith("kept") for line in program.body), program
+        return
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)

@@ -5,6 +5,7 @@ from scipy import integrate as plain
 
 from chainrules.rules.rulesets.scipy.integrate import boundary_values, collocation, march, steps
 from chainrules.rules.rulesets.scipy.integrate.integral import integral
+from chainrules.rules.rulesets.scipy.integrate.refined import refined
 from chainrules.scipy import integrate
 
 
@@ -50,6 +51,6 @@ CASES: dict = {
 
 # They take functions: tests/scipy/test_integrate.py, and what is in them is tested there.
 WITHOUT_CASES = [
-    integral, march.march, collocation.stages, steps.combined, boundary_values.solved,
-    getattr(plain, "lebedev_rule", None),
+    integral, refined, march.march, collocation.stages, steps.combined, boundary_values.solved,
+    getattr(plain, "lebedev_rule", None), plain.newton_cotes,
 ]  # fmt: skip

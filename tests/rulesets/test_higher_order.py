@@ -526,3 +526,54 @@ def test_an_error_of_a_function_without_traced_values_stays_as_it_is():
         cr.grad(lambda k: k * euler(rhs, np.ones(2), 3)[0])(2.0)
     with pytest.raises(ValueError, match="no such rate"):
         cr.grad(lambda k: euler(lambda z: rhs(k), [1.0], 1)[0])(2.0)
+
+
+ROWS = np.array([2.0, 3.0, 5.0, 7.0])
+WHOLE = {
+    "a counter": lambda x: cr.scan(
+        lambda c, _: ((c[0] + 1, c[1] * np.sin(ROWS[c[0] % 4])), None), (0, x), range(3)
+    )[0][1],
+    "a counter, in segments": lambda x: cr.loop(
+        100,
+        lambda c: {"k": c["k"] + 1, "x": np.sin(0.2 * c["x"] * ROWS[c["k"] % 4]) + x},
+        {"k": 0, "x": x},
+    )["x"],
+    "indices beside numbers": lambda x: sum(cr.map(lambda i, y: ROWS[i] * y, [0, 1], [x, x * x])),
+    "an array of indices": lambda x: np.sum(
+        cr.map(lambda i, y: ROWS[i] * y, np.array([0, 3]), np.stack([x, x]))
+    ),
+    "items of reduce": lambda x: cr.reduce(lambda y, i: np.sin(y * ROWS[i]), [0, 1, 2], x),
+    "items of accumulate": lambda x: cr.accumulate(lambda y, i: y * ROWS[i], range(3), x)[-1],
+    "an argument of checkpoint": lambda x: cr.checkpoint(lambda x, i: np.sin(ROWS[i] * x))(x, 2),
+    "an array in a container": lambda x: cr.checkpoint(
+        lambda p: np.sum(np.sin(ROWS[p["rows"]] * p["x"]))
+    )({"x": x, "rows": np.array([0, 2])}),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_stay_what_they_are(name):
+    """A counter, an index or a size is one in each mode; only what is differentiated is a float."""
+    f, h = WHOLE[name], 1e-4
+    slope = (f(0.3 + h) - f(0.3 - h)) / (2 * h)
+    np.testing.assert_allclose(cr.grad(f)(0.3), slope, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(cr.jvp(f, (0.3,), (1.0,))[1], slope, rtol=1e-5, atol=1e-12)
+    bend = cr.jvp(cr.grad(f), (0.3,), (1.0,))[1]
+    np.testing.assert_allclose(bend, cr.grad(cr.grad(f))(0.3), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        bend, (f(0.3 + h) - 2 * f(0.3) + f(0.3 - h)) / h**2, rtol=1e-5, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("n", [3, np.int64(3)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda n: cr.checkpoint(lambda n: n * n)(n),
+        lambda n: cr.loop(100, lambda c: (c[0], c[1] + c[0] * n), (n, 0.0))[1] / 100,
+        lambda n: cr.reduce(lambda c, x: c * x, [n, n]),
+        lambda n: cr.map(lambda x, k: x * x * k, [n], [1])[0],
+    ],
+)
+def test_whole_numbers_that_are_differentiated_count_as_floats(f, n):
+    np.testing.assert_allclose((cr.grad(f)(n), cr.jvp(f, (n,), (1.0,))[1]), 6.0)

@@ -162,6 +162,74 @@ def test_work_space(method, transform):
         transform(lambda k: end(k, k * np.zeros(2)))(1.3)
 
 
+BANDED = np.abs(np.subtract.outer(range(40), range(40))) <= 1
+
+
+def diffusing(t, y, k):
+    """Heat in a rod whose ends are at 0; a list where numbers come one by one."""
+    cold = np.zeros(1)
+    apart = np.concatenate([cold, y[:-1]]) - 2 * y + np.concatenate([y[1:], cold])
+    return list(k * 400.0 * apart + np.sin(y))
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_exact_jacobians_save_calls(method):
+    y0, calls = np.sin(np.arange(40.0)), 0
+
+    def f(t, y, k):
+        nonlocal calls
+        calls += 1
+        return diffusing(t, y, k)
+
+    def run(where, **more):
+        nonlocal calls
+        calls = 0
+        return where.solve_ivp(f, (0, 0.1), y0, method, args=(1.0,), rtol=1e-6, **more), calls
+
+    own, by_differences = run(plain)
+    given = [{"jac": "ad"}]
+    if method != "LSODA":
+        given.append({"jac": "ad", "jac_sparsity": BANDED})
+    for more in given:
+        answer, exactly = run(integrate, **more)
+        assert exactly <= by_differences - 30
+        np.testing.assert_allclose(answer.y[:, -1], own.y[:, -1], rtol=1e-4, atol=1e-8)
+
+
+def test_a_pattern_for_a_method_that_takes_none_is_scipys_warning():
+    for where, jac in ((plain, None), (integrate, "ad")):
+        with pytest.warns(UserWarning, match="jac_sparsity"):
+            where.solve_ivp(
+                rhs, (0, END), Y0, "LSODA", args=(K,), jac=jac, jac_sparsity=np.ones((2, 2))
+            )
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_derivatives_beside_exact_jacobians(method):
+    y0 = np.sin(np.arange(40.0))
+
+    def end(k, given=True, **more):
+        f = lambda t, y: diffusing(t, y, k)  # noqa: E731
+        more = {"jac": "ad"} | more if given else more
+        return integrate.solve_ivp(f, (0, 0.1), y0, method, **LESS, **more).y[::9, -1]
+
+    expected = cr.jacobian(lambda k: end(k, given=False))(1.3)
+    for transform in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(transform(end)(1.3), expected, rtol=1e-5)
+        found = transform(lambda k: end(k, jac_sparsity=BANDED))(1.3)
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_an_exact_jacobian_of_a_vectorized_function():
+    def f(t, y):
+        assert y.shape[0] == 2
+        return np.stack([y[1], -30.0 * y[0] - 100.0 * y[1]])
+
+    own = integrate.solve_ivp(f, (0, 1), Y0, "Radau", vectorized=True)
+    answer = integrate.solve_ivp(f, (0, 1), Y0, "Radau", vectorized=True, jac="ad")
+    np.testing.assert_allclose(answer.y[:, -1], own.y[:, -1], rtol=1e-6)
+
+
 def test_a_jacobian_that_is_given_is_scipys_business():
     def end(k, method):
         jac = lambda t, y: [[0, 1], [-k[0], -k[1]]]  # noqa: E731

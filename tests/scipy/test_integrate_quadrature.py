@@ -328,6 +328,23 @@ def test_qmc_quad():
 # ---- samples, and what SciPy gives where nothing is traced --------------------------------------
 
 
+def test_weights_of_newton_and_cotes():
+    """At places from 0 to n, the ends of which stand still."""
+
+    def places(inside):
+        return np.concatenate([[0.0], inside, [len(inside) + 1.0]])
+
+    for inside in ([1.1, 1.8, 3.2], [0.8, 2.1], [1.4]):
+        check(lambda x: integrate.newton_cotes(places(x))[0], inside)
+        check(lambda x: integrate.newton_cotes(places(x))[1], inside)
+    weights, error = integrate.newton_cotes(4, 1)
+    assert (list(weights), error) == (
+        list(plain.newton_cotes(4, 1)[0]),
+        plain.newton_cotes(4, 1)[1],
+    )
+    check(lambda h: h * np.sum(integrate.newton_cotes(4)[0]), 0.3)
+
+
 def test_nothing_traced_is_scipys_own():
     for f, args in (
         (plain.quad, (np.sin, 0.0, 1.0)), (plain.dblquad, (np.hypot, 0, 1, 0, 1)),
@@ -452,22 +469,3 @@ def test_nan_from_the_users_function_is_nan():
     with pytest.warns(plain.IntegrationWarning):
         slope = cr.grad(lambda k: integrate.quad(lambda t: k * np.nan, 0, 1)[0])(1.0)
     assert np.isnan(slope)
-
-
-@pytest.mark.parametrize("name", ["tanhsinh", "nsum", "cubature", "newton_cotes"])
-def test_what_is_refused(name):
-    f = getattr(integrate, name, None)
-    if f is None:
-        pytest.skip("not in this SciPy")
-    args = ([0.0], [1.0]) if name == "cubature" else (0.0, 1.0)
-    calls = {
-        "captured": lambda k: f(lambda t: k * t, *args),
-        "in args": lambda k: f(lambda t, k: k * t, *args, args=(k,)),
-    }
-    if name == "newton_cotes":
-        calls = {"positions": lambda k: f(np.stack([0.0 * k, k, 2 * k]))}
-    for call in calls.values():
-        for transform in (cr.grad, derivative):
-            with pytest.raises(cr.MissingRuleError, match=rf"(?s){name} has no derivative.*write"):
-                transform(call)(1.0)
-    assert f.__doc__ == getattr(plain, name).__doc__

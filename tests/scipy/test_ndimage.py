@@ -213,3 +213,18 @@ def test_bad_input_gets_the_error_of_scipy():
         cr.grad(lambda x: np.sum(ndimage.correlate1d(x, np.ones(3), origin=5)))(np.ones(4))
     with pytest.raises(RuntimeError, match="no footprint"):
         cr.grad(lambda x: np.sum(ndimage.median_filter(x)))(np.ones(4))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "grid-constant", "mirror", "constant"])
+def test_places_in_a_list(mode):
+    """One array for each axis, as ``np.meshgrid`` gives them."""
+    image, x = random((5, 4)), np.array([0.7, 1.6, 2.3])
+
+    def f(x):
+        return ndimage.map_coordinates(image, [x, 0.8 * x], mode=mode)
+
+    expected = cr.jacfwd(
+        lambda x: ndimage.map_coordinates(image, np.stack([x, 0.8 * x]), mode=mode)
+    )
+    for jacobian in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(jacobian(f)(x), expected(x), rtol=1e-12)

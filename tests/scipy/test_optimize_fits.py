@@ -344,3 +344,29 @@ def test_what_is_refused_is_scipys_where_nothing_is_traced():
 def test_every_name_of_scipys_is_there():
     assert set(own.__all__) == set(optimize.__all__)
     assert [] == [name for name in own.__all__ if not hasattr(optimize, name)]
+
+
+def test_a_pattern_beside_exact_derivatives_makes_them_sparse():
+    n, calls, seen = 60, [], []
+    pattern = np.concatenate([np.eye(n - 1, n, k=0) + np.eye(n - 1, n, k=1), np.eye(n - 1, n)])
+
+    def residual(x, a=1.0):
+        calls.append(1)
+        return np.concatenate([10 * (x[1:] - x[:-1] ** 2), a - x[:-1]])
+
+    def run(where, **more):
+        calls.clear()
+        answer = where.least_squares(residual, np.full(n, 0.5), **more)
+        seen.append(answer.jac)
+        np.testing.assert_allclose(answer.x, np.ones(n), atol=1e-6)
+        return len(calls)
+
+    assert run(optimize, jac="ad") < run(own) / 20
+    assert run(optimize, jac="ad", jac_sparsity=pattern) < run(own, jac_sparsity=pattern) * 0.7
+    np.testing.assert_allclose(seen[2].toarray(), seen[0], atol=1e-4)
+
+    def best(a, **more):
+        return optimize.least_squares(residual, np.full(n, 0.5), args=(a,), jac="ad", **more).x
+
+    sparse = cr.jacobian(lambda a: best(a, jac_sparsity=pattern))(1.0)
+    np.testing.assert_allclose(sparse, cr.jacobian(best)(1.0), rtol=1e-5)

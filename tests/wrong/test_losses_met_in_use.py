@@ -237,3 +237,10 @@ def test_flat_is_written_entry_by_entry(transform):
             transform(lambda x, h=h: h(x, lambda y: y[::-1]))(X)
         same(np.eye(3)[::-1], transform(lambda x, h=h: h(x, lambda y: y[::-1].copy()))(X))
         same(np.eye(3), transform(lambda x, h=h: h(x, lambda y: y))(X))
+
+
+@pytest.mark.parametrize("transform", [cr.jacrev, cr.jacfwd])
+@pytest.mark.parametrize("x", [np.zeros(0), np.ones(2)])
+def test_matrices_are_refused_and_empty_ones_as_well(x, transform):
+    with pytest.raises(cr.LostDerivativeError, match="traced numbers in a matrix"):
+        transform(lambda x: np.asmatrix([x, x]))(x)

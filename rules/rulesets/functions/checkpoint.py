@@ -25,7 +25,6 @@ from ....config import (
 from ... import (
     NoTangent,
     Traced,
-    call,
     children,
     frule,
     iterate_leaves,
@@ -35,7 +34,7 @@ from ... import (
     value,
 )
 from .closures import Lifted, lifted
-from .sequences import copied
+from .sequences import copied, held, released, released_call
 
 
 def checkpoint(f: Callable) -> Callable:
@@ -80,14 +79,14 @@ def checkpoint(f: Callable) -> Callable:
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        return evaluate(lifted(f), args, kwargs)
+        return evaluate(lifted(f), *held((args, kwargs)))
 
     return checkpointed
 
 
 @primitive
 def evaluate(f: Callable, args: tuple, kwargs: dict) -> Any:
-    args, kwargs = copied((args, kwargs))
+    args, kwargs = copied(released((args, kwargs)))
     return f(*args, **kwargs)
 
 
@@ -97,14 +96,14 @@ def repeat(f: Callable, args: tuple, kwargs: dict) -> Any:
 
     That this one captures the same as before is for the caller to see.
     """
-    args, kwargs = copied((args, kwargs))
+    args, kwargs = copied(released((args, kwargs)))
     return f(*args, **kwargs)
 
 
 @frule.register(evaluate)
 @frule.register(repeat)
 def evaluate_frule(config: HasForwardsMode, tangents, evaluate, f, args, kwargs):
-    return frule_via_ad(config, (NoTangent(), *tangents[1:]), call, f, args, kwargs)
+    return frule_via_ad(config, (NoTangent(), *tangents[1:]), released_call, f, args, kwargs)
 
 
 @rrule.register(evaluate)
@@ -129,11 +128,11 @@ def record_again(
 ) -> tuple[Any, Callable]:
     """Keep the arguments only, and evaluate again in the pullback, which must repeat the value."""
     line = user_line()
-    y = value_via_ad(config, call, f, *copied((args, kwargs)))
+    y = value_via_ad(config, released_call, f, *copied((args, kwargs)))
     expected = digest(value(y))
 
     def pull_again(ybar: Any) -> tuple:
-        again, pullback = rrule_via_ad(config, call, f, *copied((args, kwargs)))
+        again, pullback = rrule_via_ad(config, released_call, f, *copied((args, kwargs)))
         if digest(value(again)) != expected:
             raise MutationError(
                 f"{name_of(function_of(users))}, evaluated in {line} by cr.checkpoint or in "

@@ -133,9 +133,13 @@ class TakenOut:
             with _given(self.x, self.found, values, self.leading, {}, what) as x:
                 returned = run(x, innermost(values))
 
-        level = innermost(self.parameters)
-        value_via_ad(getattr(level, "config", None), evaluate, value(self.parameters))
+        self.aside(evaluate, value(self.parameters))
         return returned
+
+    def aside(self, f: Callable, *args: Any) -> Any:
+        """Return ``f(*args)``, evaluated aside by the engine that follows the values."""
+        config = getattr(innermost(self.parameters), "config", None)
+        return value_via_ad(config, f, *args)
 
 
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)

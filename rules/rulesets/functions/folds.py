@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ... import ZERO, NoTangent, add, frule, primitive, rrule
+from ... import ZERO, NoTangent, add, call, frule, rrule
 from .bodies import asked, handed_whole
 from .sequences import (
     Results,
@@ -15,7 +15,9 @@ from .sequences import (
     copied,
     form_of,
     gather,
+    held,
     pull_item,
+    released,
     sum_of_fbars,
     unstack,
     unzip,
@@ -39,7 +41,6 @@ def at_first(initial: Any) -> tuple:
     return () if initial is NO_INITIAL else (initial,)
 
 
-@primitive
 def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return the last one.
 
@@ -65,10 +66,10 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
-    return whole_reduce(f, xs, *at_first(initial))
+    given = () if initial is NO_INITIAL else (held(initial),)
+    return call(reduce, (f, held(xs), *given), {})
 
 
-@primitive
 def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return every one.
 
@@ -96,7 +97,8 @@ def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     array([[1., 0.],
            [3., 2.]])
     """
-    return whole_accumulate(f, xs, initial=initial)
+    given = () if initial is NO_INITIAL else (held(initial),)
+    return call(accumulate, (f, held(xs), *given), {})
 
 
 def push_fold(config: Any, f: Any, fdot: Any, items: list, dots: list) -> tuple:
@@ -145,6 +147,7 @@ def last_of(carries: Any) -> Any:
 @frule.register(functools.reduce)
 def reduce_frule(config: HasForwardsMode, tangents, reduce, f, xs, *given, initial=NO_INITIAL):
     _, fdot, xsdot, *givendot = tangents
+    xs, given = released((xs, given))
     items, dots = with_tangents(given or at_first(initial), givendot, xs, xsdot)
     carries, carrydots = push_fold(config, f, fdot, items, dots)
     return last_of(carries), carrydots[-1]
@@ -153,6 +156,7 @@ def reduce_frule(config: HasForwardsMode, tangents, reduce, f, xs, *given, initi
 @rrule.register(reduce)
 @rrule.register(functools.reduce)
 def reduce_rrule(config: HasReverseMode, reduce, f, xs, *given, initial=NO_INITIAL):
+    xs, given = released((xs, given))
     first, items = given or at_first(initial), list(xs)
     sequence = Sequence(xs, len(items))
     carries, pull_fold = record_fold(config, f, [*first, *items])
@@ -171,6 +175,7 @@ def accumulate_frule(
     config: HasForwardsMode, tangents, accumulate, f, xs, *given, initial=NO_INITIAL
 ):
     _, fdot, xsdot, *givendot = tangents
+    xs, given = released((xs, given))
     items, dots = with_tangents(given or at_first(initial), givendot, xs, xsdot)
     carries, carrydots = push_fold(config, f, fdot, items, dots)
     form = form_of(xs)
@@ -179,6 +184,7 @@ def accumulate_frule(
 
 @rrule.register(accumulate)
 def accumulate_rrule(config: HasReverseMode, accumulate, f, xs, *given, initial=NO_INITIAL):
+    xs, given = released((xs, given))
     first, items = given or at_first(initial), list(xs)
     sequence = Sequence(xs, len(items))
     carries, pull_fold = record_fold(config, f, [*first, *items])
@@ -232,11 +238,13 @@ def carries_of(f: Callable, first: tuple, xs: Any) -> list:
 
 
 def whole_reduce(f, xs, *given, initial=NO_INITIAL):
+    xs, given = released((xs, given))
     items = [*(given or at_first(initial)), *xs]
     return copied(functools.reduce(asked(f), items)) if items else last_of(items)
 
 
 def whole_accumulate(f, xs, *given, initial=NO_INITIAL):
+    xs, given = released((xs, given))
     return gather(carries_of(f, given or at_first(initial), xs), form_of(xs), xs)
 
 
@@ -244,6 +252,11 @@ def whole_itertools_accumulate(iterable, *given, func=None, initial=None):
     (f,) = given or (func or operator.add,)
     return [*map(copied, carries_of(f, () if initial is None else (initial,), iterable))]
 
+
+# Primitives that hold whole numbers before they are asked for.
+for _f, _body in ((reduce, whole_reduce), (accumulate, whole_accumulate)):
+    _f.__primitive__ = _f  # type: ignore[attr-defined]
+    _f.__wrapped__ = _body  # type: ignore[attr-defined]
 
 handed_whole(reduce, whole_reduce)
 handed_whole(functools.reduce, whole_reduce)

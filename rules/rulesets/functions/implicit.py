@@ -285,7 +285,7 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     y = x
     for order in range(orders):
         # Aside: what the residual leaves behind has not yet all derivatives of the answer.
-        r = r if order == 0 else value_via_ad(config, residual, y, *args)
+        r = r if order == 0 else value_via_ad(config, lambda y: residual(y, *args), y)
         y = with_values(y - linear.solve(r), x)
     return y
 

@@ -24,10 +24,11 @@ from ... import (
     NoTangent,
     ProjectTo,
     Tangent,
+    call,
+    child_tangents,
     frule,
     is_perturbable_input,
     iterate_leaves,
-    primitive,
     rrule,
     sum_tangents,
 )
@@ -39,7 +40,11 @@ from .sequences import (
     Sequence,
     form_of,
     gather,
+    has_held,
+    held,
     pull_item,
+    released,
+    released_call,
     stack,
     sum_of_fbars,
     unstack,
@@ -49,7 +54,6 @@ from .sequences import (
 __all__ = ["accumulate", "checkpoint", "map", "reduce", "scan"]
 
 
-@primitive
 def map(f: Callable, *xs: Any) -> Any:
     """Apply ``f`` to the items of one or more sequences, side by side.
 
@@ -78,8 +82,17 @@ def map(f: Callable, *xs: Any) -> Any:
     >>> cr.grad(lambda xs: np.sum(cr.map(cube_or_not, xs)))(np.array([2.0, -1.0]))
     array([12., -1.])
     """
-    ys = list(builtins.map(f, *xs))
-    return gather(ys, form_of(xs[0]), xs[0])
+    return call(map, (f, *builtins.map(held, xs)), {})
+
+
+def mapped(f: Callable, *xs: Any) -> Any:
+    xs = released(xs)
+    return gather(list(builtins.map(f, *xs)), form_of(xs[0]), xs[0])
+
+
+# A primitive that holds whole numbers before it is asked for.
+map.__primitive__ = map  # type: ignore[attr-defined]
+map.__wrapped__ = mapped  # type: ignore[attr-defined]
 
 
 def form_of_map(function: Any, x: Any) -> Any:
@@ -91,6 +104,7 @@ def form_of_map(function: Any, x: Any) -> Any:
 @frule.register(builtins.map)
 def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
     _, fdot, *xsdot = tangents
+    xs = released(xs)
     columns = [list(x) for x in xs]
     dots = [unstack(xdot, len(items)) for xdot, items in zip(xsdot, columns)]
     pushed = [
@@ -105,9 +119,10 @@ def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
 @rrule.register(map)
 @rrule.register(builtins.map)
 def map_rrule(config: HasReverseMode, map, f, *xs):
-    columns = [list(x) for x in xs]
+    columns = [[held(item) for item in released(x)] if has_held(x) else list(x) for x in xs]
+    xs = released(xs)
     sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
-    ys, pullbacks = unzip([rrule_via_ad(config, f, *row) for row in zip(*columns)], 2)
+    ys, pullbacks = unzip([item_rrule(config, f, row) for row in zip(*columns)], 2)
     form = form_of_map(map, xs[0])
     results = Results(ys, form)
     count = 1 + len(xs)
@@ -124,6 +139,19 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
         )
 
     return gather(ys, form, xs[0]), map_pullback
+
+
+def item_rrule(config: Any, f: Any, row: tuple) -> tuple[Any, Callable]:
+    """Call ``f`` with one item of each sequence, of which some may hold whole numbers."""
+    if not has_held(row):
+        return rrule_via_ad(config, f, *row)
+    y, pullback = rrule_via_ad(config, released_call, f, row, {})
+
+    def item_pullback(ybar: Any) -> tuple:
+        _, fbar, rowbar, _ = pullback(ybar)
+        return fbar, *child_tangents(row, rowbar)
+
+    return y, item_pullback
 
 
 @rrule.register(map)

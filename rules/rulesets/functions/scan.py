@@ -40,13 +40,16 @@ from ... import (
 from .bodies import asked, pushed_whole
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
+from .progress import Progress, counted, shown
 from .sequences import (
     Results,
     Sequence,
     columns,
     copied,
     gather,
+    held,
     pull_item,
+    released,
     stack,
     sum_of_fbars,
     unstack,
@@ -55,7 +58,9 @@ from .sequences import (
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 
-def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[Any, Any]:
+def scan(
+    f: Callable, carry: Any, xs: Any, segment: int | None = None, *, progress: bool = False
+) -> tuple[Any, Any]:
     """Carry a value along a sequence, with an output at every step.
 
     Parameters
@@ -71,6 +76,9 @@ def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[
     segment : int, optional
         How many steps reverse mode records at a time: the square root of their number, and at
         least 64. With ``len(xs)`` it records all.
+    progress : bool, optional
+        Whether to show a progress bar by tqdm (the extra ``progress``). It counts the steps that
+        a pullback evaluates again, too.
 
     Returns
     -------
@@ -83,6 +91,8 @@ def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[
     ------
     TypeError
         If ``f`` does not return a pair.
+    ModuleNotFoundError
+        If ``progress`` is asked for, and tqdm is not installed.
     MutationError
         By the pullback: if ``f`` does not give the same again, or if an array or a number that
         it captures has been changed. And where ``f`` writes to a traced value that it captures.
@@ -109,11 +119,20 @@ def scan(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[
     """
     if not (is_array(xs) or isinstance(xs, list | tuple | range)):
         xs = list(xs)
+    return _scan(f, carry, xs, segment, shown(progress, "scan", len(xs)))
+
+
+def _scan(
+    f: Callable, carry: Any, xs: Any, segment: int | None, progress: Progress | None
+) -> tuple[Any, Any]:
     if len(xs) > steps_in_segment(len(xs), segment):
         f = lifted(f)
     if not is_traced(xs) and is_traced((f, carry)):
         xs = Constants(copied(xs))
-    return call(scan, (f, carry, xs), {"segment": segment})
+    options: dict[str, Any] = {"segment": segment}
+    if progress is not None:
+        options["progress"] = progress
+    return call(scan, (f, held(carry), xs), options)
 
 
 class Constants:
@@ -138,7 +157,9 @@ def items_of(xs: Any) -> Any:
     return xs.items if isinstance(xs, Constants) else xs
 
 
-def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
+def loop(
+    n: int, step: Callable, carry: Any, segment: int | None = None, *, progress: bool = False
+) -> Any:
     """Carry a value through ``n`` steps.
 
     Parameters
@@ -152,6 +173,8 @@ def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
     segment : int, optional
         How many steps reverse mode records at a time: see ``scan``, also for the memory and the
         time that it takes, and for what is raised.
+    progress : bool, optional
+        Whether to show a progress bar, as ``scan`` does.
 
     Returns
     -------
@@ -181,17 +204,25 @@ def loop(n: int, step: Callable, carry: Any, segment: int | None = None) -> Any:
     def stepping(carry: Any, _: int) -> tuple[Any, None]:
         return step(carry), None
 
-    return scan(stepping, carry, range(count), segment)[0]
+    bar = shown(progress, "loop", count)
+    return _scan(stepping, carry, range(count), segment, bar)[0]
 
 
-def steps(f: Callable, carry: Any, xs: Any, segment: int | None = None) -> tuple[Any, Any]:
+def steps(
+    f: Callable,
+    carry: Any,
+    xs: Any,
+    segment: int | None = None,
+    progress: Progress | bool | None = None,
+) -> tuple[Any, Any]:
     """Do what ``scan`` does, as a loop."""
+    progress = shown(progress, "scan", len(xs))
     ys = []
     # Copies, since a step may write into its carry, which an output may be.
-    carry = copied(carry)
+    carry = copied(released(carry))
     with opened(f) as step:
         step = asked(step)
-        for x in xs:
+        for x in counted(xs, progress):
             carry, y = pair_of(step(carry, x))
             ys.append(y if y is None else copied(y))
     return copied(carry), gather(ys, stack, items_of(xs))
@@ -233,11 +264,12 @@ def pair_of(step: Any) -> Any:
 
 
 @frule.register(scan)
-def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=None):
+def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=None, progress=None):
     _, fdot, carrydot, xsdot = tangents
-    items = list(xs)
+    items, carry = list(xs), released(carry)
+    progress = shown(progress, "scan", len(items))
     ys, ydots = [], []
-    for x, xdot in zip(items, unstack(xsdot, len(items))):
+    for x, xdot in counted(zip(items, unstack(xsdot, len(items))), progress):
         step, stepdot = frule_via_ad(config, (fdot, carrydot, xdot), f, carry, x)
         carry, y = pair_of(step)
         carrydot, ydot = child_tangents(step, stepdot)
@@ -248,10 +280,11 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
 
 
 @rrule.register(scan)
-def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None):
-    items = list(xs)
+def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None, progress=None):
+    items, carry = list(xs), released(carry)
+    progress = shown(progress, "scan", len(items))
     ys, pullbacks = [], []
-    for x in items:
+    for x in counted(items, progress):
         step, pullback = rrule_via_ad(config, f, carry, x)
         carry, y = pair_of(step)
         ys.append(y)
@@ -277,21 +310,25 @@ pushed_whole(scan, steps)
 
 @rrule.register(scan)
 def followed_scan_rrule(
-    config: AllOf[HasReverseMode, FollowsPython], scan, f, carry, xs, segment=None
+    config: AllOf[HasReverseMode, FollowsPython], scan, f, carry, xs, segment=None, progress=None
 ):
     segment = steps_in_segment(len(xs), segment)
+    progress = shown(progress, "scan", len(xs))
+    options = {} if progress is None else {"progress": progress}
     if len(xs) <= segment:
-        return rrule_via_ad(config, steps, f, carry, xs)
+        return rrule_via_ad(config, steps, f, carry, xs, **options)
     unchanged = Unchanged(f)
+    last = (len(xs) - 1) // segment * segment
+    if progress is not None:
+        progress.expect(last)  # which the pullback evaluates again
 
     def in_segments(f, carry, xs):
         """Do what ``steps`` does, such that one segment is recorded at a time."""
         pieces = []
-        last = (len(xs) - 1) // segment * segment
         for i in range(0, last, segment):
-            carry, ys = repeat(steps, (f, carry, xs[i : i + segment]), {})
+            carry, ys = repeat(steps, (f, held(carry), xs[i : i + segment]), options)
             pieces.append(ys)
-        carry, ys = steps(f, carry, xs[last:])
+        carry, ys = steps(f, carry, xs[last:], **options)
         return carry, joined([*pieces, ys])
 
     y, pullback = rrule_via_ad(config, in_segments, f, carry, xs)

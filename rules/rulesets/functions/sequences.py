@@ -4,6 +4,7 @@ A *stack* of numbers or arrays has one more axis, the first; a stack of containe
 container of stacks.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,20 +17,24 @@ from ... import (
     NotImplementedTangent,
     Projector,
     ProjectTo,
+    Traced,
     TracedArray,
     Within,
     add,
     array_of,
+    call,
     child_tangents,
     children,
     fold,
     is_array,
+    iterate_leaves,
     map_leaves,
     structural,
     sum_tangents,
     unless_same,
     unthunk,
 )
+from ...containers import LEAVES
 
 
 def stack(items: Any) -> Any:
@@ -173,6 +178,59 @@ def gather(ys: Any, form: Any, x: Any) -> Any:
     return form([copied(y) for y in ys])
 
 
+class Whole:
+    """A whole number that nobody differentiates, or an array of these: engines leave it alone.
+
+    To a rule an integer that is differentiated, and counts as a float64, looks like one that is a
+    counter, an index or a size, and has to stay what it is. Outside of the rule they differ.
+    """
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+
+LEAVES.add(Whole)
+
+
+def held(x: Any) -> Any:
+    """Return ``x`` with each whole number that is not traced held as a constant."""
+    return _replaced(_held, x)
+
+
+def _held(x: Any) -> Any:
+    whole = isinstance(x, int | np.integer) or (type(x) is np.ndarray and x.dtype.kind in "iu")
+    return Whole(x) if whole and not isinstance(x, Traced) else x
+
+
+def released(x: Any) -> Any:
+    """Return ``x`` with whole numbers that were held as they are."""
+    return _replaced(_released, x)
+
+
+def _released(x: Any) -> Any:
+    return x.x if type(x) is Whole else x
+
+
+def has_held(x: Any) -> bool:
+    return any(type(leaf) is Whole for leaf in iterate_leaves(x))
+
+
+def _replaced(f: Callable, x: Any) -> Any:
+    def look(x: Any) -> Any:
+        parts = children(x)
+        return f(x) if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
+
+
+def released_call(f: Any, args: Any, kwargs: Any) -> Any:
+    """Call ``f`` with whole numbers that were held as they are."""
+    args, kwargs = released((args, kwargs))
+    return call(f, args, kwargs)
+
+
 def copied(x: Any) -> Any:
     """Return ``x`` with copies of its arrays.
 
@@ -183,6 +241,8 @@ def copied(x: Any) -> Any:
 
 
 def _copied(x: Any) -> Any:
+    if type(x) is Whole:
+        return Whole(copied(x.x))
     parts = children(x)
     if parts is not None:
         return Within(zip(parts.values), unless_same(x, parts))

@@ -15,6 +15,7 @@ from scipy import optimize
 
 from ..forward import jacfwd, jvp
 from ..reverse import grad, hessian, hvp, jacobian
+from ..rules.rulesets.scipy.integrate.initial_values import state
 
 AD = "ad"
 
@@ -56,6 +57,20 @@ def of_parameters(f: Callable) -> Callable:
     return jacobian_of_model
 
 
+def of_state(f: Callable, sparse: bool = False, vectorized: bool = False) -> Callable:
+    """Return the Jacobian of a right-hand side in the state, as ``solve_ivp`` calls it."""
+
+    def slope_at(y: Any, t: Any, *args: Any) -> Any:
+        return state(f(t, y[:, None] if vectorized else y, *args))
+
+    jacobian_at = jacfwd(slope_at, sparse=sparse)
+
+    def jacobian_of_state(t: Any, y: Any, *args: Any) -> Any:
+        return jacobian_at(y, t, *args)
+
+    return jacobian_of_state
+
+
 def weighed(f: Callable) -> Callable:
     """Return the Hessian of constraints, weighed by multipliers, as SciPy calls it."""
 
@@ -76,11 +91,13 @@ class NonlinearConstraint(optimize.NonlinearConstraint):
                 setattr(self, name, derivative(fun))
 
 
-# By name: the parameter that is the user's function, and those that may be asked for.
+# By name: the parameter that is the user's function, and those that may be asked for. Residuals
+# have at least as many numbers as unknowns, for which forward mode is the faster one.
 MINIMIZERS = {"jac": gradient, "hess": hessian, "hessp": product}
 OLDER = {"fprime": gradient}
 ROOTS = {"fprime": slope, "fprime2": second_derivative}
-ASKED: dict[str, tuple[str, dict[str, Callable]]] = {
+Asked = dict[str, tuple[str, dict[str, Callable]]]
+OF_OPTIMIZE: Asked = {
     "curve_fit": ("f", {"jac": of_parameters}),
     "fmin_bfgs": ("f", OLDER),
     "fmin_cg": ("f", OLDER),
@@ -88,19 +105,25 @@ ASKED: dict[str, tuple[str, dict[str, Callable]]] = {
     "fmin_ncg": ("f", {"fprime": gradient, "fhess": hessian, "fhess_p": product}),
     "fmin_slsqp": ("func", OLDER),
     "fmin_tnc": ("func", OLDER),
-    "fsolve": ("func", {"fprime": jacobian}),
-    "least_squares": ("fun", {"jac": jacobian}),
-    "leastsq": ("func", {"Dfun": jacobian}),
+    "fsolve": ("func", {"fprime": jacfwd}),
+    "least_squares": ("fun", {"jac": jacfwd}),
+    "leastsq": ("func", {"Dfun": jacfwd}),
     "minimize": ("fun", MINIMIZERS),
     "newton": ("func", ROOTS),
-    "root": ("fun", {"jac": jacobian}),
+    "root": ("fun", {"jac": jacfwd}),
     "root_scalar": ("f", ROOTS),
 }
+DENSE = ("LSODA", "lm")  # these take no pattern, and SciPy says so
+OF_INTEGRATE: Asked = {"solve_ivp": ("fun", {"jac": of_state})}
 
 
-def exact(name: str, solver: Callable) -> Callable:
-    """Return the solver, which takes ``"ad"`` for derivatives of its function."""
-    parameter, asked = ASKED[name]
+def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
+    """Return the solver, which takes ``"ad"`` for derivatives of its function.
+
+    Where it is told beside that which entries of the Jacobian may not be zero (``jac_sparsity``),
+    it is given a sparse matrix. Which ones are not, our own run of the function says.
+    """
+    parameter, asked = of_module[name]
     names = tuple(inspect.signature(solver).parameters)
 
     @functools.wraps(solver)
@@ -108,10 +131,16 @@ def exact(name: str, solver: Callable) -> Callable:
         if not any(isinstance(x, str) and x == AD for x in (*args, *kwargs.values())):
             return solver(*args, **kwargs)
         call = {**dict(zip(names, args)), **kwargs}
-        f = call[parameter]
+        f, more = call[parameter], {}
+        method = getattr(call.get("method"), "__name__", call.get("method"))
+        if call.get("jac_sparsity") is not None and method not in DENSE:
+            del call["jac_sparsity"]
+            more["sparse"] = True
+        if call.get("vectorized"):
+            more["vectorized"] = True
         for word, derivative in asked.items():
             if isinstance(call.get(word), str) and call[word] == AD:
-                call[word] = derivative(f)
+                call[word] = derivative(f, **more)
         return solver(**call)
 
     return solves

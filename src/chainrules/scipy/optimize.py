@@ -7,7 +7,8 @@ in each of them, so what is large is better passed by ``args``. Arguments of a s
 answer does not depend on, as where it starts, have no derivative.
 
 ``jac="ad"`` gives the solver exact derivatives of its function, and so do ``hess``, ``hessp``,
-``fprime``, ``fprime2`` and ``Dfun``.
+``fprime``, ``fprime2`` and ``Dfun``. With ``jac_sparsity`` beside it ``least_squares`` gets a
+sparse matrix, computed by as few directions as its columns have colors.
 
 Examples
 --------
@@ -26,10 +27,10 @@ array([0.676 , 0.8071])
 
 from .._mirrors import mirror
 from ..rules.rulesets.scipy import optimize as _rules
-from ._exact import ASKED, exact
+from ._exact import OF_OPTIMIZE, exact
 from ._exact import NonlinearConstraint as _NonlinearConstraint
 
 mirror(__name__, "scipy.optimize", _rules)
 NonlinearConstraint = _NonlinearConstraint
-for _name in ASKED:
-    globals()[_name] = exact(_name, globals()[_name])
+for _name in OF_OPTIMIZE:
+    globals()[_name] = exact(_name, globals()[_name], OF_OPTIMIZE)

@@ -168,15 +168,20 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     cls = scipys_own(method)
     constants = {name: value(x) for name, x in options.items()}
     solved = isinstance(cls, type) and issubclass(cls, integrate.OdeSolver)
+    # It may be one of ours, sparse even, which is differentiated no further.
+    _, args_of_jac, _, jac = build(*value(parameters))
+    if callable(jac):
+        jac = plainly(jac, args_of_jac or (), "solve_ivp", line, None)
+    plain_jacobian = {} if jac is None else {"jac": jac}
 
     def run(known, level):
-        fun, args, events, jac = known
+        fun, args, events, _ = known
 
         def own(f):
             return plainly(f, args or (), "solve_ivp", line, level) if callable(f) else value(f)
 
         events = list(map(own, events)) if isinstance(events, tuple | list) else own(events)
-        options = constants if jac is None else constants | {"jac": own(jac)}
+        options = constants | plain_jacobian
         method = logged(cls, log) if solved else cls
         return integrate.solve_ivp(own(fun), value(t_span), value(y0), method, value(t_eval),
                                    dense_output, events, vectorized, None, **options)  # fmt: skip
@@ -200,11 +205,8 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         reached = log[0][0], log[-1][1]
 
         def run_again(known, level):
-            _, args, _, jac = known
-            if callable(jac):
-                jac = plainly(jac, args or (), "solve_ivp", line, level)
             rhs = plainly(evaluator(lambda: known, vectorized).bind(), (), "solve_ivp", line, level)
-            options = constants | {"jac": value(jac)}
+            options = constants | plain_jacobian
             return another_solution(rhs, reached, value(y0), own.nfev, options)
 
         mesh, steps = build.run_plain(run_again, "scipy.integrate.solve_ivp")

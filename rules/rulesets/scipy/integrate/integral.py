@@ -9,7 +9,7 @@ is again an integral of a function of parameters, so there are derivatives of an
 
 import numpy as np
 
-from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
 from .... import (
     ZERO,
     AbstractZero,
@@ -63,11 +63,40 @@ def size_of(*xs):
     return size if 0 < size < np.inf else 1.0
 
 
-def end(f, t, tbar, parameters):
-    """``f(t) * tbar``; 0 at infinity, where an integrand vanishes."""
-    if isinstance(tbar, AbstractZero) or np.isinf(value(t)):
+def end(config, f, t, tdot, parameters):
+    """``f(t) * tdot``; 0 at infinity, where an integrand vanishes."""
+    if isinstance(tdot, AbstractZero) or np.isinf(value(t)):
         return ZERO
-    return f(t, *parameters) * tbar
+    return at(config, f, t, parameters) * tdot
+
+
+def at(config, f, t, parameters):
+    """``f(t)``, evaluated aside; ``t`` is a plain number to it if it is one to us."""
+    return value_via_ad(config, lambda *parameters: f(t, *parameters), *parameters)
+
+
+def pushed(config, f, moving, count):
+    """Return the derivative of ``f(t, *both[:count])`` along ``both[count:]``."""
+
+    def fdot(t, *both):
+        along = [ZERO] * count
+        for i, dot in zip(moving, both[count:], strict=True):
+            along[i] = dot
+        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, *along), f, t, *both[:count])
+        return as_structured(z, zdot)
+
+    return fdot
+
+
+def pulled(config, f):
+    """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row."""
+
+    def fbar(t, zbar, *parameters):
+        _, pullback = rrule_via_ad(config, f, t, *parameters)
+        _, _, *bars = pullback(zbar)
+        return flat([as_structured(x, bar) for x, bar in zip(parameters, bars, strict=True)])
+
+    return fbar
 
 
 @frule.register(integral)
@@ -77,21 +106,15 @@ def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b,
     moving = [i for i, dot in enumerate(dots) if not isinstance(dot, AbstractZero)]
     count, size = len(parameters), size_of(*(dots[i] for i in moving))
 
-    def fdot(t, *both):
-        """The derivative of ``f`` along ``both[count:]``."""
-        along = [ZERO] * count
-        for i, dot in zip(moving, both[count:], strict=True):
-            along[i] = dot
-        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, *along), f, t, *both[:count])
-        return as_structured(z, zdot)
-
     ydot = ZERO
     if moving:
+        fdot = pushed(config, f, moving, count)
         given = [dots[i] / size for i in moving]
         ydot = size * integral(method.of_derivative(), fdot, a, b, *parameters, *given)
     if not isinstance(adot, AbstractZero) or not isinstance(bdot, AbstractZero):
         method.check_ends()
-        ydot = ydot + end(f, b, bdot, parameters) - end(f, a, adot, parameters)
+        ends = end(config, f, b, bdot, parameters), end(config, f, a, adot, parameters)
+        ydot = ydot + ends[0] - ends[1]
     return y, ydot if isinstance(ydot, AbstractZero) else ProjectTo(y)(ydot)
 
 
@@ -101,16 +124,11 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
     spaces = [ProjectTo(x) for x in parameters]
     project_a, project_b = ProjectTo(a), ProjectTo(b)
 
-    def fbar(t, zbar, *parameters):
-        """What ``zbar`` pulls back to, of all parameters."""
-        _, pullback = rrule_via_ad(config, f, t, *parameters)
-        _, _, *bars = pullback(zbar)
-        return flat([as_structured(x, bar) for x, bar in zip(parameters, bars, strict=True)])
-
     def integral_pullback(ybar):
         size = size_of(ybar)
         bars = []
         if parameters:
+            fbar = pulled(config, f)
             vector = integral(method.of_derivative(), fbar, a, b, ybar / size, *parameters)
             bars = unflattened(size * vector, spaces)
 
@@ -118,7 +136,8 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
             method.check_ends()
             if np.isinf(value(t)):
                 return project(0.0 * np.sum(np.real(ybar)))
-            return project(sign * np.sum(np.real(np.conj(f(t, *parameters)) * ybar)))
+            y_end = at(config, f, t, parameters)
+            return project(sign * np.sum(np.real(np.conj(y_end) * ybar)))
 
         # Opened where the end point is differentiated: ``f`` may be singular there.
         abar = thunk(lambda: pull_end(a, -1, project_a))

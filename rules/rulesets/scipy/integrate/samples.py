@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import integrate
-from scipy.special import roots_legendre
+from scipy.special import gammaln, roots_legendre
 
 from .... import array_of, composed, value
 from ...arrays.numpys_own import composed_for_derivatives
@@ -130,3 +130,17 @@ def fixed_quad(func, a, b, args=(), n=5):
     x, w = (np.real(part).astype(np.asarray(own).dtype) for part in roots_legendre(n))
     y = (b - a) * (x + 1) / 2.0 + a
     return (b - a) / 2.0 * np.sum(w * array_of(func(y, *args)), axis=-1), None
+
+
+@composed_for_derivatives(integrate.newton_cotes)
+def newton_cotes(rn, equal=0):
+    x = array_of(rn)
+    n = np.shape(x)[0] - 1
+    x = value(x) if equal else x  # which takes the places for equally spaced ones
+    order = np.arange(n + 1)
+    powers = (2 * x / n - 1) ** order[:, None]
+    moments = np.where(order % 2, 0.0, 2 / (order + 1))  # from -1 to 1
+    weights = np.linalg.solve(powers, moments) * n / 2
+    order = n + 1  # of the first power that the rule need not integrate
+    error = n / (order + 1) - (x / n) ** order @ weights
+    return weights, error * np.exp(order * np.log(n) - gammaln(order + 1))

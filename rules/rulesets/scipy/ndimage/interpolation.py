@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy import ndimage, special
 
-from .... import composed, is_traced, linear_rule, primitive, value
+from .... import array_of, composed, is_traced, linear_rule, primitive, value
 from ...arrays.numpys_own import with_values
 from ..followed import linear_pair
 from .boundaries import CONSTANT, checked, per_axis
@@ -209,8 +209,8 @@ def map_coordinates(input, coordinates, output=None, order=3, mode="constant", c
                     prefilter=True):  # fmt: skip
     own = ndimage.map_coordinates(*value((input, coordinates)), output, order, mode, value(cval),
                                   prefilter)  # fmt: skip
-    if not is_traced(coordinates):
-        coordinates = np.asarray(coordinates, float)
+    traced = is_traced(coordinates)
+    coordinates = array_of(coordinates) if traced else np.asarray(coordinates, float)
     return resampled(ndimage.map_coordinates, own, output, cval, input, coordinates, order, mode,
                      prefilter)  # fmt: skip
 

@@ -1,0 +1,49 @@
+"""Progress bars of long loops: by tqdm, which is imported where one is asked for."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ....config import user_line
+
+
+class Progress:
+    """A bar that counts steps, those that a pullback evaluates again among them.
+
+    Engines do not look into it: it has no fields that they could follow.
+    """
+
+    __slots__ = ("bar",)
+
+    def __init__(self, name: str, steps: int) -> None:
+        try:
+            from tqdm import tqdm
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                f"{name}(..., progress=True) needs tqdm, which is not installed, in {user_line()}."
+                '\n  pip install "chainrules[progress]", or leave out progress',
+                name="tqdm",
+            ) from error
+        self.bar = tqdm(total=steps, desc=name, unit=" steps")
+
+    def over(self, items: Iterable) -> Iterator[Any]:
+        """Yield the items, and count each when the next one is asked for."""
+        for item in items:
+            yield item
+            self.bar.update()
+        if self.bar.n >= self.bar.total:
+            self.bar.close()
+
+    def expect(self, steps: int) -> None:
+        """Say that there will be so many steps more."""
+        self.bar.total += steps
+
+
+def shown(progress: "Progress | bool | None", name: str, steps: int) -> Progress | None:
+    """Return the bar that is asked for, or given."""
+    return (
+        progress if isinstance(progress, Progress) else Progress(name, steps) if progress else None
+    )
+
+
+def counted(items: Iterable, progress: Progress | None) -> Iterable:
+    return items if progress is None else progress.over(items)

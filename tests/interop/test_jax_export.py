@@ -355,6 +355,22 @@ def test_a_gradient_alone_evaluates_once():
     assert 1 == len(calls)
 
 
+def test_many_cotangents_evaluate_once():
+    calls = []
+
+    def counting(x):
+        calls.append(1)
+        return np.sin(x) * np.cumsum(x)
+
+    jacobian = jax.jit(jax.jacrev(export(counting)))
+    x = jnp.linspace(0.1, 1.0, 7)
+    expected = jax.jacrev(lambda x: jnp.sin(x) * jnp.cumsum(x))(x)
+    assert_same(expected, jax.block_until_ready(jacobian(x)))
+    del calls[:]
+    jax.block_until_ready(jacobian(x))
+    assert 1 == len(calls)
+
+
 # ---- shapes --------------------------------------------------------------------------------------
 
 

@@ -68,8 +68,15 @@ TRANSFORMS = {
 }
 
 
-@JIT
-@pytest.mark.parametrize("name", TRANSFORMS)
+SLOW = {"ffr", "frr", "rff", "rfr", "rrf", "rrr", "frf", "scan", "map", "a block of directions"}
+
+
+# Without jit JAX traces each derivative anew, which takes a second.
+@pytest.mark.parametrize(
+    ("name", "jit"),
+    [(name, True) for name in TRANSFORMS]
+    + [(name, False) for name in TRANSFORMS if name not in SLOW],
+)
 def test_transforms(name, jit):
     apply = TRANSFORMS[name]
     rtol = 1e-5 if name == "float32" else 1e-10

@@ -119,6 +119,10 @@ class Derivative:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.f!r})"
 
+    def split(self, count: int) -> int:
+        """Return how many of so many arguments come before tangents or cotangents."""
+        raise NotImplementedError
+
     def restricted(self, xs: tuple) -> Callable:
         """Return ``f`` as a function of what moves, to the results that count."""
         f, argnums, outs = self.f, self.argnums, self.outs
@@ -138,8 +142,11 @@ class Push(Derivative):
 
     __slots__ = ()
 
+    def split(self, count: int) -> int:
+        return count - len(self.argnums)
+
     def __call__(self, *args: Any) -> tuple:
-        n = len(args) - len(self.argnums)
+        n = self.split(len(args))
         moving = [args[i] for i in self.argnums]
         tangents = NoTangent(), *args[n:]
         y, ydot = FORWARD.frule_via_ad(tangents, self.restricted(args[:n]), *moving)
@@ -166,14 +173,24 @@ class Pull(Derivative):
         return *super()._key(), self.transpose
 
     def __call__(self, *args: Any) -> tuple:
-        n = len(args) - len(self.outs)
-        moving = [args[i] for i in self.argnums]
-        f = self.restricted(args[:n])
-        _, pull = pulling(REVERSE, f, tuple(moving), {}, range(len(moving)))
-        ybars = tuple(map(conjugate, args[n:])) if self.transpose else args[n:]
-        xbars = pull(ybars[0] if len(ybars) == 1 else ybars, True)
-        found = map(handed_out, moving, xbars)
-        return tuple(map(conjugate, found) if self.transpose else found)
+        n = self.split(len(args))
+        return self.at(args[:n])(args[n:], True)
+
+    def at(self, xs: tuple) -> Callable[[tuple, bool], tuple]:
+        """Return the pullback at a point: of cotangents, and whether these are the last."""
+        moving = [xs[i] for i in self.argnums]
+        _, pull = pulling(REVERSE, self.restricted(xs), tuple(moving), {}, range(len(moving)))
+
+        def pull_back(ybars: tuple, last: bool) -> tuple:
+            ybars = tuple(map(conjugate, ybars)) if self.transpose else ybars
+            xbars = pull(ybars[0] if len(ybars) == 1 else ybars, last)
+            found = map(handed_out, moving, xbars)
+            return tuple(map(conjugate, found) if self.transpose else found)
+
+        return pull_back
+
+    def split(self, count: int) -> int:
+        return count - len(self.outs)
 
 
 def conjugate(x: Any) -> Any:
@@ -213,10 +230,17 @@ class Batched:
         return f"Batched({self.f!r})"
 
     def __call__(self, *xs: Any) -> tuple:
-        rows = [
-            self.f(*[x[i] if batched else x for x, batched in zip(xs, self.batched, strict=True)])
+        items = [
+            tuple([x[i] if batched else x for x, batched in zip(xs, self.batched, strict=True)])
             for i in range(self.size)
         ]
+        f = self.f
+        n = f.split(len(xs)) if isinstance(f, Pull) else 0
+        if n and not any(self.batched[:n]):
+            pull = f.at(xs[:n])  # one evaluation for all cotangents
+            rows = [pull(item[n:], False) for item in items]
+        else:
+            rows = [f(*item) for item in items]
         return tuple([array_of(list(column)) for column in zip(*rows, strict=True)])
 
 

@@ -130,26 +130,40 @@ def _transpose(bars: Any, *args: Any, f: Any) -> list:
     not depend on them.
     """
     linear = [i for i, x in enumerate(args) if ad.is_undefined_primal(x)]
-    places = f.argnums if isinstance(f, Push) else f.outs if isinstance(f, Pull) else ()
-    n = len(args) - len(places)
-    if min(linear) < n:
+    n = _split(f, len(args))
+    if n is None or min(linear) < n:
         raise NotImplementedError(
             f"the transpose of {leaf_of(f)} was asked for, and JAX cannot know that it is linear.\n"
             "  write jax.vjp, or jax.linear_transpose of jax.linearize(f, x)[1]"
         )
-    moving = tuple([places[i - n] for i in linear])
     given = [k for k, bar in enumerate(bars) if type(bar) is not ad.Zero]
     transposed: list = [None] * len(args)
     if not given:
         return transposed
-    if isinstance(f, Push):
-        other: Any = Pull(f.f, moving, tuple([f.outs[k] for k in given]), transpose=True)
-    else:
-        other = Push(f.f, tuple([f.argnums[k] for k in given]), moving)
+    other = _transposed(f, n, [i - n for i in linear], given)
     found = bind(other, *args[:n], *[bars[k] for k in given])
     for i, bar in zip(linear, found, strict=True):
         transposed[i] = bar
     return transposed
+
+
+def _split(f: Any, count: int) -> int | None:
+    """Return how many arguments come before those that ``f`` is linear in, if there are some."""
+    while isinstance(f, Batched):
+        f = f.f
+    return f.split(count) if isinstance(f, Derivative) else None
+
+
+def _transposed(f: Any, n: int, linear: list, given: list) -> Any:
+    """Return the transpose in some of what ``f`` is linear in, of some of its results."""
+    if isinstance(f, Batched):
+        batched = *f.batched[:n], *[True for _ in given]
+        return Batched(_transposed(f.f, n, linear, given), batched, f.size)
+    if isinstance(f, Push):
+        argnums, outs = [f.argnums[i] for i in linear], [f.outs[k] for k in given]
+        return Pull(f.f, tuple(argnums), tuple(outs), transpose=True)
+    argnums, outs = [f.argnums[k] for k in given], [f.outs[i] for i in linear]
+    return Push(f.f, tuple(argnums), tuple(outs))
 
 
 ad.primitive_jvps[chainrules_p] = _jvp
@@ -162,27 +176,17 @@ ad.primitive_transposes[chainrules_p] = _transpose
 def _batch(args: Any, dims: Any, *, f: Any) -> tuple[list, list]:
     """Map over an axis, in one call of ``f`` on all items.
 
-    The batch of a pushforward is the pushforward of the batch, so that it can be transposed. What
-    moves must have the axis then, and so must all tangents: a cotangent for each item comes back.
+    All tangents and cotangents get the axis, so that the transpose gives one for each item.
     """
     size = next(x.shape[d] for x, d in zip(args, dims, strict=True) if d is not None)
     args = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(args, dims, strict=True)]
     batched = [d is not None for d in dims]
-    if isinstance(f, Derivative):
-        n = len(args) - len(f.argnums if isinstance(f, Push) else f.outs)
-        wanted = [b or i >= n or i in f.argnums for i, b in enumerate(batched)]
-        args = [
-            jnp.broadcast_to(x, (size, *x.shape)) if want and not b else x
-            for x, b, want in zip(args, batched, wanted, strict=True)
-        ]
-        inner = Batched(f.f, tuple(wanted[:n]), size)
-        if isinstance(f, Push):
-            mapped: Any = Push(inner, f.argnums, f.outs)
-        else:
-            mapped = Pull(inner, f.argnums, f.outs, transpose=True)  # as are all of JAX's
-    else:
-        mapped = Batched(f, tuple(batched), size)
-    ys = bind(mapped, *args)
+    n = _split(f, len(args))
+    for i in range(len(args) if n is None else n, len(args)):
+        if not batched[i]:
+            args[i] = jnp.broadcast_to(args[i], (size, *args[i].shape))
+            batched[i] = True
+    ys = bind(Batched(f, tuple(batched), size), *args)
     return ys, [0] * len(ys)
 
 

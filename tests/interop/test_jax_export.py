@@ -2,6 +2,9 @@
 
 import concurrent.futures
 import logging
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -490,9 +493,24 @@ def test_the_way_of_other_devices():
     assert_same(jax.value_and_grad(THEIRS["mixed"])(x), (y, gradient))
 
 
-def test_nothing_of_jax_is_imported_with_chainrules():
-    import subprocess
-    import sys
+ONE_PROCESSOR = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+import jax, jax.numpy as jnp, numpy as np
+from chainrules.interop.jax import export, import_
 
+inner = import_(lambda v: jnp.sum(jnp.tanh(v * jnp.sum(v)) * jnp.sin(v)))
+for n in (4, 100_000):
+    jax.block_until_ready(jax.jit(jax.grad(export(inner)))(jnp.linspace(0, 1, n)))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux has it")
+def test_jax_in_a_function_on_one_processor():
+    # A function that compiled code waits for, and that waits for compiled code.
+    subprocess.run([sys.executable, "-P", "-c", ONE_PROCESSOR], check=True, timeout=120)
+
+
+def test_nothing_of_jax_is_imported_with_chainrules():
     script = "import sys, chainrules, chainrules.interop; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-P", "-c", script], check=True)

@@ -4,7 +4,10 @@ import os
 import sys
 from types import CodeType, FrameType, TracebackType
 
-_OURS = {"chainrules", "numpy", "scipy", "dask", "multipledispatch", *sys.stdlib_module_names}
+_OURS = {
+    "chainrules", "numpy", "scipy", "dask", "jax", "jaxlib", "torch", "multipledispatch",
+    *sys.stdlib_module_names,
+}  # fmt: skip
 
 
 def user_line() -> str:

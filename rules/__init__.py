@@ -5,6 +5,7 @@ from .engines.buffers import all_settled, handed_out, writers
 from .engines.engine import Engine
 from .engines.flatten import flatten
 from .engines.inputs import is_perturbable_input
+from .engines.registration import register_container
 from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
 from .linear.jacobian import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
@@ -154,6 +155,7 @@ __all__ = [
     "reduction_rule",
     "refuse_integers",
     "refuse_too_many",
+    "register_container",
     "restore",
     "rrule",
     "run_on_block",

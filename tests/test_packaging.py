@@ -14,14 +14,22 @@ TOP = Path(__file__).resolve().parents[1]
 FOLDERS = ("config", "forward", "reverse", "rules")
 
 IMPORT_ALL = """
-import json, pkgutil, sys, chainrules
+import importlib.util, json, pkgutil, sys, chainrules
 
-def fail(name):
-    raise ImportError(name)
+# What needs a library that is not here is found, and not imported.
+libraries = {f"chainrules.interop.{name}": name for name in ("jax", "torch")}
+missing = {p for p, name in libraries.items() if importlib.util.find_spec(name) is None}
 
-names = [info.name for info in pkgutil.walk_packages(chainrules.__path__, "chainrules.", fail)]
+def modules(path, prefix):
+    for info in pkgutil.iter_modules(path, prefix):
+        yield info.name
+        if info.ispkg:
+            inside = importlib.util.find_spec(info.name).submodule_search_locations
+            yield from modules(inside, f"{info.name}.")
+
+names = list(modules(chainrules.__path__, "chainrules."))
 for name in names:
-    if not name.endswith("__main__"):
+    if not name.endswith("__main__") and not any(f"{name}.".startswith(f"{p}.") for p in missing):
         __import__(name)
 files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
 print(json.dumps([names, files]))

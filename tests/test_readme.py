@@ -32,6 +32,7 @@ def outcome(code, names):
 
 def test_examples():
     pytest.importorskip("scipy")
+    pytest.importorskip("jax")
     names = {"__name__": "example"}
     examples = EXAMPLE.findall(README.read_text(encoding="utf-8"))
     assert len(examples) > 5

@@ -102,8 +102,16 @@ def check_primals(primals: Any) -> None:
                     f"an array of type {cls.__module__}.{cls.__name__} cannot be differentiated: "
                     "it has neither __array_ufunc__ nor __array_function__, so that nobody sees "
                     "what is computed with it.\n"
-                    "  give NumPy's array instead: np.asarray(x)"
+                    f"  give NumPy's array instead: np.asarray(x){_importing(cls)}"
                 )
+
+
+def _importing(cls: type) -> str:
+    """Return how a function of the library of ``cls`` is differentiated, where we know."""
+    library = cls.__module__.partition(".")[0].removesuffix("lib")
+    if library not in ("jax", "torch"):
+        return ""
+    return f"; and for a function of {library}, chainrules.interop.{library}.import_(f)"
 
 
 def check_tangent(x: Any, t: Any, what: str) -> Any:

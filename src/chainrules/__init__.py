@@ -65,6 +65,7 @@ from .rules import (
     opt_out,
     rrule,
     reduction_rule,
+    register_container,
     scalar_rule,
     stop_gradient,
     thunk,
@@ -73,11 +74,14 @@ from .rules import (
     zero_tangent,
 )
 from .rules import array_of as array
+from .rules.tracing.level import is_traced
 from .rules.tracing.stop import value
 
 # Derivatives, forward and reverse.
 from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
 from .reverse import (
+    Pullback,
+    Pushforward,
     ReverseConfig,
     grad,
     hessian,
@@ -124,6 +128,8 @@ __all__ = [
     "NoReverseMode",
     "NoTangent",
     "ProjectTo",
+    "Pullback",
+    "Pushforward",
     "ReverseConfig",
     "RuleConfig",
     "RuleError",
@@ -150,6 +156,7 @@ __all__ = [
     "ignore_derivatives",
     "implicit",
     "instances",
+    "is_traced",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -165,6 +172,7 @@ __all__ = [
     "primitive",
     "reduce",
     "reduction_rule",
+    "register_container",
     "rrule",
     "rrule_via_ad",
     "scalar_rule",
@@ -187,7 +195,7 @@ if not _typing.TYPE_CHECKING:  # which would take it that every name exists
 
     def __getattr__(name):
         """Load a module of the face; of names of other libraries say what to write."""
-        if name in ("cmath", "math", "numpy", "scipy", "testing"):
+        if name in ("cmath", "interop", "math", "numpy", "scipy", "testing"):
             return _importlib.import_module(f".{name}", __name__)
         message = f"module {__name__!r} has no attribute {name!r}"
         if name in _INSTEAD:

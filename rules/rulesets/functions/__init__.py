@@ -1,3 +1,14 @@
 """Rules for functions of functions, which call back, for Python's math, and for samples."""
 
-from . import black_boxes, checkpoint, folds, map, math, random, scan, sequences, vectorized
+from . import (
+    black_boxes,
+    checkpoint,
+    folds,
+    foreign,
+    map,
+    math,
+    random,
+    scan,
+    sequences,
+    vectorized,
+)

@@ -1,0 +1,111 @@
+"""``register_container``: a class of somebody else's as a container of numbers and arrays."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...config import LostDerivativeError, user_line
+from ..containers import LEAVES, Children, registered
+from ..tracing.level import innermost
+
+
+def register_container(
+    cls: type, parts: Callable[[Any], Mapping[str, Any]], rebuild: Callable[[Any, dict], Any]
+) -> None:
+    """Let instances of ``cls`` be containers: what is differentiated lies inside them.
+
+    Objects with fields are containers as they are. This is for classes whose numbers are found
+    by other ways, or which copying does not build anew: of libraries, or written in C.
+
+    Parameters
+    ----------
+    cls : type
+        The class itself, not those derived from it.
+    parts : callable
+        ``parts(x)`` is a dict from names to the numbers, arrays and containers in ``x``. The names
+        are the same for what ``rebuild`` returns.
+    rebuild : callable
+        ``rebuild(x, values)`` is a new one like ``x`` with these parts, by name, put in as they
+        are: they may be traced, or tangents. It must not compute with them.
+
+    Raises
+    ------
+    TypeError
+        If ``cls`` is no class, or is one of numbers, arrays or functions.
+    LostDerivativeError
+        Where ``rebuild`` is called: if the result has other parts than it was given, or if
+        it computed with traced ones.
+
+    Notes
+    -----
+    A derivative of ``x`` is a ``Tangent`` with the names of the parts, and ``x - 0.1 * gradient``
+    is built by ``rebuild``.
+
+    Examples
+    --------
+    >>> import types
+    >>> import chainrules as cr
+    >>> class Locked:  # does not say what it holds
+    ...     __slots__ = ("__held",)
+    ...     def __init__(self, x): self.__held = x
+    ...     def open(self): return self.__held
+    >>> cr.register_container(Locked, lambda x: {"held": x.open()}, lambda x, v: Locked(v["held"]))
+    >>> cr.grad(lambda x: x.open() ** 2)(Locked(3.0))
+    Tangent(Locked, held=6.0)
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"register_container takes a class, not {type(cls).__name__}.")
+    if cls in LEAVES:
+        raise TypeError(
+            f"{cls.__name__} is a number, an array or a function to chainrules, and no container.\n"
+            "  register a class of your own that holds one"
+        )
+
+    def children_of(x: Any) -> Children:
+        found = parts(x)
+        keys, values = tuple(found), tuple(found.values())
+
+        def rebuilt(made: list) -> Any:
+            if all(v is None for v in made) and any(v is not None for v in values):
+                return Shell(cls, keys)  # for a projector, which is not to keep x
+            values_by_name = dict(zip(keys, made, strict=True))
+            return _checked(cls, parts, rebuild, x, values_by_name)
+
+        return Children(keys, values, rebuilt)
+
+    registered[cls] = children_of
+
+
+class Shell:
+    """The structure of a registered container, with nothing in it."""
+
+    __slots__ = ("cls", "keys")
+
+    def __init__(self, cls: type, keys: tuple) -> None:
+        self.cls, self.keys = cls, keys
+
+
+registered[Shell] = lambda shell: Children(
+    shell.keys, (None,) * len(shell.keys), lambda _: Shell(shell.cls, shell.keys)
+)
+
+
+def _checked(cls: type, parts: Callable, rebuild: Callable, x: Any, values: dict) -> Any:
+    """Return what ``rebuild`` gives, if it put the parts in as they are."""
+    # The inputs of a tape are its first entries: what rebuild recorded would be taken for some.
+    entries = getattr(innermost(values.values()), "entries", ())
+    before = len(entries)
+    y = rebuild(x, dict(values))
+    if len(entries) != before:
+        raise LostDerivativeError(
+            f"the rebuild of {cls.__name__} computes with the parts that it puts in, in "
+            f"{user_line()}.\n  let it put them in as they are"
+        )
+    found = parts(y)
+    for name, value in values.items():
+        if name not in found or found[name] is not value:
+            raise LostDerivativeError(
+                f"the rebuild of {cls.__name__} gave one whose part {name!r} is not what was put "
+                f"in, in {user_line()}.\n"
+                "  let rebuild put in what it is given, and parts return that very object"
+            )
+    return y

@@ -1,0 +1,18 @@
+"""Functions of NumPy in other libraries, and functions of these in NumPy programs.
+
+``chainrules.interop.jax`` needs JAX and ``chainrules.interop.torch`` PyTorch; each is imported with
+its module, and not before.
+"""
+
+import importlib as _importlib
+from typing import Any
+
+from ..rules.rulesets.functions.foreign import Foreign
+
+__all__ = ["Foreign"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("jax", "torch"):
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,87 @@
+"""What a flat function gives for arguments of given shapes: JAX asks before it is called."""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import ShapedArray
+
+from ...config import user_line
+from ..flat import Leaf, Pull, Push, Results, leaf_of
+
+
+def canonical(dtype: Any) -> np.dtype:
+    """Return the dtype that JAX has for it: of 32 bits, unless x64 is switched on."""
+    return jax.dtypes.canonicalize_dtype(dtype)
+
+
+def results(f: Any, avals: Any) -> list[ShapedArray]:
+    """Return an abstract array for each result of ``f``.
+
+    Raises
+    ------
+    TypeError
+        If the function at the bottom was not called with such shapes before, and cannot be called
+        at a point that is made up.
+    """
+    if isinstance(f, Leaf):
+        known = results_of_leaf(f, avals)
+        return list(map(abstract, known.shapes, known.dtypes))
+    if isinstance(f, Push):
+        ys = results(f.f, avals[: len(avals) - len(f.argnums)])
+        return [ys[k] for k in f.outs]
+    if isinstance(f, Pull):
+        return [ShapedArray(avals[i].shape, avals[i].dtype) for i in f.argnums]
+    items = [
+        ShapedArray(a.shape[1:], a.dtype) if batched else a
+        for a, batched in zip(avals, f.batched, strict=True)
+    ]
+    return [ShapedArray((f.size, *y.shape), y.dtype) for y in results(f.f, items)]
+
+
+def abstract(shape: tuple, dtype: Any) -> ShapedArray:
+    return ShapedArray(shape, canonical(dtype))
+
+
+def results_of_leaf(leaf: Leaf, avals: Any) -> Results:
+    """Return what the user's function gives, from a call that there was, or one that is made up."""
+    key = tuple([(tuple(a.shape), np.dtype(a.dtype)) for a in avals])
+    if key not in leaf.known:
+        _probe(leaf, key)
+    return leaf.known[key]
+
+
+def _probe(leaf: Leaf, key: tuple) -> None:
+    """Call ``leaf`` at some point of these shapes and dtypes; it notes what it gives."""
+    numbers = np.random.default_rng(0)
+    first: Exception | None = None
+    for make in (lambda shape: numbers.uniform(0.25, 0.75, shape), np.ones, np.zeros):
+        xs = [np.asarray(make(shape)).astype(dtype) for shape, dtype in key]
+        try:
+            # What is of JAX in it is computed, and is no part of what is being compiled.
+            with np.errstate(all="ignore"), jax.ensure_compile_time_eval():
+                leaf(*[x[()] if x.ndim == 0 else x for x in xs])
+        except LEAKED as error:
+            raise captured(leaf) from error
+        except Exception as error:
+            first = first or error
+        else:
+            return
+    raise TypeError(
+        f"JAX needs to know what {leaf} returns before there are numbers, and {leaf} cannot be "
+        f"called with numbers that are made up, in {user_line()}: {first}\n"
+        "  write export(f, result=lambda x: ...), which returns jax.ShapeDtypeStruct(shape, dtype) "
+        "where f returns an array"
+    ) from first
+
+
+# What JAX raises where NumPy code meets a value that is being differentiated or compiled.
+LEAKED = (jax.errors.UnexpectedTracerError, jax.errors.TracerArrayConversionError)
+
+
+def captured(f: Any) -> TypeError:
+    return TypeError(
+        f"{leaf_of(f)} computes with a value of JAX that it was not given as an argument, and that "
+        f"JAX differentiates, maps or compiles just now, in {user_line()}.\n"
+        f"  pass it to {leaf_of(f)} as an argument"
+    )

@@ -1,0 +1,129 @@
+"""A random search: nests of transformations of random functions, ours beside those of JAX."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+jax = pytest.importorskip("jax")
+
+import chainrules as cr
+from chainrules.interop.jax import export, import_
+
+jnp = jax.numpy
+pytestmark = pytest.mark.usefixtures("x64")
+
+# From three numbers to three, all bounded: derivatives of high order stay so.
+STEPS = {
+    "sine": lambda np, x: np.sin(x),
+    "products": lambda np, x: np.tanh(x * x[::-1]),
+    "sum": lambda np, x: x / (1 + np.sum(x**2)),
+    "matrix": lambda np, x: np.cos(np.outer(x, x) @ np.array([0.3, -0.2, 0.5])),
+    "rolled": lambda np, x: np.roll(x, 1) * 0.5 + np.arctan(x),
+    "where": lambda np, x: np.where(x > 0.2, np.exp(-(x**2)), 1 - x / 3),
+    "index": lambda np, x: np.sin(x[np.array([2, 0, 0])]) - x,
+    "complex": lambda np, x: np.real((x + 0.3j) ** 2 * np.exp(1j * x)) / 3,
+    "norm": lambda np, x: x * np.sqrt(1 + np.sum(x * x)) / 3,
+}
+functions = st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=3)
+
+V, W = np.array([1.0, -0.5, 0.3]), np.array([0.2, 0.7, -1.0])
+
+
+def function(names, np):
+    def f(x):
+        for name in names:
+            x = STEPS[name](np, x)
+        return x
+
+    return f
+
+
+# Each makes a function from three numbers to three of another one.
+OF_JAX = {
+    "jit": jax.jit,
+    "grad": lambda g: jax.grad(lambda x: jnp.sum(g(x) * W)),
+    "jvp": lambda g: lambda x: jax.jvp(g, (x,), (jnp.asarray(V),))[1],
+    "jvp moving": lambda g: lambda x: jax.jvp(g, (x,), (jnp.sin(x),))[1],
+    "vjp": lambda g: lambda x: jax.vjp(g, x)[1](x * W)[0],
+    "linearize": lambda g: lambda x: jax.linearize(g, x)[1](jnp.asarray(V)),
+    "transpose": lambda g: lambda x: jax.linear_transpose(jax.linearize(g, x)[1], x)(x * V)[0],
+    "checkpoint": jax.checkpoint,
+    "vmap": lambda g: lambda x: jax.vmap(g)(jnp.stack([x, x + 0.1])).sum(0),
+    "vmap, other axis": lambda g: lambda x: jax.vmap(g, 1, 1)(jnp.stack([x, 2 * x], 1)).sum(1),
+    "vmap of directions": lambda g: (
+        lambda x: jax.vmap(lambda v: jax.jvp(g, (x,), (v,))[1])(jnp.eye(3)).sum(0)
+    ),
+    "vmap of cotangents": lambda g: lambda x: jax.vmap(jax.vjp(g, x)[1])(jnp.eye(3))[0].sum(1),
+    "scan": lambda g: (
+        lambda x: jax.lax.scan(lambda c, r: (jnp.tanh(g(c) + r), c), x, jnp.stack([x, V]))[0]
+    ),
+    "cond": lambda g: lambda x: jax.lax.cond(x[0] > 0, g, lambda x: x**2, x),
+}
+OF_OURS = {
+    "grad": lambda g: cr.grad(lambda x: np.sum(g(x) * W)),
+    "jvp": lambda g: lambda x: cr.jvp(g, (x,), (V,))[1],
+    "jvp moving": lambda g: lambda x: cr.jvp(g, (x,), (np.sin(x),))[1],
+    "vjp": lambda g: lambda x: cr.vjp(g, x)[1](x * W)[0],
+    "linearize": lambda g: lambda x: cr.linearize(g, x)[1](V),
+    "jacfwd": lambda g: lambda x: np.sum(cr.jacfwd(g)(x), 0),
+    "jacrev": lambda g: lambda x: np.sum(cr.jacrev(g)(x), 1),
+    "map": lambda g: lambda x: np.sum(cr.map(g, np.stack([x, x + 0.1])), 0),
+    "scan": lambda g: (
+        lambda x: cr.scan(lambda c, r: (np.tanh(g(c) + r), c), x, np.stack([x, V]))[0]
+    ),
+    "checkpoint": cr.checkpoint,
+    "Pushforward": lambda g: lambda x: cr.Pushforward(g)(x, V),
+    "Pullback": lambda g: lambda x: cr.Pullback(g)(x, W * x)[0],
+}
+
+
+def nested(transforms, names, g):
+    for name in names:
+        g = transforms[name](g)
+    return g
+
+
+def nests(transforms):
+    return st.lists(st.sampled_from(sorted(transforms)), min_size=1, max_size=3)
+
+
+points = st.lists(st.integers(-9, 9).map(lambda i: (i + 0.5) / 7), min_size=3, max_size=3).map(
+    np.array
+)
+few = settings(
+    max_examples=20,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@few
+@given(functions, nests(OF_JAX), points)
+def test_exported_functions_under_jax(names, nest, x):
+    expected = nested(OF_JAX, nest, function(names, jnp))(jnp.asarray(x))
+    found = nested(OF_JAX, nest, export(function(names, np)))(jnp.asarray(x))
+    assert expected.dtype == found.dtype
+    np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
+
+
+@few
+@given(functions, nests(OF_OURS), points)
+def test_imported_functions_under_ours(names, nest, x):
+    expected = nested(OF_OURS, nest, function(names, np))(x)
+    found = nested(OF_OURS, nest, import_(function(names, jnp)))(x)
+    np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
+
+
+@few
+@given(functions, nests(OF_JAX), nests(OF_OURS), points)
+def test_there_and_back(names, outer, inner, x):
+    # Ours around a function of JAX, inside JAX.
+    outer, inner = outer[:2], inner[:1]
+    plain = nested(OF_OURS, inner, function(names, np))
+    mixed = nested(OF_OURS, inner, import_(function(names, jnp)))
+    expected = nested(OF_JAX, outer, export(plain))(jnp.asarray(x))
+    found = nested(OF_JAX, outer, export(mixed))(jnp.asarray(x))
+    np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)

@@ -155,3 +155,27 @@ def test_a_skew_of_zero():
 def test_refusals(f, message):
     with pytest.raises(cr.MissingRuleError, match=message):
         cr.grad(lambda x: np.sum(f(x)))(random(9))
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_equal_points_of_one_sample_are_no_kink(weighed):
+    """All points of the one lie above those of the other: the distance is that of the means."""
+    w = np.array([0.5, 1.0, 2.0, 1.5]) if weighed else np.ones(4)
+    x, v = np.array([0.6, 1.1, 0.6, 1.1]), np.array([-3.0, -2.0])
+    given = (w, None) if weighed else ()
+
+    def f(x):
+        return stats.wasserstein_distance(np.sin(x), v, *given)
+
+    np.testing.assert_allclose(cr.grad(f)(x), w / np.sum(w) * np.cos(x), rtol=1e-12)
+    expected = np.diag(-w / np.sum(w) * np.sin(x))
+    for hessian in (cr.hessian, lambda f: cr.jacrev(cr.grad(f)), lambda f: cr.jacfwd(cr.jacfwd(f))):
+        np.testing.assert_allclose(hessian(f)(x), expected, atol=1e-12)
+
+
+def test_equal_samples_are_nearest():
+    x = np.array([1.0, 3.0, 2.0])
+    for weights in ((), (np.ones(3), np.ones(3))):
+        f = lambda x, w=weights: stats.wasserstein_distance(x, np.array([3.0, 1.0, 2.0]), *w)  # noqa: E731
+        np.testing.assert_array_equal(cr.grad(f)(x), np.zeros(3))
+        np.testing.assert_array_equal(cr.jacfwd(f)(x), np.zeros(3))

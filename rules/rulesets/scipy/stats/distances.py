@@ -7,22 +7,37 @@ from .... import value
 from .samples import floats, of_samples
 
 
-def shares_below(values, weights, points):
-    """The distribution function of a sample at points, which are those of a sum of steps."""
-    order = np.argsort(value(values), kind="stable")
-    counts = np.searchsorted(value(values)[order], points, side="right")
+def shares(mine, weights, order):
+    """The distribution function of a sample, behind each of the points of both, in their order."""
     if weights is None:
-        return counts / len(order)
-    total = np.concatenate([np.zeros(1), np.cumsum(floats(weights)[order])])
-    return total[counts] / total[-1]
+        return np.cumsum(mine) / np.count_nonzero(mine)
+    ranks = np.cumsum(mine)
+    total = np.concatenate([np.zeros(1), np.cumsum(np.take(floats(weights), order[mine]))])
+    return total[ranks] / total[-1]
 
 
 def steps(u_values, v_values, u_weights, v_weights):
+    """Between points that follow each other: the difference of the shares, and the width.
+
+    Points that are equal share evenly; but those of one sample that have weights have each its own.
+    """
     u, v = floats(u_values), floats(v_values)
-    points = np.sort(np.concatenate([u, v]))
-    below = value(points)[:-1]
-    gap = shares_below(u, u_weights, below) - shares_below(v, v_weights, below)
-    return gap, np.diff(points)
+    points = np.concatenate([u, v])
+    order = np.argsort(value(points), kind="stable")
+    weighed = u_weights is not None or v_weights is not None
+    points, of_u = np.take(points, order) if weighed else np.sort(points), order < np.shape(u)[0]
+    gap = shares(of_u, u_weights, order) - shares(~of_u, v_weights, order - np.shape(u)[0])
+    firsts = np.flatnonzero(np.diff(value(points), prepend=np.nan) != 0)
+    counts = np.diff(firsts, append=len(order))
+    group, lasts = np.repeat(np.arange(len(firsts)), counts), firsts + counts - 1
+    users = np.add.reduceat(of_u, firsts, dtype=int)
+    mixed = ((users > 0) & (users < counts))[group]
+    if np.any(mixed):
+        if weighed:
+            means = np.add.reduceat(points, firsts) / counts
+            points = np.where(mixed, means[group], points)
+        gap = np.take(gap, np.where(mixed, lasts[group], np.arange(len(order))))
+    return gap[:-1], np.diff(points)
 
 
 @of_samples(stats.wasserstein_distance)

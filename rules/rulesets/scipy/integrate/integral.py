@@ -9,7 +9,14 @@ is again an integral of a function of parameters, so there are derivatives of an
 
 import numpy as np
 
-from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
+from .....config import (
+    ChainRulesError,
+    HasForwardsMode,
+    HasReverseMode,
+    frule_via_ad,
+    rrule_via_ad,
+    value_via_ad,
+)
 from .... import (
     ZERO,
     AbstractZero,
@@ -71,8 +78,14 @@ def end(config, f, t, tdot, parameters):
 
 
 def at(config, f, t, parameters):
-    """``f(t)``, evaluated aside; ``t`` is a plain number to it if it is one to us."""
-    return value_via_ad(config, lambda *parameters: f(t, *parameters), *parameters)
+    """``f(t)``, evaluated aside: SciPy has not called it there, so nobody may read what it leaves.
+
+    A function that takes plain numbers only, and does not depend on the parameters, gets one.
+    """
+    try:
+        return value_via_ad(config, f, t, *parameters)
+    except (ChainRulesError, TypeError):
+        return value_via_ad(config, lambda *parameters: f(t, *parameters), *parameters)
 
 
 def pushed(config, f, moving, count):

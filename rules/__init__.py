@@ -63,7 +63,17 @@ from .tracing.funnel import (
     primitive,
     seen,
 )
-from .tracing.level import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
+from .tracing.level import (
+    Level,
+    Traced,
+    innermost,
+    is_traced,
+    layers,
+    next_level,
+    strip,
+    type_under,
+    value,
+)
 from .tracing.number import TracedNumber
 from .tracing.object_arrays import as_object_array, healed, holds_traced
 from .tracing.operands import is_array, is_basic
@@ -127,6 +137,7 @@ __all__ = [
     "holds_traced",
     "ignore_derivatives",
     "innermost",
+    "layers",
     "instances",
     "is_array",
     "is_basic",

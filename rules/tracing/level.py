@@ -8,7 +8,7 @@ and an exception leaves nothing behind.
 import itertools
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..containers import (
@@ -93,6 +93,9 @@ class Traced:
 
     # Whether it may be written to, and its value must be looked at by ``peek``.
     writable = False
+    # Whether it stands for a plain number, which is another one in the next run of what is being
+    # recorded: nothing may be decided by it that the recorder does not see.
+    records = False
 
     def peek(self) -> Any:
         """Return the value to look at it, and not to keep it: it may be written to."""
@@ -150,10 +153,17 @@ def value(x: Any) -> Any:
     Users have ``cr.value``, which gives a copy.
     """
     if isinstance(x, Traced):
-        while isinstance(x, Traced):
+        while isinstance(x, Traced) and not x.records:
             x = x.primal
         return x
     return x if type(x) in LEAVES or not is_traced(x) else map_leaves(value, x)
+
+
+def layers(x: Any) -> Iterator[Any]:
+    """Yield ``x``, what it carries, and so on, as long as these are traced by a transform."""
+    while isinstance(x, Traced) and not x.records:
+        yield x
+        x = x.primal
 
 
 def type_under(x: Any) -> type:

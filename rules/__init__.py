@@ -28,7 +28,7 @@ from .table.define import (
 from .table.keys import instances
 from .table.kinds import Shares, unbroadcast
 from .table.pairs import pair_rule
-from .table.reduction_kind import refuse_integers, restore, select, shared
+from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
 from .table.sums import spread_to
 from .table.tables import frule, late_rulesets, rrule
@@ -165,6 +165,7 @@ __all__ = [
     "raised",
     "reduction_rule",
     "refuse_integers",
+    "refuse_real",
     "refuse_too_many",
     "register_container",
     "restore",

@@ -37,6 +37,7 @@ class Level(ABC):
 
     __slots__ = ()
     number: float
+    records = False  # whether its values stand for plain numbers: see Traced.records
     sweeps = 0  # how many sweeps over the record of this run are going on
     given: tuple[tuple, list] | None = None  # the inputs, until something is written
 
@@ -143,8 +144,11 @@ def innermost(args: Any) -> Any:
 
 
 def is_traced(x: Any) -> bool:
-    """Say whether ``x`` is, or holds, a traced value."""
-    return isinstance(x, Traced) or innermost((x,)) is not None
+    """Say whether ``x`` is, or holds, a value that a transform follows."""
+    if isinstance(x, Traced):
+        return not x.records
+    level = innermost((x,))
+    return level is not None and not level.records
 
 
 def value(x: Any) -> Any:

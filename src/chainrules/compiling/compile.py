@@ -7,7 +7,7 @@ from typing import Any, Literal
 from .compiled import Compiled
 
 
-def compile(  # noqa: A001 - the name of the public contract
+def compile(
     f: Callable | None = None,
     /,
     *,

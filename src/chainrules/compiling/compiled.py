@@ -6,7 +6,6 @@ was recorded; what it saw leads to the next recording, or there is none yet, and
 """
 
 import functools
-import inspect
 import threading
 import warnings
 from collections.abc import Callable, Hashable
@@ -16,7 +15,7 @@ import numpy as np
 
 from ..config import CompileError, CompileWarning
 from ..reverse import Pullback, Pushforward
-from ..rules import Traced, children, fold, healed, innermost, iterate_leaves, name_of
+from ..rules import Traced, all_settled, children, fold, healed, innermost, iterate_leaves, name_of
 from ..rules.containers import LEAVES, Within
 from ..rules.linear.steps import Slot
 from ..rules.rulesets.functions.foreign import Foreign
@@ -168,13 +167,22 @@ class Compiled:
             return y
         self._check_effects(kind, before)
         recording = Recording(Replay(recorder, output), recorder.constants)
-        missed, again = recording.replay.run(values)
-        if missed is not None or not agree(again, y):
-            kind.reason = "a replay gave something else than the recording; this is a mistake of ours"
+        if not self._replays(recording, values, y):
+            kind.reason = (
+                "a replay gave something else than the recording; this is a mistake of ours"
+            )
             self._refuse(kind.reason)
         else:
             self._put(kind, recording, values)
         return y
+
+    def _replays(self, recording: Recording, values: list, y: Any) -> bool:
+        """Say whether a replay gives what was recorded."""
+        try:
+            missed, again = recording.replay.run(values)
+        except Exception:
+            return False
+        return missed is None and agree(again, y)
 
     def _check_effects(self, kind: Kind, before: tuple) -> None:
         """Refuse a function that does more than compute what it returns.
@@ -224,9 +232,12 @@ class Compiled:
         expected = self.f(*args, **kwargs)
         if agree(y, expected):
             return y
-        kind.root, kind.reason = None, (
-            "its second call gave something else than a replay of its first: it does not depend on "
-            "its arguments and on what it captures alone (a clock, a file, a count of its calls?)"
+        kind.root, kind.reason = (
+            None,
+            (
+                "its second call gave something else than a replay of its first: it does not depend on "
+                "its arguments and on what it captures alone (a clock, a file, a count of its calls?)"
+            ),
         )
         self._refuse(kind.reason)
         return expected
@@ -400,7 +411,7 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
 
     given, options = fold(taken, args), fold(taken, kwargs)
     with running():
-        y = healed(f(*given, **options))
+        y = all_settled(healed(f(*given, **options)))
     handles: dict[int, Any] = {}
 
     def slot(x: Any) -> Any:

@@ -98,7 +98,9 @@ class _Recorded:
     __trunc__ = _look("trunc", math.trunc)
     __str__, __repr__ = _look("value", str), _look("value", repr)
     __format__ = _look("value", format)
-    __array__ = _look("value", _converted)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.at_level.look(self, "value", _converted, (dtype, copy))
 
     def __round__(self, digits: Any = None) -> Any:
         if digits is None:

@@ -13,11 +13,23 @@ from typing import Any
 import numpy as np
 
 from ..config import EscapedTraceError, user_line
-from ..rules import Level, Traced, children, fold, getitem, innermost, next_level
-from ..rules.containers import LEAVES, Within, unless_same
-from ..rules.engines.buffers import is_writer
+from ..rules import (
+    Level,
+    Traced,
+    children,
+    fold,
+    frule,
+    getitem,
+    healed,
+    innermost,
+    name_of,
+    next_level,
+)
+from ..rules.containers import LEAVES, Within, iterate_leaves, unless_same
+from ..rules.engines.buffers import is_writer, settled
 from ..rules.linear.steps import Program, Slot, part_at
 from ..rules.rulesets.functions.foreign import Foreign
+from ..rules.table.other_kinds import Composed
 from ..rules.tracing.funnel import body, is_primitive
 from ..rules.tracing.no_rule import runs_in_python
 from ..rules.tracing.object_arrays import healed_call, is_object_array
@@ -58,6 +70,7 @@ class Recorder(Program, Level):
     made once.
     """
 
+    records = True
     __slots__ = ("constants", "known", "large", "looks", "number", "thread")
 
     def __init__(self, constants: Constants) -> None:
@@ -188,8 +201,6 @@ class Recorder(Program, Level):
         return handle
 
     def getitem(self, x: Any, index: Any) -> Any:
-        if type(index) is slice or (type(index) is tuple and slice in map(type, index)):
-            index = _with_plain_slices(index)
         return self.call(getitem, (x, index), {})
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
@@ -198,20 +209,24 @@ class Recorder(Program, Level):
         if level is not self:
             # What an object array held, or a buffer, belongs further in.
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
-        if self.holds(f) or not is_kept_whole(f, args, kwargs):
-            return body(f)(*args, **kwargs)
+        whole = is_kept_whole(f) and innermost((f,)) is None
+        if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
+            # A function may use recorded values that nobody sees in it, so what calls it is run.
+            rule = frule.find(None, f, args)
+            if isinstance(rule, Composed):
+                return rule.answer(self, f, args, kwargs, False)
+            if not whole or is_primitive(f):
+                return body(f)(*args, **kwargs)
+            raise NotRecordable(f"a function that is given to {name_of(f)}")
         if is_writer(f) and args and type(args[0]) is RecordedArray:
             return self.write_by(f, args, kwargs)
         g = getattr(f, "__shows__", f)
         values, options = self.samples(args), self.samples(kwargs)
         y = g(*values, **options)
-        if tells_only_structure(g):
+        if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
         return self.result(y, step, g, args, kwargs)
-
-    def holds(self, x: Any) -> bool:
-        return innermost((x,)) is not None
 
     def result(self, y: Any, step: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
         """Append ``step``, and return what it gave: numbers and arrays of numbers are recorded.
@@ -274,10 +289,11 @@ class Recorder(Program, Level):
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Record ``x[index] = v`` as a step that makes a new version of the array."""
         root, path = self.written_root(x)
-        axes = axes_of(root.sample)
-        index = _with_plain_slices(index)
+        axes, v = axes_of(root.sample), healed(settled(v))
         step = written, self.slots((root, path, index, v, axes)), {}
-        sample = written(root.sample, self.samples(path), self.samples(index), self.samples(v), axes)
+        sample = written(
+            root.sample, self.samples(path), self.samples(index), self.samples(v), axes
+        )
         self.put(root, sample, step)
 
     def write_by(self, f: Any, args: tuple, kwargs: dict) -> None:
@@ -285,7 +301,9 @@ class Recorder(Program, Level):
         root, path = self.written_root(args[0])
         axes, given = axes_of(root.sample), (f, args[1:], kwargs)
         step = written_by, self.slots((root, path, axes, *given)), {}
-        self.put(root, written_by(root.sample, self.samples(path), axes, *self.samples(given)), step)
+        self.put(
+            root, written_by(root.sample, self.samples(path), axes, *self.samples(given)), step
+        )
 
     def written_root(self, x: Any) -> tuple[Any, Path]:
         root, path = root_of(x)
@@ -321,6 +339,8 @@ class Recorder(Program, Level):
                 if x.at_level is not self:
                     raise NotRecordable("a value of another recording")
                 return recorded(x)
+            if kind is slice:
+                return _plain_slice(x)
             parts = None if kind in LEAVES else children(x)
             if parts is not None:
                 return Within(zip(parts.values), unless_same(x, parts))
@@ -353,13 +373,9 @@ def structure_of(x: Any) -> tuple:
     return (x.shape, x.dtype.str) if isinstance(x, np.ndarray | np.generic) else (type(x).__name__,)
 
 
-def _with_plain_slices(index: Any) -> Any:
-    """Return ``index`` with slices of plain integers: the shape of what they read depends on them."""
-    if type(index) is tuple:
-        return tuple(map(_with_plain_slices, index))
-    if type(index) is not slice:
-        return index
-    ends = (index.start, index.stop, index.step)
+def _plain_slice(x: slice) -> slice:
+    """Return ``x`` with plain integers, which are looked at: shapes depend on them."""
+    ends = (x.start, x.stop, x.step)
     return slice(*[operator.index(end) if isinstance(end, Traced) else end for end in ends])
 
 
@@ -370,15 +386,13 @@ def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict
     return y
 
 
-def is_kept_whole(f: Any, args: tuple, kwargs: dict) -> bool:
-    """Say whether a call of ``f`` is one step; else its body is run, and that of Python's code is.
+def is_kept_whole(f: Any) -> bool:
+    """Say whether a call of ``f`` is one step; else it is Python code, and is run.
 
-    The body of a primitive may do what it likes with plain numbers, and is run with them. But a
-    function among its arguments may use recorded values that nobody sees in it.
+    The body of a primitive may do what it likes with plain numbers, and is run with these.
     """
-    if isinstance(f, Foreign) or hasattr(f, "__shows__") or not runs_in_python(f):
-        return True
-    return is_primitive(f) and not any(map(_runs, (*args, *kwargs.values())))
+    seen = isinstance(f, Foreign) or hasattr(f, "__shows__") or is_primitive(f)
+    return seen or not runs_in_python(f)
 
 
 def _runs(x: Any) -> bool:

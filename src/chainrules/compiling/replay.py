@@ -105,7 +105,7 @@ class _Writer:
         source = "\n    ".join(text)
         self.replay.source += source + "\n"
         names = dict(self.names)
-        exec(compile(source, f"<recording, piece {k}>", "exec"), names)  # noqa: S102 - made here
+        exec(compile(source, f"<recording, piece {k}>", "exec"), names)
         return names["piece"]
 
     def _looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
@@ -118,7 +118,9 @@ class _Writer:
         x = self.expression(Slot(look.position))
         if look.kind == "bool":
             _, seen = look.seen  # type: ignore[misc]
-            return f"if {'not ' if seen else ''}{x}: return {at}, {self.constant(('bool', not seen))}"
+            return (
+                f"if {'not ' if seen else ''}{x}: return {at}, {self.constant(('bool', not seen))}"
+            )
         noted, seen = self.constant(look.at), self.constant(look.seen)
         return f"if (s := {noted}({x})) != {seen}: return {at}, s"
 

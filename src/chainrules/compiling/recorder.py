@@ -71,7 +71,7 @@ class Recorder(Program, Level):
     """
 
     records = True
-    __slots__ = ("constants", "known", "large", "looks", "number", "thread")
+    __slots__ = ("constants", "known", "large", "looks", "number", "thread", "under_way")
 
     def __init__(self, constants: Constants) -> None:
         super().__init__()
@@ -81,6 +81,7 @@ class Recorder(Program, Level):
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
+        self.under_way: list[tuple] = []  # functions that are being run, and their arguments
 
     # ---- what comes in, and what is looked at ---------------------------------------------------
 
@@ -212,12 +213,7 @@ class Recorder(Program, Level):
         whole = is_kept_whole(f) and innermost((f,)) is None
         if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
-            rule = frule.find(None, f, args)
-            if isinstance(rule, Composed):
-                return rule.answer(self, f, args, kwargs, False)
-            if not whole or is_primitive(f):
-                return body(f)(*args, **kwargs)
-            raise NotRecordable(f"a function that is given to {name_of(f)}")
+            return self.run(f, args, kwargs, whole and not is_primitive(f))
         if is_writer(f) and args and type(args[0]) is RecordedArray:
             return self.write_by(f, args, kwargs)
         g = getattr(f, "__shows__", f)
@@ -227,6 +223,22 @@ class Recorder(Program, Level):
             return y
         step = g, self.slots(args), self.slots(kwargs)
         return self.result(y, step, g, args, kwargs)
+
+    def run(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
+        """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
+        same = tuple(map(id, (f, *args)))
+        if same in self.under_way:  # it asks the level again, which is us
+            raise NotRecordable(f"functions that are given to {name_of(f)}")
+        self.under_way.append(same)
+        try:
+            rule = frule.find(None, f, args)
+            if isinstance(rule, Composed):
+                return rule.answer(self, f, args, kwargs, False)
+            if hidden:
+                raise NotRecordable(f"a function that is given to {name_of(f)}")
+            return body(f)(*args, **kwargs)
+        finally:
+            self.under_way.pop()
 
     def result(self, y: Any, step: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
         """Append ``step``, and return what it gave: numbers and arrays of numbers are recorded.

@@ -39,6 +39,7 @@ class Recording:
 
     def __init__(self, replay: Replay, constants: Constants) -> None:
         self.replay = replay
+        self.run = replay.run
         self.constants = constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
@@ -96,24 +97,21 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if innermost((args, kwargs)) is not None:
-            return self._inside(args, kwargs)
         try:
             key, values = signature(args, kwargs)
-            kind = self.kinds.get(key)
-            if kind is None or kind.reason or kind.root is None or not kind.captured.is_same():
-                return self._first(key, values, args, kwargs)
         except NotRecordable as error:
+            if innermost((args, kwargs)) is not None:
+                return self._inside(args, kwargs)
             return self._plainly(args, kwargs, str(error))
-        recording: Recording | None = kind.root
-        constants = kind.captured.constants
-        if constants.changed():
+        kind = self.kinds.get(key)
+        if kind is None or kind.root is None or kind.captured.changed():
             return self._first(key, values, args, kwargs)
+        recording: Recording | None = kind.root
         while recording is not None:
             if recording.constants.changed():
                 break
             try:
-                missed, y = recording.replay.run(values)
+                missed, y = recording.run(values)
             except Exception as error:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
@@ -179,7 +177,7 @@ class Compiled:
     def _replays(self, recording: Recording, values: list, y: Any) -> bool:
         """Say whether a replay gives what was recorded."""
         try:
-            missed, again = recording.replay.run(values)
+            missed, again = recording.run(values)
         except Exception:
             return False
         return missed is None and agree(again, y)
@@ -216,7 +214,7 @@ class Compiled:
             return
         at = kind.root
         while True:
-            missed, _ = at.replay.run(values)
+            missed, _ = at.run(values)
             if missed is None:
                 return  # another thread was faster
             found = at.others.setdefault(missed, recording)
@@ -354,12 +352,6 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
     for name, x in kwargs.items():
         key.append(name)
         _enter(x, key, values)
-    if len(values) > 1:
-        arrays = [x for x in values if type(x) is _array]
-        for i, x in enumerate(arrays):
-            for y in arrays[:i]:
-                if np.may_share_memory(x, y):
-                    key.append(("shared", i))
     return tuple(key), values
 
 
@@ -374,6 +366,8 @@ def _enter(x: Any, key: list, values: list) -> None:
     """Add what ``x`` is to a key, and the numbers and arrays in it to the values."""
 
     def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            raise NotRecordable("a traced value")
         if is_taken(x):
             key.append(_layout(x) if type(x) is _array else type(x))
             values.append(x)

@@ -111,8 +111,8 @@ class _Recorded:
         return self.primal.__reduce_ex__(protocol)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _EMPTY or name.startswith("__"):
-            raise AttributeError(name)
+        if name in _EMPTY or name.startswith("__") or not hasattr(type(self.sample), name):
+            raise AttributeError(name)  # the type belongs to the recording
         return getattr(self.at_level.look(self, "value", _whole), name)
 
     def item(self, *index: Any) -> Any:

@@ -24,6 +24,7 @@ from .agreement import agree
 from .captured import Captured, process_generators
 from .constants import Constants
 from .looks import NotRecordable, bits
+from .natively import natively
 from .recorded import RecordedArray, RecordedNumber
 from .recorder import Recorder
 from .replay import Again, Missed, Replay
@@ -40,6 +41,7 @@ class Recording:
     def __init__(self, replay: Replay, constants: Constants) -> None:
         self.replay = replay
         self.run = replay.run
+        self.native: Any = None
         self.constants = constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
@@ -165,22 +167,20 @@ class Compiled:
             return y
         self._check_effects(kind, before)
         recording = Recording(Replay(recorder, output), recorder.constants)
-        if not self._replays(recording, values, y):
+        if not _replays(recording.run, values, y):
             kind.reason = (
                 "a replay gave something else than the recording; this is a mistake of ours"
             )
             self._refuse(kind.reason)
-        else:
-            self._put(kind, recording, values)
+            return y
+        native = natively(recorder, output)
+        if native is not None:
+            if _replays(native.run, values, y):
+                recording.run, recording.native = native.run, native
+            else:
+                self._warn("its native code gave something else than NumPy, and is not used")
+        self._put(kind, recording, values)
         return y
-
-    def _replays(self, recording: Recording, values: list, y: Any) -> bool:
-        """Say whether a replay gives what was recorded."""
-        try:
-            missed, again = recording.run(values)
-        except Exception:
-            return False
-        return missed is None and agree(again, y)
 
     def _check_effects(self, kind: Kind, before: tuple) -> None:
         """Refuse a function that does more than compute what it returns.
@@ -262,10 +262,12 @@ class Compiled:
         """
         if self.fallback == "error":
             raise CompileError(f"{name_of(self.f)} is not compiled: {reason}")
-        if reason not in self.warned:
-            self.warned.add(reason)
-            message = f"{name_of(self.f)} runs as it always did: {reason}"
-            warnings.warn(message, CompileWarning, stacklevel=5)
+        self._warn(f"it runs as it always did: {reason}")
+
+    def _warn(self, message: str) -> None:
+        if message not in self.warned:
+            self.warned.add(message)
+            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=6)
 
     def _too_many(self, kind: Kind) -> str:
         lines: dict[str, int] = {}
@@ -297,6 +299,15 @@ class Compiled:
         if self.foreign is None:
             self.foreign = _foreign(self)
         return self.foreign(*args)
+
+
+def _replays(run: Callable, values: list, y: Any) -> bool:
+    """Say whether a replay gives what was recorded."""
+    try:
+        missed, again = run(values)
+    except Exception:
+        return False
+    return missed is None and agree(again, y)
 
 
 def _is_number_or_array(x: Any) -> bool:

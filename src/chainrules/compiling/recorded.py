@@ -16,8 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..rules import TracedArray, TracedNumber
-from ..rules.tracing.funnel import call
+from ..rules.tracing.funnel import call, primitive
 from ..rules.tracing.views import give_value, root_of
+
+
+@primitive
+def entry(x: Any, *index: Any) -> Any:
+    """Read one entry as a number of Python's."""
+    return x.item(*index)
 
 
 def _recorded_comparison(ufunc: Any, operation: Callable) -> Callable:
@@ -116,7 +122,7 @@ class _Recorded:
         return getattr(self.at_level.look(self, "value", _whole), name)
 
     def item(self, *index: Any) -> Any:
-        return call(operator.methodcaller("item", *index), (self,), {})
+        return call(entry, (self, *index), {})
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         if np.dtype(dtype) == object:

@@ -46,6 +46,7 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import begin_write, written
 from .constants import Constants
+from .forms import Form
 from .looks import Look, NotRecordable, bits
 from .recorded import RecordedArray, RecordedNumber
 from .shapes import gives_one_shape, tells_only_structure
@@ -71,13 +72,15 @@ class Recorder(Program, Level):
     """
 
     records = True
-    __slots__ = ("constants", "known", "large", "looks", "number", "thread", "under_way")
+    __slots__ = ("constants", "forms", "known", "large", "looks", "not_native", "number", "thread", "under_way")
 
     def __init__(self, constants: Constants) -> None:
         super().__init__()
         self.number = next_level()
         self.constants = constants
         self.looks: list[tuple[int, Look]] = []
+        self.forms: list[Form | None] = []  # of the results of all steps
+        self.not_native = ""  # why there is no machine code
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
@@ -104,12 +107,14 @@ class Recorder(Program, Level):
         recorded.sample = y
         recorded.at_level = self
         recorded.position = len(self.steps)
-        self.append(step)
+        self.append(step, y)
         return recorded
 
-    def append(self, step: tuple | None) -> None:
+    def append(self, step: tuple | None, y: Any) -> None:
+        """Append ``step``, and note of which kind its result ``y`` is."""
         self.check_live()
         self.steps.append(step)
+        self.forms.append(Form.of(y))
         if len(self.steps) > LONGEST:
             raise NotRecordable(f"more than {LONGEST} operations")
 
@@ -257,10 +262,10 @@ class Recorder(Program, Level):
             if parts is None:
                 recorded = RecordedNumber()
                 recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
-                self.append(step)
+                self.append(step, part)
                 return self.look(recorded, "value", _itself)
             position = len(self.steps)
-            self.append(step)
+            self.append(step, part)
             if not one_shape:
                 self.looks.append(
                     (position + 1, Look.here(position, "length", count_of, bits(count_of(part))))
@@ -326,7 +331,7 @@ class Recorder(Program, Level):
 
     def put(self, root: Any, sample: Any, step: tuple) -> None:
         root.sample, root.position = sample, len(self.steps)
-        self.append(step)
+        self.append(step, sample)
         forget(root)
 
     def refresh(self, view: Any, root: Any, path: Path) -> None:

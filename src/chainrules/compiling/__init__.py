@@ -1,0 +1,1 @@
+"""Programs recorded from plain NumPy code, and run again as machine code."""

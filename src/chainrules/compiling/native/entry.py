@@ -105,7 +105,7 @@ def entry_text(kinds: Sequence[str], message: str) -> str:
     return "\n".join((
         f"@message = private constant [{len(text) + 1} x i8] "
         f'c"{"".join(f"{chr(92)}{c:02X}" for c in text)}{chr(92)}00"',
-        "define ptr @entry(ptr %self, ptr %args, i64 %n) nounwind {",
+        "define ptr @entry(ptr %self, ptr %args, i64 %n) noinline optnone nounwind {",
         *lines,
         "}",
         "",

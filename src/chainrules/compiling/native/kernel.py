@@ -11,6 +11,7 @@ from .assembler import Module
 from .entry import entry_text, layout, make_callable
 from .machine import Code, host_width, llvm
 from .nests import write_nest
+from .numbers import Numbers
 from .request import Input, Output, Program, checked
 
 __all__ = ["Kernel", "available", "build"]
@@ -82,9 +83,15 @@ def build(
 
 def _made(program: Program) -> Kernel:
     module = Module()
-    write_nest(program, module, host_width())
-    effort = 2
+    numbers = None
+    if program.shape:
+        write_nest(program, module, host_width())
+    else:
+        numbers = Numbers(program, module)
     kinds = program.arguments()
     message = "this kernel takes " + (", ".join(kinds) or "no arguments")
     module.globals.append(entry_text(kinds, message))
-    return make_callable(Code(module.text(), effort))
+    code = Code(module.text(), numbers.effort if numbers else 2)
+    if numbers:
+        numbers.fill(code)
+    return make_callable(code)

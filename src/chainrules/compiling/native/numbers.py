@@ -217,7 +217,7 @@ class Numbers:
     def _roles(self, run: Run, kept: npt.NDArray[np.bool_]) -> list[list[Any]]:
         """What the operands of a body are over all repetitions; marks what must lie in memory."""
         start, period, count = run
-        first = self.first
+        first, end = self.first, self.first + len(self.codes)
         body = self.operands[start : run.end].reshape(count, period, 3)
         begins = first + start + period * np.arange(count)[:, None, None]
         inside = body - begins
@@ -237,7 +237,7 @@ class Numbers:
                     row.append(("inside", source))
                 elif same[j, o]:
                     row.append(("same", x))
-                elif carried[j, o] and x < first + start:
+                elif carried[j, o] and not first + start <= x < end:
                     row.append(("carried", int(before[0, j, o]), x))
                 else:
                     row.append(self._from_memory(body[:, j, o], kept))

@@ -20,8 +20,7 @@ __all__ = ["FUNCTIONS", "each_lane"]
 _ROUND = 6755399441055744.0
 _ROUND_BITS = bits_of(_ROUND)
 _LOG2_E = 1.4426950408889634
-_LN2, _LN2_REST = 0.6931471805599453, 2.319046813846299558e-17
-# The same in a part with 20 zeros at its end, which times an exponent is exact, and the rest.
+# ln 2 in a part with 20 zeros at its end, which times an exponent is exact, and the rest.
 _LN2_SHORT, _LN2_LONG_REST = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _INVERSE_FACTORIALS = [1 / math.factorial(k) for k in range(2, 14)]
 _SMALLEST_NORMAL = 2.2250738585072014e-308
@@ -52,48 +51,60 @@ def _clamp(v: Lanes, x: str, low: float, high: float) -> str:
     return v.select(v.compare("olt", x, low), low, x)
 
 
-def _expm1_reduced(v: Lanes, r: str) -> str:
+def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, str]:
+    """expm1(x + rest - k ln 2), where that is small, as r and r^2 q(r) + what rounding took of r."""
+    exact = v.fma(k, -_LN2_SHORT, x)
+    r = v.fma(k, -_LN2_LONG_REST, exact)
+    lost = v.fma(k, -_LN2_LONG_REST, v.sub(exact, r))
+    if rest is not None:
+        r = v.add(r, rest)
     q = v.polynomial(r, _INVERSE_FACTORIALS)
-    return v.fma(v.mul(r, r), q, r)
+    return r, v.fma(v.mul(r, r), q, lost)
 
 
 def _exp_of_sum(v: Lanes, x: str, rest: str | None) -> str:
-    """exp(x + rest) for x within [-746, 710] and a rest below its last place."""
+    """exp(x + rest) for x within [-746, 710] and a small rest."""
     t, k = _round(v, x, _LOG2_E)
-    r = v.fma(k, -_LN2, x)
-    r = v.fma(k, -_LN2_REST, r)
-    if rest is not None:
-        r = v.add(r, rest)
+    r, tail = _reduced(v, x, k, rest)
     s1, s2, _ = _two_powers(v, t)
-    return v.mul(v.mul(v.add(_expm1_reduced(v, r), 1.0), s1), s2)
+    return v.mul(v.mul(v.add(v.add(r, tail), 1.0), s1), s2)
 
 
 def _exp(v: Lanes, x: str) -> str:
     return _exp_of_sum(v, _clamp(v, x, -746.0, 710.0), None)
 
 
-def _expm1_within(v: Lanes, x: str) -> str:
-    """expm1 of x within [-45, 710]: 2^k p + (2^k - 1), in units of the second factor of 2^k."""
+def _expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
+    """expm1 of x within [-45, 710], 2^k (r + tail) + 2^k - 1: a sum of two numbers, times a third."""
     t, k = _round(v, x, _LOG2_E)
-    r = v.fma(k, -_LN2, x)
-    r = v.fma(k, -_LN2_REST, r)
-    p = _expm1_reduced(v, r)
+    r, tail = _reduced(v, x, k)
     s1, s2, k2 = _two_powers(v, t)
     one = _power_of_two(v, v.whole_op("sub", 0, k2))
-    return v.mul(v.fma(p, s1, v.sub(s1, one)), s2)
+    return v.fma(r, s1, v.sub(s1, one)), v.mul(tail, s1), s2
 
 
 def _expm1(v: Lanes, x: str) -> str:
-    y = _expm1_within(v, _clamp(v, x, -45.0, 710.0))
+    large, small, scale = _expm1_within(v, _clamp(v, x, -45.0, 710.0))
+    y = v.mul(v.add(large, small), scale)
     return v.select(v.compare("oeq", x, 0.0), x, y)  # -0.0 stays
 
 
 def _tanh(v: Lanes, x: str) -> str:
-    """tanh|x| = m / (m + 2) with m = expm1(2|x|)."""
+    """tanh|x| = m / d with m = expm1(2|x|), d = m + 2, and what rounding took from both."""
     a = v.abs(x)
     a = v.select(v.compare("ogt", a, 22.0), 22.0, a)
-    m = _expm1_within(v, v.add(a, a))
-    return v.copysign(v.div(m, v.add(m, 2.0)), x)
+    large, small, scale = _expm1_within(v, v.add(a, a))
+    unscaled = v.add(large, small)
+    m = v.mul(unscaled, scale)
+    m_rest = v.mul(v.add(v.sub(large, unscaled), small), scale)
+    d = v.add(m, 2.0)
+    above = v.compare("ogt", m, 2.0)
+    larger, other = v.select(above, m, 2.0), v.select(above, 2.0, m)
+    d_rest = v.add(v.sub(other, v.sub(d, larger)), m_rest)
+    y = v.div(m, d)
+    missing = v.fma(v.neg(y), d_rest, v.add(v.fma(v.neg(y), d, m), m_rest))
+    # 1 / d = (1 - y) / 2
+    return v.copysign(v.fma(missing, v.fma(y, -0.5, 0.5), y), x)
 
 
 # Of atanh(s) / s, as in fdlibm's e_log.c.
@@ -152,7 +163,7 @@ def _log1p(v: Lanes, x: str) -> str:
     return v.select(v.compare("olt", v.abs(x), 1e-16), x, y)
 
 
-# pi / 2 in three parts; the first two end in zeros, so that times a whole number they are exact.
+# pi / 2 in three parts; the first two end in zeros, so times a whole number they are exact.
 _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 _LARGEST_ANGLE = 1e6
 # fdlibm, k_sin.c and k_cos.c.
@@ -176,12 +187,16 @@ _COS = (
 
 def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
     t, k = _round(v, x, 2 / math.pi)
-    r = x
-    for part in _HALF_PI:
-        r = v.fma(k, -part, r)
+    first, second, third = _HALF_PI
+    exact = v.fma(k, -first, x)
+    nearly = v.fma(k, -second, exact)
+    small = v.fma(k, -third, v.fma(k, -second, v.sub(exact, nearly)))
+    r = v.add(nearly, small)
+    rest = v.sub(small, v.sub(r, nearly))
     z = v.mul(r, r)
-    s = v.fma(v.mul(z, r), v.polynomial(z, _SIN), r)
-    c = v.fma(v.mul(z, z), v.polynomial(z, _COS), v.fma(z, -0.5, 1.0))
+    s = v.add(v.fma(v.mul(z, r), v.polynomial(z, _SIN), rest), r)
+    low = v.fma(v.mul(z, z), v.polynomial(z, _COS), v.neg(v.mul(r, rest)))
+    c = v.add(low, v.fma(z, -0.5, 1.0))
     quadrant = v.bits(t)
     if quarter_turns:
         quadrant = v.whole_op("add", quadrant, quarter_turns)

@@ -36,7 +36,9 @@ RANGES = {
     "exp": [uniform(-708, 709.7), uniform(-1, 1), sizes(-20, 2), uniform(-745.1, -700)],
     "expm1": [uniform(-40, 709.7), uniform(-1, 1), sizes(-300, 2), uniform(-0.5, 0.5)],
     "log": [np.abs(sizes(-307, 308)), uniform(0.5, 2), 1 + sizes(-16, -1), uniform(0, 5e-308)],
-    "log1p": [np.abs(sizes(-300, 308)), uniform(-1, 1), uniform(-0.3, 0.5), -1 + np.abs(sizes(-16, -1))],
+    "log1p": [
+        np.abs(sizes(-300, 308)), uniform(-1, 1), uniform(-0.3, 0.5), np.abs(sizes(-16, -1)) - 1
+    ],
     "tanh": [uniform(-25, 25), uniform(-1, 1), sizes(-300, 2), uniform(-0.4, 0.4)],
     "sin": [uniform(-10, 10), uniform(-1e6, 1e6), sizes(-300, 22), near_turns],
     "cos": [uniform(-10, 10), uniform(-1e6, 1e6), sizes(-300, 22), near_turns],

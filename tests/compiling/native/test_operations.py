@@ -7,22 +7,24 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from chainrules.compiling.native import Input, Output, available, build
-
 from native_interpreter import apply
+
+from chainrules.compiling.native import Input, Output, available, build
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
-ONE = (
-    "negative absolute square reciprocal sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan "
-    "sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh floor ceil trunc rint sign "
-    "logical_not isnan isinf isfinite bool"
-).split()
-TWO = (
-    "add subtract multiply divide arctan2 hypot power maximum minimum fmax fmin copysign fmod "
-    "remainder floor_divide logaddexp less less_equal greater greater_equal equal not_equal "
-    "logical_and logical_or logical_xor"
-).split()
+ONE = [
+    "negative", "absolute", "square", "reciprocal", "sqrt", "cbrt", "exp", "exp2", "expm1",
+    "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin",
+    "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint",
+    "sign", "logical_not", "isnan", "isinf", "isfinite", "bool",
+]  # fmt: skip
+TWO = [
+    "add", "subtract", "multiply", "divide", "arctan2", "hypot", "power", "maximum", "minimum",
+    "fmax", "fmin", "copysign", "fmod", "remainder", "floor_divide", "logaddexp", "less",
+    "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
+    "logical_xor",
+]  # fmt: skip
 OF_TRUTHS = ("logical_and", "logical_or", "logical_xor", "equal", "not_equal", "less")
 LENGTHS = (1, 2, 3, 7, 8, 9, 17, 1000)
 SPECIAL = np.array([
@@ -194,7 +196,9 @@ def test_offsets_and_several_inputs_and_outputs_of_one_array():
 def test_in_place():
     x = data(1001)
     expected = np.abs(x) + 1
-    build((1001,), [Input("f8", (1,))], [("absolute", 0), ("add", 1, ("c", 1.0))], [Output(2, (1,))])(x, x)
+    build(
+        (1001,), [Input("f8", (1,))], [("absolute", 0), ("add", 1, ("c", 1.0))], [Output(2, (1,))]
+    )(x, x)
     assert_agree(expected, x, "add")
 
 

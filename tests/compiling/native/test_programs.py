@@ -39,14 +39,20 @@ def program(rng, count, kinds, near=None):
             if choice and rng.random() < 0.85:
                 operands.append(int(rng.choice(choice)))
             else:
-                operands.append(("c", float(rng.choice(NUMBERS)) if kind == "f" else bool(rng.integers(2))))
+                operands.append(
+                    ("c", float(rng.choice(NUMBERS)) if kind == "f" else bool(rng.integers(2)))
+                )
         ops.append((name, *operands))
-        kinds.append("b" if name in TO_TRUTH or (EXACT[name][0] == "b" and name not in ("float", "where")) else "f")
+        kinds.append(
+            "b"
+            if name in TO_TRUTH or (EXACT[name][0] == "b" and name not in ("float", "where"))
+            else "f"
+        )
     return ops, kinds
 
 
 def run_scalar(x, truths, ops, kinds, wanted):
-    """A program of numbers in ``x`` and ``truths``; the values ``wanted``, natively and by NumPy."""
+    """A program of ``x`` and ``truths``: the values ``wanted``, by NumPy and natively."""
     inputs = [Input("f8", (), k, 0 if k else None) for k in range(len(x))]
     inputs += [Input("b1", (), k, len(x) if k else None) for k in range(len(truths))]
     y = np.full(len(wanted), 9.0)
@@ -101,7 +107,10 @@ def test_random_repetition(seed):
     x = rng.normal(size=count + 8)
     truths = rng.random(1) < 0.5
     kinds = ["f"] * len(x) + ["b"]
-    names = [str(rng.choice(["add", "subtract", "multiply", "fmax", "where", "less", "sqrt"])) for _ in range(period)]
+    names = [
+        str(rng.choice(["add", "subtract", "multiply", "fmax", "where", "less", "sqrt"]))
+        for _ in range(period)
+    ]
     ways = rng.integers(0, 8, size=(period, 3))
     first, ops = len(kinds), []
     for r in range(count):
@@ -109,7 +118,9 @@ def test_random_repetition(seed):
             operands = []
             for o, kind in enumerate(EXACT[name]):
                 t = first + r * period + j
-                near = {0: t - 1, 1: t - period, 2: t - 2 * period, 3: first + j}.get(int(ways[j, o]))
+                near = {0: t - 1, 1: t - period, 2: t - 2 * period, 3: first + j}.get(
+                    int(ways[j, o])
+                )
                 if kind == "f" and ways[j, o] == 4:
                     operands.append(r)
                 elif kind == "f" and ways[j, o] == 5:
@@ -138,7 +149,7 @@ def test_several_functions(near):
 
 
 def test_a_recurrence_forward_and_back():
-    """As reverse mode records it: a sweep that keeps its values, and one that reads them backwards."""
+    """As reverse mode records it: a sweep that keeps its values, one that reads them backwards."""
     n = 500
     x = np.linspace(0.9, 1.1, n)
     ops, states = [], [0]
@@ -209,8 +220,8 @@ def test_runs_repeat_and_do_not_overlap(seed):
     end = 0
     for run in find_runs(codes):
         assert end <= run.start
-        assert run.count >= 2
+        assert run.times >= 2
         end = run.end
         assert end <= len(codes)
-        body = codes[run.start : run.end].reshape(run.count, run.period)
+        body = codes[run.start : run.end].reshape(run.times, run.period)
         assert (body == body[0]).all()

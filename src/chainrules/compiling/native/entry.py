@@ -102,14 +102,16 @@ def entry_text(kinds: Sequence[str], message: str) -> str:
         "ptr @message)",
         "ret ptr null",
     ]
-    return "\n".join((
-        f"@message = private constant [{len(text) + 1} x i8] "
-        f'c"{"".join(f"{chr(92)}{c:02X}" for c in text)}{chr(92)}00"',
-        "define ptr @entry(ptr %self, ptr %args, i64 %n) noinline optnone nounwind {",
-        *lines,
-        "}",
-        "",
-    ))
+    return "\n".join(
+        (
+            f"@message = private constant [{len(text) + 1} x i8] "
+            f'c"{"".join(f"{chr(92)}{c:02X}" for c in text)}{chr(92)}00"',
+            "define ptr @entry(ptr %self, ptr %args, i64 %n) noinline optnone nounwind {",
+            *lines,
+            "}",
+            "",
+        )
+    )
 
 
 def _type_of(k: int, where: Layout) -> list[str]:

@@ -1,8 +1,8 @@
 """Finds repetition in a straight line of operations: where ``code[i] == code[i + period]``.
 
 A loop of Python, recorded, is a long straight line; its machine code would be as long. A run
-``(start, period, count)`` says that the operations from ``start`` on are one body of ``period``
-operations done ``count`` times. It only says so of the codes; what each operand is in each
+``(start, period, times)`` says that the operations from ``start`` on are one body of ``period``
+operations done ``times`` times. It only says so of the codes; what each operand is in each
 repetition is seen by :mod:`.numbers`. Exact for any program, since a run is but an encoding of it:
 ``abcabcabc`` is (0, 3, 3).
 """
@@ -25,15 +25,15 @@ Ints = npt.NDArray[np.int64]
 
 
 class Run(NamedTuple):
-    """``count`` repetitions of the ``period`` operations from ``start`` on."""
+    """``times`` repetitions of the ``period`` operations from ``start`` on."""
 
     start: int
     period: int
-    count: int
+    times: int
 
     @property
     def end(self) -> int:
-        return self.start + self.period * self.count
+        return self.start + self.period * self.times
 
 
 def find_runs(codes: Ints) -> list[Run]:
@@ -46,8 +46,8 @@ def find_runs(codes: Ints) -> list[Run]:
         for run in _best(codes[low:high], low):
             # The end of one run may belong to the next as well.
             late = -(-(max(at - run.start, 0)) // run.period)
-            run = Run(run.start + late * run.period, run.period, run.count - late)
-            if run.count < 2 or (run.count - 1) * run.period < _WORTH // 2:
+            run = Run(run.start + late * run.period, run.period, run.times - late)
+            if run.times < 2 or (run.times - 1) * run.period < _WORTH // 2:
                 continue
             found.append(run)
             if run.start - at >= _WORTH:
@@ -78,7 +78,7 @@ def _best(codes: Ints, first: int) -> list[Run]:
         ):
             continue
         runs = zip((starts[good] + first).tolist(), counts[good].tolist())
-        best = left, period, [Run(start, period, count) for start, count in runs]
+        best = left, period, [Run(start, period, times) for start, times in runs]
     return best[2] if best else []
 
 

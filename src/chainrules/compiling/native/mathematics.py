@@ -38,7 +38,7 @@ def _power_of_two(v: Lanes, k: str) -> str:
 
 
 def _two_powers(v: Lanes, t: str) -> tuple[str, str, str]:
-    """2^k as two factors, so that subnormal and largest results come right, and the second's log."""
+    """2^k as two factors, for subnormal and largest results, and the exponent of the second."""
     k = v.whole_op("sub", v.bits(t), _ROUND_BITS)
     half = v.whole_op("ashr", k, 1)
     other = v.whole_op("sub", k, half)
@@ -52,7 +52,7 @@ def _clamp(v: Lanes, x: str, low: float, high: float) -> str:
 
 
 def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, str]:
-    """expm1(x + rest - k ln 2), where that is small, as r and r^2 q(r) + what rounding took of r."""
+    """expm1(x + rest - k ln 2), where small, as r and r^2 q(r) + what rounding took of r."""
     exact = v.fma(k, -_LN2_SHORT, x)
     r = v.fma(k, -_LN2_LONG_REST, exact)
     lost = v.fma(k, -_LN2_LONG_REST, v.sub(exact, r))
@@ -75,7 +75,7 @@ def _exp(v: Lanes, x: str) -> str:
 
 
 def _expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
-    """expm1 of x within [-45, 710], 2^k (r + tail) + 2^k - 1: a sum of two numbers, times a third."""
+    """expm1 of x within [-45, 710], 2^k (r + tail) + 2^k - 1: (one + another) * a third."""
     t, k = _round(v, x, _LOG2_E)
     r, tail = _reduced(v, x, k)
     s1, s2, k2 = _two_powers(v, t)
@@ -90,7 +90,7 @@ def _expm1(v: Lanes, x: str) -> str:
 
 
 def _tanh(v: Lanes, x: str) -> str:
-    """tanh|x| = m / d with m = expm1(2|x|), d = m + 2, and up to 0.55 what rounding took of them."""
+    """tanh|x| = m / d, m = expm1(2|x|), d = m + 2, and below 0.55 what rounding took of them."""
     a = v.abs(x)
     a = v.select(v.compare("ogt", a, 22.0), 22.0, a)
     large, small, scale = _expm1_within(v, v.add(a, a))

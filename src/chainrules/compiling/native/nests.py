@@ -11,13 +11,12 @@ took (two doubles), so the error does not grow with the length.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from .assembler import Function, Lanes, Module
 from .operations import LIBM, as_real, as_truth, emit
-from .request import NEUTRAL, Output, Program, kind_of
+from .request import NEUTRAL, Input, Output, Program, kind_of
 
 __all__ = ["write_nest"]
 
@@ -101,7 +100,8 @@ class _Nest:
         inputs, outputs = program.inputs, program.outputs
         kept = [k for k, n in enumerate(program.shape) if n != 1]
         shape = [program.shape[k] for k in kept]
-        given = [x.strides or (0,) * len(program.shape) for x in (*inputs, *outputs)]
+        places: list[Input | Output] = [*inputs, *outputs]
+        given = [x.strides or (0,) * len(program.shape) for x in places]
         strides = [[s[k] for k in kept] for s in given]
         order = _order(shape, strides, width)
         self.shape = [shape[k] for k in order] or [1]
@@ -345,7 +345,7 @@ class _Nest:
         outs: list[str],
         sums: dict[int, State],
     ) -> dict[int, State]:
-        """A vector at each of ``places`` (index, lanes that count): all loads, all work, all stores.
+        """A vector at each of ``places`` (index, lanes that count): loads, then work, then stores.
 
         In this order a kernel may write where it reads. ``sums`` has for each reduction in
         registers one register for each place.
@@ -384,7 +384,9 @@ class _Nest:
         kind = _BYTES[dtype]
         first = fn.address(base, fn.times(at, stride), kind)
         if stride == 1 and lanes == w:
-            raw = fn.let(f"load {self._vector(kind)}, ptr {first}, align {8 if kind != 'i8' else 1}")
+            raw = fn.let(
+                f"load {self._vector(kind)}, ptr {first}, align {8 if kind != 'i8' else 1}"
+            )
         elif stride == 1 and dtype == "f8":
             raw = self._masked_load(first, lanes)
         else:
@@ -392,7 +394,9 @@ class _Nest:
             each = [fn.let(f"load {kind}, ptr {p}") for p in addresses]
             rest = self.wide.number(1.0) if dtype == "f8" else self._zero()
             raw = self.wide.gathered(each, kind, rest)
-        return raw if dtype == "f8" else fn.let(f"icmp ne {self._vector('i8')} {raw}, {self._zero()}")
+        return (
+            raw if dtype == "f8" else fn.let(f"icmp ne {self._vector('i8')} {raw}, {self._zero()}")
+        )
 
     def _zero(self) -> str:
         return "0" if self.width == 1 else "zeroinitializer"
@@ -442,7 +446,11 @@ class _Nest:
     def _as_output(self, y: Output, x: str) -> str:
         """A value as what the output is made of."""
         kind = self.program.kinds[y.value]
-        return as_truth(self.wide, x, kind) if self._works_on_truths(y) else as_real(self.wide, x, kind)
+        return (
+            as_truth(self.wide, x, kind)
+            if self._works_on_truths(y)
+            else as_real(self.wide, x, kind)
+        )
 
     def _as_stored(self, y: Output, x: str, v: Lanes | None = None) -> str:
         v = v or self.wide
@@ -539,7 +547,3 @@ class _Nest:
 
     def _only(self, x: str, kind: str) -> str:
         return self.fn.let(f"extractelement <1 x {kind}> {x}, i64 0")
-
-
-def _size(shape: Sequence[int]) -> int:
-    return math.prod(shape)

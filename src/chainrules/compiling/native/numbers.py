@@ -94,7 +94,7 @@ class Numbers:
         if self.initial:
             where, values = zip(*self.initial)
             memory = (ctypes.c_double * self.top).from_address(code.data("m"))
-            np.frombuffer(memory)[list(where)] = values
+            np.ctypeslib.as_array(memory)[list(where)] = values
         if self.tables:
             table = np.concatenate(self.tables)
             ctypes.memmove(code.data("t"), table.ctypes.data, table.nbytes)
@@ -132,7 +132,7 @@ class Numbers:
         self._canonical()
 
     def _canonical(self) -> None:
-        """Operands that may change places, in one order: results, the latest first; inputs; constants.
+        """Operands that may change places in one order: the latest result, input, constant.
 
         Else a + b in one repetition and b + a in the next would not be one body.
         """
@@ -186,7 +186,8 @@ class Numbers:
     def _define(self, name: str, fn: Function, taken: str = "") -> None:
         text = "\n".join(fn.lines)
         self.module.functions[name] = (
-            f"define internal void {name}({taken}) noinline nounwind {{\nentry:\n{text}\nret void\n}}"
+            f"define internal void {name}({taken}) noinline nounwind {{\n"
+            f"entry:\n{text}\nret void\n}}"
         )
 
     # ---- plan: which values lie in memory, and where -------------------------------------------
@@ -251,7 +252,11 @@ class Numbers:
             self.top += len(values)
             known = [float(self.constants[x - end]) for x in values.tolist()]
             self.initial += zip(range(begin, self.top), known)
-            return ("memory", np.arange(begin, self.top), isinstance(self.constants[values[0] - end], bool))
+            return (
+                "memory",
+                np.arange(begin, self.top),
+                isinstance(self.constants[values[0] - end], bool),
+            )
         if values.max() < first:  # inputs
             read = [self.program.inputs[x] for x in values.tolist()]
             arguments = {self.in_arguments[x] for x in values.tolist()}
@@ -275,7 +280,7 @@ class Numbers:
         return self.slots[value]
 
     def _plan_outputs(self, part_of: Ints, kept: npt.NDArray[np.bool_]) -> None:
-        """Outputs are stored where they are computed, if that can be said in one go, else copied."""
+        """Outputs are stored where they are computed, if one line can say it, else copied."""
         first, count = self.first, len(self.codes)
         #: straight: value -> places
         self.direct: dict[int, list[Place]] = {}
@@ -300,9 +305,13 @@ class Numbers:
             run = self.parts[number].run
             assert run is not None
             items.sort()
-            r, offsets, values = (np.array(x) for x in zip(*items))
+            repetitions, offsets, values = (np.array(x) for x in zip(*items))
             steps = np.diff(offsets)
-            if len(items) == run.count and (np.diff(r) == 1).all() and (steps == steps[0]).all():
+            if (
+                len(items) == run.times
+                and (np.diff(repetitions) == 1).all()
+                and (steps == steps[0]).all()
+            ):
                 entry = (j, argument, int(offsets[0]), int(steps[0]), dtype)
                 self.strided.setdefault(number, []).append(entry)
                 continue
@@ -320,7 +329,7 @@ class Numbers:
                 for t in (np.flatnonzero(kept[part.start : part.end]) + part.start).tolist():
                     self._slot(self.first + t)
                 continue
-            rows = kept[part.start : part.end].reshape(run.count, run.period)
+            rows = kept[part.start : part.end].reshape(run.times, run.period)
             places = []
             # What only the last repetition hands on is stored once, after the loop.
             inside = self.read_inside[part.start : part.end].reshape(rows.shape)
@@ -331,8 +340,10 @@ class Numbers:
                 base = self.top + rank
                 places.append((j, base, len(each)))
                 numbers = range(self.first + part.start + j, self.first + part.end, run.period)
-                self.slots.update(zip(numbers, range(base, base + len(each) * run.count, len(each))))
-            self.top += len(each) * run.count
+                self.slots.update(
+                    zip(numbers, range(base, base + len(each) * run.times, len(each)))
+                )
+            self.top += len(each) * run.times
             for j in positions:
                 if only_last[j]:
                     last = self.first + part.end - run.period + j
@@ -351,9 +362,11 @@ class Numbers:
         """A value that is no result of the same function."""
         end = self.first + len(self.codes)
         if value >= end:
-            x = self.constants[value - end]
+            constant = self.constants[value - end]
             one = Lanes(fn, 1)
-            return one.boolean(x) if isinstance(x, bool) else one.number(float(x))
+            if isinstance(constant, bool):
+                return one.boolean(constant)
+            return one.number(float(constant))
         if value < self.first and self.program.inputs[value].strides is not None:
             x = self.program.inputs[value]
             base = self._pointer(fn, self.in_arguments[value], pointers)
@@ -459,7 +472,7 @@ class Numbers:
                 _store(fn, results[j], kind, pointers[argument], at, dtype)
             return [results[j] for j, _ in carried]
 
-        fn.loop("0", str(run.count), 1, list(zip(kinds, starts)), body)
+        fn.loop("0", str(run.times), 1, list(zip(kinds, starts)), body)
         for j, place, step in self.stores[number]:
             if not step:
                 kind = self._kind(self.first + run.start + j)
@@ -540,7 +553,7 @@ class Numbers:
         runs = []
         k = 0
         while k < len(sources):
-            argument, at, kind, place = sources[k]
+            argument, _, kind, place = sources[k]
             end, steps = k + 1, (0, 0)
             while end < len(sources):
                 a, b, c, d = sources[end]
@@ -591,7 +604,7 @@ def _cut(count: int, runs: Sequence[Run]) -> Iterator[Part]:
             end = min(run.start, at + _CHUNK)
             yield Part(at, end, None)
             at = end
-        if run.count:
+        if run.times:
             yield Part(run.start, run.end, run)
             at = run.end
 

@@ -96,9 +96,7 @@ def _divmod(v: Lanes, a: Operand, b: Operand) -> tuple[str, str]:
     mod = v.select(nonzero, shifted, v.copysign(0.0, b))
     quotient = v.select(shift, v.sub(c_quotient, 1.0), c_quotient)
     floor = v.intrinsic("floor", quotient)
-    snapped = v.select(
-        v.compare("ogt", v.sub(quotient, floor), 0.5), v.add(floor, 1.0), floor
-    )
+    snapped = v.select(v.compare("ogt", v.sub(quotient, floor), 0.5), v.add(floor, 1.0), floor)
     exact = v.div(a, b)
     whole = v.select(v.compare("une", quotient, 0.0), snapped, v.copysign(0.0, exact))
     by_zero = v.compare("oeq", b, 0.0)
@@ -153,16 +151,15 @@ _REAL: dict[str, tuple[int, Emitter]] = {
     "remainder": (2, lambda v, a, b: _divmod(v, a, b)[1]),
     "floor_divide": (2, lambda v, a, b: _divmod(v, a, b)[0]),
     "logaddexp": (2, _logaddexp),
-    **{
-        name: (2 if name in ("arctan2", "hypot", "power", "fmod") else 1, None)  # type: ignore[dict-item]
-        for name in LIBM
-    },
 }
 _TESTS: dict[str, Emitter] = {"isnan": _isnan, "isinf": _isinf, "isfinite": _isfinite}
+
+_OF_TWO = ("arctan2", "hypot", "power", "fmod")
 
 #: Every operation and its number of operands.
 OPERATIONS: dict[str, int] = {
     **{name: count for name, (count, _) in _REAL.items()},
+    **{name: 2 if name in _OF_TWO else 1 for name in LIBM},
     **dict.fromkeys(COMPARISONS, 2),
     **dict.fromkeys(LOGIC, 2),
     **dict.fromkeys((*_TESTS, "logical_not", "float", "bool"), 1),
@@ -181,7 +178,7 @@ def result_kind(name: str, kinds: Sequence[str]) -> str:
         if kinds[1] != kinds[2]:
             raise TypeError("where: one choice is a float, the other a bool; convert one")
         return kinds[1]
-    if name in _REAL:
+    if name in _REAL or name in LIBM:
         if "b1" in kinds:
             raise TypeError(f"{name} of a bool in native code; convert it with 'float'")
         return "f8"
@@ -190,9 +187,9 @@ def result_kind(name: str, kinds: Sequence[str]) -> str:
 
 def emit(v: Lanes, name: str, operands: Sequence[Operand], kinds: Sequence[str]) -> str:
     """Write operation ``name`` and return the register of its result."""
+    if name in LIBM:
+        return call(v, name, *operands)
     if name in _REAL:
-        if name in LIBM:
-            return call(v, name, *operands)
         return _REAL[name][1](v, *operands)
     if name == "where":
         c = as_truth(v, operands[0], kinds[0])
@@ -208,7 +205,9 @@ def emit(v: Lanes, name: str, operands: Sequence[Operand], kinds: Sequence[str])
     truths = [as_truth(v, x, kind) for x, kind in zip(operands, kinds)]
     if name == "bool":
         return truths[0]
-    return v.logic("xor", truths[0], True) if name == "logical_not" else v.logic(LOGIC[name], *truths)
+    return (
+        v.logic("xor", truths[0], True) if name == "logical_not" else v.logic(LOGIC[name], *truths)
+    )
 
 
 def as_truth(v: Lanes, x: Operand, kind: str) -> str:

@@ -99,7 +99,7 @@ def checked(
     ops: Sequence[tuple[Any, ...]],
     outputs: Sequence[Output],
 ) -> Program:
-    """The request with its kinds. Raises TypeError where an operation does not take its operands."""
+    """The request with its kinds; TypeError where an operation does not take its operands."""
     kinds = [x.dtype for x in inputs]
     known: dict[tuple[Any, ...], str] = {}
     for name, *operands in ops:
@@ -109,7 +109,8 @@ def checked(
             kind = known[signature] = result_kind(name, signature[1:])
         kinds.append(kind)
     rank = len(shape)
-    for place in (*inputs, *outputs):
+    places: list[Input | Output] = [*inputs, *outputs]
+    for place in places:
         if place.strides is not None and len(place.strides) != rank:
             raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
     done = [_settled(y, kinds[y.value]) for y in outputs]

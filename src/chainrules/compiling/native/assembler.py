@@ -1,6 +1,6 @@
 """Writes LLVM text: a module, its functions, and operations on one or more doubles at a time.
 
-``Lanes(function, 8).add(x, y)`` appends ``%r7 = fadd <8 x double> %r5, %r6`` and returns ``%r7``;
+``Lanes(function, 8).add(x, y)`` appends ``%7 = fadd <8 x double> %5, %6`` and returns ``%7``;
 ``Lanes(function, 1)`` writes the same formula for ``double``. What is written once for
 :mod:`.mathematics` is therefore both the vector function and the scalar one.
 """
@@ -36,20 +36,24 @@ class Module:
 
 
 class Function:
-    """The lines of a function that is being written, the block it is in, and fresh names."""
+    """The lines of a function that is being written, the block it is in, and fresh names.
 
-    __slots__ = ("block", "count", "lines", "module")
+    Registers are numbered in the order in which they are written, as LLVM asks of registers without
+    a name: names would double the time to parse.
+    """
+
+    __slots__ = ("block", "count", "labels", "lines", "module")
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.lines: list[str] = []
-        self.count = 0
+        self.count = self.labels = 0
         self.block = "entry"
 
     def name(self) -> str:
-        """A register that was not used yet."""
+        """The next register, for an instruction that is written next."""
         self.count += 1
-        return f"%r{self.count}"
+        return f"%{self.count - 1}"
 
     def put(self, line: str) -> None:
         """Append an instruction without a result."""
@@ -57,15 +61,15 @@ class Function:
 
     def let(self, expression: str) -> str:
         """Append an instruction and return the register of its result."""
+        r = f"%{self.count}"
         self.count += 1
-        r = f"%r{self.count}"
         self.lines.append(f"{r} = {expression}")
         return r
 
     def label(self) -> str:
         """A label that was not used yet."""
-        self.count += 1
-        return f"b{self.count}"
+        self.labels += 1
+        return f"b{self.labels}"
 
     def start(self, block: str) -> None:
         """Begin the block of this name."""

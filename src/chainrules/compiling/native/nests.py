@@ -58,7 +58,7 @@ def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) 
     constant = ("where", ("c", True), ("c", value), ("c", value))
     kind = "b1" if isinstance(value, bool) else "f8"
     store = Output(0, strides, None, y.dtype, y.offset)
-    program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind])
+    program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
     _Nest(program, fn, [base], width, 0).write()
 
 

@@ -14,6 +14,7 @@ has one addition and one multiplication, with y carried over and x read at a dis
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from .assembler import Function, Lanes, Module
 from .loops import Run, find_runs
 from .machine import Code
 from .operations import COMMUTATIVE, as_real, as_truth, emit
-from .request import Program, kind_of
+from .request import Program
 
 __all__ = ["Numbers"]
 
@@ -35,11 +36,11 @@ _CAREFUL = 500  # more operations than this are compiled in a hurry
 _COPY_LOOP = 8  # results at equal distances that make a loop
 
 _TEMPLATES = {
-    "add": "%%v%d = fadd double %s, %s",
-    "subtract": "%%v%d = fsub double %s, %s",
-    "multiply": "%%v%d = fmul double %s, %s",
-    "divide": "%%v%d = fdiv double %s, %s",
-    "negative": "%%v%d = fneg double %s",
+    "add": "%%%d = fadd double %s, %s",
+    "subtract": "%%%d = fsub double %s, %s",
+    "multiply": "%%%d = fmul double %s, %s",
+    "divide": "%%%d = fdiv double %s, %s",
+    "negative": "%%%d = fneg double %s",
 }
 _TYPES = {"f8": "double", "b1": "i1"}
 Ints = npt.NDArray[np.int64]
@@ -102,33 +103,34 @@ class Numbers:
     # ---- numbering -----------------------------------------------------------------------------
 
     def _number(self) -> None:
-        """Operands as numbers: of inputs, then of operations, then of constants; codes likewise."""
-        ops, kinds = self.program.ops, self.program.kinds
-        base = self.first + len(ops)
-        constants: dict[Any, int] = {}
+        """Operands as numbers: of inputs, then of operations, then of constants."""
+        program = self.program
+        base = self.first + len(program.ops)
+        known: dict[Any, int] = {}
         self.constants: list[float | bool] = []
-        signatures: dict[tuple[Any, ...], int] = {}
-        codes, rows = [], []
-        for name, *operands in ops:
-            row = []
-            for x in operands:
+        rows: list[tuple[int, ...]] = []
+        for _, *operands in program.ops:
+            for o, x in enumerate(operands):
                 if type(x) is not int:
                     value = x[1]
-                    # 0.0 and -0.0 are equal, and so are 1.0 and True
+                    # 0.0 and -0.0 are equal, and so are 1.0 and True.
                     key = type(value), value, math.copysign(1.0, value)
-                    k = constants.get(key)
+                    k = known.get(key)
                     if k is None:
-                        k = constants[key] = base + len(self.constants)
+                        k = known[key] = base + len(self.constants)
                         self.constants.append(value)
-                    x = k
-                row.append(x)
-            signature = (name, *(kind_of(x, kinds) for x in operands))
-            codes.append(signatures.setdefault(signature, len(signatures)))
-            row += [-1] * (3 - len(row))
-            rows.append(row)
-        self.codes = np.array(codes, np.int64)
-        self.operands = np.array(rows, np.int64).reshape(len(ops), 3)
-        self.signatures = list(signatures)
+                    operands[o] = k
+            rows.append(tuple(operands))
+        one = Lanes(Function(self.module), 1)
+        self.constant_texts = [
+            one.boolean(x) if isinstance(x, bool) else one.number(float(x)) for x in self.constants
+        ]
+        self.codes = np.array(program.codes, np.int64)
+        self.operands = np.full((len(rows), 3), -1, np.int64)
+        lengths = np.array([len(row) for row in rows], np.int64)
+        here = np.arange(3) < lengths[:, None]
+        self.operands[here] = list(itertools.chain.from_iterable(rows))
+        self.rows = rows
         self._canonical()
 
     def _canonical(self) -> None:
@@ -136,16 +138,20 @@ class Numbers:
 
         Else a + b in one repetition and b + a in the next would not be one body.
         """
-        commutes = np.array([s[0] in COMMUTATIVE for s in self.signatures], bool)
+        commutes = np.array([s[0] in COMMUTATIVE for s in self.program.signatures], bool)
+        if not len(commutes):
+            return
         a, b = self.operands[:, 0].copy(), self.operands[:, 1].copy()
         end = self.first + len(self.codes)
 
         def rank(x: Ints) -> Ints:
             return np.where(x >= end, -1 - x, np.where(x >= self.first, x, -1))
 
-        if len(commutes):
-            swap = commutes[self.codes] & (rank(a) < rank(b))
-            self.operands[swap, 0], self.operands[swap, 1] = b[swap], a[swap]
+        swap = commutes[self.codes] & (rank(a) < rank(b))
+        self.operands[swap, 0], self.operands[swap, 1] = b[swap], a[swap]
+        for t in np.flatnonzero(swap).tolist():
+            x, y = self.rows[t]
+            self.rows[t] = y, x
 
     # ---- the whole -----------------------------------------------------------------------------
 
@@ -154,7 +160,6 @@ class Numbers:
         for k, x in enumerate(program.inputs):
             if x.strides is None:
                 self._slot(k)
-        self.rows: list[list[int]] = self.operands.tolist()
         self._plan()
         calls = []
         for k, part in enumerate(self.parts):
@@ -362,11 +367,7 @@ class Numbers:
         """A value that is no result of the same function."""
         end = self.first + len(self.codes)
         if value >= end:
-            constant = self.constants[value - end]
-            one = Lanes(fn, 1)
-            if isinstance(constant, bool):
-                return one.boolean(constant)
-            return one.number(float(constant))
+            return self.constant_texts[value - end]
         if value < self.first and self.program.inputs[value].strides is not None:
             x = self.program.inputs[value]
             base = self._pointer(fn, self.in_arguments[value], pointers)
@@ -383,12 +384,8 @@ class Numbers:
         """Store a value at its place in @m."""
         _to_slot(fn, _at("m", self.slots[value]), x, self._kind(value))
 
-    def _emit(self, fn: Function, v: Lanes, t: int, code: int, operands: list[str]) -> str:
-        name, *kinds = self.signatures[code]
-        template = _TEMPLATES.get(name)
-        if template is not None:
-            fn.lines.append(template % (t, *operands))
-            return f"%v{t}"
+    def _emit(self, fn: Function, v: Lanes, code: int, operands: list[str]) -> str:
+        name, *kinds = self.program.signatures[code]
         return emit(v, name, operands, kinds)
 
     # ---- straight ------------------------------------------------------------------------------
@@ -398,25 +395,31 @@ class Numbers:
         v = Lanes(fn, 1)
         have: dict[int, str] = {}
         pointers: dict[int, str] = {}
-        first, rows, slots, direct = self.first, self.rows, self.slots, self.direct
-        codes = self.codes[part.start : part.end].tolist()
-        for t, code in enumerate(codes, part.start):
+        first, rows, slots, direct, lines = self.first, self.rows, self.slots, self.direct, fn.lines
+        templates = [_TEMPLATES.get(s[0]) for s in self.program.signatures]
+        for t, code in enumerate(self.codes[part.start : part.end].tolist(), part.start):
             operands = []
             for x in rows[t]:
-                if x < 0:
-                    break
                 text = have.get(x)
                 if text is None:
                     text = have[x] = self._read(fn, x, pointers)
                 operands.append(text)
-            y = self._emit(fn, v, t, code, operands)
+            template = templates[code]
+            if template is None:
+                y = self._emit(fn, v, code, operands)
+            else:  # the same, faster
+                n = fn.count
+                fn.count = n + 1
+                lines.append(template % (n, *operands))
+                y = f"%{n}"
             value = first + t
             have[value] = y
             if value in slots:
                 self._keep(fn, value, y)
-            for place in direct.get(value, ()):
-                base = self._pointer(fn, place.argument, pointers)
-                _store(fn, y, self._kind(value), base, str(place.offset), place.dtype)
+            if value in direct:
+                for place in direct[value]:
+                    base = self._pointer(fn, place.argument, pointers)
+                    _store(fn, y, self._kind(value), base, str(place.offset), place.dtype)
         self._define(name, fn)
 
     # ---- loops ---------------------------------------------------------------------------------
@@ -460,7 +463,7 @@ class Numbers:
                         operands.append(states[carried[role[1:]]])
                     else:
                         operands.append(self._fetch(fn, role, index, pointers, seen))
-                results.append(self._emit(fn, v, j, code, operands))
+                results.append(self._emit(fn, v, code, operands))
                 if j in stores:
                     # At once, since another operation of this repetition may read it.
                     base, step = stores[j]

@@ -49,13 +49,18 @@ class Output(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A request with the kind of each value ("f8" or "b1") and the reductions as they are done."""
+    """A request with the kind of each value ("f8" or "b1") and the reductions as they are done.
+
+    ``codes`` says of each operation which ``signatures`` (name and kinds of operands) it has.
+    """
 
     shape: tuple[int, ...]
     inputs: list[Input]
     ops: list[tuple[Any, ...]]
     outputs: list[Output]
     kinds: list[str]
+    codes: list[int]
+    signatures: list[tuple[str, ...]]
 
     def arguments(self) -> list[str]:
         """What a call takes: "array", "float" or "bool", inputs first."""
@@ -101,20 +106,30 @@ def checked(
 ) -> Program:
     """The request with its kinds; TypeError where an operation does not take its operands."""
     kinds = [x.dtype for x in inputs]
-    known: dict[tuple[Any, ...], str] = {}
-    for name, *operands in ops:
-        signature = (name, *(kind_of(x, kinds) for x in operands))
-        kind = known.get(signature)
-        if kind is None:
-            kind = known[signature] = result_kind(name, signature[1:])
-        kinds.append(kind)
+    codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
+    for op in ops:
+        # kind_of(x, kinds), written out: this is done half a million times.
+        signature = (
+            op[0],
+            *[
+                kinds[x] if type(x) is int else "b1" if isinstance(x[1], bool) else "f8"
+                for x in op[1:]
+            ],
+        )
+        code = known.get(signature)
+        if code is None:
+            code = known[signature] = len(known)
+            results.append(result_kind(op[0], signature[1:]))
+        codes.append(code)
+        kinds.append(results[code])
     rank = len(shape)
     places: list[Input | Output] = [*inputs, *outputs]
     for place in places:
         if place.strides is not None and len(place.strides) != rank:
             raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
     done = [_settled(y, kinds[y.value]) for y in outputs]
-    return Program(tuple(shape), list(inputs), list(ops), done, kinds)
+    signatures = list(known)
+    return Program(tuple(shape), list(inputs), list(ops), done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:

@@ -13,6 +13,10 @@ from collections.abc import Callable, Sequence
 __all__ = ["Function", "Lanes", "Module", "bits_of"]
 
 
+#: What calls of functions of mathematics promise, as "#0".
+_PURE = "attributes #0 = { nounwind willreturn memory(none) }\n"
+
+
 def bits_of(x: float) -> int:
     """The 64 bits of ``x`` as an integer: 0x3FF0000000000000 for 1.0."""
     return int(struct.unpack("<Q", struct.pack("<d", x))[0])
@@ -32,7 +36,8 @@ class Module:
 
     def text(self) -> str:
         """All of it, as LLVM reads it."""
-        return "\n".join((*self.declarations, *self.globals, *self.functions.values(), ""))
+        parts = (*self.declarations, *self.globals, *self.functions.values(), _PURE)
+        return "\n".join(parts)
 
 
 class Function:

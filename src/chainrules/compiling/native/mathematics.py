@@ -347,10 +347,9 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
 def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
     """C's function ``c_name`` of each lane: one call, to a function that is written once."""
     target = f"inttoptr (i64 {libm(c_name)} to ptr)"
-    kind = "nounwind willreturn memory(none)"
     if v.width == 1:
         given = ", ".join(f"double {x}" for x in xs)
-        return v.fn.let(f"call double {target}({given}) {kind}")
+        return v.fn.let(f"call double {target}({given}) #0")
     name = f"@{c_name}.each.{v.suffix}"
     module = v.fn.module
     if name not in module.functions:
@@ -360,11 +359,11 @@ def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
         results = []
         for lane in range(v.width):
             given = ", ".join(f"double {inner.lane(x, lane)}" for x in parameters)
-            results.append(fn.let(f"call double {target}({given}) {kind}"))
+            results.append(fn.let(f"call double {target}({given}) #0"))
         fn.put(f"ret {v.real} {inner.gathered(results)}")
         module.functions[name] = _definition(v, name, parameters, fn)
     given = ", ".join(f"{v.real} {x}" for x in xs)
-    return v.fn.let(f"call {v.real} {name}({given}) {kind}")
+    return v.fn.let(f"call {v.real} {name}({given}) #0")
 
 
 def as_function(v: Lanes, name: str, *xs: str) -> str:
@@ -377,10 +376,10 @@ def as_function(v: Lanes, name: str, *xs: str) -> str:
         fn.put(f"ret {v.real} {FUNCTIONS[name](Lanes(fn, v.width), *parameters)}")
         module.functions[full] = _definition(v, full, parameters, fn)
     given = ", ".join(f"{v.real} {x}" for x in xs)
-    return v.fn.let(f"call {v.real} {full}({given}) nounwind willreturn memory(none)")
+    return v.fn.let(f"call {v.real} {full}({given}) #0")
 
 
 def _definition(v: Lanes, name: str, parameters: list[str], fn: Function) -> str:
     given = ", ".join(f"{v.real} {x}" for x in parameters)
-    head = f"define internal {v.real} {name}({given}) noinline nounwind willreturn memory(none) {{"
+    head = f"define internal {v.real} {name}({given}) noinline #0 {{"
     return "\n".join((head, "entry:", *fn.lines, "}", ""))

@@ -11,6 +11,7 @@ took (two doubles), so the error does not grow with the length.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -295,8 +296,18 @@ class _Nest:
         return held
 
     def _unroll(self, steps: int) -> int:
-        size = len(self._inner_ops())
-        most = 1 if self.calls or size > 24 else 2 if size > 8 else 4
+        """How many vectors are done side by side.
+
+        One after the other, several functions of mathematics are a chain of hundreds of cycles, and
+        the processor does not look so far ahead as to begin the next one meanwhile.
+        """
+        size, points = len(self._inner_ops()), math.prod(self.shape)
+        if not self.calls:
+            most = 1 if size > 24 else 2 if size > 8 else 4
+        elif self.calls == 1 or points < 2000 or not self.fn.module.inline:
+            most = 1
+        else:
+            most = 4 if self.calls > 2 and points >= 50_000 else 2
         while most > max(steps, 1):
             most //= 2
         return most
@@ -357,8 +368,9 @@ class _Nest:
                 if self.levels[k] == self.depth:
                     have[k] = self._load(ins[k], at, self.in_strides[k][-1], lanes, x.dtype)
             found.append(have)
-        for have in found:
-            for k, op in self._inner_ops():
+        # Operation by operation, so that the processor meets independent work side by side.
+        for k, op in self._inner_ops():
+            for have in found:
                 have[k] = self._operation(self.wide, op, have)
         after = {}
         for j, y in enumerate(self.program.outputs):

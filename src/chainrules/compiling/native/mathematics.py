@@ -14,7 +14,22 @@ from collections.abc import Callable
 from .assembler import Function, Lanes, bits_of
 from .machine import libm
 
-__all__ = ["FUNCTIONS", "each_lane"]
+__all__ = [
+    "FUNCTIONS",
+    "arctan",
+    "as_function",
+    "clamp",
+    "each_lane",
+    "exp_tail",
+    "expm1_within",
+    "log1p",
+    "log_edges",
+    "log_in_two_parts",
+    "nearest",
+    "sine_and_cosine",
+    "two_powers",
+    "unless_huge",
+]
 
 # Adding 1.5 * 2^52 rounds to a whole number, which then stands in the last bits of the sum.
 _ROUND = 6755399441055744.0
@@ -26,7 +41,7 @@ _INVERSE_FACTORIALS = [1 / math.factorial(k) for k in range(2, 14)]
 _SMALLEST_NORMAL = 2.2250738585072014e-308
 
 
-def _round(v: Lanes, x: str, scale: float) -> tuple[str, str]:
+def nearest(v: Lanes, x: str, scale: float) -> tuple[str, str]:
     """The whole number nearest to ``scale * x``, as the last bits of a double and as a double."""
     t = v.fma(x, scale, _ROUND)
     return t, v.sub(t, _ROUND)
@@ -37,7 +52,7 @@ def _power_of_two(v: Lanes, k: str) -> str:
     return v.from_bits(v.whole_op("shl", v.whole_op("add", k, 1023), 52))
 
 
-def _two_powers(v: Lanes, t: str) -> tuple[str, str, str]:
+def two_powers(v: Lanes, t: str) -> tuple[str, str, str]:
     """2^k as two factors, for subnormal and largest results, and the exponent of the second."""
     k = v.whole_op("sub", v.bits(t), _ROUND_BITS)
     half = v.whole_op("ashr", k, 1)
@@ -45,10 +60,15 @@ def _two_powers(v: Lanes, t: str) -> tuple[str, str, str]:
     return _power_of_two(v, half), _power_of_two(v, other), other
 
 
-def _clamp(v: Lanes, x: str, low: float, high: float) -> str:
+def clamp(v: Lanes, x: str, low: float, high: float) -> str:
     """``x`` within limits; NaN stays."""
     x = v.select(v.compare("ogt", x, high), high, x)
     return v.select(v.compare("olt", x, low), low, x)
+
+
+def exp_tail(v: Lanes, r: str) -> str:
+    """(exp(r) - 1 - r) / r^2 for |r| up to ln(2) / 2."""
+    return v.polynomial(r, _INVERSE_FACTORIALS)
 
 
 def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, str]:
@@ -58,33 +78,32 @@ def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, st
     lost = v.fma(k, -_LN2_LONG_REST, v.sub(exact, r))
     if rest is not None:
         r = v.add(r, rest)
-    q = v.polynomial(r, _INVERSE_FACTORIALS)
-    return r, v.fma(v.mul(r, r), q, lost)
+    return r, v.fma(v.mul(r, r), exp_tail(v, r), lost)
 
 
 def _exp_of_sum(v: Lanes, x: str, rest: str | None) -> str:
     """exp(x + rest) for x within [-746, 710] and a small rest."""
-    t, k = _round(v, x, _LOG2_E)
+    t, k = nearest(v, x, _LOG2_E)
     r, tail = _reduced(v, x, k, rest)
-    s1, s2, _ = _two_powers(v, t)
+    s1, s2, _ = two_powers(v, t)
     return v.mul(v.mul(v.add(v.add(r, tail), 1.0), s1), s2)
 
 
 def _exp(v: Lanes, x: str) -> str:
-    return _exp_of_sum(v, _clamp(v, x, -746.0, 710.0), None)
+    return _exp_of_sum(v, clamp(v, x, -746.0, 710.0), None)
 
 
-def _expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
+def expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
     """expm1 of x within [-45, 710], 2^k (r + tail) + 2^k - 1: (one + another) * a third."""
-    t, k = _round(v, x, _LOG2_E)
+    t, k = nearest(v, x, _LOG2_E)
     r, tail = _reduced(v, x, k)
-    s1, s2, k2 = _two_powers(v, t)
+    s1, s2, k2 = two_powers(v, t)
     one = _power_of_two(v, v.whole_op("sub", 0, k2))
     return v.fma(r, s1, v.sub(s1, one)), v.mul(tail, s1), s2
 
 
 def _expm1(v: Lanes, x: str) -> str:
-    large, small, scale = _expm1_within(v, _clamp(v, x, -45.0, 710.0))
+    large, small, scale = expm1_within(v, clamp(v, x, -45.0, 710.0))
     y = v.mul(v.add(large, small), scale)
     return v.select(v.compare("oeq", x, 0.0), x, y)  # -0.0 stays
 
@@ -93,7 +112,7 @@ def _tanh(v: Lanes, x: str) -> str:
     """tanh|x| = m / d, m = expm1(2|x|), d = m + 2, and below 0.55 what rounding took of them."""
     a = v.abs(x)
     a = v.select(v.compare("ogt", a, 22.0), 22.0, a)
-    large, small, scale = _expm1_within(v, v.add(a, a))
+    large, small, scale = expm1_within(v, v.add(a, a))
     unscaled = v.add(large, small)
     m = v.mul(unscaled, scale)
     m_rest = v.mul(v.add(v.sub(large, unscaled), small), scale)
@@ -144,21 +163,21 @@ def _log_positive(v: Lanes, x: str, rest: str | None) -> str:
     return v.fma(e, _LN2_SHORT, v.neg(y))
 
 
-def _log_edges(v: Lanes, x: str, y: str) -> str:
+def log_edges(v: Lanes, x: str, y: str) -> str:
     y = v.select(v.compare("oeq", x, 0.0), -math.inf, y)
     y = v.select(v.compare("olt", x, 0.0), math.nan, y)
     return v.select(v.compare("ueq", x, math.inf), x, y)  # +inf and NaN
 
 
 def _log(v: Lanes, x: str) -> str:
-    return _log_edges(v, x, _log_positive(v, x, None))
+    return log_edges(v, x, _log_positive(v, x, None))
 
 
-def _log1p(v: Lanes, x: str) -> str:
+def log1p(v: Lanes, x: str) -> str:
     """log(u) + c / u, where u is 1 + x as rounded, and c what rounding took."""
     u = v.add(x, 1.0)
     c = v.div(v.sub(x, v.sub(u, 1.0)), u)
-    y = _log_edges(v, u, _log_positive(v, u, c))
+    y = log_edges(v, u, _log_positive(v, u, c))
     return v.select(v.compare("olt", v.abs(x), 1e-16), x, y)
 
 
@@ -184,8 +203,9 @@ _COS = (
 )
 
 
-def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
-    t, k = _round(v, x, 2 / math.pi)
+def sine_and_cosine(v: Lanes, x: str) -> tuple[str, str, str]:
+    """The nearest quarter turn, in the last bits, and sine and cosine of what is left of x."""
+    t, k = nearest(v, x, 2 / math.pi)
     first, second, third = _HALF_PI
     exact = v.fma(k, -first, x)
     nearly = v.fma(k, -second, exact)
@@ -195,8 +215,11 @@ def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
     z = v.mul(r, r)
     s = v.add(v.fma(v.mul(z, r), v.polynomial(z, _SIN), rest), r)
     low = v.fma(v.mul(z, z), v.polynomial(z, _COS), v.neg(v.mul(r, rest)))
-    c = v.add(low, v.fma(z, -0.5, 1.0))
-    quadrant = v.bits(t)
+    return v.bits(t), s, v.add(low, v.fma(z, -0.5, 1.0))
+
+
+def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
+    quadrant, s, c = sine_and_cosine(v, x)
     if quarter_turns:
         quadrant = v.whole_op("add", quadrant, quarter_turns)
     odd = v.fn.let(f"trunc {v.whole} {quadrant} to {v.truth}")
@@ -204,7 +227,7 @@ def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
     return v.from_bits(v.whole_op("xor", v.bits(v.select(odd, c, s)), sign))
 
 
-def _unless_huge(v: Lanes, x: str, y: str, name: str) -> str:
+def unless_huge(v: Lanes, x: str, y: str, name: str) -> str:
     """``y``, but C's function of ``x`` where an ``x`` is huge or not finite."""
     fn, before = v.fn, v.fn.block
     huge = v.compare("ugt", v.abs(x), _LARGEST_ANGLE)
@@ -223,11 +246,11 @@ def _unless_huge(v: Lanes, x: str, y: str, name: str) -> str:
 
 def _sin(v: Lanes, x: str) -> str:
     y = v.select(v.compare("oeq", x, 0.0), x, _sine(v, x, 0))  # -0.0 stays
-    return _unless_huge(v, x, y, "sin")
+    return unless_huge(v, x, y, "sin")
 
 
 def _cos(v: Lanes, x: str) -> str:
-    return _unless_huge(v, x, _sine(v, x, 1), "cos")
+    return unless_huge(v, x, _sine(v, x, 1), "cos")
 
 
 # Moshier's atan.c (Cephes): x + x z P(z) / Q(z) for |x| < 0.66.
@@ -249,7 +272,7 @@ _ATAN_Q = (
 _HALF_PI_REST = 6.123233995736765886130e-17
 
 
-def _arctan(v: Lanes, x: str) -> str:
+def arctan(v: Lanes, x: str) -> str:
     """arctan|x| = base + arctan t: t = -1/x beyond tan(3 pi/8), (x - 1)/(x + 1) beyond 0.66."""
     a = v.abs(x)
     far, middle = v.compare("ogt", a, 2.414213562373095), v.compare("ogt", a, 0.66)
@@ -276,7 +299,7 @@ _ATANH = [2 / (2 * k + 3) for k in range(1, 12)]
 _TWO_THIRDS, _TWO_THIRDS_REST = 0.6666666666666666, 3.7007434154171886e-17
 
 
-def _log_in_two_parts(v: Lanes, x: str) -> tuple[str, str]:
+def log_in_two_parts(v: Lanes, x: str) -> tuple[str, str]:
     """log of x > 0 to some 68 bits, as a sum of two doubles: what a power needs."""
     e, m = _split(v, x)
     f = v.sub(m, 1.0)
@@ -307,14 +330,14 @@ def _log_in_two_parts(v: Lanes, x: str) -> tuple[str, str]:
 def _power(v: Lanes, x: str, y: str) -> str:
     """x^y = exp(y log|x|) and the cases of C's ``pow``."""
     a = v.abs(x)
-    high, low = _log_in_two_parts(v, a)
+    high, low = log_in_two_parts(v, a)
     high = v.select(v.compare("oeq", a, 0.0), -math.inf, high)
     high = v.select(v.compare("oeq", a, math.inf), math.inf, high)
     product = v.mul(y, high)
     rest = v.fma(y, low, v.fma(y, high, v.neg(product)))
     # Where the product is beyond what exp can give, or not finite, so is the rest.
     usual = v.compare("olt", v.abs(product), 745.5)
-    size = _exp_of_sum(v, _clamp(v, product, -746.0, 710.0), v.select(usual, rest, 0.0))
+    size = _exp_of_sum(v, clamp(v, product, -746.0, 710.0), v.select(usual, rest, 0.0))
     whole = v.compare("oeq", v.intrinsic("trunc", y), y)
     half = v.mul(y, 0.5)
     odd = v.logic("and", whole, v.compare("une", v.intrinsic("trunc", half), half))
@@ -335,11 +358,11 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
     "exp": _exp,
     "expm1": _expm1,
     "log": _log,
-    "log1p": _log1p,
+    "log1p": log1p,
     "tanh": _tanh,
     "sin": _sin,
     "cos": _cos,
-    "arctan": _arctan,
+    "arctan": arctan,
     "power": _power,
 }
 
@@ -366,14 +389,14 @@ def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
     return v.fn.let(f"call {v.real} {name}({given}) #0")
 
 
-def as_function(v: Lanes, name: str, *xs: str) -> str:
-    """A call of ``FUNCTIONS[name]`` as a function that is written once."""
+def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str:
+    """A call of what ``write`` writes, as a function that is written once."""
     full = f"@own.{name}.{v.suffix}"
     module = v.fn.module
     if full not in module.functions:
         fn = Function(module)
         parameters = [f"%x{k}" for k in range(len(xs))]
-        fn.put(f"ret {v.real} {FUNCTIONS[name](Lanes(fn, v.width), *parameters)}")
+        fn.put(f"ret {v.real} {write(Lanes(fn, v.width), *parameters)}")
         module.functions[full] = _definition(v, full, parameters, fn)
     given = ", ".join(f"{v.real} {x}" for x in xs)
     return v.fn.let(f"call {v.real} {full}({given}) #0")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from . import mathematics
 from .assembler import Lanes
+from .compositions import COMPOSED
 
 __all__ = ["COMMUTATIVE", "LIBM", "OPERATIONS", "emit", "result_kind"]
 
@@ -225,9 +226,9 @@ def as_real(v: Lanes, x: Operand, kind: str) -> str:
 def call(v: Lanes, name: str, *xs: Operand) -> str:
     """A function of mathematics: on several lanes our own where there is one, else that of C."""
     texts = [v.number(x) for x in xs]
-    own = mathematics.FUNCTIONS.get(name)
+    own = mathematics.FUNCTIONS.get(name) or COMPOSED.get(name)
     if own is None or v.width == 1:
         return mathematics.each_lane(v, LIBM[name], *texts)
     if v.fn.module.inline:
         return own(v, *texts)
-    return mathematics.as_function(v, name, *texts)
+    return mathematics.as_function(v, name, own, *texts)

@@ -24,7 +24,9 @@ class Form(NamedTuple):
             order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
             return cls(True, x.dtype, x.shape, order)
         if isinstance(x, float | complex | np.generic | int):
-            return _NUMBERS.get(type(x)) or _NUMBERS.setdefault(type(x), cls(False, type(x), (), "C"))
+            return _NUMBERS.get(type(x)) or _NUMBERS.setdefault(
+                type(x), cls(False, type(x), (), "C")
+            )
         return None
 
 

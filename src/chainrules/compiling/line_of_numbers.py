@@ -173,7 +173,9 @@ class Line:
             ids = pairs + ids[len(ids) - len(ids) % 2 :]
         return ids[0]
 
-    def reduced(self, name: str, x: Names, kind: str, axis: Any, keepdims: bool, empty: Any) -> Names:
+    def reduced(
+        self, name: str, x: Names, kind: str, axis: Any, keepdims: bool, empty: Any
+    ) -> Names:
         ids = x.ids
         axes = range(ids.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         axes = sorted(k % ids.ndim for k in axes) if ids.ndim else []
@@ -601,8 +603,10 @@ class NativeLine:
         lines.append(f"kernel({', '.join(['*values', *self.given])})")
         if self.quick or self.slow:
             q = len(self.quick)
-            changed = f"t[:{q}].tobytes() != expected" if q < len(self.truths) else (
-                "t.tobytes() != expected"
+            changed = (
+                f"t[:{q}].tobytes() != expected"
+                if q < len(self.truths)
+                else ("t.tobytes() != expected")
             )
             condition = "True" if self.slow else changed
             lines += [

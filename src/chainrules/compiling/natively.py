@@ -17,4 +17,6 @@ def natively(recorder: Recorder, output: Any) -> Any:
         return NativeLine(recorder, output)
     except NotLowered as error:
         recorder.not_native = str(error)
-        return None
+    except Exception as error:  # a step with options that its lowering does not know
+        recorder.not_native = repr(error)
+    return None

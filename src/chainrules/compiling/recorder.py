@@ -72,7 +72,17 @@ class Recorder(Program, Level):
     """
 
     records = True
-    __slots__ = ("constants", "forms", "known", "large", "looks", "not_native", "number", "thread", "under_way")
+    __slots__ = (
+        "constants",
+        "forms",
+        "known",
+        "large",
+        "looks",
+        "not_native",
+        "number",
+        "thread",
+        "under_way",
+    )
 
     def __init__(self, constants: Constants) -> None:
         super().__init__()
@@ -84,7 +94,7 @@ class Recorder(Program, Level):
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
-        self.under_way: list[tuple] = []  # functions that are being run, and their arguments
+        self.under_way: list[Any] = []  # functions that are being run
 
     # ---- what comes in, and what is looked at ---------------------------------------------------
 
@@ -231,10 +241,10 @@ class Recorder(Program, Level):
 
     def run(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
         """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
-        same = tuple(map(id, (f, *args)))
-        if same in self.under_way:  # it asks the level again, which is us
+        if not is_primitive(f) and any(f is other for other in self.under_way):
+            # What it does asks the level again, which is us.
             raise NotRecordable(f"functions that are given to {name_of(f)}")
-        self.under_way.append(same)
+        self.under_way.append(f)
         try:
             rule = frule.find(None, f, args)
             if isinstance(rule, Composed):

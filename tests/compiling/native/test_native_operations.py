@@ -10,6 +10,7 @@ pytest.importorskip("llvmlite")
 from native_interpreter import apply
 
 from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native.operations import result_kind
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -127,14 +128,21 @@ def test_where_float_and_bool(n):
 
 @pytest.mark.parametrize("name", ONE)
 def test_a_single_number(name):
+    alive = build(
+        (), [Input("f8", ())], [(name, 0)], [Output(1, (), None, result_kind(name, ["f8"]))]
+    )
     for x in SPECIAL:
         assert_agree(*elementwise(name, np.array(x)), name)
+    assert alive is not None  # so that the kernel is made once
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_two_single_numbers(name):
+    kind = result_kind(name, ["f8", "f8"])
+    alive = build((), [Input("f8", ())] * 2, [(name, 0, 1)], [Output(2, (), None, kind)])
     for a, b in itertools.product(SPECIAL[::3], SPECIAL[::2]):
         assert_agree(*elementwise(name, np.array(a), np.array(b)), name)
+    assert alive is not None
 
 
 @pytest.mark.parametrize("name", ["add", "power", "where", "maximum", "logical_or"])

@@ -156,6 +156,18 @@ def test_constants_as_operands(name):
         assert_agree(apply(name, *values), y, name)
 
 
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 0.5, -1.0, 1.0, 0.0, -0.5, 4.0])
+@pytest.mark.parametrize("n", [None, 31])
+def test_powers_of_constants(exponent, n):
+    shape = () if n is None else (n,)
+    for x in SPECIAL if n is None else [SPECIAL]:
+        x, y = np.array(x), np.empty(shape)
+        ops = [("power", 0, ("c", exponent))]
+        build(shape, [Input("f8", (1,) * x.ndim)], ops, [Output(1, (1,) * x.ndim)])(x, y)
+        with np.errstate(all="ignore"):
+            assert_agree(np.asarray(np.power(x, exponent)), y, "power")
+
+
 VIEWS = {
     "reversed": lambda x: x[::-1],
     "every other": lambda x: x[::2],

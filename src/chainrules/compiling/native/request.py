@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .operations import result_kind
+from .operations import POWERS, result_kind
 
 __all__ = ["Input", "Output", "Program", "checked"]
 
@@ -107,7 +107,10 @@ def checked(
     """The request with its kinds; TypeError where an operation does not take its operands."""
     kinds = [x.dtype for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
-    for op in ops:
+    simplified = list(ops)
+    for k, op in enumerate(ops):
+        if op[0] == "power" and type(op[2]) is not int and op[2][1] in POWERS:
+            op = simplified[k] = (POWERS[op[2][1]], op[1])
         # kind_of(x, kinds), written out: this is done half a million times.
         signature = (
             op[0],
@@ -129,7 +132,7 @@ def checked(
             raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
     done = [_settled(y, kinds[y.value]) for y in outputs]
     signatures = list(known)
-    return Program(tuple(shape), list(inputs), list(ops), done, kinds, codes, signatures)
+    return Program(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:

@@ -91,6 +91,15 @@ def test_truths_and_numbers_into_each_other():
     np.testing.assert_array_equal([0, 1, 1, 0, 1], stored)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_any_of_one_number_is_a_truth(shape):
+    strides = (0,) * len(shape)
+    y = np.empty(2)
+    outputs = [Output(0, strides, "any"), Output(0, strides, "all", "f8", 1, 0)]
+    build(shape, [Input("f8", strides)], [], outputs)(np.full(shape, -2.5), y)
+    np.testing.assert_array_equal(1, y)
+
+
 def test_several_results_in_one_array_and_elementwise_beside():
     x = np.random.default_rng(0).normal(size=(20, 30))
     total, each = np.empty(32), np.empty((20, 30))

@@ -131,6 +131,13 @@ def checked(
         if place.strides is not None and len(place.strides) != rank:
             raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
     done = [_settled(y, kinds[y.value]) for y in outputs]
+    for k, y in enumerate(done):
+        if not shape and y.reduce in ("any", "all") and kinds[y.value] == "f8":
+            # There is no loop to ask whether the number differs from 0.
+            done[k] = y._replace(value=len(kinds))
+            simplified.append(("bool", y.value))
+            codes.append(known.setdefault(("bool", "f8"), len(known)))
+            kinds.append("b1")
     signatures = list(known)
     return Program(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
 

@@ -223,7 +223,9 @@ def sine_and_cosine(v: Lanes, x: str) -> tuple[str, str, str]:
     z = v.mul(r, r)
     s = v.add(v.fma(v.mul(z, r), v.polynomial(z, _SIN), rest), r)
     low = v.fma(v.mul(z, z), v.polynomial(z, _COS), v.neg(v.mul(r, rest)))
-    return v.bits(t), s, v.add(low, v.fma(z, -0.5, 1.0))
+    most = v.fma(z, -0.5, 1.0)
+    lost = v.fma(z, -0.5, v.sub(1.0, most))
+    return v.bits(t), s, v.add(most, v.add(low, lost))
 
 
 def _sine(v: Lanes, x: str, quarter_turns: int) -> str:

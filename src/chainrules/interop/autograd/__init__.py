@@ -1,0 +1,2 @@
+"""autograd"""
+from .exported import export

@@ -101,7 +101,9 @@ def run(f: Any, *xs: Any) -> Any:
 
 
 def _inexact(ys: Any) -> tuple[int, ...]:
-    several = ys if type(ys) is tuple else (ys,)
+    """Return which results move; they may be in a box of an outer derivative."""
+    values = getval(ys)
+    several = values if type(values) is tuple else (values,)
     return tuple([k for k, y in enumerate(several) if _is_inexact(y)])
 
 
@@ -122,10 +124,11 @@ def _run_jvp(argnums: Any, xdots: Any, ys: Any, args: Any, kwargs: dict) -> Any:
     f, *xs = args
     outs = _inexact(ys)
     ydots = run(Push(f, tuple([i - 1 for i in argnums]), outs), *xs, *xdots)
-    if type(ys) is not tuple:
+    values = getval(ys)
+    if type(values) is not tuple:
         return ydots
     found = iter([ydots] if len(outs) == 1 else [ydots[k] for k in range(len(outs))])
-    return boxed_tuple([next(found) if k in outs else np.zeros_like(y) for k, y in enumerate(ys)])
+    return boxed_tuple([next(found) if k in outs else np.zeros_like(y) for k, y in enumerate(values)])
 
 
 defvjp_argnums(run, _run_vjp)

@@ -1,2 +1,3 @@
 """autograd"""
+from .adopted import adopt, adopt_module
 from .exported import export

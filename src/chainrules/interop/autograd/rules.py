@@ -14,6 +14,8 @@ from ...rules import (
     AbstractZero,
     NoTangent,
     as_structured,
+    describe,
+    dtype_of,
     frule,
     is_perturbable_input,
     iterate_leaves,
@@ -26,6 +28,7 @@ from ...rules import (
     value,
     zero_tangent,
 )
+from ...rules.rulesets.functions.foreign import has_slope
 from ..flat import conjugate
 
 
@@ -50,6 +53,8 @@ def add_rrule(g: Callable, vjpmaker: Callable, run: Callable = plainly) -> None:
                 (xbar,) = vjpmaker((i,), y, args, kwargs)(ybar)
                 return xbar
 
+            if not _has_space(args[i]):
+                return _in_an_integer(g, i, args[i])
             try:
                 return conjugated(run(pull, y, args, conjugated(ybar)))
             except (NotImplementedError, KeyError) as error:
@@ -89,6 +94,8 @@ def add_frule(g: Callable, jvp: Callable, run: Callable = plainly) -> None:
 
         if not moving:
             return y, zero_tangent(value(y))
+        if whole := [i for i in moving if not _has_space(args[i])]:
+            return y, _in_an_integer(g, whole[0], args[whole[0]])
         try:
             return y, run(push, y, args, xdots)
         except (NotImplementedError, KeyError) as error:
@@ -107,6 +114,8 @@ def add_transposed_frule(g: Callable, vjpmaker: Callable, run: Callable = plainl
         moving, xdots = _moving(args, tangents[1:])
         if not moving:
             return y, zero_tangent(value(y))
+        if whole := [i for i in moving if not _has_space(args[i])]:
+            return y, _in_an_integer(g, whole[0], args[whole[0]])
 
         def pull(y: Any, args: tuple, ybar: Any) -> tuple:
             return tuple([*vjpmaker(moving, y, args, kwargs)(ybar)])
@@ -122,6 +131,18 @@ def add_transposed_frule(g: Callable, vjpmaker: Callable, run: Callable = plainl
 
 def _moves(x: Any) -> bool:
     return any(map(is_perturbable_input, iterate_leaves(x)))
+
+
+def _has_space(x: Any) -> bool:
+    return all(dtype_of(part) is None or has_slope(part) for part in iterate_leaves(x))
+
+
+def _in_an_integer(g: Callable, i: int, x: Any) -> Any:
+    return not_implemented(
+        f"{name_of(g)} takes {describe(x)} as number {i} of its arguments, and its rules are "
+        f"autograd's, which has no derivatives in integers, in {user_line()}.\n"
+        "  give it as a float, or cr.value(...) of it where it is constant"
+    )
 
 
 def _moving(args: tuple, tangents: Any) -> tuple[tuple[int, ...], list]:

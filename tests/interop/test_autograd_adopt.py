@@ -122,3 +122,210 @@ def test_rules_of_scipy_functions(name, test):
             check(test, name)
     else:
         check(test, name)
+
+
+# ---- a user's own ----------------------------------------------------------------------------------
+
+
+@primitive
+def logsumexp(x):
+    largest = np.max(np.asarray(x, float))  # no traced value would come through here
+    return largest + np.log(np.sum(np.exp(np.asarray(x, float) - largest)))
+
+
+defvjp(logsumexp, lambda ans, x: lambda g: g * anp.exp(x - ans))
+
+
+@primitive
+def turned(z, angle):
+    return np.asarray(z, complex) * np.exp(1j * float(angle))
+
+
+defvjp(
+    turned,
+    lambda ans, z, angle: lambda g: g * anp.exp(1j * angle),
+    lambda ans, z, angle: lambda g: anp.real(anp.sum(g * 1j * ans)),
+)
+
+
+@primitive
+def cube(x):
+    return np.asarray(x, float) ** 3
+
+
+defjvp(cube, lambda g, ans, x: 3 * x**2 * g)
+
+
+@primitive
+def first_only(a, b):
+    return np.asarray(a, float) * np.asarray(b, float)
+
+
+defvjp(first_only, lambda ans, a, b: lambda g: g * b)
+
+
+@primitive
+def both_at_once(pair, scale):
+    a, b = pair
+    return np.asarray(a, float) * np.asarray(b, float) * float(scale)
+
+
+def both_at_once_vjp(argnums, ans, args, kwargs):
+    (a, b), scale = args
+    found = {
+        0: lambda g: (g * b * scale, g * a * scale),
+        1: lambda g: anp.sum(g * a * b),
+    }
+    return lambda g: tuple(found[i](g) for i in argnums)
+
+
+defvjp_argnums(both_at_once, both_at_once_vjp)
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (logsumexp, (X,)),
+        (turned, (X + 1j, 0.3)),
+        (cube, (X,)),
+        (both_at_once, ((X, X + 1), 2.0)),
+    ],
+)
+def test_rules_of_a_user(f, args):
+    test_rrule(adopt(f), *args)
+    test_frule(adopt(f), *args)
+
+
+def in_use(x):
+    return logsumexp(anp.sin(x)) * anp.sum(anp.array([x[0], logsumexp(x[1:])]) ** 2)
+
+
+def selects(x):
+    parts = [logsumexp(row) for row in anp.stack([x, anp.cos(x)])]
+    return anp.where(x[0] > 0, parts[0], parts[1]) + anp.linalg.norm(anp.concatenate([x, x]))
+
+
+def of_dicts(x):
+    params = {"a": x, "b": [x[0], anp.tanh(x)]}
+    return logsumexp(params["a"] * params["b"][0]) + anp.dot(params["b"][1], x)
+
+
+def with_a_gradient(x):
+    return logsumexp(x) * anp.sum(autograd.grad(logsumexp)(x)[1:] ** 2)
+
+
+def with_a_gradient_of_a_list(x):
+    return anp.sum(autograd.grad(lambda xs: logsumexp(xs[0]) * xs[1])([x, anp.sum(x)])[0] * x)
+
+
+PROGRAMS = [in_use, selects, of_dicts, with_a_gradient, with_a_gradient_of_a_list]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_programs_that_use_them(f):
+    adopted = adopt(f)
+    np.testing.assert_allclose(autograd.grad(f)(X), cr.grad(adopted)(X), rtol=1e-12)
+    slope = np.sum(autograd.grad(f)(X) * X)
+    np.testing.assert_allclose(slope, cr.jvp(adopted, (X,), (X,))[1], rtol=1e-12)
+    np.testing.assert_allclose(autograd.hessian(f)(X), cr.hessian(adopted)(X), rtol=1e-10)
+    assert f(X) == adopted(X)
+
+
+def test_autograd_differentiates_what_was_adopted():
+    np.testing.assert_array_equal(autograd.grad(logsumexp)(X), autograd.grad(adopt(logsumexp))(X))
+
+
+def test_code_of_autograd_needs_no_adoption():
+    def net(w, b, x):
+        return anp.sum(anp.tanh(anp.dot(x, w) + b) ** 2) + anp.sum(anp.array([b[0], b[1] ** 2]))
+
+    w, b, x = RNG.normal(size=(4, 3)), RNG.normal(size=3), RNG.normal(size=(5, 4))
+    expected = autograd.grad(net, (0, 1))(w, b, x)
+    for e, found in zip(expected, cr.grad(net, (0, 1))(w, b, x)):
+        np.testing.assert_allclose(e, found, rtol=1e-12)
+
+
+def test_a_module():
+    norm = adopt_module(autograd.scipy.stats.norm)
+    assert autograd.scipy.stats.norm.logpdf is not norm.logpdf
+    test_rrule(norm.logsf, X, 0.1, 1.2)
+    assert "norm" in norm.__name__
+
+
+def test_functions_of_a_module():
+    program = types.ModuleType("program")
+    source = "def double(x): return logsumexp(x) * 2"
+    vars(program)["logsumexp"] = logsumexp
+    exec(source, vars(program))
+    shown = adopt_module(program)
+    np.testing.assert_allclose(2 * np.exp(X) / np.sum(np.exp(X)), cr.grad(shown.double)(X))
+
+
+def test_odeint():
+    import autograd.scipy.integrate
+
+    odeint = adopt(autograd.scipy.integrate.odeint)
+    times = np.linspace(0, 1, 4)
+
+    def end(x):
+        return np.sum(odeint(lambda y, t, k: -k * y, x[:2], times, (x[2],), rtol=1e-10)[-1])
+
+    x = np.array([1.0, 2.0, 0.5])
+    decay = np.exp(-0.5)
+    np.testing.assert_allclose([decay, decay, -3 * decay], cr.grad(end)(x), rtol=1e-6)
+
+
+# ---- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: cr.grad(f)(2.0),
+        lambda f: cr.jvp(f, (2.0,), (1.0,)),
+        lambda f: cr.hvp(f, (2.0,), (1.0,)),
+    ],
+    ids=["grad", "jvp", "hvp"],
+)
+def test_an_argument_without_a_rule(transform):
+    with pytest.raises(cr.MissingDerivativeError, match="first_only has no vjp in number 1"):
+        transform(lambda b: np.sum(adopt(first_only)(X, b)))
+    assert 4.0 == cr.grad(lambda b: np.sum(adopt(first_only)(b, 2.0)))(X)[0] * 2
+
+
+def test_an_integer():
+    order = adopt(autograd.scipy.special.polygamma)
+    with pytest.raises(cr.MissingDerivativeError, match="no derivatives in integers"):
+        cr.grad(lambda n: order(n, 1.5))(2)
+    with pytest.raises(cr.MissingDerivativeError, match="no derivatives in integers"):
+        cr.jvp(lambda n: order(n, 1.5), (2,), (1.0,))
+
+
+def test_a_keyword():
+    @primitive
+    def scaled(x, scale=1.0):
+        return np.asarray(x, float) * scale
+
+    defvjp(scaled, lambda ans, x, scale=1.0: lambda g: g * scale)
+    f = adopt(scaled)
+    assert 3.0 == cr.grad(lambda x: f(x, scale=3.0))(2.0)
+    with pytest.raises(cr.LostDerivativeError, match="option 'scale'"):
+        cr.grad(lambda s: f(2.0, scale=s))(3.0)
+
+
+def test_what_is_no_primitive_or_has_no_rules():
+    with pytest.raises(TypeError, match="to which no rule was given"):
+        adopt(primitive(lambda x: x))
+    with pytest.raises(TypeError, match="takes a function, not int"):
+        adopt(3)
+    with pytest.raises(TypeError, match="takes a module, not ufunc"):
+        adopt_module(np.sin)
+
+
+def test_a_primitive_without_rules_inside():
+    @primitive
+    def opaque(x):
+        return float(np.asarray(x, float)) ** 2
+
+    with pytest.raises(cr.LostDerivativeError):
+        cr.grad(adopt(lambda x: opaque(x)))(2.0)

@@ -11,7 +11,8 @@ from autograd.tracer import getval, isbox
 
 from ...rules import call, dtype_of, is_traced
 from ..flat import Leaf, Pull, Push, plain
-from .trees import has_box, leaves_of, mapped, opened
+from .boxes import has_box, opened
+from .trees import leaves_of, mapped
 
 
 def export(f: Callable) -> Callable:

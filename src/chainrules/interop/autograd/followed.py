@@ -19,8 +19,9 @@ from autograd.util import func, subvals
 from ... import numpy as seen
 from ...reverse import vjp
 from ...rules import call, frule, is_traced, map_leaves, primitive, rrule, value
+from .boxes import opened
 from .rules import add_frule, add_rrule, add_transposed_frule
-from .trees import mapped, opened
+from .trees import mapped
 
 
 class Followed(Node):

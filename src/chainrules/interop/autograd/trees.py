@@ -1,20 +1,7 @@
-"""Tuples, lists and dicts of numbers and arrays, of which autograd makes boxes of their own."""
+"""Tuples, lists and dicts of numbers and arrays."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
-
-from autograd.builtins import DictBox, SequenceBox
-from autograd.tracer import getval, isbox
-
-
-def opened(x: Any) -> Any:
-    """Return a tuple, list or dict in place of a box of one, with boxes in it."""
-    if type(x) is SequenceBox:
-        return rebuilt(getval(x), [opened(x[i]) for i in range(len(x))])
-    if type(x) is DictBox:
-        return {key: opened(x[key]) for key in x}
-    parts = parts_of(x)
-    return x if parts is None else rebuilt(x, [opened(part) for part in parts])
 
 
 def parts_of(x: Any) -> list | None:
@@ -40,12 +27,13 @@ def leaves_of(x: Any) -> Iterator[Any]:
             yield from leaves_of(part)
 
 
-def mapped(f: Callable, x: Any) -> Any:
-    """Return ``x`` with ``f`` of each leaf."""
+def mapped(f: Callable, x: Any, *others: Any) -> Any:
+    """Return ``x`` with ``f`` of each leaf, and of those in its place in ``others``."""
     parts = parts_of(x)
-    return f(x) if parts is None else rebuilt(x, [mapped(f, part) for part in parts])
-
-
-def has_box(x: Any) -> bool:
-    """Say whether autograd follows something in tuples, lists and dicts."""
-    return any(map(isbox, leaves_of(x)))
+    if parts is None:
+        return f(x, *others)
+    if isinstance(x, dict):
+        beside = [[other[key] for key in x] for other in others]
+    else:
+        beside = [list(other) for other in others]
+    return rebuilt(x, [mapped(f, *entries) for entries in zip(parts, *beside, strict=True)])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...forward import jvp
+from ...forward import jacfwd, jvp
 from ...reverse import jacobian as our_jacobian
 from ...rules import describe, dtype_of, name_of, shape_of
 from ...rules.rulesets.functions.checkpoint import checkpoint
@@ -207,7 +207,19 @@ def hessian(fun: Callable, x: Any) -> Any:
     array([[6., 0.],
            [0., 6.]])
     """
-    return jacobian(jacobian(fun))(x)
+    if is_complex(x):
+        raise TypeError(
+            f"hessian is for real arguments, and {name_of(fun)} was given {describe(x)}.\n"
+            "  write make_hvp, for products with the Hessian in real and imaginary parts"
+        )
+
+    def slopes(x: Any) -> Any:
+        pullback, y = pulled(fun, x)
+        # The gradient is what a Jacobian of one row comes to.
+        single = shape_of(y) == () and not is_complex(y)
+        return pullback(ones_like(y)) if single else our_jacobian(fun)(x)
+
+    return jacfwd(slopes)(x)
 
 
 @unary_to_nary

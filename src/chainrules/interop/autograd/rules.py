@@ -8,7 +8,7 @@ Its cotangents are the conjugates of ours, its tangents are ours.
 from collections.abc import Callable
 from typing import Any
 
-from ...config import MissingDerivativeError, user_line
+from ...config import ChainRulesError, user_line
 from ...reverse.vjp import vjp as pull_through
 from ...rules import (
     AbstractZero,
@@ -153,9 +153,9 @@ def _moving(args: tuple, tangents: Any) -> tuple[tuple[int, ...], list]:
 
 
 def _unknown(g: Callable, kind: str, i: int, error: Exception) -> Any:
-    if isinstance(error, MissingDerivativeError):
+    if isinstance(error, ChainRulesError):
         raise error
     return not_implemented(
-        f"{name_of(g)} has no {kind} in number {i} of its arguments, in {user_line()}.\n"
+        f"{name_of(g)} has no {kind} in number {i} of its arguments, in {user_line()} ({error}).\n"
         f"  give it one with def{kind}, or cr.value(...) of the argument where it is constant"
     )

@@ -1,3 +1,49 @@
-from chainrules.numpy import *
-def __getattr__(n):
-    import chainrules.numpy as m; return getattr(m,n)
+"""As ``autograd.numpy``: NumPy, by ``chainrules.numpy``, which see.
+
+Where nothing is differentiated its functions are NumPy's own. Also plain ``import numpy as np``
+is followed, but for the calls in which NumPy gives a traced value no say, as in ``np.array([x])``.
+"""
+
+import sys
+from typing import Any
+
+from .... import numpy as _numpy
+
+linalg, fft, random = _numpy.linalg, _numpy.fft, _numpy.random
+for _name in ("linalg", "fft", "random"):
+    sys.modules[f"{__name__}.{_name}"] = getattr(_numpy, _name)
+
+row_stack = _numpy.vstack  # which NumPy 2 has no more
+
+
+def array_from_args(array_args: tuple, array_kwargs: dict, *args: Any) -> Any:
+    """Return an array of these entries."""
+    return _numpy.array(list(args), *array_args, **array_kwargs)
+
+
+def concatenate_args(axis: int, *args: Any) -> Any:
+    """Join these arrays along an axis."""
+    return _numpy.concatenate(args, axis)
+
+
+def make_diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return matrices with the last axis of ``x`` on their diagonals."""
+    if offset != 0 or {axis1, axis2} != {-1, -2}:
+        raise NotImplementedError("make_diagonal takes offset=0, axis1=-1, axis2=-2 alone.")
+    return x[..., None] * _numpy.eye(_numpy.shape(x)[-1])
+
+
+def metadata(x: Any) -> tuple:
+    """Return shape, number of axes, dtype, and whether it is complex."""
+    return _numpy.shape(x), _numpy.ndim(x), _numpy.result_type(x), _numpy.iscomplexobj(x)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_numpy, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_numpy)})
+
+
+__all__ = [name for name in __dir__() if not name.startswith("_")]

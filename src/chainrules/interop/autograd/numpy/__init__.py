@@ -4,16 +4,33 @@ Where nothing is differentiated its functions are NumPy's own. Also plain ``impo
 is followed, but for the calls in which NumPy gives a traced value no say, as in ``np.array([x])``.
 """
 
+import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from .... import numpy as _numpy
 
-linalg, fft, random = _numpy.linalg, _numpy.fft, _numpy.random
+# Not by __getattr__, which would be called for each of them each time.
+globals().update({name: part for name, part in vars(_numpy).items() if name[0] != "_"})
 for _name in ("linalg", "fft", "random"):
     sys.modules[f"{__name__}.{_name}"] = getattr(_numpy, _name)
 
-row_stack = _numpy.vstack  # which NumPy 2 has no more
+
+def _joining(join: Callable) -> Callable:
+    """Return ``join``, which takes its arrays in any iterable, as autograd's does."""
+
+    @functools.wraps(join)
+    def joins(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+        arrays = arrays if hasattr(arrays, "__getitem__") else list(arrays)
+        return join(arrays, *args, **kwargs)
+
+    return joins
+
+
+concatenate, stack = _joining(_numpy.concatenate), _joining(_numpy.stack)
+vstack, hstack = _joining(_numpy.vstack), _joining(_numpy.hstack)
+column_stack, row_stack = _joining(_numpy.column_stack), vstack  # the last is gone in NumPy 2
 
 
 def array_from_args(array_args: tuple, array_kwargs: dict, *args: Any) -> Any:

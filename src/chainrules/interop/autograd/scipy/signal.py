@@ -8,6 +8,7 @@ from .... import numpy as np
 from ....scipy import signal as _signal
 
 __all__ = list(_signal.__all__)
+globals().update({name: getattr(_signal, name) for name in __all__})
 
 
 def convolve(

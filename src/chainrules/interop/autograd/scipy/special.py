@@ -5,6 +5,7 @@ from typing import Any
 from ....scipy import special as _special
 
 __all__ = list(_special.__all__)
+globals().update({name: getattr(_special, name) for name in __all__})
 
 
 def __getattr__(name: str) -> Any:

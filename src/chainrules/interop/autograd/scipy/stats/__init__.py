@@ -7,6 +7,7 @@ from typing import Any
 from .....scipy import stats as _stats
 
 __all__ = list(_stats.__all__)
+globals().update({name: getattr(_stats, name) for name in __all__})
 _MODULES = ("beta", "chi2", "dirichlet", "gamma", "multivariate_normal", "norm", "poisson", "t")
 
 

@@ -12,7 +12,15 @@ import numpy as np
 
 from ...forward import linearize
 from ...reverse import vjp
-from ...rules import dtype_of, is_traced, iterate_leaves, map_leaves, name_of, shape_of
+from ...rules import (
+    ZeroTangent,
+    dtype_of,
+    is_traced,
+    iterate_leaves,
+    map_leaves,
+    name_of,
+    shape_of,
+)
 from .rules import conjugated
 
 CONVENTIONS = ("autograd", "chainrules")
@@ -25,9 +33,13 @@ def pulled(fun: Callable, x: Any, convention: str = "autograd") -> tuple[Callabl
             f"there is no convention={convention!r} for complex numbers.\n"
             "  write convention='autograd', or 'chainrules' for the conjugates of its gradients"
         )
-    y, pull = vjp(noticing(fun), x)
+    y, pull = vjp(noticing(fun), of_numpy(x))
+    dtype = dtype_of(y)
+    is_comparison = dtype is not None and dtype.kind == "b"  # which moves by nothing
 
     def pullback(ybar: Any) -> Any:
+        if is_comparison:
+            return pull(ZeroTangent())[0]
         if convention == "chainrules":
             return pull(ybar)[0]
         return conjugated(pull(conjugated(ybar))[0])
@@ -37,8 +49,15 @@ def pulled(fun: Callable, x: Any, convention: str = "autograd") -> tuple[Callabl
 
 def pushed(fun: Callable, x: Any) -> tuple[Callable, Any]:
     """Return the pushforward of ``fun``, and its value."""
-    y, push = linearize(noticing(fun), x)
+    y, push = linearize(noticing(fun), of_numpy(x))
     return push, y
+
+
+def of_numpy(x: Any) -> Any:
+    """Return ``x`` with NumPy's numbers for Python's, which have a shape, as autograd's boxes do."""
+    if type(x) is np.ndarray:
+        return x
+    return map_leaves(lambda x: np.float64(x) if type(x) is float else x, x)
 
 
 def noticing(fun: Callable) -> Callable:

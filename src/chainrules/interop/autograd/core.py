@@ -67,7 +67,7 @@ class VSpace:
         return sum(int(np.size(x)) * (1 + is_complex(x)) for x in leaves_of(self._like))
 
     def zeros(self) -> Any:
-        return mapped(np.copy, self._like) if shape_of(self._like) else mapped(_zero, self._like)
+        return mapped(_zero, self._like)  # other arrays each time
 
     def ones(self) -> Any:
         return ones_like(self._like)

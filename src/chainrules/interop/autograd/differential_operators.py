@@ -16,7 +16,7 @@ from ...reverse import jacobian as our_jacobian
 from ...rules import describe, dtype_of, name_of, shape_of
 from ...rules.rulesets.functions.checkpoint import checkpoint
 from ...rules.tangents.structural import ZeroTangent
-from .convention import is_complex, noticing, ones_like, pulled, pushed
+from .convention import is_complex, noticing, of_numpy, ones_like, pulled, pushed
 from .wrap_util import unary_to_nary
 
 __all__ = [
@@ -68,7 +68,7 @@ def make_jvp(fun: Callable, x: Any) -> Callable:
     >>> float(ydot)
     2.0
     """
-    return lambda xdot: jvp(noticing(fun), (x,), (xdot,))
+    return lambda xdot: jvp(noticing(fun), (of_numpy(x),), (xdot,))
 
 
 @unary_to_nary
@@ -148,7 +148,7 @@ def elementwise_grad(fun: Callable, x: Any, convention: str = "autograd") -> Any
 @unary_to_nary
 def deriv(fun: Callable, x: Any) -> Any:
     """Return a function giving the derivative along ones, in forward mode."""
-    return jvp(noticing(fun), (x,), (ones_like(x),))[1]
+    return jvp(noticing(fun), (of_numpy(x),), (ones_like(x),))[1]
 
 
 @unary_to_nary
@@ -163,7 +163,7 @@ def jacobian(fun: Callable, x: Any, convention: str = "autograd") -> Any:
            [0., 1.]])
     """
     if not is_complex(x):
-        return our_jacobian(noticing(fun))(x)
+        return our_jacobian(noticing(fun))(of_numpy(x))
     pullback, y = pulled(fun, x, convention)
     if is_complex(y):
         raise TypeError(
@@ -219,7 +219,7 @@ def hessian(fun: Callable, x: Any) -> Any:
         single = shape_of(y) == () and not is_complex(y)
         return pullback(ones_like(y)) if single else our_jacobian(fun)(x)
 
-    return jacfwd(slopes)(x)
+    return jacfwd(slopes)(of_numpy(x))
 
 
 @unary_to_nary

@@ -58,7 +58,7 @@ def unary_to_nary(operator: Callable) -> Callable:
 
         name = name_of(fun)
         nary_f.__name__ = f"{title}_of_{name}_wrt_argnum_{argnum}"
-        nary_f.__doc__ = f"{title} of {name} with respect to argument number {argnum}."
+        nary_f.__doc__ = f"{title} of function {name} with respect to argument number {argnum}."
         return nary_f
 
     return nary_operator

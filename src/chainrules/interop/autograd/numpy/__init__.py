@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .... import numpy as _numpy
+from ...._numbers import SCALARS
+from ....rules import Traced, value
 
 # Not by __getattr__, which would be called for each of them each time.
 globals().update({name: part for name, part in vars(_numpy).items() if name[0] != "_"})
@@ -28,6 +30,28 @@ def _joining(join: Callable) -> Callable:
     return joins
 
 
+def where(condition: Any, *choices: Any, **named: Any) -> Any:
+    """As ``numpy.where``, by name too; of Python's numbers and lists alone it gives these."""
+    given = (condition, *choices, *[named.pop(name) for name in ("x", "y") if name in named])
+    y = _numpy.where(*given, **named)
+    if len(given) == 1 or any(map(_is_of_numpy, given)) or not isinstance(y, _numpy.ndarray):
+        return y
+    return y.tolist()
+
+
+def _is_of_numpy(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_is_of_numpy, x))
+    return hasattr(x, "dtype") or isinstance(x, Traced)
+
+
+def _whole(cls: type) -> type:
+    """Return a type of integers, which makes constants of traced values."""
+    own = {"dtype": _numpy.dtype(cls), "of_traced": staticmethod(lambda x: cls(value(x)))}
+    return type(SCALARS[_numpy.float64])(cls.__name__, (cls,), own | {"__module__": "numpy"})
+
+
+int8, int16, int32, int64 = map(_whole, (_numpy.int8, _numpy.int16, _numpy.int32, _numpy.int64))
 concatenate, stack = _joining(_numpy.concatenate), _joining(_numpy.stack)
 vstack, hstack = _joining(_numpy.vstack), _joining(_numpy.hstack)
 column_stack, row_stack = _joining(_numpy.column_stack), vstack  # the last is gone in NumPy 2

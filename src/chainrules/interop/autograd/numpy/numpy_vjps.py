@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .... import numpy as np
-from . import metadata
+from .numpy_wrapper import metadata
 
 
 def unbroadcast(x: Any, target_meta: tuple, broadcast_idx: int = 0) -> Any:

@@ -15,9 +15,9 @@ here, that projects stay right; our own transforms (``cr.grad``) give df/dx + i 
 ``value_and_grad``, ``elementwise_grad``, ``jacobian``, ``make_vjp`` and ``grad_and_aux`` take
 ``convention="chainrules"`` to give ours. Rules of ``defvjp`` are in autograd's convention always.
 
-**Beside autograd** (``pip install "chainrules[autograd]"``): ``export(f)`` makes a function of NumPy
-code one of autograd's; ``adopt(f)`` and ``adopt_module(m)`` make functions of autograd, with the
-rules of their primitives, ours. autograd is imported with the first of the three.
+**Beside autograd** (``pip install "chainrules[autograd]"``): ``export(f)`` makes a function of
+NumPy code one of autograd's; ``adopt(f)`` and ``adopt_module(m)`` make functions of autograd, with
+the rules of their primitives, ours. autograd is imported with the first of the three.
 
 Examples
 --------
@@ -33,7 +33,7 @@ array([1., 1.])
 import importlib as _importlib
 from typing import Any
 
-from .builtins import dict, isinstance, list, tuple, type  # noqa: A004
+from .builtins import dict, isinstance, list, tuple, type
 from .differential_operators import (
     checkpoint,
     deriv,
@@ -58,10 +58,19 @@ from .differential_operators import (
 from .extend import primitive
 
 _AUTOGRAD = {"export": "exported", "adopt": "adopted", "adopt_module": "adopted"}
-_MODULES = frozenset(
-    "builtins core differential_operators extend misc numpy scipy test_util tracer util wrap_util"
-    .split()
-)  # fmt: skip
+_MODULES = (
+    "builtins",
+    "core",
+    "differential_operators",
+    "extend",
+    "misc",
+    "numpy",
+    "scipy",
+    "test_util",
+    "tracer",
+    "util",
+    "wrap_util",
+)
 _INSTEAD = {
     "quick_grad_check": "write test_util.check_grads(f, modes=['rev'], order=1)(x)",
     "multigrad": "write grad(f, (0, 1))",

@@ -1,11 +1,12 @@
 """As ``autograd.builtins``: Python's own containers, which are followed as they are."""
 
 import builtins
-from builtins import dict, list, tuple
 from typing import Any
 
 from ...rules import Traced, value
 from .tracer import Box
+
+dict, list, tuple = builtins.dict, builtins.list, builtins.tuple
 
 __all__ = ["DictBox", "SequenceBox", "dict", "isinstance", "list", "tuple", "type"]
 

@@ -54,7 +54,7 @@ def pushed(fun: Callable, x: Any) -> tuple[Callable, Any]:
 
 
 def of_numpy(x: Any) -> Any:
-    """Return ``x`` with NumPy's numbers for Python's, which have a shape, as autograd's boxes do."""
+    """Return ``x`` with NumPy's numbers for Python's: they have a shape, as autograd's boxes."""
     if type(x) is np.ndarray:
         return x
     return map_leaves(lambda x: np.float64(x) if type(x) is float else x, x)

@@ -129,7 +129,9 @@ def _run_jvp(argnums: Any, xdots: Any, ys: Any, args: Any, kwargs: dict) -> Any:
     if type(values) is not tuple:
         return ydots
     found = iter([ydots] if len(outs) == 1 else [ydots[k] for k in range(len(outs))])
-    return boxed_tuple([next(found) if k in outs else np.zeros_like(y) for k, y in enumerate(values)])
+    return boxed_tuple(
+        [next(found) if k in outs else np.zeros_like(y) for k, y in enumerate(values)]
+    )
 
 
 defvjp_argnums(run, _run_vjp)

@@ -163,9 +163,7 @@ def defjvp(fun: Callable, *jvpfuns: Any, argnums: Iterable[int] | None = None) -
 
 def def_linear(fun: Callable) -> None:
     """Say that ``fun`` is linear in each of its arguments."""
-    defjvp_argnum(
-        fun, lambda i, g, ans, args, kwargs: fun(*args[:i], g, *args[i + 1 :], **kwargs)
-    )
+    defjvp_argnum(fun, lambda i, g, ans, args, kwargs: fun(*args[:i], g, *args[i + 1 :], **kwargs))
 
 
 class _Rules:

@@ -1,7 +1,7 @@
 """Code of autograd, run on our traced values: by autograd's own tracer, with a node of ours.
 
-A node of autograd says what is kept of a call of a primitive. ``Followed`` keeps our traced value of
-the result, for which the rules are asked: ours of NumPy's function, where there are some, else those
+A node of autograd says what is kept of a call of a primitive. ``Followed`` keeps our traced value
+of the result, for which rules are asked: ours of NumPy's function, where there are some, else those
 of autograd. So nothing of autograd's is changed, and the code needs no other imports. Each call is
 evaluated twice, once by autograd, for what the box says of itself, and once by us.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from autograd import builtins, core
 from autograd.numpy import numpy_vjps, numpy_wrapper
-from autograd.tracer import Node, getval, isbox, new_box, notrace_primitives, trace_stack
+from autograd.tracer import Node, isbox, new_box, notrace_primitives, trace_stack
 from autograd.util import func, subvals
 
 from ... import numpy as seen
@@ -44,7 +44,7 @@ notrace_primitives[Followed] = notrace_primitives[core.VJPNode]
 
 
 def run_followed(f: Callable, *args: Any) -> Any:
-    """Return ``f(*args)``, where ``f`` is code of autograd and numbers in ``args`` may be traced."""
+    """Return ``f(*args)`` of code of autograd; numbers in ``args`` may be traced."""
     if not is_traced(args):
         return f(*args)
     with trace_stack.new_trace() as level:

@@ -1,7 +1,7 @@
 """Rules made of what ``defvjp`` and ``defjvp`` are given.
 
 autograd keeps, for each primitive, two functions: ``vjpmaker(argnums, y, args, kwargs)``, which
-returns ``vjp(ybar) -> xbars``, and ``jvp(argnums, xdots, y, args, kwargs)``, which returns ``ydot``.
+returns ``vjp(ybar) -> xbars``, and ``jvp(argnums, xdots, y, args, kwargs)``, which gives ``ydot``.
 Its cotangents are the conjugates of ours, its tangents are ours.
 """
 
@@ -118,7 +118,7 @@ def add_transposed_frule(g: Callable, vjpmaker: Callable, run: Callable = plainl
             return y, _in_an_integer(g, whole[0], args[whole[0]])
 
         def pull(y: Any, args: tuple, ybar: Any) -> tuple:
-            return tuple([*vjpmaker(moving, y, args, kwargs)(ybar)])
+            return tuple(vjpmaker(moving, y, args, kwargs)(ybar))
 
         try:
             zero = zero_tangent(value(y))

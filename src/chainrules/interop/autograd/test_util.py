@@ -14,9 +14,7 @@ from .wrap_util import unary_to_nary
 
 
 @unary_to_nary
-def check_grads(
-    f: Callable, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
-) -> None:
+def check_grads(f: Callable, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2) -> None:
     """Return a function that checks the derivatives of ``f`` in both modes.
 
     Parameters

@@ -50,9 +50,7 @@ def convolve(
     return _convolved(A, B, of_a, of_b, (on_a, on_b), (dot_a, dot_b), mode)
 
 
-def _convolved(
-    a: Any, b: Any, of_a: dict, of_b: dict, axes: tuple, dots: tuple, mode: str
-) -> Any:
+def _convolved(a: Any, b: Any, of_a: dict, of_b: dict, axes: tuple, dots: tuple, mode: str) -> Any:
     """Sum over the places of the smaller array: for each, a product of it with a part of ``a``."""
     on_a, on_b = axes
     sizes_a = [np.shape(a)[i] for i in on_a]

@@ -139,7 +139,7 @@ def test_unknown_convention():
         drop_in.grad(modulus, convention="jax")(Z)
 
 
-# ---- what autograd has not ------------------------------------------------------------------------
+# ---- what autograd has not -----------------------------------------------------------------------
 
 
 def test_writes_and_plain_numpy():
@@ -207,7 +207,7 @@ def test_an_argument_without_a_rule():
             transform(scaled, 1)(2.0, 3.0)
 
 
-# ---- errors and warnings --------------------------------------------------------------------------
+# ---- errors and warnings -------------------------------------------------------------------------
 
 
 def test_what_does_not_depend_on_the_input():

@@ -5,6 +5,7 @@ returns ``vjp(ybar) -> xbars``, and ``jvp(argnums, xdots, y, args, kwargs)``, wh
 Its cotangents are the conjugates of ours, its tangents are ours.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -64,7 +65,7 @@ def add_rrule(g: Callable, vjpmaker: Callable, run: Callable = plainly) -> None:
             ybar = as_structured(y, unthunk(ybar))
             # Thunks: what no derivative is wanted in may have no vjp.
             return NoTangent(), *[
-                thunk(lambda i=i: cotangent(i, ybar)) if _moves(x) else NoTangent()
+                thunk(functools.partial(cotangent, i, ybar)) if _moves(x) else NoTangent()
                 for i, x in enumerate(args)
             ]
 

@@ -20,7 +20,7 @@ class _Kind(type):
 class Box(metaclass=_Kind):
     """What a traced value is an instance of. It is for ``isinstance`` and annotations alone."""
 
-    of = ()
+    of: tuple[type, ...] = ()
 
     def __init__(self, *args: Any) -> None:
         raise TypeError(

@@ -5,5 +5,3 @@ from ..tracer import Box
 
 class ArrayBox(Box):
     """Every traced number and array is an instance."""
-
-    of = ()

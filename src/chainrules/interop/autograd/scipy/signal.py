@@ -41,7 +41,8 @@ def convolve(
     letters = iter(string.ascii_letters)
     summed = [next(letters) for _ in dot_a]
     slid = [next(letters) for _ in on_a]
-    of_a, of_b = {}, {}
+    of_a: dict = {}
+    of_b: dict = {}
     for table, dots, on in ((of_a, dot_a, on_a), (of_b, dot_b, on_b)):
         table.update(zip(dots, summed))
         table.update(zip(on, slid))

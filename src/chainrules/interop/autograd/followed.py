@@ -91,6 +91,12 @@ def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return x[..., None] * np.eye(np.shape(x)[-1])
 
 
+def _reshape(x: Any, shape: Any, **options: Any) -> Any:
+    # autograd's own rules give the shape as an array.
+    shape = tuple(shape.tolist()) if isinstance(shape, np.ndarray) else shape
+    return np.reshape(x, shape, **options)
+
+
 def _untake(x: Any, index: Any, space: Any) -> Any:
     _, pullback = vjp(lambda a: a[index], space.zeros())
     return pullback(x)[0]
@@ -109,6 +115,7 @@ STAND_INS: dict[Any, Callable] = {
     numpy_wrapper._array_from_scalar_or_array: _same_array,
     numpy_wrapper.concatenate_args: _concatenate,
     numpy_wrapper.make_diagonal: _diagonal,
+    numpy_wrapper.reshape: _reshape,
     numpy_vjps.untake: _untake,
     builtins.container_untake: _container_untake,
     core.sparse_add: _sum,
@@ -116,7 +123,7 @@ STAND_INS: dict[Any, Callable] = {
 }
 # The bodies of primitives in these are code that our rules follow.
 _FOLLOWED_BODIES = (
-    "autograd.builtins", "autograd.core", "autograd.numpy.numpy_boxes", "autograd.numpy.numpy_vjps",
+    "autograd.builtins", "autograd.core", "autograd.numpy.numpy_boxes",
 )  # fmt: skip
 
 

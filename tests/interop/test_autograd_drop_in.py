@@ -245,6 +245,10 @@ ERRORS = {
     "a box of one's own": (lambda: NAMES.Box.register(object), "cr.register_container"),
     "a node": (lambda: NAMES.VJPNode(), "subclass cr.RuleConfig"),
     "a node of one's own": (lambda: type("Mine", (NAMES.JVPNode,), {}), "there is no JVPNode"),
+    "a graph": (
+        lambda: drop_in.tracer.trace(None, np.sin, X),
+        "there is no graph to trace",
+    ),
     "register_notrace": (
         lambda: NAMES.register_notrace(None, np.sin),
         "write cr.non_differentiable",
@@ -287,3 +291,13 @@ def test_check_grads():
         check_grads(wrong)(X)
     with pytest.raises(ValueError, match="no mode 'both'"):
         check_grads(wrong, modes=["both"])(X)
+    with pytest.warns(UserWarning, match="check_grads"), pytest.raises(AssertionError):
+        drop_in.util.quick_grad_check(wrong, X)
+
+
+def test_combo_check():
+    check = drop_in.test_util.combo_check
+    check(lambda x, power=2: np.sum(x**power), order=1)([X, 0.3], power=[2, 3])
+    drop_in.test_util.check_equivalent([X, 1.0], [X + 1e-9, 1.0])
+    with pytest.raises(AssertionError):
+        drop_in.test_util.check_equivalent([X, 1.0], [X, 1.1])

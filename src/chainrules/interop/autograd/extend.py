@@ -11,7 +11,7 @@ from typing import Any
 from ...rules import frule, is_primitive, name_of
 from .core import VSpace, vspace
 from .rules import add_frule, add_rrule, add_transposed_frule
-from .tracer import Box, notrace_primitive, primitive, register_notrace
+from .tracer import Absent, Box, Node, notrace_primitive, primitive, register_notrace
 
 __all__ = [
     "Box",
@@ -206,24 +206,15 @@ def _of_argument(fun: Callable, kind: str, known: dict, i: int) -> Any:
     return known[i]
 
 
-class _Absent:
-    instead = ""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"there is no {type(self).__name__} here.\n  {self.instead}")
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        if cls.__module__ != __name__:
-            raise TypeError(f"there is no {cls.__mro__[1].__name__} here.\n  {cls.instead}")
+class VJPNode(Node):
+    """There is no graph of nodes."""
 
 
-class VJPNode(_Absent):
-    instead = "for an engine of your own subclass cr.RuleConfig or chainrules.rules.Engine"
+class JVPNode(Node):
+    """There is no graph of nodes."""
 
 
-class JVPNode(_Absent):
-    instead = "for an engine of your own subclass cr.RuleConfig or chainrules.rules.Engine"
+class SparseObject(Absent):
+    """There are no sparse cotangents to return."""
 
-
-class SparseObject(_Absent):
     instead = "return an array; cotangents of indexing are added up in place without it"

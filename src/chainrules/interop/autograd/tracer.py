@@ -101,3 +101,27 @@ def register_notrace(trace_type: Any, primitive_fun: Callable) -> None:
         "register_notrace is about nodes of autograd's graph, of which there are none here.\n"
         "  write cr.non_differentiable(f), or notrace_primitive"
     )
+
+
+class Absent:
+    """A class of autograd's of which there is none here: what is made of it says what to write."""
+
+    instead = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"there is no {type(self).__name__} here.\n  {self.instead}")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if cls.__module__.rpartition(".")[0] != __package__:
+            raise TypeError(f"there is no {cls.__mro__[1].__name__} here.\n  {cls.instead}")
+
+
+class Node(Absent):
+    """There is no graph of nodes."""
+
+    instead = "for an engine of your own subclass cr.RuleConfig or chainrules.rules.Engine"
+
+
+def trace(start_node: Any, fun: Callable, x: Any) -> Any:
+    """Refuse: there is no graph of nodes."""
+    raise TypeError(f"there is no graph to trace.\n  {Node.instead}")

@@ -98,6 +98,7 @@ from chainrules.interop.autograd.misc import flatten
 from chainrules.interop.autograd.misc.optimizers import adam
 from chainrules.interop.autograd.numpy.linalg import solve
 from chainrules.interop.autograd.numpy.numpy_boxes import ArrayBox
+from chainrules.interop.autograd.scipy.misc import logsumexp
 from chainrules.interop.autograd.scipy.special import expit
 from chainrules.interop.autograd.test_util import check_grads
 assert grad(lambda x: norm.logpdf(x, 0.0, 1.0))(2.0) == -2.0

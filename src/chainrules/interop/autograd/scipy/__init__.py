@@ -7,6 +7,6 @@ from .... import scipy as _scipy
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("integrate", "linalg", "signal", "special", "stats"):
+    if name in ("integrate", "linalg", "misc", "signal", "special", "stats"):
         return _importlib.import_module(f".{name}", __name__)
     return getattr(_scipy, name)

@@ -16,6 +16,8 @@ from .config import (
 )
 from .errors import (
     ChainRulesError,
+    CompileError,
+    CompileWarning,
     ConvergenceWarning,
     EscapedTraceError,
     InaccurateDerivativeError,
@@ -36,6 +38,8 @@ __all__ = [
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
+    "CompileError",
+    "CompileWarning",
     "ConvergenceWarning",
     "EscapedTraceError",
     "FollowsPython",

@@ -51,3 +51,11 @@ class RuleNeverAskedWarning(UserWarning):
 
 class RuleReplacedWarning(UserWarning):
     """A rule took the place of one that another module had registered."""
+
+
+class CompileError(ChainRulesError, RuntimeError):
+    """A function that cannot be compiled, because it does more than compute what it returns."""
+
+
+class CompileWarning(UserWarning):
+    """A compiled function runs as it always did, and why."""

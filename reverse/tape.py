@@ -146,7 +146,7 @@ class Tape(Engine):
             return self.call(ufunc, (x,), {})
         a = x.primal
         y = operation(a)
-        if kind.branch is not None and isinstance(y, Traced):
+        if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
@@ -216,7 +216,7 @@ class Tape(Engine):
                 if answer is not None:
                     return answer
         y = operation(x, z)
-        if kind.branch is not None and isinstance(y, Traced):
+        if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         entry: Entry | None = None

@@ -28,7 +28,7 @@ from .table.define import (
 from .table.keys import instances
 from .table.kinds import Shares, unbroadcast
 from .table.pairs import pair_rule
-from .table.reduction_kind import refuse_integers, restore, select, shared
+from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
 from .table.sums import spread_to
 from .table.tables import frule, late_rulesets, rrule
@@ -63,7 +63,17 @@ from .tracing.funnel import (
     primitive,
     seen,
 )
-from .tracing.level import Level, Traced, innermost, is_traced, next_level, strip, type_under, value
+from .tracing.level import (
+    Level,
+    Traced,
+    innermost,
+    is_traced,
+    layers,
+    next_level,
+    strip,
+    type_under,
+    value,
+)
 from .tracing.number import TracedNumber
 from .tracing.object_arrays import as_object_array, healed, holds_traced
 from .tracing.operands import is_array, is_basic
@@ -127,6 +137,7 @@ __all__ = [
     "holds_traced",
     "ignore_derivatives",
     "innermost",
+    "layers",
     "instances",
     "is_array",
     "is_basic",
@@ -154,6 +165,7 @@ __all__ = [
     "raised",
     "reduction_rule",
     "refuse_integers",
+    "refuse_real",
     "refuse_too_many",
     "register_container",
     "restore",

@@ -1,4 +1,4 @@
-"""Linear programs: what a linear map does with its argument, recorded as a list of steps.
+"""Linear programs: what a linear map does with its argument, recorded step by step.
 
 The map runs once on samples that are followed. What is done with them is a straight line of
 calls, each linear in what is followed; it runs again for other arguments, or for a whole
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..containers import LEAVES, Within, children, fold, iterate_leaves, map_leaves, unless_same
+from ..containers import LEAVES, Within, children, fold, map_leaves, unless_same
 from ..engines.inputs import is_perturbable_input
 from ..shapes import shape_of
 from ..table.kinds import Kind
@@ -26,9 +26,9 @@ from ..tracing.number import TracedNumber
 from ..tracing.operands import is_array, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views
 from ..tracing.writing import written
-from .blocks import ARITHMETIC, operate_on_blocks, run_on_block
-from .patterns import run_on_pattern
+from .blocks import ARITHMETIC
 from .samples import Samples
+from .steps import Program, Slot, part_at
 
 _array = np.ndarray
 _float64 = np.float64
@@ -49,46 +49,21 @@ class LinearArray(TracedArray):
     position: int
 
 
-class Slot:
-    """Stands in a step for the result of step ``position``."""
-
-    __slots__ = ("position",)
-    __array_ufunc__ = None
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-
-
-LEAVES.add(Slot)
-
-
-class LinearProgram(Level):
-    """A linear map as a list of steps; None for an input.
-
-    A step is ``(f, args, kwargs)``, with a ``Slot`` for each result that it reads. Most are an
-    operation of arithmetic on one or two results, or on a result and a constant, of as many axes
-    as what it gives: ``(operation, (a, b), None, reads)``, where ``reads`` are the results that
-    stand for ``a`` and for ``b``, or None.
+class LinearProgram(Program, Level):
+    """A linear map as a program, recorded by following what the map is given.
 
     ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
     """
 
-    __slots__ = (
-        "inputs", "largest", "number", "outputs", "plan", "samples", "steps", "total", "watch",
-    )  # fmt: skip
+    __slots__ = ("largest", "number", "samples", "total", "watch")
 
     def __init__(self) -> None:
+        super().__init__()
         self.number = next_level()
-        self.inputs: list[int] = []
         self.watch = Watch()
-        self.steps: list[tuple | None] = []
-        self.outputs: list[Any] = []
-        self.plan: list[tuple] = []
         self.largest = 1
         self.total = 0
         self.samples = Samples()
-
-    # ---- recording --------------------------------------------------------------------------
 
     def wrap(self, xdot: Any, step: tuple | None) -> Any:
         """Append ``step`` and return its result, followed."""
@@ -219,7 +194,7 @@ class LinearProgram(Level):
             return self.wrap(y, step) if is_perturbable_input(y) else y
         whole = Slot(self.wrap(0.0, step).position)
         nodes: list[tuple] = [
-            (part, (_part, (whole, k), {})) for k, part in enumerate(parts.values)
+            (part, (part_at, (whole, k), {})) for k, part in enumerate(parts.values)
         ]
         return Within(nodes, parts.rebuild)
 
@@ -243,108 +218,16 @@ class LinearProgram(Level):
         y = follow(path, same)
         view.primal, view.position = y.primal, y.position
 
-    # ---- running ----------------------------------------------------------------------------
-
     def finish(self, outputs: list) -> None:
-        """End the recording: keep the steps that ``outputs`` depend on, and when each is done.
+        """End the recording; ``outputs`` are values of this program, or do not depend on it."""
+        super().finish([_slots(y, self) if isinstance(y, Traced) else y for y in outputs])
 
-        ``outputs`` are traced values of this program, or anything that does not depend on it.
-        """
-        self.outputs = [_slots(y, self) if isinstance(y, Traced) else y for y in outputs]
-        needed = {y.position for y in self.outputs if type(y) is Slot}
-        plan = []
-        for index in range(len(self.steps) - 1, -1, -1):
-            step = self.steps[index]
-            if step is None or index not in needed:
-                continue
-            f, args, kwargs, *places = step
-            if kwargs is None:
-                (reads,) = places
-                a, b = reads
-                last: tuple = ()
-                if a is not None and a not in needed:
-                    needed.add(a)
-                    last = (a,)
-                if b is not None and b not in needed:
-                    needed.add(b)
-                    last = (*last, b)
-                plan.append((index, f, args, None, reads, last))
-                continue
-            found = _indices(args, kwargs)
-            new = set(found) - needed
-            needed |= new
-            plan.append((index, f, args, kwargs, _places(args, len(found)), tuple(new)))
-        self.plan = plan[::-1]
-        self.steps = [None] * len(self.steps)
-
-    def run(self, values: list) -> list:
-        """Return the outputs, given one value for each input."""
-        return self._run(values, _call, None)
-
-    def run_block(self, values: list) -> list:
-        """Return the outputs for a block of directions.
-
-        Each of ``values`` is a ``Block``, or the value of an input for every direction; so are
-        the outputs.
-        """
-        return self._run(values, _call_on_block, operate_on_blocks)
-
-    def run_pattern(self, values: list) -> list:
-        """Return the pattern of each output, given one for each input."""
-        return self._run(values, _call_on_pattern, _operate_on_patterns)
-
-    def _run(self, values: list, call: Callable, operate: Callable | None) -> list:
+    def check(self) -> None:
         self.watch.check()
-        results: list[Any] = self.steps.copy()
-        for index, x in zip(self.inputs, values, strict=True):
-            results[index] = x
-        for index, f, args, kwargs, places, last_reads in self.plan:
-            if kwargs is None:
-                (x, z), (a, b) = args, places
-                if a is not None:
-                    x = results[a]
-                if b is not None:
-                    z = results[b]
-                results[index] = f(x, z) if operate is None else operate(f, x, z)
-                for read in last_reads:
-                    results[read] = None
-                continue
-            if places is None:
-                filled, options = _fill(args, results), _fill(kwargs, results)
-            else:
-                filled, options = list(args), kwargs
-                for position, read in places:
-                    filled[position] = results[read]
-            results[index] = call(f, filled, options)
-            for read in last_reads:
-                results[read] = None
-        return [results[y.position] if type(y) is Slot else y for y in self.outputs]
-
-
-def _call(f: Any, args: Any, kwargs: dict) -> Any:
-    return f(*args, **kwargs)
-
-
-def _call_on_block(f: Any, args: Any, kwargs: dict) -> Any:
-    return _part(*args) if f is _part else run_on_block(f, tuple(args), kwargs)
-
-
-def _operate_on_patterns(f: Any, x: Any, z: Any) -> Any:
-    return run_on_pattern(f, (x, z), {})
-
-
-def _call_on_pattern(f: Any, args: Any, kwargs: dict) -> Any:
-    return _part(*args) if f is _part else run_on_pattern(f, tuple(args), kwargs)
 
 
 def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
     return f(x, *rest, **options)
-
-
-def _part(y: Any, position: int) -> Any:
-    parts = children(y)
-    assert parts is not None
-    return parts.values[position]
 
 
 def _may_be_swept(x: Any) -> bool:
@@ -376,32 +259,3 @@ def _slots(x: Any, program: LinearProgram) -> Any:
         return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
     return fold(look, x)
-
-
-def _places(args: tuple, count: int) -> tuple[tuple[int, int], ...] | None:
-    """Return where the ``count`` slots stand; None where one is not directly among ``args``."""
-    places = tuple([(i, x.position) for i, x in enumerate(args) if type(x) is Slot])
-    return places if len(places) == count else None
-
-
-def _fill(x: Any, results: list) -> Any:
-    def look(x: Any) -> Any:
-        kind = type(x)
-        if kind is Slot:
-            return results[x.position]
-        parts = None if kind in LEAVES else children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
-
-    return fold(look, x)
-
-
-def _indices(args: tuple, kwargs: dict) -> list[int]:
-    """Return the indices of all slots in the arguments of a step."""
-    found = []
-    for x in (*args, *kwargs.values()):
-        kind = type(x)
-        if kind is Slot:
-            found.append(x.position)
-        elif kind not in LEAVES:
-            found += [leaf.position for leaf in iterate_leaves(x) if type(leaf) is Slot]
-    return found

@@ -13,7 +13,8 @@ from ..shapes import shape_of
 from ..tangents.structural import AbstractZero
 from ..tracing.level import value
 from .patterns import INTEGERS, NOTHING, NUMBERS, what_is_read
-from .program import LinearProgram, Slot
+from .program import LinearProgram
+from .steps import Slot
 
 # What is equal where it is the same, beside numbers, arrays and what holds these.
 _COMPARED = (

@@ -219,7 +219,7 @@ class ScalarRule(Kind):
 
     def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
         y = f(*args, **kwargs)
-        if self.branch is None or not isinstance(y, Traced):
+        if self.branch is None or not isinstance(y, Traced) or y.records:
             return y
         return self.branch(y, *args)
 

@@ -8,7 +8,7 @@ and an exception leaves nothing behind.
 import itertools
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..containers import (
@@ -37,6 +37,7 @@ class Level(ABC):
 
     __slots__ = ()
     number: float
+    records = False  # whether its values stand for plain numbers: see Traced.records
     sweeps = 0  # how many sweeps over the record of this run are going on
     given: tuple[tuple, list] | None = None  # the inputs, until something is written
 
@@ -93,6 +94,9 @@ class Traced:
 
     # Whether it may be written to, and its value must be looked at by ``peek``.
     writable = False
+    # Whether it stands for a plain number, which is another one in the next run of what is being
+    # recorded: nothing may be decided by it that the recorder does not see.
+    records = False
 
     def peek(self) -> Any:
         """Return the value to look at it, and not to keep it: it may be written to."""
@@ -140,8 +144,11 @@ def innermost(args: Any) -> Any:
 
 
 def is_traced(x: Any) -> bool:
-    """Say whether ``x`` is, or holds, a traced value."""
-    return isinstance(x, Traced) or innermost((x,)) is not None
+    """Say whether ``x`` is, or holds, a value that a transform follows."""
+    if isinstance(x, Traced):
+        return not x.records
+    level = innermost((x,))
+    return level is not None and not level.records
 
 
 def value(x: Any) -> Any:
@@ -150,10 +157,17 @@ def value(x: Any) -> Any:
     Users have ``cr.value``, which gives a copy.
     """
     if isinstance(x, Traced):
-        while isinstance(x, Traced):
+        while isinstance(x, Traced) and not x.records:
             x = x.primal
         return x
     return x if type(x) in LEAVES or not is_traced(x) else map_leaves(value, x)
+
+
+def layers(x: Any) -> Iterator[Any]:
+    """Yield ``x``, what it carries, and so on, as long as these are traced by a transform."""
+    while isinstance(x, Traced) and not x.records:
+        yield x
+        x = x.primal
 
 
 def type_under(x: Any) -> type:

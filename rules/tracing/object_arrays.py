@@ -26,6 +26,7 @@ from ..signatures import name_of
 from .asked import of_scipy
 from .funnel import array_of
 from .level import Traced, innermost, value
+from .views import axes_of, laid_out
 
 OBJECT = np.dtype(object)
 
@@ -126,7 +127,10 @@ def _healed(x: Any) -> Any:
         if not holds_traced(x):
             return x
         refuse_nested(x)
-        return array_of(x.tolist()) if x.ndim else np.copy(x.item())
+        if x.ndim == 0:
+            return np.copy(x.item())
+        y, axes = array_of(x.tolist()), axes_of(x)
+        return y if axes is None else laid_out(y, axes)  # in the order of memory that x has
     parts = None if type(x) in LEAVES else children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 

@@ -279,9 +279,10 @@ def snapshot(x: Any) -> Any:
         return x
     handle = type(x)()
     handle.at_level = x.at_level
-    handle.primal = x.primal
-    if isinstance(x.primal, Traced):
-        handle.primal = snapshot(x.primal)
+    if not x.records:  # else the value is in a slot of its own
+        handle.primal = x.primal
+        if isinstance(x.primal, Traced):
+            handle.primal = snapshot(x.primal)
     for name in type(x).__slots__:
         setattr(handle, name, getattr(x, name))
     return handle

@@ -19,7 +19,8 @@ from .views import Path, bare, follow, laid_out, memory_of, root_of
 
 def is_fresh(y: Any) -> bool:
     """Say whether a new array can hold traced numbers: integers and booleans cannot."""
-    return type(y) is np.ndarray and y.dtype.kind in "fc"
+    array = type(y) is np.ndarray or (isinstance(y, Traced) and y.records and y.writable)
+    return array and y.dtype.kind in "fc"
 
 
 def raised(buffer: Any, v: Any) -> Any:

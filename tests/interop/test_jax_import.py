@@ -4,6 +4,7 @@ import concurrent.futures
 
 import numpy as np
 import pytest
+from our_transforms import OURS, X, Y, twin
 
 jax = pytest.importorskip("jax")
 
@@ -14,18 +15,6 @@ from chainrules.testing import check_grad, test_frule, test_rrule
 jnp = jax.numpy
 pytestmark = pytest.mark.usefixtures("x64")
 JIT = pytest.mark.parametrize("jit", [True, False], ids=["jit", "eager"])
-X, Y = np.array([0.1, 0.4]), np.array([2.0, 3.0])
-
-
-def twin(np):
-    def f(x, y):
-        return {"a": np.sin(x) * y, "b": (np.sum(x * y),)}
-
-    return f
-
-
-def loss(f):
-    return lambda x, y: np.sum(f(x, y)["a"] ** 2) * f(x, y)["b"][0]
 
 
 def assert_same(expected, found, rtol=1e-10):
@@ -35,50 +24,16 @@ def assert_same(expected, found, rtol=1e-10):
         np.testing.assert_allclose(e, f, rtol=rtol, atol=1e-12)
 
 
-TRANSFORMS = {
-    "call": lambda f: f(X, Y),
-    "grad": lambda f: cr.grad(loss(f), (0, 1))(X, Y),
-    "jvp": lambda f: cr.jvp(loss(f), (X, Y), (Y, X)),
-    "vjp": lambda f: cr.vjp(f, X, Y)[1]({"a": Y, "b": (1.0,)}),
-    "linearize": lambda f: cr.linearize(loss(f), X, Y)[1](Y, X),
-    "hessian": lambda f: cr.hessian(loss(f), (0, 1))(X, Y),
-    "hvp": lambda f: cr.hvp(loss(f), (X, Y), (Y, X)),
-    "reverse over reverse": lambda f: cr.jacrev(cr.grad(loss(f)))(X, Y),
-    "reverse over forward": lambda f: cr.grad(lambda x: cr.jvp(loss(f), (x, Y), (Y, X))[1])(X),
-    "forward over forward": lambda f: cr.jacfwd(cr.jacfwd(loss(f)))(X, Y),
-    "fff": lambda f: cr.jacfwd(cr.jacfwd(cr.jacfwd(loss(f))))(X, Y),
-    "ffr": lambda f: cr.jacfwd(cr.hessian(loss(f)))(X, Y),
-    "frr": lambda f: cr.jacfwd(cr.jacrev(cr.grad(loss(f))))(X, Y),
-    "rff": lambda f: cr.jacrev(cr.jacfwd(cr.jacfwd(loss(f))))(X, Y),
-    "rfr": lambda f: cr.jacrev(cr.jacfwd(cr.grad(loss(f))))(X, Y),
-    "rrf": lambda f: cr.jacrev(cr.jacrev(cr.jacfwd(loss(f))))(X, Y),
-    "rrr": lambda f: cr.jacrev(cr.jacrev(cr.grad(loss(f))))(X, Y),
-    "frf": lambda f: cr.jacfwd(cr.jacrev(cr.jacfwd(loss(f))))(X, Y),
-    "jacobian": lambda f: cr.jacobian(lambda x: f(x, Y)["a"])(X),
-    "a block of directions": lambda f: cr.linearize(loss(f), X, Y)[1](
-        np.eye(2), np.ones((2, 2)), block=True
-    ),
-    "map": lambda f: cr.grad(lambda r: np.sum(cr.map(lambda x: f(x, Y)["a"], r)))(np.stack([X, Y])),
-    "scan": lambda f: cr.grad(
-        lambda x: cr.scan(lambda c, y: (f(c, y)["a"], c), x, np.stack([X, Y]))[0][0]
-    )(X),
-    "checkpoint": lambda f: cr.hessian(cr.checkpoint(loss(f)))(X, Y),
-    "Pullback": lambda f: cr.Pushforward(cr.Pullback(loss(f)))(X, Y, 1.0, Y, X, 0.5),
-    "float32": lambda f: cr.grad(loss(f))(X.astype(np.float32), Y.astype(np.float32)),
-}
-
-
 SLOW = {"ffr", "frr", "rff", "rfr", "rrf", "rrr", "frf", "scan", "map", "a block of directions"}
 
 
 # Without jit JAX traces each derivative anew, which takes a second.
 @pytest.mark.parametrize(
     ("name", "jit"),
-    [(name, True) for name in TRANSFORMS]
-    + [(name, False) for name in TRANSFORMS if name not in SLOW],
+    [(name, True) for name in OURS] + [(name, False) for name in OURS if name not in SLOW],
 )
 def test_transforms(name, jit):
-    apply = TRANSFORMS[name]
+    apply = OURS[name]
     rtol = 1e-5 if name == "float32" else 1e-10
     assert_same(apply(twin(np)), apply(import_(twin(jnp), jit=jit)), rtol)
 

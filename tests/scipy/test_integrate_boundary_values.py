@@ -1,18 +1,12 @@
 """solve_bvp: value, both modes and second order, by differences of SciPy's own."""
 
-import importlib.util
-from pathlib import Path
-
+import checks_of_objects as checks
 import numpy as np
 import pytest
 
 import chainrules as cr
 from chainrules.scipy import integrate
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 

@@ -1,10 +1,9 @@
 """tanhsinh, nsum, cubature: value, both modes and second order, by differences of SciPy's own."""
 
 import dataclasses
-import importlib.util
 import warnings
-from pathlib import Path
 
+import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.integrate as plain
@@ -12,10 +11,6 @@ import scipy.integrate as plain
 import chainrules as cr
 from chainrules.scipy import integrate
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 pytestmark = pytest.mark.skipif(not hasattr(plain, "nsum"), reason="not in this SciPy")

@@ -1,8 +1,6 @@
 """solve_ivp and odeint: value, both modes and second order, by differences of SciPy's own."""
 
-import importlib.util
-from pathlib import Path
-
+import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.integrate as plain
@@ -11,10 +9,6 @@ import chainrules as cr
 import chainrules.numpy
 from chainrules.scipy import integrate
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 TIGHT = {"rtol": 1e-9, "atol": 1e-9}

@@ -3,12 +3,11 @@
 import ctypes
 import dataclasses
 import functools
-import importlib.util
 import math
 import types
 import warnings
-from pathlib import Path
 
+import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.integrate as plain
@@ -18,10 +17,6 @@ from scipy.stats import qmc
 import chainrules as cr
 from chainrules.scipy import integrate
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 K, Q = 1.3, 0.7

@@ -1,9 +1,8 @@
 """Objects and fits of scipy.interpolate: value, both modes and second order, by differences."""
 
-import importlib.util
 import pickle
-from pathlib import Path
 
+import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.interpolate as plain
@@ -12,10 +11,6 @@ from scipy.sparse.linalg import spsolve
 import chainrules as cr
 from chainrules.scipy import interpolate as ip
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 rng = np.random.default_rng(0)

@@ -1,8 +1,6 @@
 """Least squares and fits by scipy.optimize, and what it has besides; what is refused."""
 
-import importlib.util
-from pathlib import Path
-
+import checks_of_objects as checks
 import numpy as np
 import pytest
 
@@ -13,10 +11,6 @@ from scipy import sparse
 import chainrules as cr
 from chainrules.scipy import optimize
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 RNG = np.random.default_rng(0)

@@ -1,8 +1,6 @@
 """Roots by scipy.optimize: SciPy's numbers, derivatives against differences of its answers."""
 
-import importlib.util
-from pathlib import Path
-
+import checks_of_objects as checks
 import numpy as np
 import pytest
 
@@ -12,10 +10,6 @@ import scipy.optimize as own
 import chainrules as cr
 from chainrules.scipy import optimize
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 TIGHT = {"xtol": 1e-14, "rtol": 1e-14}

@@ -1,9 +1,8 @@
 """Distances at their edges, rotations and what is made of these."""
 
-import importlib.util
 import pickle
-from pathlib import Path
 
+import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.spatial as plain
@@ -14,10 +13,6 @@ from chainrules.scipy import spatial
 from chainrules.scipy.spatial import distance
 from chainrules.scipy.spatial.transform import Rotation, Slerp
 
-path = Path(__file__).parent / "checks_of_objects.py"
-spec = importlib.util.spec_from_file_location("checks_of_objects", path)
-checks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(checks)
 check = checks.check
 
 rng = np.random.default_rng(4)

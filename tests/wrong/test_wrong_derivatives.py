@@ -612,6 +612,15 @@ def test_variance_of_complex_numbers_in_a_real_dtype_is_refused(f):
             transform()
 
 
+@pytest.mark.parametrize("f", [np.var, np.std, np.nanstd])
+def test_variance_of_complex_numbers_in_a_complex_dtype_is_refused(f):
+    z = np.array([1.4, 0.8, 1.3]) * (1 + 0.5j)
+    with pytest.raises(cr.MissingRuleError, match="leave out dtype"):
+        cr.jvp(lambda z: f(z, dtype=complex), (z,), (z,))
+    y, ydot = cr.jvp(lambda x: f(x, dtype=complex), (z.real,), (z.real,))
+    np.testing.assert_allclose(ydot, y * (2 if f is np.var else 1))
+
+
 def test_medians_of_imaginary_parts_differentiated_again():
     """Flags of structural zeros are real, and their imaginary part is nothing."""
     a = np.random.default_rng(0).normal(size=(7, 5))

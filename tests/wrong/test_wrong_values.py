@@ -274,3 +274,46 @@ def test_covariances_of_no_variables(f):
         right = f(x, y, rowvar=False)
         same(right, cr.vjp(lambda x, y=y: f(x, y, rowvar=False), x)[0])
         same(right, cr.jvp(lambda x, y=y: f(x, y, rowvar=False), (x,), (x,))[0])
+
+
+def test_what_fortran_order_makes_of_a_traced_array_lies_in_it():
+    """An array of objects heals into the order of memory that it has, and sums keep it."""
+
+    def orders(x):
+        a = np.asfortranarray(np.reshape(x, (2, 3)))
+        b = np.reshape(x, (3, 2)).T
+        return [y.flags.f_contiguous for y in (a + b, a * 1.0, np.sin(a + b))]
+
+    seen = []
+    x = np.arange(6.0)
+    cr.jvp(lambda x: [seen.append(orders(x)), x][1], (x,), (x,))
+    cr.vjp(lambda x: [seen.append(orders(x)), x][1], x)
+    assert seen == [orders(x), orders(x)] == [[True] * 3] * 2
+
+
+def test_procrustes_of_points_on_a_line_is_the_one_that_scipy_finds():
+    """The turn is not determined, so it has no derivative."""
+    spatial = pytest.importorskip("chainrules.scipy.spatial")
+
+    def f(x):
+        a = np.asfortranarray(np.outer(x[:2], x[3:]))
+        b = (x[:3] * np.eye(3) + 2.0 * np.eye(3) - 0.3).T
+        return spatial.procrustes(a.T, (a + b[:2]).T)[1]
+
+    x = np.array([0.73, 1.33, 0.36, 1.0, 1.25, 1.57])
+    y, ydot = cr.jvp(f, (x,), (x,))
+    np.testing.assert_allclose(y, f(x))
+    assert np.isnan(ydot).all()
+
+
+def test_functions_of_scipy_heal_arrays_of_traced_objects():
+    ndimage = pytest.importorskip("chainrules.scipy.ndimage")
+
+    def f(x):
+        a = np.asfortranarray(np.outer(x[:2], x[3:]))  # which asks only for np.asarray
+        return ndimage.affine_transform(a.real, [[0.9, 0.1], [0.0, 1.1]], order=1)
+
+    x = np.array([0.68, 0.62, 1.28, 0.91, 1.36, 0.79])
+    y, ydot = cr.jvp(f, (x,), (x,))
+    np.testing.assert_array_equal(f(x), y)
+    np.testing.assert_allclose(ydot, 2 * f(x))

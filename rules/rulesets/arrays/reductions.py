@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ....config import MissingRuleError
 from ... import (
     Pattern,
     astype,
@@ -18,6 +19,7 @@ from ... import (
     matrix,
     reduction_rule,
     refuse_integers,
+    refuse_real,
     restore,
     select,
     shape_of,
@@ -136,7 +138,18 @@ def deviation(var, x, axis, ddof, where, mean):
     return where, c, n
 
 
-@reduction_rule(np.var, np.nanvar)
+def refuse_complex_spread(x, dtype=None, **options):
+    """Refuse a complex ``dtype`` for complex numbers: what is real would be called complex."""
+    options = refuse_real(x, dtype, **options)
+    if dtype is not None and np.iscomplexobj(x):
+        raise MissingRuleError(
+            f"a variance or a deviation of complex numbers is real, and has no rule with "
+            f"dtype={np.dtype(dtype)}.\n  leave out dtype"
+        )
+    return options
+
+
+@reduction_rule(np.var, np.nanvar, adapt=refuse_complex_spread)
 def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None):
     """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
 
@@ -147,7 +160,7 @@ def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None)
     return conj(c) * (2 / n)
 
 
-@reduction_rule(np.std, np.nanstd)
+@reduction_rule(np.std, np.nanstd, adapt=refuse_complex_spread)
 def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None):
     """From ``y^2 = sum(|c|^2) / n``: ``ydot = sum(Re(conj(c) xdot)) / (n y)``; 0 where ``y`` is."""
     _, c, n = deviation(std, x, axis, ddof if correction is None else correction, where, mean)
@@ -194,7 +207,7 @@ def var_about(var):
     @composed_where_traced(var, "mean")
     def about(x, *, mean, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
               correction=None):  # fmt: skip
-        refuse_integers(x, dtype)
+        refuse_complex_spread(x, dtype)
         ddof = ddof if correction is None else correction
         x = x if dtype is None else astype(x, dtype)
         where, c, n = deviation(var, x, axis, ddof, where, mean)

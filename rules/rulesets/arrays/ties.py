@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from ... import Shares, Traced, array_of, innermost, is_traced, linear_rule, shared, value
+from ... import Shares, array_of, innermost, is_traced, layers, linear_rule, shared, value
 from .numpys_own import with_value
 
 
@@ -87,14 +87,13 @@ def derivatives(x):
     left = [((), x)]
     while left:
         key, x = left.pop()
-        while isinstance(x, Traced):
-            xdot = x.at_level.motion(x)
+        for layer in layers(x):
+            xdot = layer.at_level.motion(layer)
             if xdot is not None:
-                left.append(((*key, x.at_level.number), xdot))
+                left.append(((*key, layer.at_level.number), xdot))
             elif not key:
                 directed = False
-            x = x.primal
-        found[tuple(sorted(key))] = x
+        found[tuple(sorted(key))] = value(x)
     return found, directed
 
 

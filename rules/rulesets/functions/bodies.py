@@ -31,6 +31,16 @@ def asked(f: Callable) -> Callable:
     return asked_f
 
 
+def prepares_for(function: Any, body: Callable) -> None:
+    """Make a primitive of ``function``, which ends in a call of itself by the funnel.
+
+    It prepares its arguments first, while it can be seen which of them are traced. Where nothing
+    is, ``body`` answers.
+    """
+    function.__primitive__ = function
+    function.__wrapped__ = body
+
+
 def handed_whole(function: Callable, body: Callable) -> None:
     """Let engines that follow Python answer calls of ``function`` through ``body``."""
     pushed_whole(function, body)

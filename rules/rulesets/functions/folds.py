@@ -8,7 +8,7 @@ from typing import Any
 
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ... import ZERO, NoTangent, add, call, frule, rrule
-from .bodies import asked, handed_whole
+from .bodies import asked, handed_whole, prepares_for
 from .sequences import (
     Results,
     Sequence,
@@ -66,8 +66,7 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
-    given = () if initial is NO_INITIAL else (held(initial),)
-    return call(reduce, (f, held(xs), *given), {})
+    return call(reduce, (f, *held((xs, *at_first(initial)))), {})
 
 
 def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
@@ -97,8 +96,7 @@ def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     array([[1., 0.],
            [3., 2.]])
     """
-    given = () if initial is NO_INITIAL else (held(initial),)
-    return call(accumulate, (f, held(xs), *given), {})
+    return call(accumulate, (f, *held((xs, *at_first(initial)))), {})
 
 
 def push_fold(config: Any, f: Any, fdot: Any, items: list, dots: list) -> tuple:
@@ -253,11 +251,8 @@ def whole_itertools_accumulate(iterable, *given, func=None, initial=None):
     return [*map(copied, carries_of(f, () if initial is None else (initial,), iterable))]
 
 
-# Primitives that hold whole numbers before they are asked for.
-for _f, _body in ((reduce, whole_reduce), (accumulate, whole_accumulate)):
-    _f.__primitive__ = _f  # type: ignore[attr-defined]
-    _f.__wrapped__ = _body  # type: ignore[attr-defined]
-
+prepares_for(reduce, whole_reduce)
+prepares_for(accumulate, whole_accumulate)
 handed_whole(reduce, whole_reduce)
 handed_whole(functools.reduce, whole_reduce)
 handed_whole(accumulate, whole_accumulate)

@@ -34,6 +34,7 @@ from ... import (
     innermost,
     is_traced,
     jacobian_via_ad,
+    layers,
     name_of,
     stop_gradient,
     value,
@@ -188,11 +189,7 @@ def config_of(x: Any) -> Any:
 
 def levels_of(x: Any) -> set:
     """Return the levels of a traced number or array: one for each order of its derivatives."""
-    found = set()
-    while isinstance(x, Traced):
-        found.add(x.at_level)
-        x = x.primal
-    return found
+    return {layer.at_level for layer in layers(x)}
 
 
 # ---- the answer, with its derivatives -----------------------------------------------------------

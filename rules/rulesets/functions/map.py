@@ -32,6 +32,7 @@ from ... import (
     rrule,
     sum_tangents,
 )
+from .bodies import prepares_for
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce
 from .scan import scan
@@ -82,7 +83,7 @@ def map(f: Callable, *xs: Any) -> Any:
     >>> cr.grad(lambda xs: np.sum(cr.map(cube_or_not, xs)))(np.array([2.0, -1.0]))
     array([12., -1.])
     """
-    return call(map, (f, *builtins.map(held, xs)), {})
+    return call(map, (f, *held(xs)), {})
 
 
 def mapped(f: Callable, *xs: Any) -> Any:
@@ -90,9 +91,7 @@ def mapped(f: Callable, *xs: Any) -> Any:
     return gather(list(builtins.map(f, *xs)), form_of(xs[0]), xs[0])
 
 
-# A primitive that holds whole numbers before it is asked for.
-map.__primitive__ = map  # type: ignore[attr-defined]
-map.__wrapped__ = mapped  # type: ignore[attr-defined]
+prepares_for(map, mapped)
 
 
 def form_of_map(function: Any, x: Any) -> Any:

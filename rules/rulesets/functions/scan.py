@@ -8,7 +8,7 @@ values and what ``k`` steps record, least where ``k`` is about the square root o
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,12 @@ from ... import (
     is_traced,
     rrule,
 )
-from .bodies import asked, pushed_whole
+from .bodies import asked, prepares_for, pushed_whole
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
 from .progress import Progress, counted, shown
 from .sequences import (
+    Constant,
     Results,
     Sequence,
     columns,
@@ -128,33 +129,15 @@ def _scan(
     if len(xs) > steps_in_segment(len(xs), segment):
         f = lifted(f)
     if not is_traced(xs) and is_traced((f, carry)):
-        xs = Constants(copied(xs))
+        xs = Constant(copied(xs))
     options: dict[str, Any] = {"segment": segment}
     if progress is not None:
         options["progress"] = progress
     return call(scan, (f, held(carry), xs), options)
 
 
-class Constants:
-    """Plain items, which no engine looks into: integers among them may be an index or a size."""
-
-    __slots__ = ("items",)
-
-    def __init__(self, items: Any) -> None:
-        self.items = items
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.items)
-
-    def __getitem__(self, part: slice) -> "Constants":
-        return Constants(self.items[part])
-
-
-def items_of(xs: Any) -> Any:
-    return xs.items if isinstance(xs, Constants) else xs
+def part_of(xs: Any, part: slice) -> Any:
+    return Constant(xs.x[part]) if type(xs) is Constant else xs[part]
 
 
 def loop(
@@ -216,21 +199,20 @@ def steps(
     progress: Progress | bool | None = None,
 ) -> tuple[Any, Any]:
     """Do what ``scan`` does, as a loop."""
+    carry, xs = released((carry, xs))
     progress = shown(progress, "scan", len(xs))
     ys = []
     # Copies, since a step may write into its carry, which an output may be.
-    carry = copied(released(carry))
+    carry = copied(carry)
     with opened(f) as step:
         step = asked(step)
         for x in counted(xs, progress):
             carry, y = pair_of(step(carry, x))
             ys.append(y if y is None else copied(y))
-    return copied(carry), gather(ys, stack, items_of(xs))
+    return copied(carry), gather(ys, stack, xs)
 
 
-# ``scan`` is a primitive that lifts captured values out of its function before it is asked for.
-scan.__primitive__ = scan  # type: ignore[attr-defined]
-scan.__wrapped__ = steps  # type: ignore[attr-defined]
+prepares_for(scan, steps)
 
 
 def steps_in_segment(count: int, segment: int | None) -> int:
@@ -266,7 +248,8 @@ def pair_of(step: Any) -> Any:
 @frule.register(scan)
 def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=None, progress=None):
     _, fdot, carrydot, xsdot = tangents
-    items, carry = list(xs), released(carry)
+    carry, xs = released((carry, xs))
+    items = list(xs)
     progress = shown(progress, "scan", len(items))
     ys, ydots = [], []
     for x, xdot in counted(zip(items, unstack(xsdot, len(items))), progress):
@@ -276,12 +259,13 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
         ys.append(y)
         ydots.append(ydot)
     ysdot = Results(ys, stack).collect(ydots)
-    return (copied(carry), gather(ys, stack, items_of(xs))), Tangent(tuple, carrydot, ysdot)
+    return (copied(carry), gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
 
 
 @rrule.register(scan)
 def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None, progress=None):
-    items, carry = list(xs), released(carry)
+    given, (carry, xs) = xs, released((carry, xs))
+    items = list(xs)
     progress = shown(progress, "scan", len(items))
     ys, pullbacks = [], []
     for x in counted(items, progress):
@@ -289,7 +273,7 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None, progres
         carry, y = pair_of(step)
         ys.append(y)
         pullbacks.append(pullback)
-    results, sequence = Results(ys, stack), Sequence(xs, len(items))
+    results, sequence = Results(ys, stack), Sequence(given, len(items))
 
     def scan_pullback(ybar):
         carrybar, ysbar = ybar
@@ -302,7 +286,7 @@ def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None, progres
             xbars.append(xbar)
         return NoTangent(), sum_of_fbars(f, fbars), carrybar, sequence.collect(xbars[::-1])
 
-    return (copied(carry), gather(ys, stack, items_of(xs))), scan_pullback
+    return (copied(carry), gather(ys, stack, xs)), scan_pullback
 
 
 pushed_whole(scan, steps)
@@ -312,13 +296,14 @@ pushed_whole(scan, steps)
 def followed_scan_rrule(
     config: AllOf[HasReverseMode, FollowsPython], scan, f, carry, xs, segment=None, progress=None
 ):
-    segment = steps_in_segment(len(xs), segment)
-    progress = shown(progress, "scan", len(xs))
+    count = len(released(xs))
+    segment = steps_in_segment(count, segment)
+    progress = shown(progress, "scan", count)
     options = {} if progress is None else {"progress": progress}
-    if len(xs) <= segment:
+    if count <= segment:
         return rrule_via_ad(config, steps, f, carry, xs, **options)
     unchanged = Unchanged(f)
-    last = (len(xs) - 1) // segment * segment
+    last = (count - 1) // segment * segment
     if progress is not None:
         progress.expect(last)  # which the pullback evaluates again
 
@@ -326,9 +311,10 @@ def followed_scan_rrule(
         """Do what ``steps`` does, such that one segment is recorded at a time."""
         pieces = []
         for i in range(0, last, segment):
-            carry, ys = repeat(steps, (f, held(carry), xs[i : i + segment]), options)
+            part = part_of(xs, slice(i, i + segment))
+            carry, ys = repeat(steps, (f, held(carry), part), options)
             pieces.append(ys)
-        carry, ys = steps(f, carry, xs[last:], **options)
+        carry, ys = steps(f, carry, part_of(xs, slice(last, None)), **options)
         return carry, joined([*pieces, ys])
 
     y, pullback = rrule_via_ad(config, in_segments, f, carry, xs)

@@ -178,8 +178,8 @@ def gather(ys: Any, form: Any, x: Any) -> Any:
     return form([copied(y) for y in ys])
 
 
-class Whole:
-    """A whole number that nobody differentiates, or an array of these: engines leave it alone.
+class Constant:
+    """What engines leave alone: it is handed through rules, and taken out where a function is run.
 
     To a rule an integer that is differentiated, and counts as a float64, looks like one that is a
     counter, an index or a size, and has to stay what it is. Outside of the rule they differ.
@@ -191,7 +191,7 @@ class Whole:
         self.x = x
 
 
-LEAVES.add(Whole)
+LEAVES.add(Constant)
 
 
 def held(x: Any) -> Any:
@@ -201,20 +201,20 @@ def held(x: Any) -> Any:
 
 def _held(x: Any) -> Any:
     whole = isinstance(x, int | np.integer) or (type(x) is np.ndarray and x.dtype.kind in "iu")
-    return Whole(x) if whole and not isinstance(x, Traced) else x
+    return Constant(x) if whole and not isinstance(x, Traced) else x
 
 
 def released(x: Any) -> Any:
-    """Return ``x`` with whole numbers that were held as they are."""
+    """Return ``x`` with what was held as it is."""
     return _replaced(_released, x)
 
 
 def _released(x: Any) -> Any:
-    return x.x if type(x) is Whole else x
+    return x.x if type(x) is Constant else x
 
 
 def has_held(x: Any) -> bool:
-    return any(type(leaf) is Whole for leaf in iterate_leaves(x))
+    return any(type(leaf) is Constant for leaf in iterate_leaves(x))
 
 
 def _replaced(f: Callable, x: Any) -> Any:
@@ -226,7 +226,7 @@ def _replaced(f: Callable, x: Any) -> Any:
 
 
 def released_call(f: Any, args: Any, kwargs: Any) -> Any:
-    """Call ``f`` with whole numbers that were held as they are."""
+    """Call ``f`` with what was held as it is."""
     args, kwargs = released((args, kwargs))
     return call(f, args, kwargs)
 
@@ -241,8 +241,8 @@ def copied(x: Any) -> Any:
 
 
 def _copied(x: Any) -> Any:
-    if type(x) is Whole:
-        return Whole(copied(x.x))
+    if type(x) is Constant:
+        return Constant(copied(x.x))
     parts = children(x)
     if parts is not None:
         return Within(zip(parts.values), unless_same(x, parts))

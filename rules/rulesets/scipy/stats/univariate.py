@@ -8,7 +8,7 @@ that of a formula in the table: of the standard form, to which location and scal
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, astype, holds_traced, innermost, value
+from .... import Traced, array_of, astype, holds_traced, innermost, layers, value
 from ...arrays.numpys_own import with_values
 from ...arrays.ties import motion
 
@@ -338,12 +338,7 @@ def variable(args, kwds):
 
 
 def number_of_levels(args):
-    numbers = set()
-    for x in args:
-        while isinstance(x, Traced):
-            numbers.add(x.at_level.number)
-            x = x.primal
-    return len(numbers)
+    return len({layer.at_level.number for x in args for layer in layers(x)})
 
 
 # ---- with given parameters ----------------------------------------------------------------------

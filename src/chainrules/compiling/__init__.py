@@ -1,0 +1,10 @@
+"""Compiling: what a function does with its numbers is recorded once, and run again without Python.
+
+A recorder stands outside all transforms, so that derivatives are recorded as functions are. See
+``recorded`` for what a recorded value is, ``looks`` for what a recording depends on, ``captured``
+for what it takes for granted, and ``replay`` for how it runs.
+"""
+
+from .compile import compile
+
+__all__ = ["compile"]

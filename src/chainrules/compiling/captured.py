@@ -1,0 +1,244 @@
+"""What a function can reach besides its arguments, and whether it is still the same.
+
+Globals that its code names, cells, defaults, fields of objects, entries of lists and dicts, modules
+of the user's, and so on through functions that it calls: each is compared at every call, by identity,
+by one generated line such as ``g0.get("rate") is e0 and len(l1) == 3 and all(map(is_, l1, e1))``.
+Code is read to find names, and never to decide that something named need not be compared. Python's
+own library, NumPy, SciPy and chainrules count as constant.
+"""
+
+import functools
+import operator
+import random
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..rules import Traced
+from .constants import Constants
+from .looks import NotRecordable, bits
+
+MOST = 20_000  # places that are compared; what has more is no setting but data
+
+_LIBRARY = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "chainrules", "llvmlite"})
+_LEAVES = (
+    float, int, complex, bool, str, bytes, type(None), np.generic, np.dtype, np.ufunc, type(np.sum),
+    types.BuiltinFunctionType, type(...), range, slice, types.CodeType, types.MappingProxyType,
+)  # fmt: skip
+_NOTHING = object()
+
+
+class Captured:
+    """What a function captures, as it is now; its arrays are held by ``constants``.
+
+    ``traced`` says whether a transform is under way in it: then the function cannot be recorded.
+    """
+
+    def __init__(self, f: Any, frozen: bool) -> None:
+        self.frozen = frozen
+        self.constants = Constants(frozen)
+        self.traced = False
+        self.places: list[tuple[str, str, dict[str, Any]]] = []  # where, expression, its names
+        self.generators: list[tuple[str, Any, Any]] = []
+        self.names: set[str] = set()
+        self.modules: dict[int, tuple[types.ModuleType, str]] = {}
+        self.seen: dict[Any, Any] = {}
+        self.waiting: list[tuple[Any, str]] = [(f, getattr(f, "__name__", type(f).__name__))]
+        self._walk_all()
+        self.constants.settle()
+        self.arrays = bool(self.constants.copies or self.constants.digests) and not frozen
+        self.is_same = (lambda: True) if frozen else self._generated()
+
+    # ---- walking --------------------------------------------------------------------------------
+
+    def _walk_all(self) -> None:
+        known = -1
+        while self.waiting or known != len(self.names):
+            known = len(self.names)
+            while self.waiting:
+                self._walk(*self.waiting.pop())
+                if len(self.places) > MOST:
+                    raise NotRecordable(
+                        f"what the function captures has more than {MOST} parts; give it as an "
+                        'argument, or write captured="freeze"'
+                    )
+            for module, where in list(self.modules.values()):
+                self._names(vars(module), where)
+
+    def _walk(self, x: Any, where: str) -> None:
+        if isinstance(x, Traced):
+            self.traced = self.traced or not x.records
+            if x.records:
+                raise NotRecordable("a recorded value that another function captures")
+            return
+        if isinstance(x, _LEAVES) or id(x) in self.seen:
+            return
+        self.seen[id(x)] = x
+        if type(x) is np.ndarray:
+            self.constants.hold(x)
+            if x.dtype.kind == "O":
+                self.waiting += [(part, where) for part in x.reshape(-1).tolist()]
+        elif isinstance(x, types.ModuleType):
+            if not _is_library(x.__name__):
+                self.modules[id(x)] = x, where
+        elif isinstance(x, types.FunctionType):
+            self._function(x, where)
+        elif isinstance(x, types.MethodType):
+            self.waiting += [(x.__func__, where), (x.__self__, where)]
+        elif isinstance(x, functools.partial):
+            parts = (x.func, x.args, x.keywords)
+            self.waiting += [(part, where) for part in parts]
+        elif isinstance(x, property):
+            self.waiting += [(part, where) for part in (x.fget, x.fset) if part is not None]
+        elif isinstance(x, classmethod | staticmethod | functools.cached_property):
+            self.waiting.append((getattr(x, "__func__", None) or x.func, where))  # type: ignore[union-attr]
+        elif isinstance(x, np.random.Generator | np.random.RandomState | random.Random):
+            self.generators.append((where, x, bits_of_generator(x)))
+        elif isinstance(x, types.CellType):
+            self._cell(x, where)
+        elif isinstance(x, type):
+            if not _is_library(x.__module__):
+                self._names(vars(x), where, list(vars(x)))
+                self.waiting += [(base, where) for base in x.__bases__]
+        else:
+            self._entries(x, where)
+
+    def _function(self, f: types.FunctionType, where: str) -> None:
+        self.waiting += [(v, where) for v in f.__defaults__ or ()]
+        self.waiting += [(v, where) for v in (f.__kwdefaults__ or {}).values()]
+        self.waiting += [(v, where) for v in vars(f).values()]
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            self._cell(cell, f"{where}: {name}")
+        if _is_library(f.__module__):
+            return
+        self._same(where, "{0}.__code__ is {1}", f, f.__code__)
+        names = list(_names_in(f.__code__))
+        self.names.update(names)
+        self._names(f.__globals__, where, names)
+
+    def _cell(self, cell: types.CellType, where: str) -> None:
+        try:
+            x = cell.cell_contents
+        except ValueError:
+            return  # it has no value yet
+        self._same(where, "{0}.cell_contents is {1}", cell, x)
+        self.waiting.append((x, where))
+
+    def _names(self, holder: Any, where: str, names: list[str] | None = None) -> None:
+        for name in self.names if names is None else names:
+            if (id(holder), name) in self.seen:
+                continue
+            x = holder.get(name, _NOTHING)
+            if x is _NOTHING or (
+                name.startswith("__") and not isinstance(x, types.FunctionType | classmethod)
+            ):
+                continue
+            self.seen[id(holder), name] = holder
+            self._same(f"{where}: {name}", f"{{0}}.get({name!r}) is {{1}}", holder, x)
+            self.waiting.append((x, f"{where}: {name}"))
+
+    def _entries(self, x: Any, where: str) -> None:
+        if isinstance(x, list | tuple | deque):
+            if not isinstance(x, tuple):
+                self._same(where, "len({0}) == len({1}) and all(map(is_, {0}, {1}))", x, tuple(x))
+            self.waiting += [(v, f"{where}[{k}]") for k, v in enumerate(x)]
+        elif isinstance(x, dict):
+            same = "len({0}) == len({1}) and all(map(is_, {0}.values(), {1}))"
+            same += " and all(map(is_, {0}, {2}))"
+            self._same(where, same, x, tuple(x.values()), tuple(x))
+            self.waiting += [(v, f"{where}[{k!r}]") for k, v in x.items()]
+        elif isinstance(x, set | frozenset):
+            self._same(where, "{0} == {1}", x, frozenset(x))
+            self.waiting += [(v, where) for v in x]
+        fields = getattr(x, "__dict__", None)
+        if isinstance(fields, dict):
+            self._entries(fields, where)
+        for base in type(x).__mro__:
+            slots = vars(base).get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if not name.startswith("__") and hasattr(x, name):
+                    v = getattr(x, name)
+                    self._same(f"{where}.{name}", f"{{0}}.{name} is {{1}}", x, v)
+                    self.waiting.append((v, f"{where}.{name}"))
+        self.waiting.append((type(x), where))
+
+    # ---- comparing ------------------------------------------------------------------------------
+
+    def _same(self, where: str, expression: str, *names: Any) -> None:
+        n = len(self.places)
+        given = {f"x{n}_{k}": x for k, x in enumerate(names)}
+        self.places.append((where, expression.format(*given), given))
+
+    def _generated(self) -> Callable[[], bool]:
+        """Return one function that compares every place."""
+        names: dict[str, Any] = {"is_": operator.is_}
+        for _, _, given in self.places:
+            names |= given
+        text = " and ".join(f"({expression})" for _, expression, _ in self.places) or "True"
+        return eval(f"lambda: {text}", names)
+
+    def changed(self) -> str | None:
+        """Say what is not what it was, if anything is."""
+        try:
+            same = self.is_same()
+        except (ValueError, AttributeError, RuntimeError):
+            same = False
+        if same and not self.arrays:
+            return None
+        if not same:
+            for where, expression, given in self.places:
+                if not self._is_equal(expression, given):
+                    return where
+        return self.constants.changed()
+
+    def _is_equal(self, expression: str, given: dict[str, Any]) -> bool:
+        try:
+            if eval(expression, {"is_": _equal, **given}):
+                return True
+            left, is_, right = expression.partition(" is ")
+            return bool(is_) and _equal(*(eval(part, given) for part in (left, right)))
+        except (ValueError, AttributeError, RuntimeError):
+            return False
+
+    def drawn(self) -> str | None:
+        """Say which generator of random numbers has been used since."""
+        for where, generator, before in self.generators:
+            if bits_of_generator(generator) != before:
+                return where
+        return None
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Say whether two are the same object, or two plain numbers or texts that are equal."""
+    if a is b:
+        return True
+    plain = (float, int, complex, bool, str, bytes, np.generic)
+    return type(a) is type(b) and isinstance(a, plain) and bits(a) == bits(b)
+
+
+def _is_library(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _LIBRARY
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    """Yield every name that ``code`` reads, and the functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_in(constant)
+
+
+def bits_of_generator(x: Any) -> Any:
+    if isinstance(x, np.random.Generator):
+        return repr(x.bit_generator.state)
+    return repr(x.get_state() if isinstance(x, np.random.RandomState) else x.getstate())
+
+
+def process_generators() -> tuple:
+    """Return the states of the generators that all of the process shares."""
+    name, key, *rest = np.random.get_state()  # type: ignore[misc]
+    return key.tobytes(), tuple(rest), random.getstate()  # type: ignore[union-attr]

@@ -1,0 +1,430 @@
+"""The recorder: a level outside all others, whose traced values stand for plain numbers.
+
+Inner levels are asked first, and rules are ordinary NumPy: so a level with the lowest number sees
+every operation that any transform, rule or sweep makes on plain numbers. It writes them down as the
+steps of a program, and computes them, so that the function goes its way.
+"""
+
+import operator
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..config import EscapedTraceError, user_line
+from ..rules import (
+    Level,
+    Traced,
+    children,
+    fold,
+    frule,
+    getitem,
+    healed,
+    innermost,
+    name_of,
+    next_level,
+)
+from ..rules.containers import LEAVES, Within, iterate_leaves, unless_same
+from ..rules.engines.buffers import is_writer, settled
+from ..rules.linear.steps import Program, Slot, part_at
+from ..rules.rulesets.functions.foreign import Foreign
+from ..rules.table.other_kinds import Composed
+from ..rules.tracing.funnel import body, is_primitive
+from ..rules.tracing.no_rule import runs_in_python
+from ..rules.tracing.object_arrays import healed_call, is_object_array
+from ..rules.tracing.operands import is_operand
+from ..rules.tracing.views import (
+    Path,
+    axes_of,
+    follow,
+    forget,
+    laid_out,
+    register_view,
+    root_of,
+    shares_memory,
+)
+from ..rules.tracing.writing import begin_write, written
+from .constants import Constants
+from .forms import Form
+from .looks import Look, NotRecordable, bits
+from .recorded import RecordedArray, RecordedNumber
+from .shapes import gives_one_shape, tells_only_structure
+
+LONGEST = 1_000_000  # steps; what takes more is not worth what its recording takes
+LARGE = 1 << 16  # bytes, from which a result is let go as soon as it has been read
+REMEMBERED = 1 << 12  # bytes of a result, up to which an equal step is looked for
+
+_array = np.ndarray
+_float64 = np.float64
+_RECORDED = (RecordedNumber, RecordedArray)
+# Python's own numbers raise where NumPy's give an infinity.
+_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
+_PLAIN = (np.generic, int, float, complex)
+_NUMBERS = (np.number, np.bool_, float, complex)
+
+
+class Recorder(Program, Level):
+    """One recording: the steps that were made, and what was looked at on the way.
+
+    Each look stands where it was made, ``(steps before it, Look)``. Equal steps on equal values are
+    made once.
+    """
+
+    records = True
+    __slots__ = (
+        "constants",
+        "forms",
+        "known",
+        "large",
+        "looks",
+        "not_native",
+        "number",
+        "thread",
+        "under_way",
+    )
+
+    def __init__(self, constants: Constants) -> None:
+        super().__init__()
+        self.number = next_level()
+        self.constants = constants
+        self.looks: list[tuple[int, Look]] = []
+        self.forms: list[Form | None] = []  # of the results of all steps
+        self.not_native = ""  # why there is no machine code
+        self.large: set[int] = set()  # results that are not kept longer than needed
+        self.known: dict[tuple, tuple[type, Any, int]] = {}
+        self.thread: int | None = threading.get_ident()
+        self.under_way: list[Any] = []  # functions that are being run
+
+    # ---- what comes in, and what is looked at ---------------------------------------------------
+
+    def input(self, x: Any) -> Any:
+        """Return the plain number or array ``x``, recorded."""
+        self.inputs.append(len(self.steps))
+        return self.wrap(x, None)
+
+    def wrap(self, y: Any, step: tuple | None) -> Any:
+        """Append ``step`` and return its result ``y``, recorded."""
+        recorded: Any
+        if type(y) is _array:
+            if y.dtype.kind == "O":
+                raise NotRecordable("an array of objects")
+            recorded = RecordedArray()
+            if y.nbytes >= LARGE:
+                self.large.add(len(self.steps))
+        else:
+            recorded = RecordedNumber()
+        recorded.sample = y
+        recorded.at_level = self
+        recorded.position = len(self.steps)
+        self.append(step, y)
+        return recorded
+
+    def append(self, step: tuple | None, y: Any) -> None:
+        """Append ``step``, and note of which kind its result ``y`` is."""
+        self.check_live()
+        self.steps.append(step)
+        self.forms.append(Form.of(y))
+        if len(self.steps) > LONGEST:
+            raise NotRecordable(f"more than {LONGEST} operations")
+
+    def check_live(self) -> None:
+        """Raise where the recording has ended, or another thread takes part in it.
+
+        Raises
+        ------
+        EscapedTraceError, NotRecordable
+        """
+        if self.thread is None:
+            raise EscapedTraceError(
+                f"a value that was kept from a compiled function is used in {user_line()}: it stood "
+                "for a number of one call, which has ended.\n  return it from the function"
+            )
+        if threading.get_ident() != self.thread:
+            raise NotRecordable("work that is shared among threads")
+
+    def end(self, outputs: list) -> None:
+        """End the recording; ``outputs`` are slots, or plain."""
+        self.thread = None
+        self.known = {}
+        self.constants.settle()
+        looked_at = [Slot(look.position) for _, look in self.looks]
+        self.finish([*outputs, *looked_at])
+        del self.outputs[len(outputs) :]
+
+    def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
+        """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
+        self.check_live()
+        seen = convert(x.sample, *args)
+        noted = bits(x.sample if kind == "value" else seen)
+        self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
+        return seen
+
+    # ---- what a level is asked ------------------------------------------------------------------
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        key = operation, x.position
+        known = self.known.get(key)
+        if known is not None:
+            return self.again(*known)
+        y, step = operation(x.sample), (operation, (Slot(x.position),), {})
+        if type(y) is _array or isinstance(y, _NUMBERS):
+            return self.noted(key, y, step)
+        return self.result(y, step, operation, (x,), {})
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        type_a, type_b = type(a), type(b)
+        a_recorded, b_recorded = type_a in _RECORDED, type_b in _RECORDED
+        for x, recorded, kind in ((a, a_recorded, type_a), (b, b_recorded, type_b)):
+            if recorded or kind is float or kind is _float64 or kind is int:
+                continue
+            if isinstance(x, Traced):
+                return x.at_level.binary(ufunc, operation, a, b)
+            if not is_operand(x):
+                return NotImplemented
+            if (kind is not _array or is_object_array(x)) and not isinstance(x, _PLAIN):
+                return self.call(operation, (a, b), {})  # of a list, a container, a user's array
+        key = (
+            operation,
+            a.position if a_recorded else _constant_key(a),
+            b.position if b_recorded else _constant_key(b),
+        )
+        known = self.known.get(key)
+        if known is not None:
+            return self.again(*known)
+        x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
+        z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
+        y = operation(x, z)
+        if operation in _DIVISIONS and type(y) is float and b_recorded:
+            # Where this one would be 0, Python raises: so that is looked at.
+            self.look(b, "zero", _is_zero)
+        step = operation, (read_a, read_b), {}
+        if type(y) is not _array and not isinstance(y, _NUMBERS):
+            return self.result(y, step, operation, (a, b), {})
+        return self.noted(key, y, step)
+
+    def noted(self, key: tuple, y: Any, step: tuple) -> Any:
+        """Append a step that need not be made again for the same ``key``."""
+        recorded = self.wrap(y, step)
+        if type(y) is not _array or y.nbytes <= REMEMBERED:
+            self.known[key] = type(recorded), y, recorded.position
+        return recorded
+
+    def again(self, kind: type, sample: Any, position: int) -> Any:
+        """Return a handle of its own on a result that is there already."""
+        handle: Any = kind()
+        handle.at_level, handle.sample, handle.position = self, sample, position
+        return handle
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        args, kwargs = healed_call(args, kwargs)
+        level = innermost((f, *args, *kwargs.values()))
+        if level is not self:
+            # What an object array held, or a buffer, belongs further in.
+            return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
+        whole = is_kept_whole(f) and innermost((f,)) is None
+        if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
+            # A function may use recorded values that nobody sees in it, so what calls it is run.
+            return self.run(f, args, kwargs, whole and not is_primitive(f))
+        if is_writer(f) and args and type(args[0]) is RecordedArray:
+            return self.write_by(f, args, kwargs)
+        g = getattr(f, "__shows__", f)
+        values, options = self.samples(args), self.samples(kwargs)
+        y = g(*values, **options)
+        if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
+            return y
+        step = g, self.slots(args), self.slots(kwargs)
+        return self.result(y, step, g, args, kwargs)
+
+    def run(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
+        """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
+        if not is_primitive(f) and any(f is other for other in self.under_way):
+            # What it does asks the level again, which is us.
+            raise NotRecordable(f"functions that are given to {name_of(f)}")
+        self.under_way.append(f)
+        try:
+            rule = frule.find(None, f, args)
+            if isinstance(rule, Composed):
+                return rule.answer(self, f, args, kwargs, False)
+            if hidden:
+                raise NotRecordable(f"a function that is given to {name_of(f)}")
+            return body(f)(*args, **kwargs)
+        finally:
+            self.under_way.pop()
+
+    def result(self, y: Any, step: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Append ``step``, and return what it gave: numbers and arrays of numbers are recorded.
+
+        What else it gave, such as a Python int, is looked at: the function may ask what it is.
+        """
+        one_shape = gives_one_shape(f, args, kwargs)
+
+        def look(part: Any, step: tuple) -> Any:
+            if type(part) is _array or isinstance(part, _NUMBERS):
+                recorded = self.wrap(part, step)
+                if not one_shape:
+                    self.look(recorded, "structure", structure_of)
+                return recorded
+            parts = children(part)
+            if parts is None:
+                recorded = RecordedNumber()
+                recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
+                self.append(step, part)
+                return self.look(recorded, "value", _itself)
+            position = len(self.steps)
+            self.append(step, part)
+            if not one_shape:
+                self.looks.append(
+                    (position + 1, Look.here(position, "length", count_of, bits(count_of(part))))
+                )
+            part = operator.getitem if isinstance(part, tuple | list) else part_at
+            nodes = [
+                (inner, (part, (Slot(position), k), {})) for k, inner in enumerate(parts.values)
+            ]
+            return Within(nodes, parts.rebuild)
+
+        recorded = fold(look, y, step)
+        if args and type(args[0]) is RecordedArray:
+            self.tie(recorded, args[0], f, args[1:], kwargs)
+        return recorded
+
+    def tie(self, y: Any, x: Any, f: Any, rest: tuple, options: dict) -> None:
+        """Tie every array in ``y`` that is a view of ``x`` to it."""
+
+        def look(y: Any, positions: tuple) -> Any:
+            if type(y) is RecordedArray:
+                if root_of(y)[0] is y and shares_memory(y.sample, x.sample):
+                    given = {"f": f, "rest": rest, "options": options}
+                    register_view(y, x, _at, given, positions)
+                return None
+            parts = None if type(y) in LEAVES else children(y)
+            if parts is None:
+                return None
+            return Within([(part, (*positions, k)) for k, part in enumerate(parts.values)], list)
+
+        fold(look, y, ())
+
+    # ---- writes ---------------------------------------------------------------------------------
+
+    def constant(self, x: Any) -> Any:
+        """Return the new array ``x`` as one that is made anew in each run."""
+        return self.wrap(x, (np.array, (self.constants.hold(x),), {}))
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Record ``x[index] = v`` as a step that makes a new version of the array."""
+        root, path = self.written_root(x)
+        axes, v = axes_of(root.sample), healed(settled(v))
+        step = written, self.slots((root, path, index, v, axes)), {}
+        sample = written(
+            root.sample, self.samples(path), self.samples(index), self.samples(v), axes
+        )
+        self.put(root, sample, step)
+
+    def write_by(self, f: Any, args: tuple, kwargs: dict) -> None:
+        """Record a function that writes into its first argument."""
+        root, path = self.written_root(args[0])
+        axes, given = axes_of(root.sample), (f, args[1:], kwargs)
+        step = written_by, self.slots((root, path, axes, *given)), {}
+        self.put(
+            root, written_by(root.sample, self.samples(path), axes, *self.samples(given)), step
+        )
+
+    def written_root(self, x: Any) -> tuple[Any, Path]:
+        root, path = root_of(x)
+        if root.position in self.inputs:
+            raise NotRecordable("a write into an argument: return a new array instead")
+        begin_write(root)
+        return root, path
+
+    def put(self, root: Any, sample: Any, step: tuple) -> None:
+        root.sample, root.position = sample, len(self.steps)
+        self.append(step, sample)
+        forget(root)
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
+        y = follow(path, self.again(RecordedArray, root.sample, root.position))
+        view.sample, view.position = y.sample, y.position
+
+    # ---- taking apart ---------------------------------------------------------------------------
+
+    def samples(self, x: Any) -> Any:
+        """Return ``x`` with the plain values of this run."""
+        return self._replaced(x, lambda x: x.sample, None)
+
+    def slots(self, x: Any) -> Any:
+        """Return ``x`` with a slot for each recorded value, and copies of what is captured."""
+        return self._replaced(x, lambda x: Slot(x.position), self.constants.hold)
+
+    def _replaced(self, x: Any, recorded: Callable, plain: Callable | None) -> Any:
+        def look(x: Any) -> Any:
+            kind = type(x)
+            if kind is RecordedNumber or kind is RecordedArray:
+                if x.at_level is not self:
+                    raise NotRecordable("a value of another recording")
+                return recorded(x)
+            if kind is slice:
+                return _plain_slice(x)
+            parts = None if kind in LEAVES else children(x)
+            if parts is not None:
+                return Within(zip(parts.values), unless_same(x, parts))
+            return x if plain is None else plain(x)
+
+        return fold(look, x)
+
+
+def _constant_key(x: Any) -> Any:
+    kind = type(x)
+    if kind is _array:
+        return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
+    return kind, x if x and x == x else bits(x)
+
+
+def _is_zero(x: Any) -> bool:
+    return bool(x == 0)
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def count_of(x: Any) -> int:
+    parts = children(x)
+    return -1 if parts is None else len(parts.values)
+
+
+def structure_of(x: Any) -> tuple:
+    return (x.shape, x.dtype.str) if isinstance(x, np.ndarray | np.generic) else (type(x).__name__,)
+
+
+def _plain_slice(x: slice) -> slice:
+    """Return ``x`` with plain integers, which are looked at: shapes depend on them."""
+    ends = (x.start, x.stop, x.step)
+    return slice(*[operator.index(end) if isinstance(end, Traced) else end for end in ends])
+
+
+def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict) -> Any:
+    """Return a copy of ``x`` that ``f`` has written into a view of."""
+    y = laid_out(x, axes)
+    f(follow(path, y), *rest, **options)
+    return y
+
+
+def is_kept_whole(f: Any) -> bool:
+    """Say whether a call of ``f`` is one step; else it is Python code, and is run.
+
+    The body of a primitive may do what it likes with plain numbers, and is run with these.
+    """
+    seen = isinstance(f, Foreign) or hasattr(f, "__shows__") or is_primitive(f)
+    return seen or not runs_in_python(f)
+
+
+def _runs(x: Any) -> bool:
+    return callable(x) and not isinstance(x, type | np.ufunc | Traced)
+
+
+def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+    return f(x, *rest, **options)

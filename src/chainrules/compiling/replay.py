@@ -1,0 +1,208 @@
+"""Recordings run again, as Python source: one line a step, and one for each look.
+
+``np.sum(np.sin(x) ** 2)`` replays as ::
+
+    v1 = c0(v0)
+    v2 = v1 ** 2
+    v3 = c1(v2)
+
+in pieces of some thousand lines, which hand values on in a list.
+"""
+
+import operator
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from ..rules import children, getitem
+from ..rules.containers import LEAVES, Within, fold, unless_same
+from ..rules.linear.steps import Slot
+from .looks import Look
+from .recorder import Recorder
+
+LINES = 2000  # steps of a piece: Python's compiler takes the longer per line, the longer a function
+
+_INFIX = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
+    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=", operator.gt: ">",
+    operator.ge: ">=", operator.and_: "&", operator.or_: "|", operator.xor: "^",
+}  # fmt: skip
+_PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
+
+Missed = tuple[int, Hashable]  # which look saw something else, and what
+
+
+class Replay:
+    """A finished recording as a function of its inputs.
+
+    Examples
+    --------
+    >>> from chainrules.compiling.constants import Constants
+    >>> recorder = Recorder(Constants(False))
+    >>> x = recorder.input(2.0)
+    >>> y = x * x + 1
+    >>> recorder.end([Slot(y.position)])
+    >>> Replay(recorder, Slot(y.position)).run([3.0])
+    (None, 10.0)
+    """
+
+    def __init__(self, recorder: Recorder, output: Any) -> None:
+        self.inputs = recorder.inputs
+        self.looks = [look for _, look in recorder.looks]
+        self.size = len(recorder.steps)
+        writer = Writer(recorder, output)
+        self.pieces = writer.pieces()
+        self.source = writer.source
+
+    def run(self, values: list) -> tuple[Missed | None, Any]:
+        """Return what the recorded function returns; or which look saw what, and None."""
+        results: list[Any] = [None] * (self.size + 1)
+        for position, x in zip(self.inputs, values, strict=True):
+            results[position] = x
+        for piece in self.pieces:
+            missed = piece(results)
+            if missed is not None:
+                return missed, None
+        return None, results[-1]
+
+
+class Writer:
+    """Writes the source of a recording; ``place`` says how a result is read, if it has no name."""
+
+    def __init__(self, recorder: Recorder, output: Any, place: Callable | None = None) -> None:
+        self.recorder = recorder
+        self.output = output
+        self.place = place
+        self.source = ""
+        self.names: dict[str, Any] = {}
+        self.known: dict[Any, str] = {}
+        self.reads: set[int] = set()
+
+    def pieces(self) -> list[Callable]:
+        plan, looks = self.recorder.plan, self.recorder.looks
+        blocks: list[tuple[list[str], set[int], set[int]]] = []
+        at = 0
+        for start in range(0, max(len(plan), 1), LINES):
+            lines: list[str] = []
+            self.reads, made = set(), set()
+            for position, f, args, kwargs, _, last in plan[start : start + LINES]:
+                at = self._looks_before(position, at, looks, lines)
+                lines.append(f"v{position} = {self.step(f, args, kwargs)}")
+                made.add(position)
+                lines += [f"v{read} = None" for read in last if read in made & self.recorder.large]
+            if start + LINES >= len(plan):
+                self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
+                lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
+            blocks.append((lines, self.reads - made, made))
+        return [self._compiled(k, *block, blocks[k + 1 :]) for k, block in enumerate(blocks)]
+
+    def _compiled(self, k: int, lines: list[str], reads: set, made: set, later: list) -> Callable:
+        wanted = set().union(*(reads for _, reads, _ in later)) & made if later else set()
+        text = ["def piece(r):"]
+        text += [f"v{position} = r[{position}]" for position in sorted(reads)]
+        text += lines
+        text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
+        source = "\n    ".join(text)
+        self.source += source + "\n"
+        names = dict(self.names)
+        exec(compile(source, f"<recording, piece {k}>", "exec"), names)
+        return names["piece"]
+
+    def _looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
+        while at < len(looks) and looks[at][0] <= position:
+            lines.append(self.look(at, looks[at][1]))
+            at += 1
+        return at
+
+    def look(self, at: int, look: Look) -> str:
+        x = self.expression(Slot(look.position))
+        if look.kind == "bool":
+            _, seen = look.seen  # type: ignore[misc]
+            return (
+                f"if {'not ' if seen else ''}{x}: return {at}, {self.constant(('bool', not seen))}"
+            )
+        noted, seen = self.constant(look.at), self.constant(look.seen)
+        return f"if (s := {noted}({x})) != {seen}: return {at}, s"
+
+    def step(self, f: Any, args: tuple, kwargs: dict | None) -> str:
+        parts = [self.expression(x) for x in args]
+        if f in _INFIX and len(parts) == 2 and not kwargs:
+            return f"{parts[0]} {_INFIX[f]} {parts[1]}"
+        if f in _PREFIX and len(parts) == 1 and not kwargs:
+            return f"{_PREFIX[f]}{parts[0]}"
+        if (f is getitem or f is operator.getitem) and len(parts) == 2 and not kwargs:
+            return f"{parts[0]}[{parts[1]}]"
+        given = [*parts, *(f"{k}={self.expression(x)}" for k, x in (kwargs or {}).items())]
+        return f"{self.constant(f)}({', '.join(given)})"
+
+    def expression(self, x: Any, final: bool = False) -> str:
+        """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""
+        kind = type(x)
+        if self.place is not None and (kind is Slot or kind is Again):
+            return self.place(x.position).text()
+        if kind is Slot:
+            self.reads.add(x.position)
+            return f"v{x.position}"
+        if kind is Again:
+            self.reads.add(x.position)
+            return f"{self.constant(_another)}(v{x.position})"
+        if kind is int or (kind is float and x - x == 0):
+            return f"({x!r})"
+        if kind is bool or x is None:
+            return repr(x)
+        if kind is np.ndarray and final:
+            return f"{self.constant(x)}.copy('K')"
+        if kind in LEAVES or (not final and not _has_slots(x)):
+            return self.constant(x)
+        if kind is tuple:
+            return f"({''.join(self.expression(part, final) + ', ' for part in x)})"
+        if kind is list:
+            return f"[{', '.join(self.expression(part, final) for part in x)}]"
+        if kind is dict:
+            items = [f"{self.constant(k)}: {self.expression(v, final)}" for k, v in x.items()]
+            return f"{{{', '.join(items)}}}"
+        parts = children(x)
+        if parts is None:
+            return self.constant(x)
+        inner = ", ".join(self.expression(part, final) for part in parts.values)
+        return f"{self.constant(parts.rebuild)}([{inner}])"
+
+    def constant(self, x: Any) -> str:
+        """Return the name of something that is the same in all runs."""
+        name = self.known.get(id(x))
+        if name is None:
+            name = f"c{len(self.names)}"
+            self.names[name] = x
+            self.known[id(x)] = name
+        return name
+
+
+class Again:
+    """Stands in the output for another array of the numbers of step ``position``."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+LEAVES.add(Again)
+
+
+def _another(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _has_slots(x: Any) -> bool:
+    found = False
+
+    def look(x: Any) -> Any:
+        nonlocal found
+        found = found or type(x) is Slot or type(x) is Again
+        parts = None if type(x) in LEAVES else children(x)
+        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    fold(look, x)
+    return found

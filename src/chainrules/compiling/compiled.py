@@ -42,6 +42,7 @@ class Recording:
         self.replay = replay
         self.run = replay.run
         self.native: Any = None
+        self.how: list[str] = []  # in words, how it runs
         self.constants = constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
@@ -174,9 +175,10 @@ class Compiled:
             self._refuse(kind.reason)
             return y
         native = natively(recorder, output)
+        recording.how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
         if native is not None:
             if _replays(native.run, values, y):
-                recording.run, recording.native = native.run, native
+                recording.run, recording.native, recording.how = native.run, native, native.how
             else:
                 self._warn("its native code gave something else than NumPy, and is not used")
         self._put(kind, recording, values)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import getitem
+from ..rules import getitem, name_of
 from ..rules.linear.steps import Slot
 from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
@@ -97,7 +97,12 @@ class Fused(Writer):
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
+        self.loops: list[str] = []
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
+        calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
+        self.how = [f"machine code: {len(self.loops)} loops, {len(calls)} calls of NumPy"]
+        self.how += [f"  a loop over {loop}" for loop in self.loops]
+        self.how += [f"  NumPy's {name_of(call.f)}" for call in calls]
 
     # ---- which step goes where ------------------------------------------------------------------
 
@@ -336,7 +341,7 @@ class Fused(Writer):
                 body += self.loop(item)
                 continue
             at = self._looks_before(item.position, at, recorder.looks, body)
-            if item.lazy and item.position not in self.demanded:
+            if not self.is_made(item):
                 continue
             body.append(f"v{item.position} = {self.step(item.f, item.args, item.kwargs)}")
             if self._is_read_by_loops(item.position):
@@ -357,6 +362,9 @@ class Fused(Writer):
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
+
+    def is_made(self, call: Call) -> bool:
+        return not call.lazy or call.position in self.demanded
 
     def look(self, at: int, look: Look) -> str:
         return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
@@ -408,6 +416,8 @@ class Fused(Writer):
                     after.append(f"{name} = a{position}[()] / {self.divided[position]}")
             elif not form.array:
                 after.append(f"{name} = a{position}[()]")
+        self.loops.append(f"{group.shape}: {len(ops)} operations, {len(inputs)} arrays or numbers "
+                          f"read, {len(outputs)} made")  # fmt: skip
         kernel = self.constant(build(group.shape, inputs, ops, outputs))
         given = [group.inputs[key][1] for key in keys]
         return [*before, f"{kernel}({', '.join([*given, *names])})", *after]

@@ -169,7 +169,7 @@ class Recorder(Program, Level):
             return self.again(*known)
         y, step = operation(x.sample), (operation, (Slot(x.position),), {})
         if type(y) is _array or isinstance(y, _NUMBERS):
-            return self.noted(key, y, step)
+            return self.remembered(key, y, step)
         return self.result(y, step, operation, (x,), {})
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
@@ -201,9 +201,9 @@ class Recorder(Program, Level):
         step = operation, (read_a, read_b), {}
         if type(y) is not _array and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
-        return self.noted(key, y, step)
+        return self.remembered(key, y, step)
 
-    def noted(self, key: tuple, y: Any, step: tuple) -> Any:
+    def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
         recorded = self.wrap(y, step)
         if type(y) is not _array or y.nbytes <= REMEMBERED:

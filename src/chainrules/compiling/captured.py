@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import Traced
+from ..rules.rulesets.functions.foreign import Foreign
 from .constants import Constants
 from .looks import NotRecordable, bits
 
@@ -30,6 +31,9 @@ _LEAVES = (
     types.BuiltinFunctionType, type(...), range, slice, types.CodeType, types.MappingProxyType,
 )  # fmt: skip
 _NOTHING = object()
+
+# Objects of our own that change while they are used: what of them a function captures.
+parts_of: dict[type, Callable[[Any], tuple]] = {Foreign: lambda x: (x.run,)}
 
 
 class Captured:
@@ -78,7 +82,9 @@ class Captured:
         if isinstance(x, _LEAVES) or id(x) in self.seen:
             return
         self.seen[id(x)] = x
-        if type(x) is np.ndarray:
+        if type(x) in parts_of:
+            self.waiting += [(part, where) for part in parts_of[type(x)](x)]
+        elif type(x) is np.ndarray:
             self.constants.hold(x)
             if x.dtype.kind == "O":
                 self.waiting += [(part, where) for part in x.reshape(-1).tolist()]

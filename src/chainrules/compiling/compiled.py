@@ -21,7 +21,7 @@ from ..rules.linear.steps import Slot
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.running import running
 from .agreement import agree
-from .captured import Captured, process_generators
+from .captured import Captured, parts_of, process_generators
 from .constants import Constants
 from .looks import NotRecordable, bits
 from .natively import natively
@@ -339,6 +339,9 @@ def _foreign(compiled: Compiled) -> Foreign:
         return compiled(*xs), ydot if isinstance(ydot, tuple) else (ydot,)
 
     return Foreign(name_of(compiled.f), compiled, with_pullback, with_tangent, push, pull)
+
+
+parts_of[Compiled] = lambda compiled: (compiled.f,)
 
 
 # ---- arguments ----------------------------------------------------------------------------------

@@ -74,6 +74,12 @@ class Kind:
 class Compiled:
     """What ``cr.compile`` returns: the function, with recordings of what it does."""
 
+    # Not in the dict, which ``functools.wraps`` copies to others.
+    __slots__ = (
+        "__dict__", "__weakref__", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
+        "warned",
+    )  # fmt: skip
+
     def __init__(self, f: Callable, captured: str, paths: int, fallback: str, check: bool) -> None:
         functools.update_wrapper(self, f)
         self.f = f
@@ -272,6 +278,7 @@ class Compiled:
 
     def _too_many(self, kind: Kind) -> str:
         lines: dict[str, int] = {}
+        kinds: set[str] = set()
         left = [kind.root]
         while left:
             recording = left.pop()
@@ -279,8 +286,15 @@ class Compiled:
                 for (at, _), other in recording.others.items():
                     look = recording.replay.looks[at]
                     lines[look.line] = lines.get(look.line, 0) + 1
+                    kinds.add(look.kind)
                     left.append(other)
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
+        if kinds & {"float", "value"}:
+            return (
+                f"there are more than {self.paths} ways through it: in {most} numbers are handed to "
+                "what is not NumPy's, such as math.sin or float; write np.sin, or cr.adopt() for "
+                "the module, or compile what comes before and after by itself"
+            )
         return (
             f"there are more than {self.paths} ways through it, most of which part in {most}, "
             "where it looks at values; compile what does so by itself (@cr.compile), or raise "

@@ -5,6 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
+import math
 import operator
 import threading
 from collections.abc import Callable
@@ -202,7 +203,10 @@ class Recorder(Program, Level):
         step: tuple = operation, (read_a, read_b), {}
         if type(y) is not _array and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
-        return self.remembered(key, y, step)
+        recorded = self.remembered(key, y, step)
+        if operation is operator.pow and type(y) in (float, complex):
+            self.look(recorded, "finite", _is_finite)  # where it is not, Python raises
+        return recorded
 
     def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
@@ -238,7 +242,10 @@ class Recorder(Program, Level):
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
-        return self.result(y, step, g, args, kwargs)
+        recorded = self.result(y, step, g, args, kwargs)
+        if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
+            self.look(recorded, "finite", _is_finite)  # of other numbers math raises
+        return recorded
 
     def run_body(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
         """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
@@ -382,6 +389,10 @@ def _constant_key(x: Any) -> Any:
     if kind is _array:
         return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
     return kind, x if x and x == x else bits(x)
+
+
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, float) and math.isfinite(x)
 
 
 def _is_zero(x: Any) -> bool:

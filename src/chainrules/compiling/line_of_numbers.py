@@ -146,6 +146,8 @@ class Line:
 
     def each(self, name: str, kind: str, *xs: Names) -> Names:
         """Do one operation for each entry of broadcast arrays."""
+        if all(x.ids.ndim == 0 for x in xs):
+            return Names(np.array(self.op(name, *[int(x.ids) for x in xs])), kind)
         if len(xs) == 1:
             (x,) = xs
             flat = [self.op(name, k) for k in x.ids.reshape(-1).tolist()]
@@ -266,7 +268,7 @@ def _kind_of(form: Form) -> str:
     kind = form.kind
     if kind in _FLOATS:
         return "f8"
-    if kind in (np.bool_, np.dtype(bool)):
+    if kind in (bool, np.bool_, np.dtype(bool)):
         return "b1"
     if kind in (np.int64, np.dtype(np.int64)):
         return "i8"
@@ -478,7 +480,10 @@ _STEPS: dict[Any, Callable] = {
 # ---- the native function ------------------------------------------------------------------------
 
 # Looks that stand for one truth, and looks at whole numbers, which rounding does not change.
-_TRUTHS, _WHOLE_LOOKS = ("bool", "zero", "finite"), ("int", "index", "floor", "ceil", "trunc", "round")
+_TRUTHS, _WHOLE_LOOKS = (
+    ("bool", "zero", "finite"),
+    ("int", "index", "floor", "ceil", "trunc", "round"),
+)
 
 
 class Place(NamedTuple):

@@ -78,6 +78,7 @@ class Recorder(Program, Level):
         "forms",
         "known",
         "large",
+        "looked_at",
         "looks",
         "not_native",
         "number",
@@ -90,6 +91,7 @@ class Recorder(Program, Level):
         self.number = next_level()
         self.constants = constants
         self.looks: list[tuple[int, Look]] = []
+        self.looked_at: set[tuple[int, str]] = set()
         self.forms: list[Form | None] = []  # of the results of all steps
         self.not_native = ""  # why there is no machine code
         self.large: set[int] = set()  # results that are not kept longer than needed
@@ -157,6 +159,9 @@ class Recorder(Program, Level):
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
         self.check_live()
         seen = convert(x.sample, *args)
+        if (x.position, kind) in self.looked_at and not args:
+            return seen
+        self.looked_at.add((x.position, kind))
         noted = bits(x.sample if kind == "value" else seen)
         self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
         return seen
@@ -201,7 +206,7 @@ class Recorder(Program, Level):
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", _is_zero)
         step: tuple = operation, (read_a, read_b), {}
-        if type(y) is not _array and not isinstance(y, _NUMBERS):
+        if type(y) is not _array and type(y) is not bool and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
         recorded = self.remembered(key, y, step)
         if operation is operator.pow and type(y) in (float, complex):

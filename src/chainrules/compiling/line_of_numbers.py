@@ -5,6 +5,7 @@
 It suits loops over numbers and small arrays, whose whole program is then one native function.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -79,7 +80,7 @@ class Line:
         if not form.array:
             self.inputs.append(Input("f8", None))
             return Names(np.array(first), "f8")
-        size = int(np.prod(form.shape))
+        size = math.prod(form.shape)
         if size > LONGEST:
             raise NotLowered("a large array")
         places = np.arange(size).reshape(form.shape[::-1] if form.order == "F" else form.shape)
@@ -222,7 +223,7 @@ class Line:
     def step(self, f: Any, args: tuple, kwargs: dict, form: Form | None) -> Any:
         if form is None:
             return self.several(f, args, kwargs)
-        if form.array and np.prod(form.shape) > LONGEST:
+        if form.array and math.prod(form.shape) > LONGEST:
             raise NotLowered("a large array")
         if f is getitem and len(args) == 2 and not kwargs:
             x = self.names(args[0])
@@ -417,10 +418,10 @@ def _clip(line: Line, form: Form, x: Any, low: Any, high: Any) -> Names:
 
 
 def _scatter(line: Line, form: Form, x: Any, shape: Any, dtype: Any, index: Any) -> Names:
-    places = np.arange(int(np.prod(form.shape))).reshape(form.shape)[_plain(index)]
+    places = np.arange(math.prod(form.shape)).reshape(form.shape)[_plain(index)]
     given = np.broadcast_to(line.names(x).ids, places.shape)
     zero = line.constant(0.0)
-    ids = [zero] * int(np.prod(form.shape))
+    ids = [zero] * math.prod(form.shape)
     for place, name in zip(places.reshape(-1).tolist(), given.reshape(-1).tolist(), strict=True):
         ids[place] = name if ids[place] == zero else line.op("add", ids[place], name)
     return Names(np.array(ids, np.int64).reshape(form.shape), _kind_of(form))
@@ -499,7 +500,7 @@ class Place(NamedTuple):
         if not form.array:
             read = f"{held}[{self.start}]"
             return read if form.kind is np.float64 else f"{form.kind.__name__}({read})"
-        text = f"{held}[{self.start}:{self.start + int(np.prod(form.shape))}]"
+        text = f"{held}[{self.start}:{self.start + math.prod(form.shape)}]"
         text += ".astype(int64)" if self.kind == "i8" else ".copy()"
         if len(form.shape) == 1:
             return text

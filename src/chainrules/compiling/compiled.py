@@ -295,7 +295,7 @@ class Compiled:
         if kinds & {"float", "value"}:
             return (
                 f"there are more than {self.paths} ways through it: in {most} numbers are handed "
-                "to what is not NumPy's, such as math.sin or float; write np.sin, or cr.adopt() for "
+                "to what is not NumPy's, such as math.sin; write np.sin, or cr.adopt() for "
                 "the module, or compile what comes before and after by itself"
             )
         return (

@@ -108,7 +108,7 @@ class Numbers:
         ]
 
     def _keep_leaves(self, fn: Function) -> None:
-        """Store the entries of arrays that loops look up; entries that follow each other by loops."""
+        """Store the entries of arrays that loops look up; those that follow each other by loops."""
         leaves, slots, inputs = self.plan.leaves, self.plan.slots, self.program.inputs
         pointers: dict[int, str] = {}
         at = 0

@@ -33,24 +33,25 @@ VALUE = ("value",)
 def program(*, modes=tuple(MODES), warns=None, error=None, fails=None, fails_in=None, **options):
     """Make a test of a program.
 
-    ``warns``: it may run eagerly, if a warning says so with these words; ``error``: it ends in a
+    ``warns``: it runs eagerly, and a warning says so with these words ("": it may); ``error``: it ends in a
     CompileError; ``fails``: what is wrong with it today, in the modes ``fails_in`` or in all.
     """
 
     def decorated(script):
         def test(mode):
-            expected = list(script(MODES[mode]))
+            with np.errstate(all="ignore"):
+                expected = list(script(MODES[mode]))
             found = []
-            ends = pytest.raises(CompileError, match=error) if error else contextlib.nullcontext()
-            with warnings.catch_warnings(record=True) as said, ends:
+            ends = pytest.raises(CompileError, match=error) if error is not None else contextlib.nullcontext()
+            with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"), ends:
                 warnings.simplefilter("always", CompileWarning)
                 for result in script(lambda f: compiled(MODES[mode](f), **options)):
                     found.append(result)  # one by one: what came before an error is seen
             for k, (x, y) in enumerate(zip(found, expected)):
                 assert not (difference := differs(x, y)), f"call {k}: {difference}"
-            assert error or len(found) == len(expected)
+            assert error is not None or len(found) == len(expected)
             said = [str(w.message) for w in said if issubclass(w.category, CompileWarning)]
-            assert all(warns and warns in text for text in said), said
+            assert all(warns is not None and warns in text for text in said), said
             assert not warns or said, "it was to say something"
 
         given = []

@@ -42,14 +42,14 @@ def program(*, modes=tuple(MODES), warns=None, error=None, fails=None, fails_in=
             with np.errstate(all="ignore"):
                 expected = list(script(MODES[mode]))
             found = []
-            ends = pytest.raises(CompileError, match=error) if error is not None else contextlib.nullcontext()
+            ends = pytest.raises(CompileError, match=error) if error else contextlib.nullcontext()
             with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"), ends:
                 warnings.simplefilter("always", CompileWarning)
                 for result in script(lambda f: compiled(MODES[mode](f), **options)):
                     found.append(result)  # one by one: what came before an error is seen
             for k, (x, y) in enumerate(zip(found, expected)):
                 assert not (difference := differs(x, y)), f"call {k}: {difference}"
-            assert error is not None or len(found) == len(expected)
+            assert error or len(found) == len(expected)
             said = [str(w.message) for w in said if issubclass(w.category, CompileWarning)]
             assert all(warns is not None and warns in text for text in said), said
             assert not warns or said, "it was to say something"

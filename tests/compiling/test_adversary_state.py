@@ -33,13 +33,13 @@ def module_of(source, name="settings_of_the_test"):
 # ---- functions ----------------------------------------------------------------------------------
 
 
-@program()
+@program(fails="a function's __defaults__ are not compared")
 def test_defaults_and_keyword_defaults(wrap):
     def f(x, rate=2.0, *, weights=[1.0, 2.0]):  # noqa: B006
         return np.sum(x * rate) * weights[-1]
 
     g = wrap(lambda x: f(x))
-    yield g(X)
+    yield [g(X), g(X)]
     f.__defaults__ = (3.0,)
     yield g(X)
     f.__kwdefaults__["weights"].append(7.0)
@@ -48,14 +48,14 @@ def test_defaults_and_keyword_defaults(wrap):
     yield g(X)
 
 
-@program()
+@program(fails="a function's attributes are not compared")
 def test_attributes_of_a_function(wrap):
     def f(x):
         return np.sum(x) * f.rate
 
     f.rate = 2.0
     g = wrap(f)
-    yield g(X)
+    yield [g(X), g(X)]
     f.rate = 3.0
     yield g(X)
 
@@ -66,33 +66,31 @@ def test_the_code_of_a_function_is_replaced(wrap):
         return np.sum(x)
 
     g = wrap(lambda x: helper(x))
-    yield g(X)
+    yield [g(X), g(X)]
     helper.__code__ = (lambda x: np.sum(x * x)).__code__
     yield g(X)
 
 
 @program()
-def test_partials_and_bound_methods_of_containers(wrap):
-    rates = {"a": 2.0}
-    look_up, given = rates.get, functools.partial(lambda k, r, x: np.sum(x**k) * r[0], 2, [1.5])
-    g, h = wrap(lambda x: np.sum(x) * look_up("a")), wrap(lambda x: given(x))
-    yield g(X), h(X)
-    rates["a"] = 5.0
+def test_partials(wrap):
+    given = functools.partial(lambda k, r, x: np.sum(x**k) * r[0], 2, [1.5])
+    g, h = wrap(lambda x: given(x)), wrap(given)
+    yield [g(X), g(X), h(X), h(X)]
     given.args[1][0] = 2.5
     yield g(X), h(X)
 
 
-@program()
+@program(fails="the dict of a bound method is not compared")
 def test_a_bound_method_of_a_dict(wrap):
     rates = {"a": 2.0}
     look_up = rates.get
     g = wrap(lambda x: np.sum(x) * look_up("a"))
-    yield g(X)
+    yield [g(X), g(X)]
     rates["a"] = 5.0
     yield g(X)
 
 
-@program()
+@program(fails="__module__ says numpy: its globals are not compared")
 def test_a_wrapper_that_is_named_like_numpy(wrap):
     rates = module_of(
         "import functools, numpy as np\nRATE = 2.0\n"
@@ -100,7 +98,7 @@ def test_a_wrapper_that_is_named_like_numpy(wrap):
     )
     total = rates.total
     g = wrap(lambda x: total(x))
-    yield g(X)
+    yield [g(X), g(X)]
     rates.RATE = 3.0
     yield g(X)
 
@@ -138,7 +136,7 @@ def test_a_cell_that_counts(wrap):
     yield [g(X), g(X)]
 
 
-@program(error="")
+@program(error="", fails="a global that was not there before the first call is not seen")
 def test_a_new_global(wrap):
     scope = module_of("def f(x):\n    global LAST\n    LAST = x\n    return (x * x).sum()\n")
     g = wrap(scope.f)
@@ -159,32 +157,32 @@ def test_a_new_field(wrap):
 # ---- names and attributes that were not there ---------------------------------------------------
 
 
-@program()
+@program(fails="names that are absent are not compared")
 def test_a_builtin_that_is_shadowed_later(wrap):
     scope = module_of("def f(x): return max(x[0], x[1]) * abs(x[2])\n")
     g = wrap(scope.f)
-    yield g(X)
+    yield [g(X), g(X)]
     scope.max = min
     yield g(X)
     del scope.max
     yield g(X)
 
 
-@program()
+@program(fails="names that are absent are not compared")
 def test_a_name_that_appears_and_goes(wrap):
     scope = module_of(
         "def f(x):\n    try:\n        return (x * RATE).sum()\n"
         "    except NameError:\n        return x.sum()\n"
     )
     g = wrap(scope.f)
-    yield g(X)
+    yield [g(X), g(X)]
     scope.RATE = 3.0
     yield g(X)
     del scope.RATE
     yield g(X)
 
 
-@program()
+@program(fails="attributes that are absent are not compared")
 def test_a_class_gains_an_attribute(wrap):
     class Base:
         rate = 2.0
@@ -196,7 +194,7 @@ def test_a_class_gains_an_attribute(wrap):
             return np.sum(x) * self.rate
 
     g = wrap(Model())
-    yield g(X)
+    yield [g(X), g(X)]
     Model.rate = 3.0
     yield g(X)
     del Model.rate
@@ -205,7 +203,7 @@ def test_a_class_gains_an_attribute(wrap):
     yield g(X)
 
 
-@program()
+@program(fails="slots that are empty are not compared")
 def test_a_slot_that_is_filled_later(wrap):
     class Model:
         __slots__ = ("bias",)
@@ -215,7 +213,7 @@ def test_a_slot_that_is_filled_later(wrap):
 
     m = Model()
     g = wrap(m)
-    yield g(X)
+    yield [g(X), g(X)]
     m.bias = 3.0
     yield g(X)
     del m.bias
@@ -250,7 +248,7 @@ def test_a_method_is_replaced(wrap):
 # ---- names that code does not name --------------------------------------------------------------
 
 
-@program()
+@program(fails="names in texts are not looked up")
 def test_globals_and_getattr_by_text(wrap):
     scope = module_of(
         "import sys\nme = sys.modules[__name__]\nRATE, SCALE, SIZE = 2.0, 3.0, 4.0\n"
@@ -259,12 +257,12 @@ def test_globals_and_getattr_by_text(wrap):
         "def h(x): return eval('(x * SIZE).sum()')\n",
     )
     f, g, h = map(wrap, (scope.f, scope.g, scope.h))
-    yield f(X), g(X), h(X)
+    yield [f(X), g(X), h(X), f(X), g(X), h(X)]
     scope.RATE = scope.SCALE = scope.SIZE = 7.0
     yield f(X), g(X), h(X)
 
 
-@program()
+@program(fails="modules that are imported inside are not compared")
 def test_a_module_that_is_imported_inside(wrap):
     settings = module_of("RATE = 2.0\n", "settings_imported_inside")
 
@@ -279,16 +277,16 @@ def test_a_module_that_is_imported_inside(wrap):
         return np.sum(x) * RATE
 
     f, g = wrap(f), wrap(g)
-    yield f(X), g(X)
+    yield [f(X), g(X), f(X), g(X)]
     settings.RATE = 3.0
     yield f(X), g(X)
 
 
-@program()
+@program(fails="code.settings counts as Python's own")
 def test_a_module_named_like_one_of_pythons(wrap):
-    settings = module_of("RATE = 2.0\ndef helper(x): return (x * RATE).sum()\n", "test.settings")
+    settings = module_of("RATE = 2.0\ndef helper(x): return (x * RATE).sum()\n", "code.settings")
     g = wrap(lambda x: settings.helper(x) * settings.RATE)
-    yield g(X)
+    yield [g(X), g(X)]
     settings.RATE = 3.0
     yield g(X)
 
@@ -309,7 +307,7 @@ def test_a_package_and_its_modules(wrap):
 
 
 @program()
-def test_a_reloaded_module(wrap, folder=None):
+def test_a_reloaded_module(wrap):
     path = os.path.join(FOLDER, "reloaded_in_the_test.py")
 
     def write(body):
@@ -411,21 +409,21 @@ def test_dicts_lists_and_sets_that_grow(wrap):
         yield g(X), g(X)
 
 
-@program(modes=VALUE)
+@program(modes=VALUE, fails="sets are compared by ==")
 def test_sets_of_equal_numbers(wrap):
     signs = {0.0}
     g = wrap(lambda x: np.copysign(x, next(iter(signs))))
-    yield g(X)
+    yield [g(X), g(X)]
     signs.clear()
     signs.add(-0.0)
     yield g(X)
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="an equal number in a new object is recorded anew, at each call")
 def test_numbers_that_are_equal_and_not_the_same(wrap):
     s = types.SimpleNamespace(rate=1.0, zero=0.0)
     g = wrap(lambda x: np.sum(np.copysign(x, s.zero)) * s.rate)
-    yield g(X)
+    yield [g(X), g(X)]
     for _ in range(20):  # the same again, in new objects: no change at all
         s.rate = float("1.5")
         yield g(X)
@@ -433,35 +431,35 @@ def test_numbers_that_are_equal_and_not_the_same(wrap):
     yield g(X)
 
 
-@program()
+@program(fails="mapping proxies are not looked into")
 def test_a_view_of_a_dict_that_cannot_be_written(wrap):
     table = {"rate": 2.0}
     shown = types.MappingProxyType(table)
     g = wrap(lambda x: np.sum(x) * shown["rate"])
-    yield g(X)
+    yield [g(X), g(X)]
     table["rate"] = 3.0
     yield g(X)
 
 
-@program()
+@program(fails="array.array and bytearray are not compared")
 def test_buffers_that_are_no_arrays(wrap):
     numbers, raw = array.array("d", [1.0, 2.0]), bytearray(b"\x01\x02")
     g, h = wrap(lambda x: np.sum(x) * numbers[0]), wrap(lambda x: np.sum(x) * raw[0])
-    yield g(X), h(X)
+    yield [g(X), h(X), g(X), h(X)]
     numbers[0], raw[0] = 5.0, 7
     yield g(X), h(X)
 
 
-@program()
+@program(fails="context variables are not compared")
 def test_variables_of_contexts(wrap):
     rate = contextvars.ContextVar("rate", default=2.0)
     g = wrap(lambda x: np.sum(x) * rate.get())
-    yield g(X)
+    yield [g(X), g(X)]
     rate.set(3.0)
     yield g(X)
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="threading.local is compared in the thread that recorded")
 def test_variables_of_threads(wrap):
     here = threading.local()
     here.rate = 2.0
@@ -479,7 +477,7 @@ def test_variables_of_threads(wrap):
     yield found, g(X)
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="os.environ is not compared")
 def test_the_environment(wrap):
     os.environ["RATE_OF_THE_TEST"] = "2.0"
     g = wrap(lambda x: np.sum(x) * float(os.environ["RATE_OF_THE_TEST"]))
@@ -488,7 +486,7 @@ def test_the_environment(wrap):
     yield g(X)
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="generators are not looked into, and not refused")
 def test_a_closure_that_is_a_running_generator(wrap):
     def counter():
         rate = 1.0
@@ -511,7 +509,7 @@ def test_an_iterator(wrap):
     yield said(g, X)
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="weak references are not followed")
 def test_a_reference_that_is_weak(wrap):
     import weakref
 
@@ -521,7 +519,7 @@ def test_a_reference_that_is_weak(wrap):
     m = Model()
     reference = weakref.ref(m)
     g = wrap(lambda x: np.sum(x) * reference().rate)
-    yield g(X)
+    yield [g(X), g(X)]
     m.rate = 3.0
     yield g(X)
     Model.rate = 4.0
@@ -561,7 +559,7 @@ def test_captured_arrays_of_all_kinds(wrap):
         yield g(X)
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="read-only arrays are not compared")
 def test_an_array_that_becomes_writeable_again(wrap):
     y = np.arange(4.0)
     y.flags.writeable = False
@@ -587,11 +585,11 @@ class Marked(np.ndarray):
     pass
 
 
-@program(modes=ONE)
+@program(modes=ONE, fails="subclasses of arrays are not compared")
 def test_subclasses_of_arrays(wrap):
     y, z = np.arange(4.0).view(Marked), np.ma.masked_array(np.arange(4.0), [0, 0, 1, 0])
     g, h = wrap(lambda x: np.sum(x * np.asarray(np.log(y + 1)))), wrap(lambda x: np.sum(x) * z.sum())
-    yield g(X), h(X)
+    yield [g(X), h(X), g(X), h(X)]
     y[0] = z[0] = 50.0
     yield g(X), h(X)
     z.mask[1] = True
@@ -660,7 +658,7 @@ def test_a_property_that_is_computed_once(wrap):
     yield g(X)
 
 
-@program(modes=VALUE)
+@program(modes=VALUE, fails="lru_cache keeps recorded values, and breaks the function itself")
 def test_a_cache_of_numbers(wrap):
     @functools.lru_cache
     def square(x):
@@ -683,7 +681,7 @@ def test_a_cache_of_nodes(wrap):
     yield g(X)
 
 
-@program()
+@program(fails="the cache of singledispatch counts as a change")
 def test_single_dispatch(wrap):
     @functools.singledispatch
     def energy(x):
@@ -723,15 +721,13 @@ def test_a_mode_that_is_set_and_set_back(wrap):
     yield [g(X), g(2 * X)], m.mode
 
 
-@program(modes=ONE, error="")
+@program(modes=ONE, error=".")
 def test_counting_before_what_cannot_be_recorded(wrap):
     calls = [0]
 
     def f(x):
         calls[0] += 1
-        np.save(os.devnull, np.asarray([object()]), allow_pickle=True)
-        y = np.array([x, None], dtype=object)
-        return np.sum(y[0]) * calls[0]
+        return np.sum(list(map(functools.partial(str.format, "{}"), [x])) and x) * calls[0]
 
     g = wrap(f)
     yield [g(X), g(X)]
@@ -749,7 +745,7 @@ def test_what_changes_at_every_call(wrap):
 def test_frozen():
     s, y = types.SimpleNamespace(rate=2.0), np.ones(4)
     g = compiled(lambda x: np.sum(x * y) * s.rate, captured="freeze")
-    before = g(X)
+    before = [g(X), g(X)][0]  # the second call is compared with an eager one
     s.rate, y[0] = 3.0, 9.0
     assert g(X) == before
     g.clear()
@@ -771,7 +767,7 @@ def test_fallback_error():
 # ---- rules --------------------------------------------------------------------------------------
 
 
-@program()
+@program(fails="the cache of the table of rules counts as a change", fails_in=("value_and_grad", "jvp"))
 def test_the_body_and_the_rules_of_a_primitive_read_state(wrap):
     scope = module_of(
         "import numpy as np, chainrules as cr\nRATE, SLOPE = 2.0, 2.0\n"

@@ -42,11 +42,23 @@ def seen(f: Any) -> Any:
     @functools.wraps(f)
     def calls(*args: Any, **kwargs: Any) -> Any:
         if _PLAIN.issuperset(map(type, args)) and not kwargs:
-            return f(*args)
+            for x in args:
+                if type(x) is _array and x.dtype is _OBJECT:
+                    break
+            else:
+                return f(*args)
         level = innermost((*args, *kwargs.values()))
-        if level is None:
-            return f(*args, **kwargs)
-        return level.call(calls, args, kwargs)
+        if level is not None:
+            return level.call(calls, args, kwargs)
+        from .object_arrays import healed  # where traced numbers may be in arrays of objects
+
+        given = args, kwargs
+        args, kwargs = healed(given)
+        return (
+            f(*args, **kwargs)
+            if args is given[0] and kwargs is given[1]
+            else calls(*args, **kwargs)
+        )
 
     calls.__shows__ = f  # type: ignore[attr-defined]
     return calls
@@ -65,6 +77,7 @@ def is_primitive(f: Any) -> bool:
 
 
 _PLAIN = frozenset({float, int, complex, bool, str, type(None), np.float64, np.ndarray})
+_array, _OBJECT = np.ndarray, np.dtype(object)
 SHOWN = ("scipy", "math", "cmath")
 
 

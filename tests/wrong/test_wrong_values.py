@@ -304,3 +304,16 @@ def test_procrustes_of_points_on_a_line_is_the_one_that_scipy_finds():
     y, ydot = cr.jvp(f, (x,), (x,))
     np.testing.assert_allclose(y, f(x))
     assert np.isnan(ydot).all()
+
+
+def test_functions_of_scipy_heal_arrays_of_traced_objects():
+    ndimage = pytest.importorskip("chainrules.scipy.ndimage")
+
+    def f(x):
+        a = np.asfortranarray(np.outer(x[:2], x[3:]))  # which asks only for np.asarray
+        return ndimage.affine_transform(a.real, [[0.9, 0.1], [0.0, 1.1]], order=1)
+
+    x = np.array([0.68, 0.62, 1.28, 0.91, 1.36, 0.79])
+    y, ydot = cr.jvp(f, (x,), (x,))
+    np.testing.assert_array_equal(f(x), y)
+    np.testing.assert_allclose(ydot, 2 * f(x))

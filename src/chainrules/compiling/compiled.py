@@ -24,6 +24,7 @@ from .agreement import agree
 from .captured import Captured, process_generators
 from .constants import Constants
 from .looks import NotRecordable, bits
+from .natively import natively
 from .recorded import RecordedArray, RecordedNumber
 from .recorder import Recorder
 from .replay import Again, Missed, Replay
@@ -39,6 +40,8 @@ class Recording:
 
     def __init__(self, replay: Replay, constants: Constants) -> None:
         self.replay = replay
+        self.run = replay.run
+        self.native: Any = None
         self.constants = constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
@@ -96,24 +99,21 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if innermost((args, kwargs)) is not None:
-            return self._inside(args, kwargs)
         try:
             key, values = signature(args, kwargs)
-            kind = self.kinds.get(key)
-            if kind is None or kind.reason or kind.root is None or not kind.captured.is_same():
-                return self._first(key, values, args, kwargs)
         except NotRecordable as error:
+            if innermost((args, kwargs)) is not None:
+                return self._inside(args, kwargs)
             return self._plainly(args, kwargs, str(error))
-        recording: Recording | None = kind.root
-        constants = kind.captured.constants
-        if constants.changed():
+        kind = self.kinds.get(key)
+        if kind is None or kind.root is None or kind.captured.changed():
             return self._first(key, values, args, kwargs)
+        recording: Recording | None = kind.root
         while recording is not None:
             if recording.constants.changed():
                 break
             try:
-                missed, y = recording.replay.run(values)
+                missed, y = recording.run(values)
             except Exception as error:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
@@ -167,22 +167,20 @@ class Compiled:
             return y
         self._check_effects(kind, before)
         recording = Recording(Replay(recorder, output), recorder.constants)
-        if not self._replays(recording, values, y):
+        if not _replays(recording.run, values, y):
             kind.reason = (
                 "a replay gave something else than the recording; this is a mistake of ours"
             )
             self._refuse(kind.reason)
-        else:
-            self._put(kind, recording, values)
+            return y
+        native = natively(recorder, output)
+        if native is not None:
+            if _replays(native.run, values, y):
+                recording.run, recording.native = native.run, native
+            else:
+                self._warn("its native code gave something else than NumPy, and is not used")
+        self._put(kind, recording, values)
         return y
-
-    def _replays(self, recording: Recording, values: list, y: Any) -> bool:
-        """Say whether a replay gives what was recorded."""
-        try:
-            missed, again = recording.replay.run(values)
-        except Exception:
-            return False
-        return missed is None and agree(again, y)
 
     def _check_effects(self, kind: Kind, before: tuple) -> None:
         """Refuse a function that does more than compute what it returns.
@@ -216,7 +214,7 @@ class Compiled:
             return
         at = kind.root
         while True:
-            missed, _ = at.replay.run(values)
+            missed, _ = at.run(values)
             if missed is None:
                 return  # another thread was faster
             found = at.others.setdefault(missed, recording)
@@ -264,10 +262,12 @@ class Compiled:
         """
         if self.fallback == "error":
             raise CompileError(f"{name_of(self.f)} is not compiled: {reason}")
-        if reason not in self.warned:
-            self.warned.add(reason)
-            message = f"{name_of(self.f)} runs as it always did: {reason}"
-            warnings.warn(message, CompileWarning, stacklevel=5)
+        self._warn(f"it runs as it always did: {reason}")
+
+    def _warn(self, message: str) -> None:
+        if message not in self.warned:
+            self.warned.add(message)
+            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=6)
 
     def _too_many(self, kind: Kind) -> str:
         lines: dict[str, int] = {}
@@ -299,6 +299,15 @@ class Compiled:
         if self.foreign is None:
             self.foreign = _foreign(self)
         return self.foreign(*args)
+
+
+def _replays(run: Callable, values: list, y: Any) -> bool:
+    """Say whether a replay gives what was recorded."""
+    try:
+        missed, again = run(values)
+    except Exception:
+        return False
+    return missed is None and agree(again, y)
 
 
 def _is_number_or_array(x: Any) -> bool:
@@ -354,12 +363,6 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
     for name, x in kwargs.items():
         key.append(name)
         _enter(x, key, values)
-    if len(values) > 1:
-        arrays = [x for x in values if type(x) is _array]
-        for i, x in enumerate(arrays):
-            for y in arrays[:i]:
-                if np.may_share_memory(x, y):
-                    key.append(("shared", i))
     return tuple(key), values
 
 
@@ -374,6 +377,8 @@ def _enter(x: Any, key: list, values: list) -> None:
     """Add what ``x`` is to a key, and the numbers and arrays in it to the values."""
 
     def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            raise NotRecordable("a traced value")
         if is_taken(x):
             key.append(_layout(x) if type(x) is _array else type(x))
             values.append(x)

@@ -73,7 +73,7 @@ class Constants:
 
     def changed(self) -> str | None:
         """Say which array is not what it was, if there is one."""
-        if self.frozen:
+        if self.frozen or not (self.copies or self.digests):
             return None
         for reference, copy in self.copies.values():
             x = reference()

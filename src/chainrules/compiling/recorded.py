@@ -16,8 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..rules import TracedArray, TracedNumber
-from ..rules.tracing.funnel import call
+from ..rules.tracing.funnel import call, primitive
 from ..rules.tracing.views import give_value, root_of
+
+
+@primitive
+def entry(x: Any, *index: Any) -> Any:
+    """Read one entry as a number of Python's."""
+    return x.item(*index)
 
 
 def _recorded_comparison(ufunc: Any, operation: Callable) -> Callable:
@@ -111,12 +117,12 @@ class _Recorded:
         return self.primal.__reduce_ex__(protocol)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _EMPTY or name.startswith("__"):
-            raise AttributeError(name)
+        if name in _EMPTY or name.startswith("__") or not hasattr(type(self.sample), name):
+            raise AttributeError(name)  # the type belongs to the recording
         return getattr(self.at_level.look(self, "value", _whole), name)
 
     def item(self, *index: Any) -> Any:
-        return call(operator.methodcaller("item", *index), (self,), {})
+        return call(entry, (self, *index), {})
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         if np.dtype(dtype) == object:

@@ -46,6 +46,7 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import begin_write, written
 from .constants import Constants
+from .forms import Form
 from .looks import Look, NotRecordable, bits
 from .recorded import RecordedArray, RecordedNumber
 from .shapes import gives_one_shape, tells_only_structure
@@ -71,17 +72,29 @@ class Recorder(Program, Level):
     """
 
     records = True
-    __slots__ = ("constants", "known", "large", "looks", "number", "thread", "under_way")
+    __slots__ = (
+        "constants",
+        "forms",
+        "known",
+        "large",
+        "looks",
+        "not_native",
+        "number",
+        "thread",
+        "under_way",
+    )
 
     def __init__(self, constants: Constants) -> None:
         super().__init__()
         self.number = next_level()
         self.constants = constants
         self.looks: list[tuple[int, Look]] = []
+        self.forms: list[Form | None] = []  # of the results of all steps
+        self.not_native = ""  # why there is no machine code
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
-        self.under_way: list[tuple] = []  # functions that are being run, and their arguments
+        self.under_way: list[Any] = []  # functions that are being run
 
     # ---- what comes in, and what is looked at ---------------------------------------------------
 
@@ -104,12 +117,14 @@ class Recorder(Program, Level):
         recorded.sample = y
         recorded.at_level = self
         recorded.position = len(self.steps)
-        self.append(step)
+        self.append(step, y)
         return recorded
 
-    def append(self, step: tuple | None) -> None:
+    def append(self, step: tuple | None, y: Any) -> None:
+        """Append ``step``, and note of which kind its result ``y`` is."""
         self.check_live()
         self.steps.append(step)
+        self.forms.append(Form.of(y))
         if len(self.steps) > LONGEST:
             raise NotRecordable(f"more than {LONGEST} operations")
 
@@ -226,10 +241,10 @@ class Recorder(Program, Level):
 
     def run(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
         """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
-        same = tuple(map(id, (f, *args)))
-        if same in self.under_way:  # it asks the level again, which is us
+        if not is_primitive(f) and any(f is other for other in self.under_way):
+            # What it does asks the level again, which is us.
             raise NotRecordable(f"functions that are given to {name_of(f)}")
-        self.under_way.append(same)
+        self.under_way.append(f)
         try:
             rule = frule.find(None, f, args)
             if isinstance(rule, Composed):
@@ -257,10 +272,10 @@ class Recorder(Program, Level):
             if parts is None:
                 recorded = RecordedNumber()
                 recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
-                self.append(step)
+                self.append(step, part)
                 return self.look(recorded, "value", _itself)
             position = len(self.steps)
-            self.append(step)
+            self.append(step, part)
             if not one_shape:
                 self.looks.append(
                     (position + 1, Look.here(position, "length", count_of, bits(count_of(part))))
@@ -326,7 +341,7 @@ class Recorder(Program, Level):
 
     def put(self, root: Any, sample: Any, step: tuple) -> None:
         root.sample, root.position = sample, len(self.steps)
-        self.append(step)
+        self.append(step, sample)
         forget(root)
 
     def refresh(self, view: Any, root: Any, path: Path) -> None:

@@ -52,8 +52,9 @@ class Replay:
         self.inputs = recorder.inputs
         self.looks = [look for _, look in recorder.looks]
         self.size = len(recorder.steps)
-        self.source = ""
-        self.pieces = _Writer(recorder, output, self).pieces()
+        writer = Writer(recorder, output)
+        self.pieces = writer.pieces()
+        self.source = writer.source
 
     def run(self, values: list) -> tuple[Missed | None, Any]:
         """Return what the recorded function returns; or which look saw what, and None."""
@@ -67,13 +68,14 @@ class Replay:
         return None, results[-1]
 
 
-class _Writer:
-    """Writes the source of a recording, and compiles it."""
+class Writer:
+    """Writes the source of a recording; ``place`` says how a result is read, if it has no name."""
 
-    def __init__(self, recorder: Recorder, output: Any, replay: Replay) -> None:
+    def __init__(self, recorder: Recorder, output: Any, place: Callable | None = None) -> None:
         self.recorder = recorder
         self.output = output
-        self.replay = replay
+        self.place = place
+        self.source = ""
         self.names: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
         self.reads: set[int] = set()
@@ -91,7 +93,7 @@ class _Writer:
                 made.add(position)
                 lines += [f"v{read} = None" for read in last if read in made & self.recorder.large]
             if start + LINES >= len(plan):
-                self._looks_before(self.replay.size + 1, at, looks, lines)
+                self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
             blocks.append((lines, self.reads - made, made))
         return [self._compiled(k, *block, blocks[k + 1 :]) for k, block in enumerate(blocks)]
@@ -103,7 +105,7 @@ class _Writer:
         text += lines
         text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
         source = "\n    ".join(text)
-        self.replay.source += source + "\n"
+        self.source += source + "\n"
         names = dict(self.names)
         exec(compile(source, f"<recording, piece {k}>", "exec"), names)
         return names["piece"]
@@ -138,6 +140,8 @@ class _Writer:
     def expression(self, x: Any, final: bool = False) -> str:
         """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""
         kind = type(x)
+        if self.place is not None and (kind is Slot or kind is Again):
+            return self.place(x.position).text()
         if kind is Slot:
             self.reads.add(x.position)
             return f"v{x.position}"

@@ -1,0 +1,274 @@
+"""Writes LLVM text: a module, its functions, and operations on one or more doubles at a time.
+
+``Lanes(function, 8).add(x, y)`` appends ``%7 = fadd <8 x double> %5, %6`` and returns ``%7``;
+``Lanes(function, 1)`` writes the same formula for ``double``. What is written once for
+:mod:`.mathematics` is therefore both the vector function and the scalar one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+
+__all__ = ["Function", "Lanes", "Module", "bits_of"]
+
+
+#: What calls of functions of mathematics promise, as "#0".
+_PURE = "attributes #0 = { nounwind willreturn memory(none) }\n"
+
+
+def bits_of(x: float) -> int:
+    """The 64 bits of ``x`` as an integer: 0x3FF0000000000000 for 1.0."""
+    return int(struct.unpack("<Q", struct.pack("<d", x))[0])
+
+
+class Module:
+    """Declarations and functions of one LLVM module, each written once."""
+
+    __slots__ = ("declarations", "functions", "globals", "inline")
+
+    def __init__(self, inline: bool = True) -> None:
+        #: whether functions of mathematics are written out where they are called
+        self.inline = inline
+        self.declarations: dict[str, None] = {}
+        self.globals: list[str] = []
+        self.functions: dict[str, str] = {}
+
+    def text(self) -> str:
+        """All of it, as LLVM reads it."""
+        parts = (*self.declarations, *self.globals, *self.functions.values(), _PURE)
+        return "\n".join(parts)
+
+
+class Function:
+    """The lines of a function that is being written, the block it is in, and fresh names.
+
+    Registers are numbered in the order in which they are written, as LLVM asks of registers without
+    a name: names would double the time to parse.
+    """
+
+    __slots__ = ("block", "count", "labels", "lines", "module")
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self.count = self.labels = 0
+        self.block = "entry"
+
+    def name(self) -> str:
+        """The next register, for an instruction that is written next."""
+        self.count += 1
+        return f"%{self.count - 1}"
+
+    def put(self, line: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append(line)
+
+    def let(self, expression: str) -> str:
+        """Append an instruction and return the register of its result."""
+        r = f"%{self.count}"
+        self.count += 1
+        self.lines.append(f"{r} = {expression}")
+        return r
+
+    def label(self) -> str:
+        """A label that was not used yet."""
+        self.labels += 1
+        return f"b{self.labels}"
+
+    def start(self, block: str) -> None:
+        """Begin the block of this name."""
+        self.lines.append(f"{block}:")
+        self.block = block
+
+    def address(self, base: str, offset: str | int, of: str = "double") -> str:
+        """The address of entry ``offset`` from ``base`` on."""
+        if offset == 0 or offset == "0":
+            return base
+        return self.let(f"getelementptr {of}, ptr {base}, i64 {offset}")
+
+    def times(self, index: str, n: int) -> str:
+        """``index * n``, where ``index`` may be a literal."""
+        if not index.startswith("%"):
+            return str(int(index) * n)
+        return index if n == 1 else self.let(f"mul nsw i64 {index}, {n}")
+
+    def plus(self, index: str, n: int) -> str:
+        """``index + n``, where ``index`` may be a literal."""
+        if not index.startswith("%"):
+            return str(int(index) + n)
+        return index if n == 0 else self.let(f"add nsw i64 {index}, {n}")
+
+    def loop(
+        self,
+        first: str,
+        end: str,
+        step: int,
+        states: Sequence[tuple[str, str]],
+        body: Callable[[str, list[str]], Sequence[str]],
+    ) -> list[str]:
+        """Run ``body`` for ``first, first + step, ...`` below ``end``, at least once.
+
+        ``states`` are the (type, value) of what a pass hands to the next; ``body`` takes the index
+        and the states and returns the new ones. Returned are those of the last pass.
+        """
+        if not first.startswith("%") and not end.startswith("%") and int(first) + step >= int(end):
+            return list(body(first, [value for _, value in states]))
+        top, after, before = self.label(), self.label(), self.block
+        self.put(f"br label %{top}")
+        self.start(top)
+        index, phis = self.name(), [self.name() for _ in states]
+        here = len(self.lines)
+        self.lines += [""] * (1 + len(phis))  # the phis name what is only known at the end
+        new = list(body(index, phis))
+        following = self.let(f"add nuw nsw i64 {index}, {step}")
+        again = self.let(f"icmp slt i64 {following}, {end}")
+        latch = self.block
+        self.put(f"br i1 {again}, label %{top}, label %{after}")
+        entries = [("i64", first), *states]
+        for k, (phi, y) in enumerate(zip([index, *phis], [following, *new])):
+            kind, x = entries[k]
+            self.lines[here + k] = f"{phi} = phi {kind} [ {x}, %{before} ], [ {y}, %{latch} ]"
+        self.start(after)
+        return new
+
+
+class Lanes:
+    """Operations on ``width`` doubles (truths, whole numbers) at a time, written to a function.
+
+    Operands are registers, or Python floats where every lane has the same number.
+    """
+
+    __slots__ = ("fn", "real", "suffix", "truth", "whole", "width")
+
+    def __init__(self, fn: Function, width: int) -> None:
+        self.fn, self.width = fn, width
+        wrap = "{}" if width == 1 else f"<{width} x {{}}>"
+        self.real, self.whole, self.truth = (wrap.format(t) for t in ("double", "i64", "i1"))
+        self.suffix = "f64" if width == 1 else f"v{width}f64"
+
+    def number(self, x: str | float) -> str:
+        """An operand as text: a register as it is, a float as a constant in every lane."""
+        if isinstance(x, str):
+            return x
+        text = f"0x{bits_of(x):016X}"
+        return text if self.width == 1 else f"splat (double {text})"
+
+    def integer(self, x: str | int) -> str:
+        """The same for whole numbers."""
+        if isinstance(x, str):
+            return x
+        return str(x) if self.width == 1 else f"splat (i64 {x})"
+
+    def boolean(self, x: str | bool) -> str:
+        """The same for truths."""
+        if isinstance(x, str):
+            return x
+        text = "true" if x else "false"
+        return text if self.width == 1 else f"splat (i1 {text})"
+
+    def binary(self, code: str, a: str | float, b: str | float) -> str:
+        """One instruction of two doubles."""
+        return self.fn.let(f"{code} {self.real} {self.number(a)}, {self.number(b)}")
+
+    def add(self, a: str | float, b: str | float) -> str:
+        return self.binary("fadd", a, b)
+
+    def sub(self, a: str | float, b: str | float) -> str:
+        return self.binary("fsub", a, b)
+
+    def mul(self, a: str | float, b: str | float) -> str:
+        return self.binary("fmul", a, b)
+
+    def div(self, a: str | float, b: str | float) -> str:
+        return self.binary("fdiv", a, b)
+
+    def neg(self, a: str | float) -> str:
+        return self.fn.let(f"fneg {self.real} {self.number(a)}")
+
+    def intrinsic(self, name: str, *xs: str | float) -> str:
+        """``llvm.<name>`` of doubles."""
+        full = f"@llvm.{name}.{self.suffix}"
+        arguments = ", ".join([self.real] * len(xs))
+        self.fn.module.declarations[f"declare {self.real} {full}({arguments})"] = None
+        given = ", ".join(f"{self.real} {self.number(x)}" for x in xs)
+        return self.fn.let(f"call {self.real} {full}({given})")
+
+    def fma(self, a: str | float, b: str | float, c: str | float) -> str:
+        """``a * b + c`` rounded once."""
+        return self.intrinsic("fma", a, b, c)
+
+    def abs(self, a: str | float) -> str:
+        return self.intrinsic("fabs", a)
+
+    def copysign(self, a: str | float, b: str | float) -> str:
+        return self.intrinsic("copysign", a, b)
+
+    def compare(self, how: str, a: str | float, b: str | float) -> str:
+        return self.fn.let(f"fcmp {how} {self.real} {self.number(a)}, {self.number(b)}")
+
+    def select(self, c: str, a: str | float, b: str | float) -> str:
+        """``a`` where ``c``, else ``b``."""
+        a, b = self.number(a), self.number(b)
+        return self.fn.let(f"select {self.truth} {c}, {self.real} {a}, {self.real} {b}")
+
+    def choose(self, c: str, a: str | bool, b: str | bool) -> str:
+        """``a`` where ``c``, else ``b``, of truths."""
+        a, b = self.boolean(a), self.boolean(b)
+        return self.fn.let(f"select {self.truth} {c}, {self.truth} {a}, {self.truth} {b}")
+
+    def logic(self, code: str, a: str | bool, b: str | bool) -> str:
+        """``and``, ``or``, ``xor`` of truths."""
+        return self.fn.let(f"{code} {self.truth} {self.boolean(a)}, {self.boolean(b)}")
+
+    def bits(self, a: str) -> str:
+        return self.fn.let(f"bitcast {self.real} {a} to {self.whole}")
+
+    def from_bits(self, a: str) -> str:
+        return self.fn.let(f"bitcast {self.whole} {a} to {self.real}")
+
+    def whole_op(self, code: str, a: str | int, b: str | int) -> str:
+        """One instruction of two whole numbers."""
+        return self.fn.let(f"{code} {self.whole} {self.integer(a)}, {self.integer(b)}")
+
+    def to_real(self, truth: str | bool) -> str:
+        """0.0 or 1.0."""
+        return self.fn.let(f"uitofp {self.truth} {self.boolean(truth)} to {self.real}")
+
+    def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
+        """By Estrin's scheme, coefficients from the constant up: short chains, as FMA likes."""
+        level: list[str | float] = list(coefficients)
+        power = x
+        while len(level) > 1:
+            pairs = range(0, len(level), 2)
+            level = [
+                self.fma(level[i + 1], power, level[i]) if i + 1 < len(level) else level[i]
+                for i in pairs
+            ]
+            if len(level) > 1:
+                power = self.mul(power, power)
+        return self.number(level[0])
+
+    def splat(self, x: str, kind: str = "double") -> str:
+        """The scalar ``x`` in every lane."""
+        if self.width == 1:
+            return x
+        n, let = self.width, self.fn.let
+        one = let(f"insertelement <{n} x {kind}> poison, {kind} {x}, i64 0")
+        mask = f"<{n} x i32> zeroinitializer"
+        return let(f"shufflevector <{n} x {kind}> {one}, <{n} x {kind}> poison, {mask}")
+
+    def lane(self, x: str, k: int, kind: str = "double") -> str:
+        """The number in lane ``k``."""
+        if self.width == 1:
+            return x
+        return self.fn.let(f"extractelement <{self.width} x {kind}> {x}, i64 {k}")
+
+    def gathered(self, xs: Sequence[str], kind: str = "double", rest: str = "poison") -> str:
+        """One scalar per lane; where there are fewer than lanes, ``rest`` stays in the others."""
+        if self.width == 1:
+            return xs[0]
+        y = rest
+        for k, x in enumerate(xs):
+            y = self.fn.let(f"insertelement <{self.width} x {kind}> {y}, {kind} {x}, i64 {k}")
+        return y

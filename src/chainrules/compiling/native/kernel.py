@@ -1,0 +1,97 @@
+"""``build``: a request in, a function that Python can call out."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from .assembler import Module
+from .entry import entry_text, layout, make_callable
+from .machine import Code, host_width, llvm
+from .nests import write_nest
+from .numbers import Numbers
+from .request import Input, Output, Program, checked
+
+__all__ = ["Kernel", "available", "build"]
+
+#: Takes one argument for each input, then one for each output: arrays and Python floats.
+Kernel: TypeAlias = Callable[..., None]
+
+# Kernels in use by what they were asked for: a recurrent network asks for hundreds of equal ones.
+_known: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+_LARGEST_KNOWN = 2000  # operations; longer programs do not come twice
+
+
+def available() -> bool:
+    """Whether native code can be made here: llvmlite is there, and objects lie as expected."""
+    if layout() is None:
+        return False
+    try:
+        llvm()
+    except ImportError:
+        return False
+    return True
+
+
+def build(
+    shape: tuple[int, ...],
+    inputs: Sequence[Input],
+    ops: Sequence[tuple[Any, ...]],
+    outputs: Sequence[Output],
+) -> Kernel:
+    """Machine code for elementwise operations over ``shape``, with reductions.
+
+    Parameters
+    ----------
+    shape
+        The iteration shape; ``()`` for operations on single numbers, up to some hundred thousand.
+    inputs
+        What is read. Their values have the numbers 0, 1, ...
+    ops
+        ``(name, *operands)``; their values are numbered on. An operand is a value's number or a
+        constant ``("c", 1.5)``.
+    outputs
+        What is stored. An array may be written and read at the same time only if both have the
+        same strides and offset, and never if ``shape`` is ``()``.
+
+    Returns
+    -------
+    A builtin function of one argument for each input and then each output without ``of``. Arrays
+    are taken as they are: neither shape nor dtype is checked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> double = build((3,), [Input("f8", (1,))], [("add", 0, 0)], [Output(1, (1,))])
+    >>> y = np.empty(3)
+    >>> double(np.arange(3.0), y)
+    >>> y
+    array([0., 2., 4.])
+    """
+    if len(ops) > _LARGEST_KNOWN:
+        return _made(checked(shape, inputs, ops, outputs))
+    key = repr((tuple(shape), inputs, ops, outputs))
+    with _lock:
+        kernel = _known.get(key)
+        if kernel is None:
+            kernel = _known[key] = _made(checked(shape, inputs, ops, outputs))
+        return kernel
+
+
+def _made(program: Program) -> Kernel:
+    module = Module()
+    numbers = None
+    if program.shape:
+        write_nest(program, module, host_width())
+    else:
+        numbers = Numbers(program, module)
+    kinds = program.arguments()
+    message = "this kernel takes " + (", ".join(kinds) or "no arguments")
+    module.globals.append(entry_text(kinds, message))
+    code = Code(module.text(), numbers.effort if numbers else 2)
+    if numbers:
+        numbers.fill(code)
+    return make_callable(code)

@@ -1,0 +1,106 @@
+"""From LLVM text to machine code that lives as long as somebody holds it.
+
+``Code(text)`` parses and compiles one module; ``code.address("entry")`` is where the function
+begins. When the last reference to the ``Code`` goes, so does the memory of its machine code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import importlib
+import platform
+import sys
+import threading
+from typing import Any
+
+__all__ = ["Code", "host_width", "libm", "llvm"]
+
+# One at a time: targets are made once, and LLVM's parser is not asked from two threads.
+_compiling = threading.Lock()
+
+
+@functools.cache
+def llvm() -> Any:
+    """``llvmlite.binding`` with the host as its target. Raises ImportError where it is missing."""
+    binding = importlib.import_module("llvmlite.binding")
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@functools.cache
+def _host() -> tuple[str, str]:
+    binding = llvm()
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def host_width() -> int:
+    """How many doubles the widest registers hold: 8 with AVX-512, 4 with AVX2, else 2."""
+    features = llvm().get_host_cpu_features()
+    if features.get("avx512f") and features.get("avx512dq"):
+        return 8
+    return 4 if features.get("avx2") and features.get("fma") else 2
+
+
+@functools.cache
+def _side_by_side() -> bool:
+    """Whether code and data can be kept within the reach of one instruction.
+
+    llvmlite's memory manager keeps them together, but ends the process where a module calls C's
+    library by name; with AVX2 and FMA none of our instructions becomes such a call.
+    """
+    known = platform.system() == "Linux" and platform.machine() in ("x86_64", "AMD64")
+    return known and host_width() >= 4
+
+
+def _machine(effort: int) -> Any:
+    """A target machine; each engine takes one for its own and ends it."""
+    cpu, features = _host()
+    target = llvm().Target.from_default_triple()
+    # The small code model halves the time to compile and makes better code.
+    models = {"reloc": "pic", "codemodel": "small"} if _side_by_side() else {}
+    return target.create_target_machine(cpu=cpu, features=features, opt=effort, jit=True, **models)
+
+
+class Code:
+    """Machine code of one module.
+
+    ``effort`` is the level of LLVM's code generator: 2 for loops, 0 for long straight lines, where
+    it takes a fifth of the time. No passes run over the text: it is written as it should be.
+    """
+
+    __slots__ = ("__weakref__", "_engine", "keep")
+
+    def __init__(self, text: str, effort: int = 2) -> None:
+        with _compiling:
+            binding = llvm()
+            module = binding.parse_assembly(text)
+            machine = _machine(effort)
+            together = True if _side_by_side() else None
+            self._engine = binding.create_mcjit_compiler(module, machine, use_lmm=together)
+            self._engine.finalize_object()
+        self.keep: list[object] = []
+
+    def address(self, name: str) -> int:
+        """Where the function of this name begins."""
+        return int(self._engine.get_function_address(name))
+
+    def data(self, name: str) -> int:
+        """Where the global of this name lies."""
+        return int(self._engine.get_global_value_address(name))
+
+
+@functools.cache
+def _math_library() -> Any:
+    if sys.platform == "win32":
+        return ctypes.CDLL("ucrtbase")
+    return ctypes.CDLL(ctypes.util.find_library("m") or None)
+
+
+@functools.cache
+def libm(name: str) -> int:
+    """The address of a function of C's math library."""
+    return int(ctypes.cast(getattr(_math_library(), name), ctypes.c_void_p).value or 0)

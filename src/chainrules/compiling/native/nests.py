@@ -1,0 +1,561 @@
+"""Loop nests: elementwise operations of one shape, with views, broadcasts and reductions.
+
+All sizes are known, so axes that lie behind each other in every array become one, the axis that
+costs least goes innermost and is done ``width`` doubles at a time, and what is left over of it is
+done once under a mask. A value that does not change along the inner axes is computed outside them:
+of ``exp(a)[:, None] * x`` the exponential is computed once a row.
+
+Sums run in several registers; every 64 steps these are added to a total that keeps what rounding
+took (two doubles), so the error does not grow with the length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .assembler import Function, Lanes, Module
+from .operations import LIBM, as_real, as_truth, emit
+from .request import NEUTRAL, Input, Output, Program, kind_of
+
+__all__ = ["write_nest"]
+
+_BLOCK = 64  # steps between two additions to the total of a sum
+_INLINED_CALLS = 24  # more functions of mathematics than this are not written out at each call
+_BYTES = {"f8": "double", "b1": "i8"}
+
+State = list[str]
+
+
+def write_nest(program: Program, module: Module, width: int) -> None:
+    """Write ``@run``, which takes the arguments of the program in order, into ``module``."""
+    fn = Function(module)
+    names = [f"%x{k}" for k in range(len(program.arguments()))]
+    if 0 in program.shape:
+        for y, k in zip(program.outputs, program.argument_of_output()):
+            _fill(fn, program.shape, y, names[k], width)
+    else:
+        calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
+        module.inline = calls <= _INLINED_CALLS
+        _Nest(program, fn, names, width, calls).write()
+    types = {"array": "ptr", "float": "double", "bool": "i1"}
+    taken = ", ".join(f"{types[kind]} {x}" for kind, x in zip(program.arguments(), names))
+    text = "\n".join(fn.lines)
+    module.functions["@run"] = (
+        f"define internal void @run({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
+    )
+
+
+def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -> None:
+    """Store what a reduction begins with, at every place of its output."""
+    if y.reduce is None:
+        return
+    axes = [k for k, stride in enumerate(y.strides) if stride and shape[k] != 1]
+    if any(shape[k] == 0 for k in axes):
+        return
+    strides = tuple(y.strides[k] for k in axes)
+    value = NEUTRAL[y.reduce]
+    constant = ("where", ("c", True), ("c", value), ("c", value))
+    kind = "b1" if isinstance(value, bool) else "f8"
+    store = Output(0, strides, None, y.dtype, y.offset)
+    program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
+    _Nest(program, fn, [base], width, 0).write()
+
+
+def _order(shape: list[int], strides: list[list[int]], width: int) -> list[int]:
+    """The axes from the outermost to the innermost: large strides out, the cheapest axis in."""
+
+    def cost(axis: int) -> float:
+        n = shape[axis]
+        steps = -(-n // width)
+        each = sum(0.3 if s[axis] == 0 else 1 if s[axis] == 1 else 0.5 * width for s in strides)
+        return steps * (3 + each) / n
+
+    axes = list(range(len(shape)))
+    if not axes:
+        return axes
+    # In doubt the last one, which is contiguous in plain arrays.
+    inner = min(reversed(axes), key=cost)
+    axes.remove(inner)
+    axes.sort(key=lambda k: -sum(abs(s[k]) for s in strides))
+    return [*axes, inner]
+
+
+def _merge(shape: list[int], strides: list[list[int]]) -> None:
+    """Make one axis of two, in place, where the outer one goes on as the inner one ends."""
+    for k in reversed(range(len(shape) - 1)):
+        if all(s[k] == s[k + 1] * shape[k + 1] for s in strides):
+            shape[k : k + 2] = [shape[k] * shape[k + 1]]
+            for s in strides:
+                del s[k]
+
+
+class _Nest:
+    """One loop nest being written; ``level`` k is inside the loops over axes 0 to k - 1."""
+
+    def __init__(
+        self, program: Program, fn: Function, names: list[str], width: int, calls: int
+    ) -> None:
+        self.program, self.fn, self.calls = program, fn, calls
+        inputs, outputs = program.inputs, program.outputs
+        kept = [k for k, n in enumerate(program.shape) if n != 1]
+        shape = [program.shape[k] for k in kept]
+        places: list[Input | Output] = [*inputs, *outputs]
+        given = [x.strides or (0,) * len(program.shape) for x in places]
+        strides = [[s[k] for k in kept] for s in given]
+        order = _order(shape, strides, width)
+        self.shape = [shape[k] for k in order] or [1]
+        all_strides = [[s[k] for k in order] or [0] for s in strides]
+        _merge(self.shape, all_strides)
+        self.depth = len(self.shape)
+        self.in_strides = all_strides[: len(inputs)]
+        self.out_strides = all_strides[len(inputs) :]
+        inner = self.shape[-1]
+        self.width = min(width, 1 << (inner - 1).bit_length())
+        self.one = Lanes(fn, 1)
+        self.wide = Lanes(fn, self.width)
+        self.in_names = [names[k] for k in program.argument_of_input()]
+        self.out_names = [names[k] for k in program.argument_of_output()]
+        self._find_levels()
+        self._plan_reductions()
+        #: registers of values outside the innermost loop, and of these in every lane
+        self.outer: dict[int, str] = {}
+        self.spread: dict[int, str] = {}
+
+    # ---- plan ----------------------------------------------------------------------------------
+
+    def _find_levels(self) -> None:
+        """For each value the level at which it is known."""
+        self.levels: list[int] = []
+        for strides in self.in_strides:
+            self.levels.append(max((k + 1 for k, s in enumerate(strides) if s), default=0))
+        for _, *operands in self.program.ops:
+            at = [self.levels[x] for x in operands if type(x) is int]
+            self.levels.append(max(at, default=0))
+
+    def _plan_reductions(self) -> None:
+        """Which outputs are kept in registers, from which level on, and which in memory."""
+        #: outputs held in registers: number -> level where they begin
+        self.held: dict[int, int] = {}
+        #: outputs that are combined with what is in memory
+        self.combined: set[int] = set()
+        for j, (y, strides) in enumerate(zip(self.program.outputs, self.out_strides)):
+            reduced = [n != 1 and s == 0 for n, s in zip(self.shape, strides)]
+            if y.reduce is None or not any(reduced):
+                continue
+            start = self.depth
+            while start and reduced[start - 1]:
+                start -= 1
+            if start < self.depth:
+                self.held[j] = start
+            if any(reduced[:start]):
+                self.combined.add(j)
+
+    # ---- write ---------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """All of it."""
+        # What is combined in memory is filled first.
+        for j in sorted(self.combined):
+            y = self.program.outputs[j]
+            place = Output(0, tuple(self.out_strides[j]), y.reduce, y.dtype, y.offset)
+            _fill(self.fn, self.shape, place, self.out_names[j], self.wide.width)
+        ins = []
+        for k, x in enumerate(self.program.inputs):
+            if x.strides is None:
+                self.outer[k] = self.in_names[k]
+                ins.append("")
+            else:
+                ins.append(self.fn.address(self.in_names[k], x.offset, _BYTES[x.dtype]))
+        outs = [
+            self.fn.address(name, y.offset, _BYTES[y.dtype])
+            for name, y in zip(self.out_names, self.program.outputs)
+        ]
+        self._level(0, ins, outs, {})
+
+    def _level(
+        self, level: int, ins: list[str], outs: list[str], held: dict[int, State]
+    ) -> dict[int, State]:
+        """Everything inside ``level`` loops; takes and returns what sums up so far."""
+        fn = self.fn
+        self._known_at(level, ins)
+        beginning = [j for j, start in self.held.items() if start == level]
+        held = {**held, **{j: self._begin(j) for j in beginning}}
+        if level == self.depth - 1:
+            held = self._innermost(ins, outs, held)
+        else:
+            names = list(held)
+            flat = [(self._type(j), x) for j in names for x in held[j]]
+
+            def body(index: str, states: list[str]) -> list[str]:
+                there = self._split(names, held, states)
+                moved_in = [
+                    self._moved(p, index, s[level], x.dtype) if s[level] else p
+                    for p, s, x in zip(ins, self.in_strides, self.program.inputs)
+                ]
+                moved_out = [
+                    self._moved(p, index, s[level], y.dtype) if s[level] else p
+                    for p, s, y in zip(outs, self.out_strides, self.program.outputs)
+                ]
+                after = self._level(level + 1, moved_in, moved_out, there)
+                return [x for j in names for x in after[j]]
+
+            last = fn.loop("0", str(self.shape[level]), 1, flat, body)
+            held = self._split(names, held, last)
+        for j in beginning:
+            self._finish(j, held.pop(j), outs[j])
+        return held
+
+    def _split(self, names: list[int], like: dict[int, State], flat: list[str]) -> dict[int, State]:
+        there, at = {}, 0
+        for j in names:
+            there[j] = flat[at : at + len(like[j])]
+            at += len(like[j])
+        return there
+
+    def _moved(self, base: str, index: str, stride: int, dtype: str) -> str:
+        return self.fn.address(base, self.fn.times(index, stride), _BYTES[dtype])
+
+    def _known_at(self, level: int, ins: list[str]) -> None:
+        """Load and compute, once, what is known at this level."""
+        if level == self.depth:
+            return
+        inputs, ops = self.program.inputs, self.program.ops
+        for k, x in enumerate(inputs):
+            if self.levels[k] == level and x.strides is not None:
+                self.outer[k] = self._load_one(ins[k], x.dtype)
+        for k, op in enumerate(ops, len(inputs)):
+            if self.levels[k] == level:
+                self.outer[k] = self._operation(self.one, op, self.outer)
+
+    def _load_one(self, address: str, dtype: str) -> str:
+        if dtype == "f8":
+            return self.fn.let(f"load double, ptr {address}")
+        return self.fn.let(f"icmp ne i8 {self.fn.let(f'load i8, ptr {address}')}, 0")
+
+    def _operation(self, v: Lanes, op: tuple[Any, ...], have: dict[int, str]) -> str:
+        name, *operands = op
+        kinds = [kind_of(x, self.program.kinds) for x in operands]
+        texts = [
+            self._use(v, x, have) if type(x) is int else self._constant(v, x[1]) for x in operands
+        ]
+        return emit(v, name, texts, kinds)
+
+    def _constant(self, v: Lanes, x: float | bool) -> str:
+        return v.boolean(x) if isinstance(x, bool) else v.number(float(x))
+
+    def _use(self, v: Lanes, x: int, have: dict[int, str]) -> str:
+        return have[x] if x in have else self.spread[x]
+
+    # ---- the innermost loop --------------------------------------------------------------------
+
+    def _spread(self) -> None:
+        """Values from outside the innermost loop that are used inside, in every lane."""
+        self.spread = {}
+        inside = [op for k, op in self._inner_ops()]
+        used = {x for _, *operands in inside for x in operands if type(x) is int}
+        used |= {y.value for y in self.program.outputs}
+        for x in sorted(used):
+            if self.levels[x] < self.depth:
+                kind = "double" if self.program.kinds[x] == "f8" else "i1"
+                self.spread[x] = self.wide.splat(self.outer[x], kind)
+
+    def _inner_ops(self) -> list[tuple[int, tuple[Any, ...]]]:
+        first = len(self.program.inputs)
+        ops = enumerate(self.program.ops, first)
+        return [(k, op) for k, op in ops if self.levels[k] == self.depth]
+
+    def _innermost(
+        self, ins: list[str], outs: list[str], held: dict[int, State]
+    ) -> dict[int, State]:
+        self._spread()
+        n, w, fn = self.shape[-1], self.width, self.fn
+        unroll = self._unroll(n // w)
+        main = n // (w * unroll) * (w * unroll)
+        names = list(held)
+        if main:
+            held = self._main(main, unroll, ins, outs, held)
+        if main < n:
+            parts = {j: [self._neutral(j)] for j in names}
+            whole = n // w * w
+            if main < whole:
+
+                def body(index: str, states: list[str]) -> list[str]:
+                    now = dict(zip(names, ([x] for x in states)))
+                    after = self._steps([(index, w)], ins, outs, now)
+                    return [after[j][0] for j in names]
+
+                flat = [(self._type(j), parts[j][0]) for j in names]
+                parts = {
+                    j: [x] for j, x in zip(names, fn.loop(str(main), str(whole), w, flat, body))
+                }
+            if whole < n:
+                parts = self._steps([(str(whole), n - whole)], ins, outs, parts)
+            held = {j: self._join(j, held[j], parts[j]) for j in names}
+        return held
+
+    def _unroll(self, steps: int) -> int:
+        """How many vectors are done side by side.
+
+        One after the other, several functions of mathematics are a chain of hundreds of cycles, and
+        the processor does not look so far ahead as to begin the next one meanwhile.
+        """
+        size, points = len(self._inner_ops()), math.prod(self.shape)
+        if not self.calls:
+            most = 1 if size > 24 else 2 if size > 8 else 4
+        elif self.calls == 1 or points < 2000 or not self.fn.module.inline:
+            most = 1
+        else:
+            most = 4 if self.calls > 2 and points >= 50_000 else 2
+        while most > max(steps, 1):
+            most //= 2
+        return most
+
+    def _main(
+        self, main: int, unroll: int, ins: list[str], outs: list[str], held: dict[int, State]
+    ) -> dict[int, State]:
+        """The steps of ``unroll`` vectors each; in blocks if there are sums and many steps."""
+        fn, w = self.fn, self.width
+        step = w * unroll
+        names = list(held)
+
+        def run(first: str, end: str, states: dict[int, State]) -> dict[int, State]:
+            def body(index: str, flat: list[str]) -> list[str]:
+                now = {j: flat[k * unroll : (k + 1) * unroll] for k, j in enumerate(names)}
+                places = [(fn.plus(index, u * w), w) for u in range(unroll)]
+                after = self._steps(places, ins, outs, now)
+                return [x for j in names for x in after[j]]
+
+            flat = [(self._type(j), self._neutral(j)) for j in names for _ in range(unroll)]
+            last = fn.loop(first, end, step, flat, body)
+            return {
+                j: self._join(j, states[j], last[k * unroll : (k + 1) * unroll])
+                for k, j in enumerate(names)
+            }
+
+        sums = any(self.program.outputs[j].reduce == "sum" for j in names)
+        block = _BLOCK * step
+        if not sums or main <= block:
+            return run("0", str(main), held)
+
+        def blocks(index: str, flat: list[str]) -> list[str]:
+            end = fn.plus(index, block)
+            short = fn.let(f"icmp slt i64 {end}, {main}")
+            end = fn.let(f"select i1 {short}, i64 {end}, i64 {main}")
+            after = run(index, end, self._split(names, held, flat))
+            return [x for j in names for x in after[j]]
+
+        flat = [(self._type(j), x) for j in names for x in held[j]]
+        return self._split(names, held, fn.loop("0", str(main), block, flat, blocks))
+
+    def _steps(
+        self,
+        places: list[tuple[str, int]],
+        ins: list[str],
+        outs: list[str],
+        sums: dict[int, State],
+    ) -> dict[int, State]:
+        """A vector at each of ``places`` (index, lanes that count): loads, then work, then stores.
+
+        In this order a kernel may write where it reads. ``sums`` has for each reduction in
+        registers one register for each place.
+        """
+        found: list[dict[int, str]] = []
+        for at, lanes in places:
+            have = {}
+            for k, x in enumerate(self.program.inputs):
+                if self.levels[k] == self.depth:
+                    have[k] = self._load(ins[k], at, self.in_strides[k][-1], lanes, x.dtype)
+            found.append(have)
+        # Operation by operation, so that the processor meets independent work side by side.
+        for k, op in self._inner_ops():
+            for have in found:
+                have[k] = self._operation(self.wide, op, have)
+        after = {}
+        for j, y in enumerate(self.program.outputs):
+            texts = [self._as_output(y, self._use(self.wide, y.value, have)) for have in found]
+            if j in self.held:
+                after[j] = [
+                    self._combine(y, old, self._masked(y, text, lanes))
+                    for old, text, (_, lanes) in zip(sums[j], texts, places)
+                ]
+                continue
+            for text, (at, lanes) in zip(texts, places):
+                stride = self.out_strides[j][-1]
+                if j in self.combined:
+                    old = self._load(outs[j], at, stride, lanes, y.dtype)
+                    text = self._as_stored(y, self._combine(y, self._from_stored(y, old), text))
+                self._store(text, outs[j], at, stride, lanes, y.dtype)
+        return after
+
+    # ---- memory --------------------------------------------------------------------------------
+
+    def _load(self, base: str, at: str, stride: int, lanes: int, dtype: str) -> str:
+        fn, w = self.fn, self.width
+        kind = _BYTES[dtype]
+        first = fn.address(base, fn.times(at, stride), kind)
+        if stride == 1 and lanes == w:
+            raw = fn.let(
+                f"load {self._vector(kind)}, ptr {first}, align {8 if kind != 'i8' else 1}"
+            )
+        elif stride == 1 and dtype == "f8":
+            raw = self._masked_load(first, lanes)
+        else:
+            addresses = [fn.address(first, k * stride, kind) for k in range(lanes)]
+            each = [fn.let(f"load {kind}, ptr {p}") for p in addresses]
+            rest = self.wide.number(1.0) if dtype == "f8" else self._zero()
+            raw = self.wide.gathered(each, kind, rest)
+        return (
+            raw if dtype == "f8" else fn.let(f"icmp ne {self._vector('i8')} {raw}, {self._zero()}")
+        )
+
+    def _zero(self) -> str:
+        return "0" if self.width == 1 else "zeroinitializer"
+
+    def _vector(self, kind: str) -> str:
+        return kind if self.width == 1 else f"<{self.width} x {kind}>"
+
+    def _mask(self, lanes: int) -> str:
+        return "<" + ", ".join(f"i1 {int(k < lanes)}" for k in range(self.width)) + ">"
+
+    def _masked_load(self, address: str, lanes: int) -> str:
+        # The lanes beyond are 1, of which every function of mathematics is soon known.
+        v = self.wide
+        name = f"@llvm.masked.load.{v.suffix}.p0"
+        declared = f"declare {v.real} {name}(ptr, i32 immarg, {v.truth}, {v.real})"
+        self.fn.module.declarations[declared] = None
+        mask = f"{v.truth} {self._mask(lanes)}"
+        return self.fn.let(
+            f"call {v.real} {name}(ptr {address}, i32 8, {mask}, {v.real} {v.number(1.0)})"
+        )
+
+    def _store(self, x: str, base: str, at: str, stride: int, lanes: int, dtype: str) -> None:
+        """Of a double or a truth: the first ``lanes``."""
+        fn, w, v = self.fn, self.width, self.wide
+        kind = _BYTES[dtype]
+        if dtype == "b1":
+            x = fn.let(f"zext {v.truth} {x} to {self._vector('i8')}")
+        first = fn.address(base, fn.times(at, stride), kind)
+        if stride == 1 and lanes == w:
+            fn.put(f"store {self._vector(kind)} {x}, ptr {first}, align {8 if kind != 'i8' else 1}")
+        elif stride == 1 and dtype == "f8":
+            name = f"@llvm.masked.store.{v.suffix}.p0"
+            declared = f"declare void {name}({v.real}, ptr, i32 immarg, {v.truth})"
+            fn.module.declarations[declared] = None
+            mask = f"{v.truth} {self._mask(lanes)}"
+            fn.put(f"call void {name}({v.real} {x}, ptr {first}, i32 8, {mask})")
+        else:
+            for k in range(lanes):
+                one = v.lane(x, k, kind)
+                fn.put(f"store {kind} {one}, ptr {fn.address(first, k * stride, kind)}")
+
+    # ---- reductions ----------------------------------------------------------------------------
+
+    def _works_on_truths(self, y: Output) -> bool:
+        return y.reduce in ("any", "all") if y.reduce else y.dtype == "b1"
+
+    def _as_output(self, y: Output, x: str) -> str:
+        """A value as what the output is made of."""
+        kind = self.program.kinds[y.value]
+        return (
+            as_truth(self.wide, x, kind)
+            if self._works_on_truths(y)
+            else as_real(self.wide, x, kind)
+        )
+
+    def _as_stored(self, y: Output, x: str, v: Lanes | None = None) -> str:
+        v = v or self.wide
+        kind = "b1" if self._works_on_truths(y) else "f8"
+        return as_truth(v, x, kind) if y.dtype == "b1" else as_real(v, x, kind)
+
+    def _from_stored(self, y: Output, x: str, v: Lanes | None = None) -> str:
+        v = v or self.wide
+        return as_truth(v, x, y.dtype) if self._works_on_truths(y) else as_real(v, x, y.dtype)
+
+    def _type(self, j: int) -> str:
+        truths = self._works_on_truths(self.program.outputs[j])
+        return self.wide.truth if truths else self.wide.real
+
+    def _neutral(self, j: int) -> str:
+        # -0.0 + x is x, also where x is -0.0.
+        reduce = self.program.outputs[j].reduce
+        assert reduce is not None
+        return self._constant(self.wide, -0.0 if reduce == "sum" else NEUTRAL[reduce])
+
+    def _begin(self, j: int) -> State:
+        """A total: for a sum with what rounding took, as a second number."""
+        both = self.program.outputs[j].reduce == "sum"
+        return [self._neutral(j), self.wide.number(0.0)] if both else [self._neutral(j)]
+
+    def _masked(self, y: Output, x: str, lanes: int) -> str:
+        if lanes == self.width:
+            return x
+        mask = self._mask(lanes)
+        assert y.reduce is not None
+        if self._works_on_truths(y):
+            return self.wide.choose(mask, x, bool(NEUTRAL[y.reduce]))
+        return self.wide.select(mask, x, -0.0 if y.reduce == "sum" else NEUTRAL[y.reduce])
+
+    def _combine(self, y: Output, a: str, b: str, v: Lanes | None = None) -> str:
+        v = v or self.wide
+        if y.reduce == "sum":
+            return v.add(a, b)
+        if y.reduce == "prod":
+            return v.mul(a, b)
+        if self._works_on_truths(y):
+            return v.logic("or" if y.reduce == "any" else "and", a, b)
+        return emit(v, "maximum" if y.reduce == "max" else "minimum", [a, b], ["f8", "f8"])
+
+    def _join(self, j: int, total: State, parts: State) -> State:
+        """A total with more added to it."""
+        y = self.program.outputs[j]
+        while len(parts) > 1:
+            half = len(parts) // 2
+            pairs = zip(parts[:half], parts[half : 2 * half])
+            parts = [self._combine(y, a, b) for a, b in pairs] + parts[2 * half :]
+        if y.reduce != "sum":
+            return [self._combine(y, total[0], parts[0])]
+        v, (high, low), x = self.wide, total, parts[0]
+        s = v.add(high, x)
+        back = v.sub(s, high)
+        lost = v.add(v.sub(high, v.sub(s, back)), v.sub(x, back))
+        return [s, v.add(low, lost)]
+
+    def _finish(self, j: int, total: State, address: str) -> None:
+        """All lanes of a total as one, stored or combined with what is there."""
+        y, v, fn = self.program.outputs[j], self.wide, self.fn
+        x = total[0]
+        if y.reduce == "sum":
+            # An infinite total makes NaN of what rounding took.
+            low = total[1]
+            x = v.select(v.compare("uno", low, low), x, v.add(x, low))
+        x = self._across(y, x)
+        if j in self.combined:
+            old = self._load_one(address, y.dtype)
+            x = self._combine(y, self._from_stored(y, old, self.one), x, self.one)
+        x = self._as_stored(y, x, self.one)
+        if y.dtype == "b1":
+            x = fn.let(f"zext i1 {x} to i8")
+        fn.put(f"store {_BYTES[y.dtype]} {x}, ptr {address}")
+
+    def _across(self, y: Output, x: str) -> str:
+        """The lanes of ``x`` reduced to one, by halves."""
+        kind = "i1" if self._works_on_truths(y) else "double"
+        w = self.width
+        while w > 1:
+            half = w // 2
+            low, high = (
+                self.fn.let(
+                    f"shufflevector <{w} x {kind}> {x}, <{w} x {kind}> poison, <{half} x i32> "
+                    f"<{', '.join(f'i32 {k}' for k in range(first, first + half))}>"
+                )
+                for first in (0, half)
+            )
+            low, high = (low, high) if half > 1 else (self._only(low, kind), self._only(high, kind))
+            x = self._combine(y, low, high, Lanes(self.fn, half))
+            w = half
+        return x
+
+    def _only(self, x: str, kind: str) -> str:
+        return self.fn.let(f"extractelement <1 x {kind}> {x}, i64 0")

@@ -1,0 +1,147 @@
+"""What a caller asks for: inputs, outputs, and the checked list of operations between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .operations import result_kind
+
+__all__ = ["Input", "Output", "Program", "checked"]
+
+_REDUCTIONS = {
+    "f8": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
+    "b1": {"any": "any", "all": "all", "max": "any", "min": "all"},
+}
+
+
+class Input(NamedTuple):
+    """A value that the operations read.
+
+    ``dtype`` is "f8" or "b1" (bytes 0 and 1). ``strides``: entries per axis of the iteration shape,
+    0 where it is broadcast; None for a Python float or bool passed by value. ``offset``: entries
+    from the start of the array. ``of``: the number of an earlier input whose array this one reads
+    as well; then it has no argument of its own.
+    """
+
+    dtype: str
+    strides: tuple[int, ...] | None
+    offset: int = 0
+    of: int | None = None
+
+
+class Output(NamedTuple):
+    """A value that is stored, or its reduction.
+
+    ``value``: its number. ``strides``: entries of the output array per axis of the iteration shape,
+    0 along reduced axes. ``reduce``: None, "sum", "prod", "max", "min", "any" or "all". ``offset``:
+    entries from the start of the array. ``of``: the number of an earlier output into whose array
+    this one goes as well; then it has no argument of its own.
+    """
+
+    value: int
+    strides: tuple[int, ...]
+    reduce: str | None = None
+    dtype: str = "f8"
+    offset: int = 0
+    of: int | None = None
+
+
+class Program(NamedTuple):
+    """A request with the kind of each value ("f8" or "b1") and the reductions as they are done.
+
+    ``codes`` says of each operation which ``signatures`` (name and kinds of operands) it has.
+    """
+
+    shape: tuple[int, ...]
+    inputs: list[Input]
+    ops: list[tuple[Any, ...]]
+    outputs: list[Output]
+    kinds: list[str]
+    codes: list[int]
+    signatures: list[tuple[str, ...]]
+
+    def arguments(self) -> list[str]:
+        """What a call takes: "array", "float" or "bool", inputs first."""
+        taken = []
+        for x in self.inputs:
+            if x.of is None:
+                by_value = "bool" if x.dtype == "b1" else "float"
+                taken.append(by_value if x.strides is None else "array")
+        return taken + ["array" for y in self.outputs if y.of is None]
+
+    def argument_of_input(self) -> list[int]:
+        """For each input the number of the argument that it reads."""
+        return _numbered([x.of for x in self.inputs], 0)
+
+    def argument_of_output(self) -> list[int]:
+        """For each output the number of the argument that it writes."""
+        return _numbered([y.of for y in self.outputs], sum(x.of is None for x in self.inputs))
+
+
+def _numbered(sources: list[int | None], first: int) -> list[int]:
+    numbers: list[int] = []
+    for source in sources:
+        if source is None:
+            numbers.append(first)
+            first += 1
+        else:
+            numbers.append(numbers[source])
+    return numbers
+
+
+def kind_of(operand: Any, kinds: Sequence[str]) -> str:
+    """Of an operand: a value's number, or a constant ("c", x)."""
+    if type(operand) is int:
+        return kinds[operand]
+    return "b1" if isinstance(operand[1], bool) else "f8"
+
+
+def checked(
+    shape: Sequence[int],
+    inputs: Sequence[Input],
+    ops: Sequence[tuple[Any, ...]],
+    outputs: Sequence[Output],
+) -> Program:
+    """The request with its kinds; TypeError where an operation does not take its operands."""
+    kinds = [x.dtype for x in inputs]
+    codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
+    for op in ops:
+        # kind_of(x, kinds), written out: this is done half a million times.
+        signature = (
+            op[0],
+            *[
+                kinds[x] if type(x) is int else "b1" if isinstance(x[1], bool) else "f8"
+                for x in op[1:]
+            ],
+        )
+        code = known.get(signature)
+        if code is None:
+            code = known[signature] = len(known)
+            results.append(result_kind(op[0], signature[1:]))
+        codes.append(code)
+        kinds.append(results[code])
+    rank = len(shape)
+    places: list[Input | Output] = [*inputs, *outputs]
+    for place in places:
+        if place.strides is not None and len(place.strides) != rank:
+            raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
+    done = [_settled(y, kinds[y.value]) for y in outputs]
+    signatures = list(known)
+    return Program(tuple(shape), list(inputs), list(ops), done, kinds, codes, signatures)
+
+
+def _settled(y: Output, kind: str) -> Output:
+    """The output with its reduction in terms of its kind: the max of truths is any."""
+    if y.reduce is None:
+        return y
+    # Truths are added up as numbers; any and all of numbers ask whether they differ from 0.
+    meant = "f8" if y.reduce in ("sum", "prod") else "b1" if y.reduce in ("any", "all") else kind
+    reduce = _REDUCTIONS[meant].get(y.reduce)
+    if reduce is None:
+        raise TypeError(f"no reduction {y.reduce!r} in native code")
+    return y._replace(reduce=reduce)
+
+
+NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": False, "all": True}

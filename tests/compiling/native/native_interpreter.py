@@ -1,0 +1,33 @@
+"""What kernels are compared with: the same operations by NumPy, one after the other."""
+
+import numpy as np
+
+REDUCE = {
+    "sum": np.sum,
+    "prod": np.prod,
+    "max": np.max,
+    "min": np.min,
+    "any": np.any,
+    "all": np.all,
+}
+
+
+def apply(name, *xs):
+    """One operation of native code by NumPy."""
+    if name == "where":
+        return np.where(*xs)
+    if name == "float":
+        return np.asarray(xs[0], float)
+    if name == "bool":
+        return np.asarray(xs[0]) != 0
+    return getattr(np, name)(*xs)
+
+
+def interpret(values, ops):
+    """All values: the inputs, then the result of each operation."""
+    values = list(values)
+    with np.errstate(all="ignore"):
+        for name, *operands in ops:
+            xs = [values[x] if type(x) is int else x[1] for x in operands]
+            values.append(apply(name, *xs))
+    return values

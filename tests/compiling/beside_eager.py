@@ -5,8 +5,8 @@ leaves it as it is; it makes its own state, calls, changes what it likes between
 what came out. Types, dtypes, shapes and structure must be equal, numbers but for rounding.
 """
 
+import collections
 import contextlib
-import dataclasses
 import warnings
 
 import numpy as np
@@ -78,9 +78,9 @@ def said(g, *args, **kwargs):
 
 def differs(x, y):
     """Say how two results differ, if they do."""
-    if type(x) is not type(y):
+    if type(x).__qualname__ != type(y).__qualname__:
         return f"{type(x).__name__} {x!r:.80} for {type(y).__name__} {y!r:.80}"
-    if isinstance(y, list | tuple | set | frozenset):
+    if isinstance(y, list | tuple | set | frozenset | collections.deque):
         if len(x) != len(y):
             return f"{len(x)} parts for {len(y)}"
         if isinstance(y, set | frozenset):
@@ -88,7 +88,7 @@ def differs(x, y):
         return next(filter(None, map(differs, x, y)), None)
     if isinstance(y, dict):
         return differs([*x, *x.values()], [*y, *y.values()])
-    if dataclasses.is_dataclass(y):
+    if hasattr(y, "__dict__") and not isinstance(y, type | np.ndarray) and not callable(y):
         return differs(vars(x), vars(y))
     if isinstance(y, float | complex | np.ndarray | np.generic):
         return differ_in_numbers(np.asarray(x), np.asarray(y))

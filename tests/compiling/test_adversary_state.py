@@ -33,7 +33,7 @@ def module_of(source, name="settings_of_the_test"):
 # ---- functions ----------------------------------------------------------------------------------
 
 
-@program(fails="a function's __defaults__ are not compared")
+@program()
 def test_defaults_and_keyword_defaults(wrap):
     def f(x, rate=2.0, *, weights=[1.0, 2.0]):  # noqa: B006
         return np.sum(x * rate) * weights[-1]
@@ -48,7 +48,7 @@ def test_defaults_and_keyword_defaults(wrap):
     yield g(X)
 
 
-@program(fails="a function's attributes are not compared")
+@program()
 def test_attributes_of_a_function(wrap):
     def f(x):
         return np.sum(x) * f.rate
@@ -80,7 +80,7 @@ def test_partials(wrap):
     yield g(X), h(X)
 
 
-@program(fails="the dict of a bound method is not compared")
+@program()
 def test_a_bound_method_of_a_dict(wrap):
     rates = {"a": 2.0}
     look_up = rates.get
@@ -90,7 +90,7 @@ def test_a_bound_method_of_a_dict(wrap):
     yield g(X)
 
 
-@program(fails="__module__ says numpy: its globals are not compared")
+@program()
 def test_a_wrapper_that_is_named_like_numpy(wrap):
     rates = module_of(
         "import functools, numpy as np\nRATE = 2.0\n"
@@ -136,7 +136,7 @@ def test_a_cell_that_counts(wrap):
     yield [g(X), g(X)]
 
 
-@program(error="", fails="a global that was not there before the first call is not seen")
+@program(modes=VALUE, error=".")
 def test_a_new_global(wrap):
     scope = module_of("def f(x):\n    global LAST\n    LAST = x\n    return (x * x).sum()\n")
     g = wrap(scope.f)
@@ -144,20 +144,21 @@ def test_a_new_global(wrap):
     yield np.array(cr.value(scope.LAST))
 
 
-@program(error="changes what it captures")
+@program(modes=VALUE, error=".")
 def test_a_new_field(wrap):
     class Model:
         def __call__(self, x):
             self.last = x
             return np.sum(x * x)
 
-    yield wrap(Model())(X)
+    g = wrap(Model())
+    yield [g(X), g(X)]
 
 
 # ---- names and attributes that were not there ---------------------------------------------------
 
 
-@program(fails="names that are absent are not compared")
+@program()
 def test_a_builtin_that_is_shadowed_later(wrap):
     scope = module_of("def f(x): return max(x[0], x[1]) * abs(x[2])\n")
     g = wrap(scope.f)
@@ -168,7 +169,7 @@ def test_a_builtin_that_is_shadowed_later(wrap):
     yield g(X)
 
 
-@program(fails="names that are absent are not compared")
+@program()
 def test_a_name_that_appears_and_goes(wrap):
     scope = module_of(
         "def f(x):\n    try:\n        return (x * RATE).sum()\n"
@@ -182,7 +183,7 @@ def test_a_name_that_appears_and_goes(wrap):
     yield g(X)
 
 
-@program(fails="attributes that are absent are not compared")
+@program()
 def test_a_class_gains_an_attribute(wrap):
     class Base:
         rate = 2.0
@@ -203,7 +204,7 @@ def test_a_class_gains_an_attribute(wrap):
     yield g(X)
 
 
-@program(fails="slots that are empty are not compared")
+@program()
 def test_a_slot_that_is_filled_later(wrap):
     class Model:
         __slots__ = ("bias",)
@@ -248,7 +249,7 @@ def test_a_method_is_replaced(wrap):
 # ---- names that code does not name --------------------------------------------------------------
 
 
-@program(fails="names in texts are not looked up")
+@program()
 def test_globals_and_getattr_by_text(wrap):
     scope = module_of(
         "import sys\nme = sys.modules[__name__]\nRATE, SCALE, SIZE = 2.0, 3.0, 4.0\n"
@@ -262,7 +263,7 @@ def test_globals_and_getattr_by_text(wrap):
     yield f(X), g(X), h(X)
 
 
-@program(fails="modules that are imported inside are not compared")
+@program()
 def test_a_module_that_is_imported_inside(wrap):
     settings = module_of("RATE = 2.0\n", "settings_imported_inside")
 
@@ -282,7 +283,7 @@ def test_a_module_that_is_imported_inside(wrap):
     yield f(X), g(X)
 
 
-@program(fails="code.settings counts as Python's own")
+@program()
 def test_a_module_named_like_one_of_pythons(wrap):
     settings = module_of("RATE = 2.0\ndef helper(x): return (x * RATE).sum()\n", "code.settings")
     g = wrap(lambda x: settings.helper(x) * settings.RATE)
@@ -409,7 +410,7 @@ def test_dicts_lists_and_sets_that_grow(wrap):
         yield g(X), g(X)
 
 
-@program(modes=VALUE, fails="sets are compared by ==")
+@program(modes=VALUE)
 def test_sets_of_equal_numbers(wrap):
     signs = {0.0}
     g = wrap(lambda x: np.copysign(x, next(iter(signs))))
@@ -419,7 +420,7 @@ def test_sets_of_equal_numbers(wrap):
     yield g(X)
 
 
-@program(modes=ONE, fails="an equal number in a new object is recorded anew, at each call")
+@program(modes=ONE)
 def test_numbers_that_are_equal_and_not_the_same(wrap):
     s = types.SimpleNamespace(rate=1.0, zero=0.0)
     g = wrap(lambda x: np.sum(np.copysign(x, s.zero)) * s.rate)
@@ -431,7 +432,7 @@ def test_numbers_that_are_equal_and_not_the_same(wrap):
     yield g(X)
 
 
-@program(fails="mapping proxies are not looked into")
+@program()
 def test_a_view_of_a_dict_that_cannot_be_written(wrap):
     table = {"rate": 2.0}
     shown = types.MappingProxyType(table)
@@ -441,7 +442,7 @@ def test_a_view_of_a_dict_that_cannot_be_written(wrap):
     yield g(X)
 
 
-@program(fails="array.array and bytearray are not compared")
+@program()
 def test_buffers_that_are_no_arrays(wrap):
     numbers, raw = array.array("d", [1.0, 2.0]), bytearray(b"\x01\x02")
     g, h = wrap(lambda x: np.sum(x) * numbers[0]), wrap(lambda x: np.sum(x) * raw[0])
@@ -450,7 +451,7 @@ def test_buffers_that_are_no_arrays(wrap):
     yield g(X), h(X)
 
 
-@program(fails="context variables are not compared")
+@program()
 def test_variables_of_contexts(wrap):
     rate = contextvars.ContextVar("rate", default=2.0)
     g = wrap(lambda x: np.sum(x) * rate.get())
@@ -459,7 +460,7 @@ def test_variables_of_contexts(wrap):
     yield g(X)
 
 
-@program(modes=ONE, fails="threading.local is compared in the thread that recorded")
+@program(modes=ONE)
 def test_variables_of_threads(wrap):
     here = threading.local()
     here.rate = 2.0
@@ -486,7 +487,7 @@ def test_the_environment(wrap):
     yield g(X)
 
 
-@program(modes=ONE, warns="", fails="generators are not looked into, and not refused")
+@program(modes=ONE, warns="")
 def test_a_closure_that_is_a_running_generator(wrap):
     def counter():
         rate = 1.0
@@ -509,7 +510,7 @@ def test_an_iterator(wrap):
     yield said(g, X)
 
 
-@program(modes=ONE, fails="weak references are not followed")
+@program(modes=ONE)
 def test_a_reference_that_is_weak(wrap):
     import weakref
 
@@ -559,7 +560,7 @@ def test_captured_arrays_of_all_kinds(wrap):
         yield g(X)
 
 
-@program(modes=ONE, fails="read-only arrays are not compared")
+@program(modes=ONE)
 def test_an_array_that_becomes_writeable_again(wrap):
     y = np.arange(4.0)
     y.flags.writeable = False
@@ -585,7 +586,7 @@ class Marked(np.ndarray):
     pass
 
 
-@program(modes=ONE, fails="subclasses of arrays are not compared")
+@program(modes=ONE)
 def test_subclasses_of_arrays(wrap):
     y, z = np.arange(4.0).view(Marked), np.ma.masked_array(np.arange(4.0), [0, 0, 1, 0])
     g, h = wrap(lambda x: np.sum(x * np.asarray(np.log(y + 1)))), wrap(lambda x: np.sum(x) * z.sum())
@@ -628,7 +629,7 @@ def test_some_thousand_captured_parts(wrap):
 # ---- what the function itself keeps -------------------------------------------------------------
 
 
-@program(modes=ONE, error="changes what it captures")
+@program(modes=ONE)
 def test_a_table_that_fills_itself(wrap):
     nodes = {}
 
@@ -637,7 +638,8 @@ def test_a_table_that_fills_itself(wrap):
             nodes["t"] = np.linspace(0, 1, 4)
         return np.sum(x * nodes["t"])
 
-    yield wrap(f)(X)
+    g = wrap(f)
+    yield [g(X), g(X), g(2 * X)]
 
 
 @program(modes=ONE)
@@ -651,14 +653,13 @@ def test_a_property_that_is_computed_once(wrap):
             return np.sum(x * self.nodes)
 
     m = Model()
-    m.nodes  # noqa: B018 - before it is recorded; the first time would be a change
     g = wrap(m)
     yield [g(X), g(2 * X)]
     m.__dict__["nodes"] = np.ones(4)
     yield g(X)
 
 
-@program(modes=VALUE, fails="lru_cache keeps recorded values, and breaks the function itself")
+@program(modes=VALUE, warns="cache")
 def test_a_cache_of_numbers(wrap):
     @functools.lru_cache
     def square(x):
@@ -767,7 +768,7 @@ def test_fallback_error():
 # ---- rules --------------------------------------------------------------------------------------
 
 
-@program(fails="the cache of the table of rules counts as a change", fails_in=("value_and_grad", "jvp"))
+@program()
 def test_the_body_and_the_rules_of_a_primitive_read_state(wrap):
     scope = module_of(
         "import numpy as np, chainrules as cr\nRATE, SLOPE = 2.0, 2.0\n"

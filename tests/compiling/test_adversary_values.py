@@ -28,7 +28,7 @@ GRAD = ("value_and_grad",)
 # ---- arguments that are the same, or overlap ----------------------------------------------------
 
 
-@program(modes=VALUE, fails="one array given twice is two arrays while it is recorded")
+@program(modes=VALUE)
 def test_one_array_twice(wrap):
     g = wrap(lambda x, y: np.sum(x @ y) if x is y else np.sum(x * 0.5 + y))
     z = X.copy()
@@ -39,7 +39,7 @@ def test_one_array_twice(wrap):
         yield h(x, y)
 
 
-@program(modes=VALUE, fails="which arguments share memory is not all in the key")
+@program(modes=VALUE)
 def test_which_arguments_share_memory(wrap):
     base, other = np.arange(8.0), np.arange(4.0)
     g = wrap(lambda x, y, z: np.sum(x) * (1 if np.shares_memory(x, z) else 2) + y[0] + z[0])
@@ -124,7 +124,7 @@ def test_texts_and_none(wrap):
         yield said(g, X, "nothing")
 
 
-@program(modes=VALUE, fails="keys of dicts are compared by ==")
+@program(modes=VALUE)
 def test_keys_that_are_equal_and_not_the_same(wrap):
     g = wrap(lambda d, x: x + sum(math.copysign(1.0, k) * v for k, v in d.items()))
     h = wrap(lambda d, x: [x * 1, *(type(k).__name__ for k in d)])
@@ -157,7 +157,7 @@ def test_objects_as_arguments(wrap):
     yield g(X, a), g(X, b)
 
 
-@program(fails="arguments of other types are compared by ==")
+@program()
 def test_decimals_fractions_and_functions_as_arguments(wrap):
     g = wrap(lambda x, d: np.sum(x) * len(str(d)))
     for d in (decimal.Decimal("1.0"), decimal.Decimal("1.00"), b"abc", b"ab", range(3), "abc") * 2:
@@ -236,7 +236,7 @@ def test_what_is_captured_comes_back(wrap):
         w[0], table["a"][0] = k, float(k)
 
 
-@program(modes=VALUE, fails="objects in a result that are no containers are the same in all calls")
+@program(modes=VALUE, warns="that it returns")
 def test_sets_and_lists_made_inside_are_new(wrap):
     g = wrap(lambda x: (x * 2, {1, 2}, [3], bytearray(b"a"), collections.deque([1])))
     for k in (1, 2, 3):
@@ -250,7 +250,7 @@ class Box:
         self.value = value
 
 
-@program(modes=VALUE)
+@program(modes=VALUE, warns="that it returns")
 def test_objects_that_hold_results(wrap):
     g = wrap(lambda x: Box(np.sum(x)))
     h = wrap(lambda x: types.SimpleNamespace(y=[x * 2]))
@@ -258,7 +258,7 @@ def test_objects_that_hold_results(wrap):
         yield g(k * X).value + 0, h(k * X).y[0] + 0
 
 
-@program(modes=VALUE, fails="values that leave in a function or generator are not seen")
+@program(modes=VALUE, warns="that it returns")
 def test_functions_and_generators_as_results(wrap):
     g = wrap(lambda x: lambda y: np.sum(x * y))
     h = wrap(lambda x: cr.vjp(np.sin, x)[1])
@@ -283,7 +283,7 @@ def test_results_of_all_kinds(wrap):
 # ---- what Python asks ---------------------------------------------------------------------------
 
 
-@program(modes=VALUE, fails="type(x) is that of a recorded value")
+@program(modes=VALUE, warns="something else")
 def test_exact_types(wrap):
     g = wrap(lambda x: x * 2 if type(x) is float else x * 3)
     h = wrap(lambda x: np.sum(x) if type(x) is np.ndarray else np.prod(x))
@@ -292,7 +292,7 @@ def test_exact_types(wrap):
         yield g(x), h(x * X), k(x), k(np.float64(x)), k(x * X)
 
 
-@program(modes=VALUE, fails="type(x) is that of a recorded value")
+@program(modes=VALUE, warns="something else")
 def test_kinds(wrap):
     def f(x):
         match x:
@@ -309,7 +309,7 @@ def test_kinds(wrap):
         yield g(x), g(x)
 
 
-@program(fails="the type of a power of floats depends on them", fails_in=VALUE)
+@program()
 def test_a_power_that_turns_complex(wrap):
     g = wrap(lambda x: abs(y) * 2 if isinstance(y := x**0.5, complex) else y)
     for x in (4.0, 9.0, -4.0, 4.0):
@@ -353,7 +353,7 @@ def test_json_of_values(wrap):
         yield g(x)
 
 
-@program(modes=VALUE, fails="statistics.mean makes a number by type(x)(...)")
+@program(modes=VALUE, warns="")
 def test_pythons_own_functions(wrap):
     def f(x):
         a, b, c, d = x
@@ -380,7 +380,7 @@ def test_signs_of_zero(wrap):
         yield g(x), h(x), e(x)
 
 
-@program(modes=VALUE, fails="complex constants with zeros of both signs are one in the numbering")
+@program(modes=VALUE)
 def test_signs_of_zero_in_complex_constants(wrap):
     g = wrap(lambda z: (np.sqrt(z * complex(1.0, 0.0)), np.sqrt(z * complex(1.0, -0.0))))
     z = np.array([complex(-4.0, -0.0)])
@@ -410,7 +410,7 @@ def test_not_a_number_and_infinities(wrap):
 # ---- exceptions ---------------------------------------------------------------------------------
 
 
-@program(fails="an error that is caught is no look", fails_in=VALUE)
+@program(warns="")
 def test_a_division_by_zero_that_is_caught(wrap):
     def f(x):
         try:
@@ -425,7 +425,7 @@ def test_a_division_by_zero_that_is_caught(wrap):
         yield h(x)
 
 
-@program(warns="", fails="an error that is caught is no look")
+@program(warns="")
 def test_an_error_of_linear_algebra_that_is_caught(wrap):
     def f(a):
         try:
@@ -440,7 +440,7 @@ def test_an_error_of_linear_algebra_that_is_caught(wrap):
         yield h(sign * np.eye(2))
 
 
-@program(modes=VALUE, warns="", fails="an error that is caught is no look")
+@program(modes=VALUE, warns="")
 def test_an_overflow_that_is_caught(wrap):
     def f(x):
         try:
@@ -453,7 +453,7 @@ def test_an_overflow_that_is_caught(wrap):
         yield g(x)
 
 
-@program(modes=VALUE, fails="np.errstate is not part of a replay")
+@program(modes=VALUE, warns="")
 def test_floating_point_errors_that_are_asked_for(wrap):
     def f(x):
         with np.errstate(divide="raise"):

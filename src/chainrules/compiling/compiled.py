@@ -8,7 +8,7 @@ was recorded; what it saw leads to the next recording, or there is none yet, and
 import functools
 import threading
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class Kind:
         self.recordings = 0
         self.restarts = 0
         self.checked = False
+        self.forgiven = False  # a first change of what is captured
         self.reason = ""
 
     def changed(self) -> str | None:
@@ -130,7 +131,7 @@ class Compiled:
         if kind is None:
             while len(self.kinds) >= KINDS:
                 self.kinds.pop(next(iter(self.kinds)), None)
-            kind = self.kinds.setdefault(key, Kind(self._captured(key)))
+            kind = self.kinds.setdefault(key, self._new_kind(key))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
             kind.root, kind.recordings = None, 0
@@ -140,8 +141,8 @@ class Compiled:
                     "as an argument"
                 )
             else:
-                kind.captured = self._captured(key)
-        if kind.captured.traced:  # a transform is under way, and sees what the function captures
+                kind.captured, kind.reason = self._captured(key)
+        if kind.captured is not None and kind.captured.traced:  # a transform is under way, and sees what the function captures
             self.kinds.pop(key, None)
             return self.f(*args, **kwargs)
         if not kind.reason and kind.recordings >= self.paths:
@@ -150,24 +151,57 @@ class Compiled:
             return self._plainly(args, kwargs, kind.reason)
         return self._recorded(kind, values, args, kwargs)
 
-    def _captured(self, key: Hashable) -> Captured:
-        return Captured((self.f, key), self.frozen)
+    def _captured(self, key: Hashable) -> tuple[Any, str]:
+        """Return what is captured, or None and why that cannot be said."""
+        try:
+            return Captured((self.f, key), self.frozen), ""
+        except NotRecordable as error:
+            return None, str(error)
+
+    def _new_kind(self, key: Hashable) -> Kind:
+        captured, reason = self._captured(key)
+        kind = Kind(captured)
+        kind.reason = reason
+        return kind
 
     def _recorded(self, kind: Kind, values: list, args: tuple, kwargs: dict) -> Any:
-        captured = kind.captured
+        captured, key = kind.captured, signature(args, kwargs)[0]
         before = process_generators()
         try:
             recorder, output, y = record(self.f, args, kwargs, captured)
         except CompileError:
             raise
         except Exception as error:
+            if isinstance(error, NotRecordable):
+                kind.forgiven = True  # what would happen twice
+                self._check_effects(kind, before)
             y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
             kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
             self._refuse(kind.reason)
             return y
-        self._check_effects(kind, before)
+        if self._check_effects(kind, before):
+            # A cache that has been filled is no change the next time; a counter is.
+            kind.forgiven, (kind.captured, kind.reason) = True, self._captured(key)
+            if kind.reason:
+                raise CompileError(
+                    f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
+                )
+            return y
+        if self.check and not kind.checked:
+            # What nobody sees: type(x) is float, x is y, objects that keep values.
+            expected = self.f(*args, **kwargs)
+            if not agree(y, expected):
+                kind.reason = (
+                    "it gave something else while it was recorded (does it ask for type(x), "
+                    "or return values in objects, functions or generators?)"
+                )
+                self._refuse(kind.reason)
+                return expected
+            y_recorded, y = y, expected
+        else:
+            y_recorded = y
         recording = Recording(Replay(recorder, output), recorder.constants)
-        if not _replays(recording.run, values, y):
+        if not _replays(recording.run, values, y_recorded):
             kind.reason = (
                 "a replay gave something else than the recording; this is a mistake of ours"
             )
@@ -175,15 +209,15 @@ class Compiled:
             return y
         native = natively(recorder, output)
         if native is not None:
-            if _replays(native.run, values, y):
+            if _replays(native.run, values, y_recorded):
                 recording.run, recording.native = native.run, native
             else:
                 self._warn("its native code gave something else than NumPy, and is not used")
         self._put(kind, recording, values)
         return y
 
-    def _check_effects(self, kind: Kind, before: tuple) -> None:
-        """Refuse a function that does more than compute what it returns.
+    def _check_effects(self, kind: Kind, before: tuple) -> bool:
+        """Refuse a function that does more than compute what it returns; forgive it once.
 
         Raises
         ------
@@ -192,8 +226,6 @@ class Compiled:
         drawn = kind.captured.drawn()
         if drawn or process_generators() != before:
             kind.root = None
-            if not drawn and threading.active_count() > 1:
-                raise NotRecordable("random numbers were drawn while it was recorded")
             raise CompileError(
                 f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which "
                 "would be the same at every call.\n  draw them outside, and give them as an argument"
@@ -201,10 +233,13 @@ class Compiled:
         changed = kind.changed()
         if changed:
             kind.root = None
+            if not kind.forgiven:
+                return True
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at its "
                 "first call only.\n  return it instead"
             )
+        return False
 
     def _put(self, kind: Kind, recording: Recording, values: list) -> None:
         """Put a recording into the tree, at the look where the others leave its way."""
@@ -363,6 +398,10 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
     for name, x in kwargs.items():
         key.append(name)
         _enter(x, key, values)
+    if len(values) > 1:
+        arrays = [id(x) for x in values if type(x) is _array]
+        if len(set(arrays)) < len(arrays):  # the function may ask for x is y
+            key.append(tuple(map(arrays.index, arrays)))
     return tuple(key), values
 
 
@@ -385,16 +424,37 @@ def _enter(x: Any, key: list, values: list) -> None:
             return None
         parts = children(x)
         if parts is not None:
-            key.append((type(x), parts.keys))
+            key.append((type(x), bits(parts.keys)))
             return Within(zip(parts.values), list)
-        try:
-            key.append((type(x), x if x == x else bits(x)))
-            hash(x)
-        except (TypeError, ValueError):
-            raise NotRecordable(f"an argument of type {type(x).__name__}") from None
+        if isinstance(x, Iterator):
+            raise NotRecordable(f"an argument of type {type(x).__name__}, which is used up")
+        if isinstance(x, _BY_VALUE):
+            key.append((type(x), bits(x)))
+            return None
+        if type(x).__hash__ is None:
+            raise NotRecordable(f"an argument of type {type(x).__name__}")
+        key.append(_Same(x))
         return None
 
     fold(look, x)
+
+
+_BY_VALUE = (int, str, bytes, type(None), np.generic, np.dtype, range, type(...))
+
+
+class _Same:
+    """A part of a key which is this object, whatever it says that it is equal to."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is _Same and self.x is other.x
+
+    def __hash__(self) -> int:
+        return id(self.x)
 
 
 def is_taken(x: Any) -> bool:
@@ -407,16 +467,30 @@ def is_taken(x: Any) -> bool:
 def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
     """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
     recorder = Recorder(Constants(captured.frozen, captured.constants))
+    recorder.refuses_hash = captured.caches
+    taken_before: dict[int, Any] = {}
 
     def taken(x: Any) -> Any:
         parts = None if type(x) in LEAVES else children(x)
         if parts is not None:
             return Within(zip(parts.values), parts.rebuild)
-        return recorder.input(x) if is_taken(x) else x
+        if not is_taken(x):
+            return x
+        if type(x) is not _array:
+            return recorder.input(x)
+        if id(x) not in taken_before:
+            taken_before[id(x)] = recorder.input(x)
+        else:
+            recorder.inputs.append(taken_before[id(x)].position)
+        return taken_before[id(x)]
 
     given, options = fold(taken, args), fold(taken, kwargs)
     with running():
         y = all_settled(healed(f(*given, **options)))
+    if recorder.raised is not None:
+        raise NotRecordable(f"it goes on after an error: {recorder.raised!r}")
+    if captured.names.issuperset({"errstate", "raise"}):
+        raise NotRecordable("floating-point errors that it asks for by np.errstate")
     handles: dict[int, Any] = {}
 
     def slot(x: Any) -> Any:
@@ -431,6 +505,9 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
         if isinstance(x, Traced):
             raise NotRecordable("a traced value that the function returns")
         parts = None if kind in LEAVES else children(x)
+        if parts is None and not isinstance(x, (*_BY_VALUE, _array)) and not is_taken(x):
+            if not (isinstance(x, type) or id(x) in captured.seen or hasattr(x, "__array_ufunc__")):
+                raise NotRecordable(f"a {kind.__name__} that it returns")
         return x if parts is None else Within(zip(parts.values), parts.rebuild)
 
     output = fold(slot, y)

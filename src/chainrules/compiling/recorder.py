@@ -80,6 +80,8 @@ class Recorder(Program, Level):
         "looks",
         "not_native",
         "number",
+        "raised",
+        "refuses_hash",
         "thread",
         "under_way",
     )
@@ -91,6 +93,8 @@ class Recorder(Program, Level):
         self.looks: list[tuple[int, Look]] = []
         self.forms: list[Form | None] = []  # of the results of all steps
         self.not_native = ""  # why there is no machine code
+        self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
+        self.refuses_hash = False
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
@@ -155,19 +159,29 @@ class Recorder(Program, Level):
     def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
         self.check_live()
-        seen = convert(x.sample, *args)
+        seen = self.attempt(convert, x.sample, *args)
         noted = bits(x.sample if kind == "value" else seen)
         self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
         return seen
 
     # ---- what a level is asked ------------------------------------------------------------------
 
+    def attempt(self, f: Callable, *args: Any, **kwargs: Any) -> Any:
+        """Call ``f``; an error is remembered, since the function may catch it and go on."""
+        try:
+            return f(*args, **kwargs)
+        except (TypeError, AttributeError):
+            raise  # of its type or shape
+        except Exception as error:
+            self.raised = error
+            raise
+
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         key = operation, x.position
         known = self.known.get(key)
         if known is not None:
             return self.again(*known)
-        y, step = operation(x.sample), (operation, (Slot(x.position),), {})
+        y, step = self.attempt(operation, x.sample), (operation, (Slot(x.position),), {})
         if type(y) is _array or isinstance(y, _NUMBERS):
             return self.noted(key, y, step)
         return self.result(y, step, operation, (x,), {})
@@ -194,14 +208,26 @@ class Recorder(Program, Level):
             return self.again(*known)
         x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
         z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
-        y = operation(x, z)
-        if operation in _DIVISIONS and type(y) is float and b_recorded:
-            # Where this one would be 0, Python raises: so that is looked at.
-            self.look(b, "zero", _is_zero)
+        y = self.attempt(operation, x, z)
+        if operation in _DIVISIONS and isinstance(y, float | complex):
+            self.look_at_division(operation, a, b, y)
         step = operation, (read_a, read_b), {}
         if type(y) is not _array and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
         return self.noted(key, y, step)
+
+    def look_at_division(self, operation: Callable, a: Any, b: Any, y: Any) -> None:
+        """Look at what Python's own numbers raise for, or make a complex number of."""
+        if type(y) is float and type(b) is RecordedNumber:
+            self.look(b, "zero", _is_zero)
+        if operation is operator.pow and type(y) in (float, complex):
+            if type(b) is RecordedNumber and self.sample_of(a) < 0:
+                self.look(b, "value", _itself)
+            if type(a) is RecordedNumber and not (isinstance(b, float) and b.is_integer()):
+                bool(a < 0)
+
+    def sample_of(self, x: Any) -> Any:
+        return x.sample if type(x) in _RECORDED else x
 
     def noted(self, key: tuple, y: Any, step: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
@@ -233,7 +259,7 @@ class Recorder(Program, Level):
             return self.write_by(f, args, kwargs)
         g = getattr(f, "__shows__", f)
         values, options = self.samples(args), self.samples(kwargs)
-        y = g(*values, **options)
+        y = self.attempt(g, *values, **options)
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
@@ -289,14 +315,22 @@ class Recorder(Program, Level):
         recorded = fold(look, y, step)
         if args and type(args[0]) is RecordedArray:
             self.tie(recorded, args[0], f, args[1:], kwargs)
+        for x in (*args[1:], *kwargs.values()):
+            if type(x) is RecordedArray:
+                self.refuse_view(recorded, x, f)
         return recorded
+
+    def refuse_view(self, y: Any, x: Any, f: Any) -> None:
+        for part in iterate_leaves(y):
+            if type(part) is RecordedArray and root_of(part)[0] is part and _shared(part, x):
+                raise NotRecordable(f"{name_of(f)} that gives a view of its second argument")
 
     def tie(self, y: Any, x: Any, f: Any, rest: tuple, options: dict) -> None:
         """Tie every array in ``y`` that is a view of ``x`` to it."""
 
         def look(y: Any, positions: tuple) -> Any:
             if type(y) is RecordedArray:
-                if root_of(y)[0] is y and shares_memory(y.sample, x.sample):
+                if root_of(y)[0] is y and _shared(y, x):
                     given = {"f": f, "rest": rest, "options": options}
                     register_view(y, x, _at, given, positions)
                 return None
@@ -380,7 +414,12 @@ def _constant_key(x: Any) -> Any:
     kind = type(x)
     if kind is _array:
         return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
-    return kind, x if x and x == x else bits(x)
+    # Each part of a complex number has a sign of zero.
+    return kind, x if x and x == x and not isinstance(x, complex | np.complexfloating) else bits(x)
+
+
+def _shared(y: Any, x: Any) -> bool:
+    return y.sample is x.sample or shares_memory(y.sample, x.sample)
 
 
 def _is_zero(x: Any) -> bool:

@@ -13,6 +13,7 @@ import dis
 import functools
 import io
 import operator
+import os
 import random
 import re
 import sys
@@ -153,6 +154,8 @@ class Captured:
         self.names.update(names)
         self._names(f.__globals__, where, names)
         self._absent(f.__globals__, where, names)
+        if "environ" in names or "getenv" in names:
+            self._same(where, "dict({0}) == {1}", os.environ, dict(os.environ))
         if any(map(_imports, _codes_in(f.__code__))):
             self._names(sys.modules, where, names)
             self._absent(sys.modules, where, names)

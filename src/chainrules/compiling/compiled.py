@@ -6,7 +6,7 @@ was recorded; what it saw leads to the next recording, or there is none yet, and
 """
 
 import functools
-import threading
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
@@ -45,6 +45,7 @@ class Recording:
         self.constants = constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
+        self.checked = False
 
 
 class Kind:
@@ -55,7 +56,6 @@ class Kind:
         self.root: Recording | None = None
         self.recordings = 0
         self.restarts = 0
-        self.checked = False
         self.forgiven = False  # a first change of what is captured
         self.reason = ""
 
@@ -73,6 +73,12 @@ class Kind:
 
 class Compiled:
     """What ``cr.compile`` returns: the function, with recordings of what it does."""
+
+    # What wraps a compiled function copies its __dict__, where its recordings must not be.
+    __slots__ = (
+        "__dict__", "__weakref__", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
+        "warned",
+    )  # fmt: skip
 
     def __init__(self, f: Callable, captured: str, paths: int, fallback: str, check: bool) -> None:
         functools.update_wrapper(self, f)
@@ -93,6 +99,9 @@ class Compiled:
         return f"<compiled {name_of(self.f)}>"
 
     def __reduce__(self) -> Any:
+        module = sys.modules.get(getattr(self, "__module__", ""))
+        if getattr(module, getattr(self, "__qualname__", ""), None) is self:
+            return self.__qualname__  # what a decorator made is found by its name
         captured = "freeze" if self.frozen else "check"
         return Compiled, (self.f, captured, self.paths, self.fallback, self.check)
 
@@ -119,7 +128,7 @@ class Compiled:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
                 recording.replayed += 1
-                return y if kind.checked else self._checked(kind, y, args, kwargs)
+                return y if recording.checked else self._checked(kind, recording, y, args, kwargs)
             recording = recording.others.get(missed)
         return self._first(key, values, args, kwargs)
 
@@ -187,7 +196,7 @@ class Compiled:
                     f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
                 )
             return y
-        if self.check and not kind.checked:
+        if self.check:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
             expected = self.f(*args, **kwargs)
             if not agree(y, expected):
@@ -257,9 +266,11 @@ class Compiled:
                 return
             at = found
 
-    def _checked(self, kind: Kind, y: Any, args: tuple, kwargs: dict) -> Any:
-        """Compare the first replay with the function itself."""
-        kind.checked = True
+    def _checked(
+        self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict
+    ) -> Any:
+        """Compare the first replay of a recording with the function itself."""
+        recording.checked = True
         if not self.check:
             return y
         expected = self.f(*args, **kwargs)

@@ -478,7 +478,7 @@ def test_variables_of_threads(wrap):
     yield found, g(X)
 
 
-@program(modes=ONE, fails="os.environ is not compared")
+@program(modes=ONE)
 def test_the_environment(wrap):
     os.environ["RATE_OF_THE_TEST"] = "2.0"
     g = wrap(lambda x: np.sum(x) * float(os.environ["RATE_OF_THE_TEST"]))
@@ -682,7 +682,7 @@ def test_a_cache_of_nodes(wrap):
     yield g(X)
 
 
-@program(fails="the cache of singledispatch counts as a change")
+@program()
 def test_single_dispatch(wrap):
     @functools.singledispatch
     def energy(x):

@@ -104,7 +104,7 @@ def test_integers_as_sizes_exponents_and_indices(wrap):
         yield g(X, k=0, n=n)
 
 
-@program(fails="np.add.at into a plain array is a step that writes into a constant", fails_in=GRAD)
+@program()
 def test_arrays_of_indices(wrap):
     g = wrap(lambda x, k: x[k[0]] * np.sum(x[k]) + np.sum(x[k[k > 1]]) + x[int(k[-1])])
     for k in ([0, 1], [3, 2], [2, 2], [-1, 0], [0, 3]):
@@ -202,7 +202,7 @@ def test_containers_as_results(wrap):
         yield g(k * X), g(X.reshape(2, 2) * k)
 
 
-@program(modes=VALUE, fails="equal steps share one array among the results")
+@program(modes=VALUE, fails="views among the results of native code are arrays of their own")
 def test_aliases_among_results(wrap):
     def f(x):
         y, z = x * 2, x * 2
@@ -215,7 +215,7 @@ def test_aliases_among_results(wrap):
         yield a, b, c, d, e, a is b, a is c
 
 
-@program(modes=VALUE)
+@program(modes=VALUE, fails="what native code gives back is a copy of the argument")
 def test_an_argument_comes_back(wrap):
     g, h = wrap(lambda x: x), wrap(lambda x: (x[::2], [x]))
     for k in (1, 2, 3):
@@ -250,7 +250,7 @@ class Box:
         self.value = value
 
 
-@program(modes=VALUE, warns="that it returns")
+@program(modes=VALUE)
 def test_objects_that_hold_results(wrap):
     g = wrap(lambda x: Box(np.sum(x)))
     h = wrap(lambda x: types.SimpleNamespace(y=[x * 2]))
@@ -559,7 +559,7 @@ def test_adding_in_place_to_an_argument(wrap):
         yield said(g, x), x
 
 
-@program(modes=VALUE, fails="a large plain array that is written to later is not copied")
+@program(modes=VALUE, warns="")
 def test_plain_arrays_made_inside(wrap):
     def f(x):
         y = np.zeros(3)

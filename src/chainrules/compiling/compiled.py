@@ -76,7 +76,7 @@ class Compiled:
 
     # What wraps a compiled function copies its __dict__, where its recordings must not be.
     __slots__ = (
-        "__dict__", "__weakref__", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
+        "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
         "warned",
     )  # fmt: skip
 
@@ -90,6 +90,7 @@ class Compiled:
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
         self.kinds: dict[Hashable, Kind] = {}
+        self.bound: dict[tuple, Compiled] = {}
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
@@ -151,6 +152,7 @@ class Compiled:
                 )
             else:
                 kind.captured, kind.reason = self._captured(key)
+                kind.forgiven = False
         if kind.captured is not None and kind.captured.traced:  # a transform is under way, and sees what the function captures
             self.kinds.pop(key, None)
             return self.f(*args, **kwargs)
@@ -183,12 +185,12 @@ class Compiled:
         except Exception as error:
             if isinstance(error, NotRecordable):
                 kind.forgiven = True  # what would happen twice
-                self._check_effects(kind, before)
+                self._check_effects(kind, key, before)
             y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
             kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
             self._refuse(kind.reason)
             return y
-        if self._check_effects(kind, before):
+        if self._check_effects(kind, key, before):
             # A cache that has been filled is no change the next time; a counter is.
             kind.forgiven, (kind.captured, kind.reason) = True, self._captured(key)
             if kind.reason:
@@ -225,7 +227,7 @@ class Compiled:
         self._put(kind, recording, values)
         return y
 
-    def _check_effects(self, kind: Kind, before: tuple) -> bool:
+    def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
 
         Raises
@@ -244,6 +246,7 @@ class Compiled:
             kind.root = None
             if not kind.forgiven:
                 return True
+            kind.captured, kind.reason = self._captured(key)
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at its "
                 "first call only.\n  return it instead"
@@ -342,9 +345,31 @@ class Compiled:
                 return self.f(*args)
         except NotRecordable:
             return self.f(*args)
+        counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
+        if counts:  # they have no derivative, and belong to the kind
+            if counts not in self.bound:
+                captured = "freeze" if self.frozen else "check"
+                options = captured, self.paths, self.fallback, self.check
+                self.bound[counts] = Compiled(_Given(self.f, counts), *options)
+            return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
         if self.foreign is None:
             self.foreign = _foreign(self)
         return self.foreign(*args)
+
+
+class _Given:
+    """A function with some of its arguments given."""
+
+    __slots__ = ("counts", "f")
+
+    def __init__(self, f: Callable, counts: tuple) -> None:
+        self.f, self.counts = f, counts
+
+    def __call__(self, *xs: Any) -> Any:
+        args = list(xs)
+        for k, count in self.counts:
+            args.insert(k, count)
+        return self.f(*args)
 
 
 def _replays(run: Callable, values: list, y: Any) -> bool:

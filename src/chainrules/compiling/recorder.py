@@ -5,6 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
+import functools
 import operator
 import threading
 from collections.abc import Callable
@@ -255,8 +256,13 @@ class Recorder(Program, Level):
         if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
             return self.run(f, args, kwargs, whole and not is_primitive(f))
-        if is_writer(f) and args and type(args[0]) is RecordedArray:
-            return self.write_by(f, args, kwargs)
+        if is_writer(f) and args:
+            if type(args[0]) is RecordedArray:
+                return self.write_by(f, args, kwargs)
+            if type(args[0]) is _array:  # a constant, from now on with what is written
+                look = functools.partial(self.look, kind="value", convert=_itself)
+                args, kwargs = self._replaced((args, kwargs), look, None)
+                return f(*args, **kwargs)
         g = getattr(f, "__shows__", f)
         values, options = self.samples(args), self.samples(kwargs)
         y = self.attempt(g, *values, **options)

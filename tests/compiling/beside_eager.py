@@ -33,8 +33,8 @@ VALUE = ("value",)
 def program(*, modes=tuple(MODES), warns=None, error=None, fails=None, fails_in=None, **options):
     """Make a test of a program.
 
-    ``warns``: it runs eagerly, and a warning says so with these words ("": it may); ``error``: it ends in a
-    CompileError; ``fails``: what is wrong with it today, in the modes ``fails_in`` or in all.
+    ``warns``: it runs eagerly, and a warning says so with these words ("": it may); ``error``: it
+    ends in a CompileError; ``fails``: what is wrong with it today, in the modes ``fails_in``.
     """
 
     def decorated(script):
@@ -92,7 +92,7 @@ def differs(x, y):
         return differs(vars(x), vars(y))
     if isinstance(y, float | complex | np.ndarray | np.generic):
         return differ_in_numbers(np.asarray(x), np.asarray(y))
-    return None if x == y else f"{x!r:.80} for {y!r:.80}"
+    return None if x is y or repr(x) == repr(y) or x == y else f"{x!r:.80} for {y!r:.80}"
 
 
 def differ_in_numbers(x, y):

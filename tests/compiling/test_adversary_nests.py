@@ -372,7 +372,9 @@ def test_solvers_that_call_back(wrap):
     settings = {"rate": 1.0}
 
     def root(x):
-        return cr.scipy.optimize.brentq(lambda u: u**3 * settings["rate"] - x, 0.0, 10.0, xtol=1e-14)
+        return cr.scipy.optimize.brentq(
+            lambda u: u**3 * settings["rate"] - x, 0.0, 10.0, xtol=1e-14
+        )
 
     def area(x):
         return cr.scipy.integrate.quad(lambda t: np.sin(t * x) * settings["rate"], 0.0, 1.0)[0]

@@ -1,4 +1,4 @@
-"""State that a function can reach besides its arguments, in all the places where Python keeps it."""
+"""State that a function can reach besides its arguments, wherever Python keeps it."""
 
 import array
 import collections
@@ -377,7 +377,7 @@ def test_objects_with_settings(wrap):
         lambda: pair[0].b.__setitem__(0, 5.0),
         lambda: pair.__setitem__(0, Pair(2.0, [7.0])),
         lambda: setattr(space, "r", 2.0),
-        lambda: setattr(space, "r", int(2)),
+        lambda: setattr(space, "r", 2),
     ):
         change()
         yield g(X), g(2 * X)
@@ -535,7 +535,10 @@ def test_a_reference_that_is_weak(wrap):
 def test_captured_arrays_of_all_kinds(wrap):
     base, large = np.arange(8.0), np.ones(20_000)
     held = types.SimpleNamespace(
-        view=base[::2], fixed=base[4:].view(), zero=np.array(2.0), fortran=np.ones((4, 4), order="F")
+        view=base[::2],
+        fixed=base[4:].view(),
+        zero=np.array(2.0),
+        fortran=np.ones((4, 4), order="F"),
     )
     held.fixed.flags.writeable = False
     integers, chosen = np.array([0, 1, 2, 3]), np.array([True, False, True, True])
@@ -589,7 +592,10 @@ class Marked(np.ndarray):
 @program(modes=ONE)
 def test_subclasses_of_arrays(wrap):
     y, z = np.arange(4.0).view(Marked), np.ma.masked_array(np.arange(4.0), [0, 0, 1, 0])
-    g, h = wrap(lambda x: np.sum(x * np.asarray(np.log(y + 1)))), wrap(lambda x: np.sum(x) * z.sum())
+    g, h = (
+        wrap(lambda x: np.sum(x * np.asarray(np.log(y + 1)))),
+        wrap(lambda x: np.sum(x) * z.sum()),
+    )
     yield [g(X), h(X), g(X), h(X)]
     y[0] = z[0] = 50.0
     yield g(X), h(X)
@@ -599,7 +605,10 @@ def test_subclasses_of_arrays(wrap):
 
 @program(modes=ONE)
 def test_an_array_of_objects_and_a_structured_one(wrap):
-    y, z = np.array([1.0, [2.0]], dtype=object), np.array([(1.0, 2)], dtype=[("a", float), ("b", int)])
+    y, z = (
+        np.array([1.0, [2.0]], dtype=object),
+        np.array([(1.0, 2)], dtype=[("a", float), ("b", int)]),
+    )
     g, h = wrap(lambda x: np.sum(x) * y[0] * y[1][0]), wrap(lambda x: np.sum(x) * float(z["a"][0]))
     yield g(X), h(X)
     y[0], z["a"] = 3.0, 4.0

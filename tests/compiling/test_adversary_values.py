@@ -15,8 +15,7 @@ import struct
 import types
 
 import numpy as np
-import pytest
-from beside_eager import VALUE, compiled, program, said
+from beside_eager import VALUE, program, said
 
 import chainrules as cr
 from chainrules import numpy as cnp
@@ -163,8 +162,8 @@ def test_decimals_fractions_and_functions_as_arguments(wrap):
     for d in (decimal.Decimal("1.0"), decimal.Decimal("1.00"), b"abc", b"ab", range(3), "abc") * 2:
         yield g(X, d)
     h = wrap(lambda x, f: np.sum(f(x)))
-    scale = 2.0
-    for f in (np.sin, np.cos, lambda x: x * scale, functools.partial(np.multiply, 3.0)) * 2:
+    scale, scaled = 2.0, lambda x: x * scale
+    for f in (np.sin, np.cos, scaled, functools.partial(np.multiply, 3.0)) * 2:
         yield h(X, f)
         scale += 1.0
 
@@ -272,7 +271,9 @@ def test_functions_and_generators_as_results(wrap):
 
 @program(modes=VALUE)
 def test_results_of_all_kinds(wrap):
-    g = wrap(lambda x: (x > 2, bool(x > 2), int(x), f"{x:.2f}", x.is_integer(), round(x), round(x, 1)))
+    g = wrap(
+        lambda x: (x > 2, bool(x > 2), int(x), f"{x:.2f}", x.is_integer(), round(x), round(x, 1))
+    )
     for x in (2.0, 3.0, 2.5, -0.0, 1e300, np.float64(2.0)):
         yield g(x)
     h = wrap(lambda x: (x.shape, len(x), x > 2, x.any(), np.argmax(x), x.dtype, x.tolist(), x.size))
@@ -327,7 +328,9 @@ def test_dtypes_that_depend_on_values(wrap):
 
 @program(modes=VALUE)
 def test_shapes_that_depend_on_values(wrap):
-    g = wrap(lambda x: (np.unique(x), np.nonzero(x > 2)[0], np.trim_zeros(x - 1), np.flatnonzero(x)))
+    g = wrap(
+        lambda x: (np.unique(x), np.nonzero(x > 2)[0], np.trim_zeros(x - 1), np.flatnonzero(x))
+    )
     h = wrap(lambda x: [x[k] for k in np.argsort(x)[: np.count_nonzero(x > 2)]])
     e = wrap(lambda x: np.repeat(x, x.astype(int)).sum() * np.arange(int(x[0])).size)
     for x in (X, X - 1, np.array([3.0, 3.0, 1.0, 0.0]), X, np.zeros(4)):
@@ -358,8 +361,23 @@ def test_pythons_own_functions(wrap):
     def f(x):
         a, b, c, d = x
         y = [a, b, c, d]
-        found = min(y), max(y), sorted(y), sum(y), y.index(c), c in y, divmod(c, b), abs(a), pow(a, 2)
-        more = math.fsum(y), statistics.mean(y), bisect.bisect(sorted(y), 2.5), operator.index(int(a))
+        found = (
+            min(y),
+            max(y),
+            sorted(y),
+            sum(y),
+            y.index(c),
+            c in y,
+            divmod(c, b),
+            abs(a),
+            pow(a, 2),
+        )
+        more = (
+            math.fsum(y),
+            statistics.mean(y),
+            bisect.bisect(sorted(y), 2.5),
+            operator.index(int(a)),
+        )
         return found, more, math.isclose(a, b), a // b, a % b, bool(a), not b, a and b, int(c)
 
     g = wrap(f)
@@ -391,13 +409,21 @@ def test_signs_of_zero_in_complex_constants(wrap):
 def test_ties(wrap):
     f = wrap(lambda x: np.max(x) + np.sum(np.maximum(x, x[::-1])) + np.sort(x)[1] + np.median(x))
     g = wrap(lambda x: np.sum(np.clip(x, 2.0, 3.0)) + np.sum(np.where(x > 2, x, 2 * x)))
-    for x in (X, np.full(4, 2.0), X[::-1], np.array([2.0, 3.0, 2.0, 3.0]), np.array([0.0, -0.0, 1, 1])):
+    for x in (
+        X,
+        np.full(4, 2.0),
+        X[::-1],
+        np.array([2.0, 3.0, 2.0, 3.0]),
+        np.array([0.0, -0.0, 1, 1]),
+    ):
         yield f(x), g(x)
 
 
 @program()
 def test_not_a_number_and_infinities(wrap):
-    f = wrap(lambda x: np.sum(np.where(np.isnan(x), 0.0, x) * np.isfinite(x)) if not x.all() else x[0])
+    f = wrap(
+        lambda x: np.sum(np.where(np.isnan(x), 0.0, x) * np.isfinite(x)) if not x.all() else x[0]
+    )
     g = wrap(lambda x: np.sum(x) if x[0] == x[0] else np.sum(x[1:]))
     h = wrap(lambda x: max(x[0], x[1]) + min(x[1], x[0]) + np.nanmax(x))
     with np.errstate(all="ignore"):
@@ -557,6 +583,26 @@ def test_adding_in_place_to_an_argument(wrap):
     for _ in range(3):
         x = X.copy()
         yield said(g, x), x
+
+
+@program(warns="")
+def test_views_that_are_the_array_itself(wrap):
+    views = {
+        "real": np.real, "atleast_1d": np.atleast_1d, "squeeze": np.squeeze, "ravel": np.ravel,
+        "nan_to_num": lambda x: np.nan_to_num(x, copy=False), "slice": lambda x: x[:],
+        "broadcast": lambda x: np.broadcast_arrays(x, x)[0], "real_if_close": np.real_if_close,
+        "second": lambda x: np.atleast_1d(x * 2, x)[1], "moveaxis": lambda x: np.moveaxis(x, 0, 0),
+    }  # fmt: skip
+
+    def f(x, view):
+        x = x.copy()
+        y = view(x)
+        y[1] = 7.0
+        return np.sum(x * x) + np.sum(y)
+
+    g = wrap(f)
+    for name, view in views.items():
+        yield name, said(g, X, view), said(g, 2 * X, view)
 
 
 @program(modes=VALUE, warns="")

@@ -23,8 +23,8 @@ COUNTS = {
     "views": 40, "aliasing": 40, "indices": 40, "calls": 60, "dead": 20, "ties": 20, "losses": 30,
     "nesting": 12, "loops": 10, "containers": 40, "scipy": 20,
 }  # fmt: skip
-# They keep values, or use up what they read, when they are first recorded: see test_adversary_state.
-LEAKING = re.compile(r"lru_cache|next\(")
+# They keep values, or use up what they read, when they are recorded: see test_adversary_state.
+LEAKING = re.compile(r"lru_cache|next\(|cached_property|memo")
 
 
 def is_moved(x):
@@ -69,7 +69,9 @@ MODES = {"value": lambda f: f, "vjp": vjp, "jvp": jvp, "hvp": hvp}
 def points(xs):
     """The inputs, and two other points: one near, one with the signs and the order changed."""
     xs = tuple(xs)
-    near = map_leaves(lambda x: x * np.asarray(1.125, np.asarray(x).dtype)[()] if is_moved(x) else x, xs)
+    near = map_leaves(
+        lambda x: x * np.asarray(1.125, np.asarray(x).dtype)[()] if is_moved(x) else x, xs
+    )
     far = map_leaves(lambda x: -x[::-1] if is_moved(x) and np.ndim(x) else x, xs)
     return xs, near, xs, far, near
 
@@ -116,9 +118,8 @@ def test_random_programs(name):
     def holds(program):
         if not program.inputs or LEAKING.search(program.source()):
             return
-        for given in (program, on_copies(program)):
+        for one in (program, on_copies(program)):
             for mode in MODES:
-                assert not (found := difference(given, mode)), f"{found}\n{given.source()}"
+                assert not (found := difference(one, mode)), f"{found}\n{one.source()}"
 
     holds()
-

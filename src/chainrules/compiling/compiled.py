@@ -153,7 +153,9 @@ class Compiled:
             else:
                 kind.captured, kind.reason = self._captured(key)
                 kind.forgiven = False
-        if kind.captured is not None and kind.captured.traced:  # a transform is under way, and sees what the function captures
+        if (
+            kind.captured is not None and kind.captured.traced
+        ):  # a transform is under way, and sees what the function captures
             self.kinds.pop(key, None)
             return self.f(*args, **kwargs)
         if not kind.reason and kind.recordings >= self.paths:
@@ -269,9 +271,7 @@ class Compiled:
                 return
             at = found
 
-    def _checked(
-        self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict
-    ) -> Any:
+    def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
         """Compare the first replay of a recording with the function itself."""
         recording.checked = True
         if not self.check:
@@ -478,6 +478,11 @@ def _enter(x: Any, key: list, values: list) -> None:
 _BY_VALUE = (int, str, bytes, type(None), np.generic, np.dtype, range, type(...))
 
 
+def _may_be_returned(x: Any) -> bool:
+    """Say whether the same ``x`` may be returned by all calls, and holds no values."""
+    return isinstance(x, (*_BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
+
+
 class _Same:
     """A part of a key which is this object, whatever it says that it is equal to."""
 
@@ -505,11 +510,17 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
     recorder = Recorder(Constants(captured.frozen, captured.constants))
     recorder.refuses_hash = captured.caches
     taken_before: dict[int, Any] = {}
+    made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
 
     def taken(x: Any) -> Any:
         parts = None if type(x) in LEAVES else children(x)
         if parts is not None:
-            return Within(zip(parts.values), parts.rebuild)
+
+            def rebuilt(values: Any) -> Any:
+                made.append((y := parts.rebuild(values), list(values)))
+                return y
+
+            return Within(zip(parts.values), rebuilt)
         if not is_taken(x):
             return x
         if type(x) is not _array:
@@ -523,6 +534,10 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
     given, options = fold(taken, args), fold(taken, kwargs)
     with running():
         y = all_settled(healed(f(*given, **options)))
+    for container, values in made:
+        parts = children(container)
+        if parts is None or [*map(id, parts.values)] != [*map(id, values)]:
+            raise NotRecordable("a write into an argument: return a new one instead")
     if recorder.raised is not None:
         raise NotRecordable(f"it goes on after an error: {recorder.raised!r}")
     if captured.names.issuperset({"errstate", "raise"}):
@@ -541,9 +556,8 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
         if isinstance(x, Traced):
             raise NotRecordable("a traced value that the function returns")
         parts = None if kind in LEAVES else children(x)
-        if parts is None and not isinstance(x, (*_BY_VALUE, _array)) and not is_taken(x):
-            if not (isinstance(x, type) or id(x) in captured.seen or hasattr(x, "__array_ufunc__")):
-                raise NotRecordable(f"a {kind.__name__} that it returns")
+        if parts is None and not _may_be_returned(x) and id(x) not in captured.seen:
+            raise NotRecordable(f"a {kind.__name__} that it returns")
         return x if parts is None else Within(zip(parts.values), parts.rebuild)
 
     output = fold(slot, y)

@@ -322,7 +322,7 @@ class Recorder(Program, Level):
         if args and type(args[0]) is RecordedArray:
             self.tie(recorded, args[0], f, args[1:], kwargs)
         for x in (*args[1:], *kwargs.values()):
-            if type(x) is RecordedArray:
+            if type(x) is RecordedArray and not is_primitive(f):
                 self.refuse_view(recorded, x, f)
         return recorded
 

@@ -10,7 +10,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..rules import NoTangent, ProjectTo, frule, rrule
+from ..rules import (
+    AbstractZero,
+    NoTangent,
+    NotImplementedTangent,
+    ProjectTo,
+    ZeroTangent,
+    frule,
+    rrule,
+    unthunk,
+)
 from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
 from ..rules.linear.program import LinearProgram
 from ..rules.signatures import RuleSignature, name_of
@@ -69,6 +78,7 @@ def pushed(rule: RuleSignature) -> Callable:
         program = LinearProgram()
         ybar = program.input(y)
         xbars = _recorded("rrule", f, lambda: pullback(ybar))[1:]
+        xbars = list(map(_if_it_moves, xbars, tangents[1:]))
         xbars = [
             check_shape(xbar, ProjectTo(x), f, i) for i, (x, xbar) in enumerate(zip(args, xbars))
         ]
@@ -79,6 +89,21 @@ def pushed(rule: RuleSignature) -> Callable:
         return y, with_leaves(y, iter(transposed(program, leaves(y))(xdots)))
 
     return _with_signature(derived_frule, rule, 1)
+
+
+def _if_it_moves(xbar: Any, xdot: Any) -> Any:
+    """Return a cotangent; of an argument that does not move it need not be implemented.
+
+    Raises
+    ------
+    MissingDerivativeError
+    """
+    xbar = unthunk(xbar)
+    if not isinstance(xbar, NotImplementedTangent):
+        return xbar
+    if isinstance(unthunk(xdot), AbstractZero):
+        return ZeroTangent()
+    raise xbar.error()
 
 
 def _split(rule: RuleSignature, call: tuple) -> tuple[Any, tuple]:

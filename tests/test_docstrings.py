@@ -11,6 +11,10 @@ import chainrules as cr
 
 # What needs a library of an extra: their examples run where that is there.
 OPTIONAL = {"chainrules.interop.jax": "jax", "chainrules.interop.torch": "torch"}
+OPTIONAL |= {
+    f"chainrules.interop.autograd.{name}": "autograd"
+    for name in ("adopted", "boxes", "exported", "followed")
+}
 
 
 def refuse(name):

@@ -23,6 +23,8 @@ from .config import (
     AllOf,
     AsksForBlocks,
     ChainRulesError,
+    CompileError,
+    CompileWarning,
     ConvergenceWarning,
     EscapedTraceError,
     FollowsPython,
@@ -112,6 +114,8 @@ __all__ = [
     "AllOf",
     "AsksForBlocks",
     "ChainRulesError",
+    "CompileError",
+    "CompileWarning",
     "ConvergenceWarning",
     "EscapedTraceError",
     "FollowsPython",
@@ -144,8 +148,10 @@ __all__ = [
     "array",
     "bilinear_rule",
     "checkpoint",
+    "compile",
     "composed",
     "derivatives_given_output",
+    "explain",
     "fixed_point",
     "flatten",
     "frule",
@@ -190,13 +196,18 @@ __all__ = [
     "zero_tangent",
 ]
 
-if not _typing.TYPE_CHECKING:  # which would take it that every name exists
+# What is recorded and replayed; loaded when it is first asked for.
+if _typing.TYPE_CHECKING:
+    from .compiling import compile, explain
+else:  # a type checker would take it that every name exists
     from ._other_names import INSTEAD as _INSTEAD
 
     def __getattr__(name):
         """Load a module of the face; of names of other libraries say what to write."""
         if name in ("cmath", "interop", "math", "numpy", "scipy", "testing"):
             return _importlib.import_module(f".{name}", __name__)
+        if name in ("compile", "explain"):
+            return getattr(_importlib.import_module(".compiling", __name__), name)
         message = f"module {__name__!r} has no attribute {name!r}"
         if name in _INSTEAD:
             message += f".\n  {_INSTEAD[name]}"

@@ -244,3 +244,26 @@ def test_flat_is_written_entry_by_entry(transform):
 def test_matrices_are_refused_and_empty_ones_as_well(x, transform):
     with pytest.raises(cr.LostDerivativeError, match="traced numbers in a matrix"):
         transform(lambda x: np.asmatrix([x, x]))(x)
+
+
+@pytest.mark.parametrize("wrapped", [lambda t: t, lambda t: cr.thunk(lambda: t)])
+def test_a_derived_frule_asks_for_what_is_not_implemented_only_where_it_moves(wrapped):
+    @cr.primitive
+    def f(a, n):
+        return np.asarray(a) * np.asarray(n)
+
+    @cr.rrule.register(f)
+    def f_rrule(f, a, n):
+        return f(a, n), lambda ybar: (cr.NoTangent(), n * ybar, wrapped(cr.not_implemented("n")))
+
+    x = np.ones(2)
+    np.testing.assert_array_equal([2.0, 2.0], cr.jvp(lambda a: f(a, 2.0), (x,), (x,))[1])
+    with pytest.raises(cr.MissingDerivativeError):
+        cr.jvp(lambda n: f(x, n), (2.0,), (1.0,))
+
+
+def test_reshape_to_an_array_of_sizes_for_a_block_of_directions():
+    def f(x):
+        return np.reshape(x, np.array([1, 3])) ** 2
+
+    np.testing.assert_array_equal(np.diag([0.0, 2.0, 4.0])[None], cr.jacfwd(f)(np.arange(3.0)))

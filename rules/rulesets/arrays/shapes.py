@@ -50,7 +50,7 @@ def ravel_transpose(ybar, space, order="C"):
 def reshape_block(x, shape, order="C", copy=None):
     if order != "C":
         return NotImplemented
-    shape = shape if isinstance(shape, tuple | list) else (shape,)
+    shape = tuple(np.ravel(shape).tolist())  # a number, a sequence, or an array of integers
     if -1 in shape:
         # What is left out cannot be told from the block where there are no directions.
         others = -math.prod(shape)

@@ -6,5 +6,6 @@ for what it takes for granted, and ``replay`` for how it runs.
 """
 
 from .compile import compile
+from .explain import explain
 
-__all__ = ["compile"]
+__all__ = ["compile", "explain"]

@@ -1,10 +1,10 @@
 """What a function can reach besides its arguments, and whether it is still the same.
 
 Globals that its code names, cells, defaults, fields of objects, entries of lists and dicts, modules
-of the user's, and so on through functions that it calls: each is compared at every call, by identity,
-by one generated line such as ``g0.get("rate") is e0 and len(l1) == 3 and all(map(is_, l1, e1))``.
-Code is read to find names, and never to decide that something named need not be compared. Python's
-own library, NumPy, SciPy and chainrules count as constant.
+of the user's, and so on through functions that it calls: each is compared at every call, by
+identity, in one generated expression such as ``g0.get("rate") is e0 and len(l1) == len(e1) and
+all(map(is_, l1, e1))``. Code is read to find names, and never to decide that something named need
+not be compared. Python's own library, NumPy, SciPy and chainrules count as constant.
 """
 
 import array
@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import Traced
+from ..rules.rulesets.functions.foreign import Foreign
 from .constants import Constants
 from .looks import NotRecordable, bits
 
@@ -40,6 +41,9 @@ _LEAVES = (
     type(...), range, slice, types.CodeType,
 )  # fmt: skip
 _NOTHING = object()
+
+# Objects of our own that change while they are used: what of them a function captures.
+parts_of: dict[type, Callable[[Any], tuple]] = {Foreign: lambda x: (x.run,)}
 
 
 class Captured:
@@ -89,7 +93,9 @@ class Captured:
         if isinstance(x, _LEAVES) or id(x) in self.seen:
             return
         self.seen[id(x)] = x
-        if isinstance(x, types.BuiltinFunctionType | types.MethodWrapperType):
+        if type(x) in parts_of:
+            self.waiting += [(part, where) for part in parts_of[type(x)](x)]
+        elif isinstance(x, types.BuiltinFunctionType | types.MethodWrapperType):
             if not isinstance(x.__self__, types.ModuleType):
                 self.waiting.append((x.__self__, where))
         elif type(x) is np.ndarray:
@@ -111,8 +117,6 @@ class Captured:
             self.waiting.append((x(), where))
         elif isinstance(x, Iterator) and not isinstance(x, io.IOBase):
             raise NotRecordable(f"an iterator that it captures ({where}), which is used up")
-        elif hasattr(x, "__wrapped__") and type(x).__module__.startswith("chainrules."):
-            self.waiting.append((x.__wrapped__, where))  # compiled: it compares for itself
         elif isinstance(x, types.ModuleType):
             if not _is_library(x.__name__):
                 self.modules[id(x)] = x, where
@@ -327,5 +331,5 @@ def bits_of_generator(x: Any) -> Any:
 
 def process_generators() -> tuple:
     """Return the states of the generators that all of the process shares."""
-    name, key, *rest = np.random.get_state()  # type: ignore[misc]
-    return key.tobytes(), tuple(rest), random.getstate()  # type: ignore[union-attr]
+    state: Any = np.random.get_state()
+    return state[1].tobytes(), state[2:], random.getstate()

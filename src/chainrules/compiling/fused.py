@@ -1,9 +1,9 @@
 """Programs on arrays: elementwise operations of one shape are fused to one native loop.
 
-``np.sum(np.sin(x) ** 2)`` and its gradient are one loop over ``x``: the sum rides along, and nothing
-but ``x`` and the gradient lies in memory. Slices and transposes are read where they lie. What has no
-native code (products of matrices, solves, indices that are computed) is a call of NumPy, as in a
-replay.
+``np.sum(np.sin(x) ** 2)`` and its gradient are one loop over ``x``: the sum rides along, and
+nothing but ``x`` and the gradient lies in memory. Slices and transposes are read where they lie.
+What has no native code (products of matrices, solves, indices that are computed) is a call of
+NumPy, as in a replay.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import getitem
+from ..rules import getitem, name_of
 from ..rules.linear.steps import Slot
 from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
 from .forms import Form
 from .line_of_numbers import NotLowered
-from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
 from .looks import Look
+from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
 from .native import Input, Output, build
 from .recorder import Recorder
 from .replay import Again, Missed, Writer
@@ -97,7 +97,12 @@ class Fused(Writer):
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
+        self.loops: list[str] = []
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
+        calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
+        self.how = [f"machine code: {len(self.loops)} loops, {len(calls)} calls of NumPy"]
+        self.how += [f"  a loop over {loop}" for loop in self.loops]
+        self.how += [f"  NumPy's {name_of(call.f)}" for call in calls]
 
     # ---- which step goes where ------------------------------------------------------------------
 
@@ -264,12 +269,13 @@ class Fused(Writer):
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
         shape, name = given.shape, _REDUCTIONS[f]
-        if _size(shape) < SMALL or type(axis) is Slot or not form.array and form.kind not in _ONE:
+        if _size(shape) < SMALL or type(axis) is Slot or (not form.array and form.kind not in _ONE):
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False
-        axes = range(len(shape)) if axis is None else axis if type(axis) is tuple else (axis,)
-        axes = {k % len(shape) for k in axes}
+        given_axes = range(len(shape)) if axis is None else axis
+        given_axes = given_axes if isinstance(given_axes, range | tuple) else (given_axes,)
+        axes = {k % len(shape) for k in given_axes}
         kept = [k for k in range(len(shape)) if k not in axes]
         strides, step = [0] * len(shape), 1
         for k in reversed(kept):
@@ -332,11 +338,11 @@ class Fused(Writer):
             self.demand(Slot(look.position))
         at, body = 0, []
         for item in self.items:
-            if type(item) is Group:
+            if isinstance(item, Group):
                 body += self.loop(item)
                 continue
             at = self._looks_before(item.position, at, recorder.looks, body)
-            if item.lazy and item.position not in self.demanded:
+            if not self.is_made(item):
                 continue
             body.append(f"v{item.position} = {self.step(item.f, item.args, item.kwargs)}")
             if self._is_read_by_loops(item.position):
@@ -357,6 +363,9 @@ class Fused(Writer):
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
+
+    def is_made(self, call: Call) -> bool:
+        return not call.lazy or call.position in self.demanded
 
     def look(self, at: int, look: Look) -> str:
         return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
@@ -408,6 +417,8 @@ class Fused(Writer):
                     after.append(f"{name} = a{position}[()] / {self.divided[position]}")
             elif not form.array:
                 after.append(f"{name} = a{position}[()]")
+        self.loops.append(f"{group.shape}: {len(ops)} operations, {len(inputs)} arrays or numbers "
+                          f"read, {len(outputs)} made")  # fmt: skip
         kernel = self.constant(build(group.shape, inputs, ops, outputs))
         given = [group.inputs[key][1] for key in keys]
         return [*before, f"{kernel}({', '.join([*given, *names])})", *after]

@@ -44,6 +44,30 @@ def _logarithm(factor: float, rest: float) -> Callable[..., str]:
     return log
 
 
+# The cube root of numbers from 0.35 to 2.83, to three digits.
+_CBRT = (0.420243, 1.02589, -0.714027, 0.350336, -0.0916408, 0.00962866)
+
+
+def _cbrt(v: Lanes, x: str) -> str:
+    """Of 2^(3 k) f it is 2^k cbrt(f): three digits, nine by Halley's step, all by Newton's."""
+    a = v.abs(x)
+    e, m = own.split(v, a)
+    t, k = own.nearest(v, e, 1 / 3)
+    r = v.fma(k, -3.0, e)
+    f = v.mul(m, v.select(v.compare("ogt", r, 0.5), 2.0, 1.0))
+    f = v.mul(f, v.select(v.compare("olt", r, -0.5), 0.5, 1.0))
+    y = v.polynomial(f, _CBRT)
+    cube = v.mul(v.mul(y, y), y)
+    y = v.mul(y, v.div(v.fma(f, 2.0, cube), v.fma(cube, 2.0, f)))
+    square = v.mul(y, y)
+    lost = v.fma(y, y, v.neg(square))
+    excess = v.fma(lost, y, v.fma(square, y, v.neg(f)))
+    y = v.sub(y, v.div(excess, v.mul(square, 3.0)))
+    y = v.mul(y, own.power_of_two(v, own.whole_bits(v, t)))
+    usual = v.logic("and", v.compare("ogt", a, 0.0), v.compare("olt", a, math.inf))
+    return v.select(usual, v.copysign(y, x), x)
+
+
 def _tan(v: Lanes, x: str) -> str:
     quadrant, s, c = own.sine_and_cosine(v, x)
     odd = v.fn.let(f"trunc {v.whole} {quadrant} to {v.truth}")
@@ -207,6 +231,7 @@ COMPOSED: dict[str, Callable[..., str]] = {
     "exp2": _exp2,
     "log2": _logarithm(1.4426950408889634, 2.0355273740931033e-17),
     "log10": _logarithm(0.4342944819032518, 1.098319650216765e-17),
+    "cbrt": _cbrt,
     "tan": _tan,
     "sinh": _sinh,
     "cosh": _cosh,

@@ -21,7 +21,7 @@ Kernel: TypeAlias = Callable[..., None]
 
 # Kernels in use by what they were asked for: a recurrent network asks for hundreds of equal ones.
 _known: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()
 _LARGEST_KNOWN = 2000  # operations; longer programs do not come twice
 
 

@@ -18,7 +18,7 @@ from typing import Any
 __all__ = ["Code", "host_width", "libm", "llvm"]
 
 # One at a time: targets are made once, and LLVM's parser is not asked from two threads.
-_compiling = threading.Lock()
+_compiling = threading.RLock()
 
 
 @functools.cache

@@ -16,16 +16,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from .assembler import Function, Lanes, Module
-from .operations import LIBM, as_real, as_truth, emit
+from .memory import BYTES, load, load_one, store
+from .operations import LIBM, emit
 from .request import NEUTRAL, Input, Output, Program, kind_of
+from .results import Result, State
 
 __all__ = ["write_nest"]
 
 _BLOCK = 64  # steps between two additions to the total of a sum
-_INLINED_CALLS = 24  # more functions of mathematics than this are not written out at each call
-_BYTES = {"f8": "double", "b1": "i8"}
-
-State = list[str]
+# More functions of mathematics than this are not written out at each call: written out they run
+# faster by a third, on many points, and take five times as long to compile.
+_INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
+_MANY = 2000  # points
 
 
 def write_nest(program: Program, module: Module, width: int) -> None:
@@ -37,7 +39,8 @@ def write_nest(program: Program, module: Module, width: int) -> None:
             _fill(fn, program.shape, y, names[k], width)
     else:
         calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
-        module.inline = calls <= _INLINED_CALLS
+        many = math.prod(program.shape) >= _MANY
+        module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         _Nest(program, fn, names, width, calls).write()
     types = {"array": "ptr", "float": "double", "bool": "i1"}
     taken = ", ".join(f"{types[kind]} {x}" for kind, x in zip(program.arguments(), names))
@@ -117,6 +120,7 @@ class _Nest:
         self.wide = Lanes(fn, self.width)
         self.in_names = [names[k] for k in program.argument_of_input()]
         self.out_names = [names[k] for k in program.argument_of_output()]
+        self.results = [Result(y, program.kinds[y.value], self.wide) for y in outputs]
         self._find_levels()
         self._plan_reductions()
         #: registers of values outside the innermost loop, and of these in every lane
@@ -167,9 +171,9 @@ class _Nest:
                 self.outer[k] = self.in_names[k]
                 ins.append("")
             else:
-                ins.append(self.fn.address(self.in_names[k], x.offset, _BYTES[x.dtype]))
+                ins.append(self.fn.address(self.in_names[k], x.offset, BYTES[x.dtype]))
         outs = [
-            self.fn.address(name, y.offset, _BYTES[y.dtype])
+            self.fn.address(name, y.offset, BYTES[y.dtype])
             for name, y in zip(self.out_names, self.program.outputs)
         ]
         self._level(0, ins, outs, {})
@@ -181,12 +185,12 @@ class _Nest:
         fn = self.fn
         self._known_at(level, ins)
         beginning = [j for j, start in self.held.items() if start == level]
-        held = {**held, **{j: self._begin(j) for j in beginning}}
+        held = {**held, **{j: self.results[j].begin() for j in beginning}}
         if level == self.depth - 1:
             held = self._innermost(ins, outs, held)
         else:
             names = list(held)
-            flat = [(self._type(j), x) for j in names for x in held[j]]
+            flat = [(self.results[j].type, x) for j in names for x in held[j]]
 
             def body(index: str, states: list[str]) -> list[str]:
                 there = self._split(names, held, states)
@@ -204,7 +208,8 @@ class _Nest:
             last = fn.loop("0", str(self.shape[level]), 1, flat, body)
             held = self._split(names, held, last)
         for j in beginning:
-            self._finish(j, held.pop(j), outs[j])
+            total, combined = held.pop(j), j in self.combined
+            self.results[j].finish(total, outs[j], self.one, combined=combined)
         return held
 
     def _split(self, names: list[int], like: dict[int, State], flat: list[str]) -> dict[int, State]:
@@ -215,7 +220,7 @@ class _Nest:
         return there
 
     def _moved(self, base: str, index: str, stride: int, dtype: str) -> str:
-        return self.fn.address(base, self.fn.times(index, stride), _BYTES[dtype])
+        return self.fn.address(base, self.fn.times(index, stride), BYTES[dtype])
 
     def _known_at(self, level: int, ins: list[str]) -> None:
         """Load and compute, once, what is known at this level."""
@@ -224,15 +229,10 @@ class _Nest:
         inputs, ops = self.program.inputs, self.program.ops
         for k, x in enumerate(inputs):
             if self.levels[k] == level and x.strides is not None:
-                self.outer[k] = self._load_one(ins[k], x.dtype)
+                self.outer[k] = load_one(self.fn, ins[k], x.dtype)
         for k, op in enumerate(ops, len(inputs)):
             if self.levels[k] == level:
                 self.outer[k] = self._operation(self.one, op, self.outer)
-
-    def _load_one(self, address: str, dtype: str) -> str:
-        if dtype == "f8":
-            return self.fn.let(f"load double, ptr {address}")
-        return self.fn.let(f"icmp ne i8 {self.fn.let(f'load i8, ptr {address}')}, 0")
 
     def _operation(self, v: Lanes, op: tuple[Any, ...], have: dict[int, str]) -> str:
         name, *operands = op
@@ -277,7 +277,7 @@ class _Nest:
         if main:
             held = self._main(main, unroll, ins, outs, held)
         if main < n:
-            parts = {j: [self._neutral(j)] for j in names}
+            parts = {j: [self.results[j].neutral()] for j in names}
             whole = n // w * w
             if main < whole:
 
@@ -286,13 +286,13 @@ class _Nest:
                     after = self._steps([(index, w)], ins, outs, now)
                     return [after[j][0] for j in names]
 
-                flat = [(self._type(j), parts[j][0]) for j in names]
+                flat = [(self.results[j].type, parts[j][0]) for j in names]
                 parts = {
                     j: [x] for j, x in zip(names, fn.loop(str(main), str(whole), w, flat, body))
                 }
             if whole < n:
                 parts = self._steps([(str(whole), n - whole)], ins, outs, parts)
-            held = {j: self._join(j, held[j], parts[j]) for j in names}
+            held = {j: self.results[j].join(held[j], parts[j]) for j in names}
         return held
 
     def _unroll(self, steps: int) -> int:
@@ -304,7 +304,7 @@ class _Nest:
         size, points = len(self._inner_ops()), math.prod(self.shape)
         if not self.calls:
             most = 1 if size > 24 else 2 if size > 8 else 4
-        elif self.calls == 1 or points < 2000 or not self.fn.module.inline:
+        elif self.calls == 1 or points < _MANY or not self.fn.module.inline:
             most = 1
         else:
             most = 4 if self.calls > 2 and points >= 50_000 else 2
@@ -327,10 +327,14 @@ class _Nest:
                 after = self._steps(places, ins, outs, now)
                 return [x for j in names for x in after[j]]
 
-            flat = [(self._type(j), self._neutral(j)) for j in names for _ in range(unroll)]
+            flat = [
+                (self.results[j].type, self.results[j].neutral())
+                for j in names
+                for _ in range(unroll)
+            ]
             last = fn.loop(first, end, step, flat, body)
             return {
-                j: self._join(j, states[j], last[k * unroll : (k + 1) * unroll])
+                j: self.results[j].join(states[j], last[k * unroll : (k + 1) * unroll])
                 for k, j in enumerate(names)
             }
 
@@ -346,7 +350,7 @@ class _Nest:
             after = run(index, end, self._split(names, held, flat))
             return [x for j in names for x in after[j]]
 
-        flat = [(self._type(j), x) for j in names for x in held[j]]
+        flat = [(self.results[j].type, x) for j in names for x in held[j]]
         return self._split(names, held, fn.loop("0", str(main), block, flat, blocks))
 
     def _steps(
@@ -366,7 +370,7 @@ class _Nest:
             have = {}
             for k, x in enumerate(self.program.inputs):
                 if self.levels[k] == self.depth:
-                    have[k] = self._load(ins[k], at, self.in_strides[k][-1], lanes, x.dtype)
+                    have[k] = load(self.wide, ins[k], at, self.in_strides[k][-1], lanes, x.dtype)
             found.append(have)
         # Operation by operation, so that the processor meets independent work side by side.
         for k, op in self._inner_ops():
@@ -374,188 +378,19 @@ class _Nest:
                 have[k] = self._operation(self.wide, op, have)
         after = {}
         for j, y in enumerate(self.program.outputs):
-            texts = [self._as_output(y, self._use(self.wide, y.value, have)) for have in found]
+            result = self.results[j]
+            texts = [result.given(self._use(self.wide, y.value, have)) for have in found]
             if j in self.held:
                 after[j] = [
-                    self._combine(y, old, self._masked(y, text, lanes))
+                    result.combine(old, result.masked(text, lanes), self.wide)
                     for old, text, (_, lanes) in zip(sums[j], texts, places)
                 ]
                 continue
             for text, (at, lanes) in zip(texts, places):
                 stride = self.out_strides[j][-1]
                 if j in self.combined:
-                    old = self._load(outs[j], at, stride, lanes, y.dtype)
-                    text = self._as_stored(y, self._combine(y, self._from_stored(y, old), text))
-                self._store(text, outs[j], at, stride, lanes, y.dtype)
+                    there = load(self.wide, outs[j], at, stride, lanes, y.dtype)
+                    text = result.combine(result.read(there, self.wide), text, self.wide)
+                text = result.stored(text, self.wide)
+                store(self.wide, text, outs[j], at, stride, lanes, y.dtype)
         return after
-
-    # ---- memory --------------------------------------------------------------------------------
-
-    def _load(self, base: str, at: str, stride: int, lanes: int, dtype: str) -> str:
-        fn, w = self.fn, self.width
-        kind = _BYTES[dtype]
-        first = fn.address(base, fn.times(at, stride), kind)
-        if stride == 1 and lanes == w:
-            raw = fn.let(
-                f"load {self._vector(kind)}, ptr {first}, align {8 if kind != 'i8' else 1}"
-            )
-        elif stride == 1 and dtype == "f8":
-            raw = self._masked_load(first, lanes)
-        else:
-            addresses = [fn.address(first, k * stride, kind) for k in range(lanes)]
-            each = [fn.let(f"load {kind}, ptr {p}") for p in addresses]
-            rest = self.wide.number(1.0) if dtype == "f8" else self._zero()
-            raw = self.wide.gathered(each, kind, rest)
-        return (
-            raw if dtype == "f8" else fn.let(f"icmp ne {self._vector('i8')} {raw}, {self._zero()}")
-        )
-
-    def _zero(self) -> str:
-        return "0" if self.width == 1 else "zeroinitializer"
-
-    def _vector(self, kind: str) -> str:
-        return kind if self.width == 1 else f"<{self.width} x {kind}>"
-
-    def _mask(self, lanes: int) -> str:
-        return "<" + ", ".join(f"i1 {int(k < lanes)}" for k in range(self.width)) + ">"
-
-    def _masked_load(self, address: str, lanes: int) -> str:
-        # The lanes beyond are 1, of which every function of mathematics is soon known.
-        v = self.wide
-        name = f"@llvm.masked.load.{v.suffix}.p0"
-        declared = f"declare {v.real} {name}(ptr, i32 immarg, {v.truth}, {v.real})"
-        self.fn.module.declarations[declared] = None
-        mask = f"{v.truth} {self._mask(lanes)}"
-        return self.fn.let(
-            f"call {v.real} {name}(ptr {address}, i32 8, {mask}, {v.real} {v.number(1.0)})"
-        )
-
-    def _store(self, x: str, base: str, at: str, stride: int, lanes: int, dtype: str) -> None:
-        """Of a double or a truth: the first ``lanes``."""
-        fn, w, v = self.fn, self.width, self.wide
-        kind = _BYTES[dtype]
-        if dtype == "b1":
-            x = fn.let(f"zext {v.truth} {x} to {self._vector('i8')}")
-        first = fn.address(base, fn.times(at, stride), kind)
-        if stride == 1 and lanes == w:
-            fn.put(f"store {self._vector(kind)} {x}, ptr {first}, align {8 if kind != 'i8' else 1}")
-        elif stride == 1 and dtype == "f8":
-            name = f"@llvm.masked.store.{v.suffix}.p0"
-            declared = f"declare void {name}({v.real}, ptr, i32 immarg, {v.truth})"
-            fn.module.declarations[declared] = None
-            mask = f"{v.truth} {self._mask(lanes)}"
-            fn.put(f"call void {name}({v.real} {x}, ptr {first}, i32 8, {mask})")
-        else:
-            for k in range(lanes):
-                one = v.lane(x, k, kind)
-                fn.put(f"store {kind} {one}, ptr {fn.address(first, k * stride, kind)}")
-
-    # ---- reductions ----------------------------------------------------------------------------
-
-    def _works_on_truths(self, y: Output) -> bool:
-        return y.reduce in ("any", "all") if y.reduce else y.dtype == "b1"
-
-    def _as_output(self, y: Output, x: str) -> str:
-        """A value as what the output is made of."""
-        kind = self.program.kinds[y.value]
-        return (
-            as_truth(self.wide, x, kind)
-            if self._works_on_truths(y)
-            else as_real(self.wide, x, kind)
-        )
-
-    def _as_stored(self, y: Output, x: str, v: Lanes | None = None) -> str:
-        v = v or self.wide
-        kind = "b1" if self._works_on_truths(y) else "f8"
-        return as_truth(v, x, kind) if y.dtype == "b1" else as_real(v, x, kind)
-
-    def _from_stored(self, y: Output, x: str, v: Lanes | None = None) -> str:
-        v = v or self.wide
-        return as_truth(v, x, y.dtype) if self._works_on_truths(y) else as_real(v, x, y.dtype)
-
-    def _type(self, j: int) -> str:
-        truths = self._works_on_truths(self.program.outputs[j])
-        return self.wide.truth if truths else self.wide.real
-
-    def _neutral(self, j: int) -> str:
-        # -0.0 + x is x, also where x is -0.0.
-        reduce = self.program.outputs[j].reduce
-        assert reduce is not None
-        return self._constant(self.wide, -0.0 if reduce == "sum" else NEUTRAL[reduce])
-
-    def _begin(self, j: int) -> State:
-        """A total: for a sum with what rounding took, as a second number."""
-        both = self.program.outputs[j].reduce == "sum"
-        return [self._neutral(j), self.wide.number(0.0)] if both else [self._neutral(j)]
-
-    def _masked(self, y: Output, x: str, lanes: int) -> str:
-        if lanes == self.width:
-            return x
-        mask = self._mask(lanes)
-        assert y.reduce is not None
-        if self._works_on_truths(y):
-            return self.wide.choose(mask, x, bool(NEUTRAL[y.reduce]))
-        return self.wide.select(mask, x, -0.0 if y.reduce == "sum" else NEUTRAL[y.reduce])
-
-    def _combine(self, y: Output, a: str, b: str, v: Lanes | None = None) -> str:
-        v = v or self.wide
-        if y.reduce == "sum":
-            return v.add(a, b)
-        if y.reduce == "prod":
-            return v.mul(a, b)
-        if self._works_on_truths(y):
-            return v.logic("or" if y.reduce == "any" else "and", a, b)
-        return emit(v, "maximum" if y.reduce == "max" else "minimum", [a, b], ["f8", "f8"])
-
-    def _join(self, j: int, total: State, parts: State) -> State:
-        """A total with more added to it."""
-        y = self.program.outputs[j]
-        while len(parts) > 1:
-            half = len(parts) // 2
-            pairs = zip(parts[:half], parts[half : 2 * half])
-            parts = [self._combine(y, a, b) for a, b in pairs] + parts[2 * half :]
-        if y.reduce != "sum":
-            return [self._combine(y, total[0], parts[0])]
-        v, (high, low), x = self.wide, total, parts[0]
-        s = v.add(high, x)
-        back = v.sub(s, high)
-        lost = v.add(v.sub(high, v.sub(s, back)), v.sub(x, back))
-        return [s, v.add(low, lost)]
-
-    def _finish(self, j: int, total: State, address: str) -> None:
-        """All lanes of a total as one, stored or combined with what is there."""
-        y, v, fn = self.program.outputs[j], self.wide, self.fn
-        x = total[0]
-        if y.reduce == "sum":
-            # An infinite total makes NaN of what rounding took.
-            low = total[1]
-            x = v.select(v.compare("uno", low, low), x, v.add(x, low))
-        x = self._across(y, x)
-        if j in self.combined:
-            old = self._load_one(address, y.dtype)
-            x = self._combine(y, self._from_stored(y, old, self.one), x, self.one)
-        x = self._as_stored(y, x, self.one)
-        if y.dtype == "b1":
-            x = fn.let(f"zext i1 {x} to i8")
-        fn.put(f"store {_BYTES[y.dtype]} {x}, ptr {address}")
-
-    def _across(self, y: Output, x: str) -> str:
-        """The lanes of ``x`` reduced to one, by halves."""
-        kind = "i1" if self._works_on_truths(y) else "double"
-        w = self.width
-        while w > 1:
-            half = w // 2
-            low, high = (
-                self.fn.let(
-                    f"shufflevector <{w} x {kind}> {x}, <{w} x {kind}> poison, <{half} x i32> "
-                    f"<{', '.join(f'i32 {k}' for k in range(first, first + half))}>"
-                )
-                for first in (0, half)
-            )
-            low, high = (low, high) if half > 1 else (self._only(low, kind), self._only(high, kind))
-            x = self._combine(y, low, high, Lanes(self.fn, half))
-            w = half
-        return x
-
-    def _only(self, x: str, kind: str) -> str:
-        return self.fn.let(f"extractelement <1 x {kind}> {x}, i64 0")

@@ -13,7 +13,7 @@ from . import mathematics
 from .assembler import Lanes
 from .compositions import COMPOSED
 
-__all__ = ["COMMUTATIVE", "LIBM", "OPERATIONS", "emit", "result_kind"]
+__all__ = ["COMMUTATIVE", "LIBM", "OPERATIONS", "POWERS", "emit", "result_kind"]
 
 Operand = str | float | bool
 Emitter = Callable[..., str]
@@ -149,12 +149,16 @@ _REAL: dict[str, tuple[int, Emitter]] = {
     "minimum": (2, _minimum),
     "fmax": (2, _fmax),
     "fmin": (2, _fmin),
+    "power of 3": (1, lambda v, a: v.mul(v.mul(a, a), a)),
     "remainder": (2, lambda v, a, b: _divmod(v, a, b)[1]),
     "floor_divide": (2, lambda v, a, b: _divmod(v, a, b)[0]),
     "logaddexp": (2, _logaddexp),
 }
 _TESTS: dict[str, Emitter] = {"isnan": _isnan, "isinf": _isinf, "isfinite": _isfinite}
 
+#: Exponents that need no logarithm, and the operation that does the same. (The root of -0.0 and
+#: -inf is not C's ``pow``, but what NumPy gives for one exponent of all entries.)
+POWERS = {2.0: "square", -1.0: "reciprocal", 3.0: "power of 3", 0.5: "sqrt"}
 _OF_TWO = ("arctan2", "hypot", "power", "fmod")
 
 #: Every operation and its number of operands.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .operations import result_kind
+from .operations import POWERS, result_kind
 
 __all__ = ["Input", "Output", "Program", "checked"]
 
@@ -107,7 +107,10 @@ def checked(
     """The request with its kinds; TypeError where an operation does not take its operands."""
     kinds = [x.dtype for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
-    for op in ops:
+    simplified = list(ops)
+    for k, op in enumerate(ops):
+        if op[0] == "power" and type(op[2]) is not int and op[2][1] in POWERS:
+            op = simplified[k] = (POWERS[op[2][1]], op[1])
         # kind_of(x, kinds), written out: this is done half a million times.
         signature = (
             op[0],
@@ -128,8 +131,15 @@ def checked(
         if place.strides is not None and len(place.strides) != rank:
             raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
     done = [_settled(y, kinds[y.value]) for y in outputs]
+    for k, y in enumerate(done):
+        if not shape and y.reduce in ("any", "all") and kinds[y.value] == "f8":
+            # There is no loop to ask whether the number differs from 0.
+            done[k] = y._replace(value=len(kinds))
+            simplified.append(("bool", y.value))
+            codes.append(known.setdefault(("bool", "f8"), len(known)))
+            kinds.append("b1")
     signatures = list(known)
-    return Program(tuple(shape), list(inputs), list(ops), done, kinds, codes, signatures)
+    return Program(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:

@@ -11,6 +11,7 @@ pytest.importorskip("llvmlite")
 from native_interpreter import REDUCE
 
 from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import kernel as kernels
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -90,6 +91,15 @@ def test_truths_and_numbers_into_each_other():
     np.testing.assert_array_equal([0, 1, 1, 0, 1], stored)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_any_of_one_number_is_a_truth(shape):
+    strides = (0,) * len(shape)
+    y = np.empty(2)
+    outputs = [Output(0, strides, "any"), Output(0, strides, "all", "f8", 1, 0)]
+    build(shape, [Input("f8", strides)], [], outputs)(np.full(shape, -2.5), y)
+    np.testing.assert_array_equal(1, y)
+
+
 def test_several_results_in_one_array_and_elementwise_beside():
     x = np.random.default_rng(0).normal(size=(20, 30))
     total, each = np.empty(32), np.empty((20, 30))
@@ -104,6 +114,31 @@ def test_several_results_in_one_array_and_elementwise_beside():
     np.testing.assert_allclose(total[0], np.exp(x).sum(), rtol=1e-14)
     np.testing.assert_allclose(total[1], x.max())
     np.testing.assert_allclose(total[2:], np.exp(x).sum(axis=0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("axes", subsets(2))
+def test_of_what_is_the_same_along_an_axis(axes):
+    x, c = np.arange(1.0, 6), 0.5
+    y = np.empty([n for k, n in enumerate((5, 21)) if k not in axes])
+    output = Output(2, reduced_strides(y, axes, 2), "sum")
+    build((5, 21), [Input("f8", (1, 0)), Input("f8", None)], [("multiply", 0, 1)], [output])(
+        x, c, y
+    )
+    np.testing.assert_allclose(y, np.sum(np.broadcast_to(c * x[:, None], (5, 21)), axis=axes))
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_other_widths(width, monkeypatch):
+    monkeypatch.setattr(kernels, "host_width", lambda: width)
+    kernels._known.clear()
+    x = np.random.default_rng(0).normal(size=(7, 45))
+    for axes in subsets(2):
+        for name in REDUCE:
+            y = np.empty([n for k, n in enumerate((7, 45)) if k not in axes])
+            output = Output(1, reduced_strides(y, axes, 2), name)
+            build((7, 45), [Input("f8", (45, 1))], [("tanh", 0)], [output])(x, y)
+            np.testing.assert_allclose(y, REDUCE[name](np.tanh(x), axis=axes), rtol=1e-13)
+    kernels._known.clear()
 
 
 def test_a_matrix_product():

@@ -10,6 +10,7 @@ pytest.importorskip("llvmlite")
 from native_interpreter import apply
 
 from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native.operations import result_kind
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -127,14 +128,21 @@ def test_where_float_and_bool(n):
 
 @pytest.mark.parametrize("name", ONE)
 def test_a_single_number(name):
+    alive = build(
+        (), [Input("f8", ())], [(name, 0)], [Output(1, (), None, result_kind(name, ["f8"]))]
+    )
     for x in SPECIAL:
         assert_agree(*elementwise(name, np.array(x)), name)
+    assert alive is not None  # so that the kernel is made once
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_two_single_numbers(name):
+    kind = result_kind(name, ["f8", "f8"])
+    alive = build((), [Input("f8", ())] * 2, [(name, 0, 1)], [Output(2, (), None, kind)])
     for a, b in itertools.product(SPECIAL[::3], SPECIAL[::2]):
         assert_agree(*elementwise(name, np.array(a), np.array(b)), name)
+    assert alive is not None
 
 
 @pytest.mark.parametrize("name", ["add", "power", "where", "maximum", "logical_or"])
@@ -146,6 +154,18 @@ def test_constants_as_operands(name):
     values = [o[1] if type(o) is tuple else x for o in operands]
     with np.errstate(all="ignore"):
         assert_agree(apply(name, *values), y, name)
+
+
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 0.5, -1.0, 1.0, 0.0, -0.5, 4.0])
+@pytest.mark.parametrize("n", [None, 31])
+def test_powers_of_constants(exponent, n):
+    shape = () if n is None else (n,)
+    for x in SPECIAL if n is None else [SPECIAL]:
+        x, y = np.array(x), np.empty(shape)
+        ops = [("power", 0, ("c", exponent))]
+        build(shape, [Input("f8", (1,) * x.ndim)], ops, [Output(1, (1,) * x.ndim)])(x, y)
+        with np.errstate(all="ignore"):
+            assert_agree(np.asarray(np.power(x, exponent)), y, "power")
 
 
 VIEWS = {

@@ -22,6 +22,7 @@ FUNCTIONS = {
     "log10": mpmath.log10, "tan": mpmath.tan, "sinh": mpmath.sinh, "cosh": mpmath.cosh,
     "arcsin": mpmath.asin, "arccos": mpmath.acos, "arcsinh": mpmath.asinh,
     "arccosh": mpmath.acosh, "arctanh": mpmath.atanh,
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
 }  # fmt: skip
 
 rng = np.random.default_rng(11)
@@ -50,6 +51,7 @@ RANGES = {
     "exp2": [uniform(-1022, 1023.9), uniform(-1, 1), sizes(-20, 2), uniform(-1074, -1020)],
     "log2": [np.abs(sizes(-307, 308)), uniform(0.5, 2), 1 + sizes(-16, -1), uniform(0, 5e-308)],
     "log10": [np.abs(sizes(-307, 308)), uniform(0.5, 2), 1 + sizes(-16, -1), uniform(0, 5e-308)],
+    "cbrt": [uniform(-10, 10), sizes(-307, 308), sizes(-323, -300), uniform(0.3, 3)],
     "tan": [uniform(-10, 10), uniform(-1e6, 1e6), sizes(-300, 22), near_turns],
     "sinh": [uniform(-710.4, 710.4), uniform(-1, 1), sizes(-300, 2), uniform(-4, 4)],
     "cosh": [uniform(-710.4, 710.4), uniform(-1, 1), sizes(-300, 2), uniform(-4, 4)],

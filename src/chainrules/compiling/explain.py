@@ -1,0 +1,241 @@
+"""``cr.explain``: what a compiled function has recorded, or what a call does, step by step."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..config import user_line
+from ..rules import all_settled, children, fold, healed, name_of
+from ..rules.containers import LEAVES, Within, iterate_leaves
+from ..rules.linear.steps import Slot
+from ..rules.tracing.running import running
+from .compiled import Compiled, is_taken
+from .constants import Constants
+from .forms import Form
+from .recorder import Recorder
+
+MOST = 40  # lines that a text shows of a list
+
+
+class Step(NamedTuple):
+    """One call: its name, the form of its result, the user's line, and the time until it ended."""
+
+    name: str
+    form: Form | None
+    line: str
+    seconds: float
+    reads: tuple[int, ...]
+    finite: bool
+
+    def __str__(self) -> str:
+        mark = "" if self.finite else "  not finite"
+        return f"{self.line:28} {self.name:20} {shown(self.form):18}{mark}"
+
+
+class Explanation:
+    """What was found, as text (``print`` it), as data, and as a graph.
+
+    ``steps`` are the calls of an uncompiled function, in order; ``first_bad`` is the first one
+    whose result has a NaN or an infinity that none of what it read had, or None.
+    """
+
+    def __init__(self, text: str, steps: list[Step], first_bad: Step | None = None) -> None:
+        self.text = text
+        self.steps = steps
+        self.first_bad = first_bad
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def dot(self) -> str:
+        """Return the steps as a graph in the language of Graphviz."""
+        lines = ["digraph {", "node [shape=box, fontname=monospace];"]
+        for k, step in enumerate(self.steps):
+            label = f"{step.name}\\n{shown(step.form)}\\n{step.line}"
+            color = "" if step.finite else ", color=red"
+            lines.append(f's{k} [label="{label}"{color}];')
+            lines += [f"s{read} -> s{k};" for read in step.reads]
+        return "\n".join([*lines, "}"])
+
+    def graph(self) -> Any:
+        """Return the steps as a ``graphviz.Source``, which a notebook draws."""
+        import graphviz  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+        return graphviz.Source(self.dot())
+
+
+def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> Explanation:
+    """Tell what ``cr.compile`` made of a function; or, of a function that is called, what it does.
+
+    Parameters
+    ----------
+    f : callable
+        A compiled function, without arguments: its recordings, the looks on which they depend,
+        with what each saw, and whether they run as machine code, or why not. Or any function of
+        NumPy code, to be called with the arguments.
+    *args, **kwargs
+        What ``f`` is called with: each operation on their numbers is a step.
+    stop : {"nan", "inf"}, optional
+        Stop at the first step that gives a NaN, or a NaN or an infinity, of what had none.
+
+    Returns
+    -------
+    Explanation
+        ``print`` it; ``steps`` and ``first_bad`` are its data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> found = cr.explain(lambda x: np.sum(np.log(x) ** 2), np.array([1.0, -1.0]), stop="nan")
+    >>> found.first_bad.name
+    'log'
+    """
+    if isinstance(f, Compiled):
+        if args or kwargs:
+            f = f.f
+        else:
+            return Explanation(_of_compiled(f), [])
+    if stop not in (None, "nan", "inf"):
+        raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
+    return _of_call(f, args, kwargs, stop)
+
+
+def shown(form: Form | None) -> str:
+    """Return ``float64[3, 2]`` for the form of an array, and the name of a number's type."""
+    if form is None:
+        return "-"
+    if not form.array:
+        return str(form.kind.__name__)
+    return f"{form.kind}[{', '.join(map(str, form.shape))}]"
+
+
+# ---- a compiled function ------------------------------------------------------------------------
+
+
+def _of_compiled(compiled: Compiled) -> str:
+    lines = [f"{compiled!r}: {len(compiled.kinds)} kinds of arguments"]
+    for key, kind in compiled.kinds.items():
+        lines.append(f"arguments {_arguments(key)}")
+        if kind.reason:
+            lines.append(f"  not compiled: {kind.reason}")
+        ways = [(kind.root, "")]
+        while ways:
+            recording, where = ways.pop(0)
+            if recording is None:
+                continue
+            lines.append(f"  recording{where}: replayed {recording.replayed} times")
+            lines += [f"    {line}" for line in recording.how]
+            looks = [str(look) for look in recording.looks]
+            lines += [f"    looked at in {look}" for look in looks[:MOST]]
+            if len(looks) > MOST:
+                lines.append(f"    and {len(looks) - MOST} more")
+            for (at, seen), other in recording.others.items():
+                line = recording.looks[at].line
+                lines.append(f"    {line}: {_seen(seen)} leads to another recording")
+                ways.append((other, f" where {line} sees {_seen(seen)}"))
+    return "\n".join(lines)
+
+
+def _seen(seen: Any) -> str:
+    return repr(seen[-1]) if isinstance(seen, tuple) and len(seen) == 2 else "something else"
+
+
+def _arguments(key: Any) -> str:
+    shown = []
+    for part in key:
+        if isinstance(part, type):
+            shown.append(part.__name__)
+        elif isinstance(part, tuple) and part and isinstance(part[0], np.dtype):
+            shown.append(f"{part[0]}{list(part[1])}")
+        elif isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], type):
+            shown.append(repr(part[1]) if part[0] in (int, str, bool) else part[0].__name__)
+        else:
+            shown.append(str(part))
+    return ", ".join(shown) or "none"
+
+
+# ---- a call -------------------------------------------------------------------------------------
+
+
+class _Stop(Exception):  # noqa: N818 - it ends a call that is looked at
+    pass
+
+
+class _Watched(Recorder):
+    """A recorder that notes of each step where it was, how long it took, and what it gave."""
+
+    __slots__ = ("bad", "last", "noted", "stop")
+
+    def __init__(self, stop: str | None) -> None:
+        super().__init__(Constants(False))
+        self.noted: list[Step] = []
+        self.stop = stop
+        self.bad: Step | None = None
+        self.last = time.perf_counter()
+
+    def append(self, step: tuple | None, y: Any) -> None:
+        super().append(step, y)
+        now = time.perf_counter()
+        f, args, kwargs = step if step is not None else ("input", (), {})
+        reads = tuple(x.position for x in iterate_leaves((args, kwargs)) if type(x) is Slot)
+        name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
+        finite = _is_finite(y, self.stop)
+        made = Step(name, self.forms[-1], user_line(), now - self.last, reads, finite)
+        self.noted.append(made)
+        if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
+            self.bad = made
+            if self.stop is not None:
+                raise _Stop
+        self.last = time.perf_counter()
+
+
+def _is_finite(y: Any, stop: str | None) -> bool:
+    if not isinstance(y, np.ndarray | np.inexact | float | complex):
+        return True
+    y = np.asarray(y)
+    if y.dtype.kind not in "fc":
+        return True
+    return not np.isnan(y).any() if stop == "nan" else bool(np.isfinite(y).all())
+
+
+def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explanation:
+    recorder = _Watched(stop)
+
+    def taken(x: Any) -> Any:
+        parts = None if type(x) in LEAVES else children(x)
+        if parts is not None:
+            return Within(zip(parts.values), parts.rebuild)
+        return recorder.input(x) if is_taken(x) else x
+
+    given, options = fold(taken, args), fold(taken, kwargs)
+    try:
+        with running():
+            all_settled(healed(f(*given, **options)))
+    except _Stop:
+        pass
+    steps = recorder.noted
+    lines = [f"{name_of(f)}: {len(steps)} steps"]
+    if recorder.bad is not None:
+        lines.append(f"the first one that is not finite: {recorder.bad}")
+    lines += ["where the time went:", *_times(steps), "steps:"]
+    lines += [str(step) for step in steps[:MOST]]
+    if len(steps) > MOST:
+        lines.append(f"and {len(steps) - MOST} more")
+    return Explanation("\n".join(lines), steps, recorder.bad)
+
+
+def _times(steps: list[Step]) -> list[str]:
+    """Return the lines of the user's in which most of the time was spent."""
+    spent: dict[tuple[str, str], list[float]] = {}
+    for step in steps:
+        spent.setdefault((step.line, step.name), []).append(step.seconds)
+    most = sorted(spent.items(), key=lambda item: -sum(item[1]))[:10]
+    return [
+        f"  {line:28} {name:20} {len(seconds):6} times {1e3 * sum(seconds):9.3f} ms"
+        for (line, name), seconds in most
+    ]

@@ -1,0 +1,128 @@
+"""How a value gets into its output: as it is, or reduced over axes.
+
+A reduction is a total in every lane, to which a loop adds; at its end the lanes are put together by
+halves. The total of a sum is two numbers: the sum as rounded and what rounding took, so that the
+error of a long sum is that of the short ones of which it is made.
+"""
+
+from __future__ import annotations
+
+from .assembler import Lanes
+from .memory import BYTES, load_one, mask_of
+from .operations import as_real, as_truth, emit
+from .request import NEUTRAL, Output
+
+__all__ = ["Result", "State"]
+
+State = list[str]
+
+
+class Result:
+    """One output of a kernel that computes with ``wide`` lanes; ``kind`` is that of its value."""
+
+    __slots__ = ("kind", "output", "truths", "wide")
+
+    def __init__(self, output: Output, kind: str, wide: Lanes) -> None:
+        self.output, self.kind, self.wide = output, kind, wide
+        #: whether it is computed with truths
+        reduce = output.reduce
+        self.truths = reduce in ("any", "all") if reduce else output.dtype == "b1"
+
+    @property
+    def type(self) -> str:
+        """LLVM's type of a total."""
+        return self.wide.truth if self.truths else self.wide.real
+
+    def given(self, x: str) -> str:
+        """The value as what the output is computed with."""
+        return (as_truth if self.truths else as_real)(self.wide, x, self.kind)
+
+    def stored(self, x: str, v: Lanes) -> str:
+        """A total as what the array is made of."""
+        kind = "b1" if self.truths else "f8"
+        return (as_truth if self.output.dtype == "b1" else as_real)(v, x, kind)
+
+    def read(self, x: str, v: Lanes) -> str:
+        """What the array holds, as a total."""
+        return (as_truth if self.truths else as_real)(v, x, self.output.dtype)
+
+    def neutral(self) -> str:
+        """What a total begins with."""
+        reduce = self.output.reduce
+        assert reduce is not None
+        if self.truths:
+            return self.wide.boolean(bool(NEUTRAL[reduce]))
+        # -0.0 + x is x, also where x is -0.0.
+        return self.wide.number(-0.0 if reduce == "sum" else NEUTRAL[reduce])
+
+    def begin(self) -> State:
+        """A total of nothing."""
+        both = self.output.reduce == "sum"
+        return [self.neutral(), self.wide.number(0.0)] if both else [self.neutral()]
+
+    def masked(self, x: str, lanes: int) -> str:
+        """``x`` in the first lanes, nothing in the others."""
+        if lanes == self.wide.width:
+            return x
+        pick = self.wide.choose if self.truths else self.wide.select
+        return pick(mask_of(self.wide, lanes), x, self.neutral())
+
+    def combine(self, a: str, b: str, v: Lanes) -> str:
+        """Two totals as one."""
+        reduce = self.output.reduce
+        if reduce == "sum":
+            return v.add(a, b)
+        if reduce == "prod":
+            return v.mul(a, b)
+        if self.truths:
+            return v.logic("or" if reduce == "any" else "and", a, b)
+        return emit(v, "maximum" if reduce == "max" else "minimum", [a, b], ["f8", "f8"])
+
+    def join(self, total: State, parts: State) -> State:
+        """A total with more added to it."""
+        v = self.wide
+        while len(parts) > 1:
+            half = len(parts) // 2
+            pairs = zip(parts[:half], parts[half : 2 * half])
+            parts = [self.combine(a, b, v) for a, b in pairs] + parts[2 * half :]
+        if self.output.reduce != "sum":
+            return [self.combine(total[0], parts[0], v)]
+        (high, low), x = total, parts[0]
+        s = v.add(high, x)
+        back = v.sub(s, high)
+        lost = v.add(v.sub(high, v.sub(s, back)), v.sub(x, back))
+        return [s, v.add(low, lost)]
+
+    def finish(self, total: State, address: str, one: Lanes, *, combined: bool) -> None:
+        """All lanes of a total as one, stored or combined with what is there."""
+        v, fn, dtype = self.wide, self.wide.fn, self.output.dtype
+        x = total[0]
+        if self.output.reduce == "sum":
+            # An infinite total makes NaN of what rounding took.
+            low = total[1]
+            x = v.select(v.compare("uno", low, low), x, v.add(x, low))
+        x = self._across(x)
+        if combined:
+            x = self.combine(self.read(load_one(fn, address, dtype), one), x, one)
+        x = self.stored(x, one)
+        if dtype == "b1":
+            x = fn.let(f"zext i1 {x} to i8")
+        fn.put(f"store {BYTES[dtype]} {x}, ptr {address}")
+
+    def _across(self, x: str) -> str:
+        """The lanes of ``x`` as one, by halves."""
+        fn, w = self.wide.fn, self.wide.width
+        kind = "i1" if self.truths else "double"
+        while w > 1:
+            half = w // 2
+            parts = []
+            for first in (0, half):
+                lanes = ", ".join(f"i32 {k}" for k in range(first, first + half))
+                vector = f"<{w} x {kind}>"
+                pick = f"shufflevector {vector} {x}, {vector} poison, <{half} x i32> <{lanes}>"
+                parts.append(fn.let(pick))
+            if half == 1:
+                parts = [fn.let(f"extractelement <1 x {kind}> {p}, i64 0") for p in parts]
+            x = self.combine(parts[0], parts[1], Lanes(fn, half))
+            w = half
+        return x

@@ -1,0 +1,220 @@
+"""As ``autograd.extend``: primitives, and rules for them in autograd's form.
+
+A rule of a primitive becomes an ``frule`` or an ``rrule`` of ours, which all transforms ask. Rules
+are code of ``chainrules.interop.autograd.numpy``, and are differentiated themselves.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...rules import frule, is_primitive, name_of
+from .core import VSpace, vspace
+from .rules import add_frule, add_rrule, add_transposed_frule
+from .tracer import Absent, Box, Node, notrace_primitive, primitive, register_notrace
+
+__all__ = [
+    "Box",
+    "JVPNode",
+    "SparseObject",
+    "VJPNode",
+    "VSpace",
+    "def_linear",
+    "defjvp",
+    "defjvp_argnum",
+    "defjvp_argnums",
+    "defvjp",
+    "defvjp_argnum",
+    "defvjp_argnums",
+    "notrace_primitive",
+    "primitive",
+    "register_notrace",
+    "vspace",
+]
+
+
+def defvjp_argnums(fun: Callable, vjpmaker: Callable) -> None:
+    """Let ``vjpmaker(argnums, ans, args, kwargs)(g)`` give the cotangents of several arguments."""
+    rules = _rules_of(fun)
+    first = rules.vjpmaker is None
+    rules.vjpmaker = vjpmaker
+    if first:
+        add_rrule(fun, rules.vjp)
+        if rules.jvpmaker is None:
+            add_transposed_frule(fun, rules.vjp)
+
+
+def defvjp_argnum(fun: Callable, vjpmaker: Callable) -> None:
+    """Let ``vjpmaker(argnum, ans, args, kwargs)(g)`` give the cotangent of one argument."""
+
+    def vjp_argnums(argnums: Iterable[int], ans: Any, args: tuple, kwargs: dict) -> Callable:
+        vjps = [vjpmaker(argnum, ans, args, kwargs) for argnum in argnums]
+        return lambda g: [vjp(g) for vjp in vjps]
+
+    defvjp_argnums(fun, vjp_argnums)
+
+
+def defvjp(fun: Callable, *vjpmakers: Any, argnums: Iterable[int] | None = None) -> None:
+    """Give a primitive its vjps, one for each argument.
+
+    Parameters
+    ----------
+    fun : callable
+        What ``primitive`` made.
+    *vjpmakers : callable or None
+        ``vjpmaker(ans, *args, **kwargs)`` returns ``vjp``, and ``vjp(g)`` the cotangent of the
+        argument, in autograd's convention for complex numbers; None stands for 0.
+    argnums : iterable of int, optional
+        To which arguments they belong.
+
+    Raises
+    ------
+    TypeError
+        If ``fun`` is no primitive. (Rules of other functions are registered with
+        ``cr.rrule.register``.)
+    MissingDerivativeError
+        When an argument is differentiated that has none.
+
+    Examples
+    --------
+    >>> from chainrules.interop.autograd import grad, numpy as np
+    >>> from chainrules.interop.autograd.extend import defvjp, primitive
+    >>> @primitive
+    ... def logsumexp(x):
+    ...     largest = np.max(x)
+    ...     return largest + np.log(np.sum(np.exp(x - largest)))
+    >>> defvjp(logsumexp, lambda ans, x: lambda g: g * np.exp(x - ans))
+    >>> grad(logsumexp)(np.zeros(2))
+    array([0.5, 0.5])
+    """
+    known = dict(zip(itertools.count() if argnums is None else argnums, vjpmakers))
+    for maker in vjpmakers:
+        _check(fun, "VJP", maker, maker is None)
+
+    def vjp(argnum: int, ans: Any, args: tuple, kwargs: dict) -> Callable:
+        maker = _of_argument(fun, "VJP", known, argnum)
+        if maker is None:
+            return lambda g: vspace(args[argnum]).zeros()
+        return maker(ans, *args, **kwargs)
+
+    defvjp_argnum(fun, vjp)
+
+
+def defjvp_argnums(fun: Callable, jvpmaker: Callable) -> None:
+    """Let ``jvpmaker(argnums, gs, ans, args, kwargs)`` give the tangent of the result."""
+    rules = _rules_of(fun)
+    first = rules.jvpmaker is None
+    rules.jvpmaker = jvpmaker
+    if first:
+        if rules.vjpmaker is not None:
+            frule.unregister(fun)
+        add_frule(fun, rules.jvp)
+
+
+def defjvp_argnum(fun: Callable, jvpmaker: Callable) -> None:
+    """Let ``jvpmaker(argnum, g, ans, args, kwargs)`` give what one argument adds to the tangent."""
+
+    def jvp_argnums(argnums: Any, gs: Any, ans: Any, args: tuple, kwargs: dict) -> Any:
+        shares = [jvpmaker(i, g, ans, args, kwargs) for i, g in zip(argnums, gs)]
+        total = shares[0]
+        for share in shares[1:]:
+            total = vspace(ans).add(total, share)
+        return total
+
+    defjvp_argnums(fun, jvp_argnums)
+
+
+def defjvp(fun: Callable, *jvpfuns: Any, argnums: Iterable[int] | None = None) -> None:
+    """Give a primitive its jvps, one for each argument.
+
+    Parameters
+    ----------
+    fun : callable
+        What ``primitive`` made.
+    *jvpfuns : callable, "same" or None
+        ``jvp(g, ans, *args, **kwargs)`` returns the tangent of the result for the tangent ``g`` of
+        the argument; ``"same"`` stands for ``fun`` with ``g`` in its place, None for 0.
+    argnums : iterable of int, optional
+        To which arguments they belong.
+
+    Examples
+    --------
+    >>> from chainrules.interop.autograd import deriv, numpy as np
+    >>> from chainrules.interop.autograd.extend import defjvp, primitive
+    >>> sine = primitive(lambda x: np.sin(float(x)))
+    >>> defjvp(sine, lambda g, ans, x: np.cos(x) * g)
+    >>> float(deriv(sine)(0.0))
+    1.0
+    """
+    known = dict(zip(itertools.count() if argnums is None else argnums, jvpfuns))
+    for maker in jvpfuns:
+        _check(fun, "JVP", maker, maker is None or maker == "same")
+
+    def jvp(i: int, g: Any, ans: Any, args: tuple, kwargs: dict) -> Any:
+        maker = _of_argument(fun, "JVP", known, i)
+        if maker is None:
+            return vspace(ans).zeros()
+        if maker == "same":
+            return fun(*args[:i], g, *args[i + 1 :], **kwargs)
+        return maker(g, ans, *args, **kwargs)
+
+    defjvp_argnum(fun, jvp)
+
+
+def def_linear(fun: Callable) -> None:
+    """Say that ``fun`` is linear in each of its arguments."""
+    defjvp_argnum(fun, lambda i, g, ans, args, kwargs: fun(*args[:i], g, *args[i + 1 :], **kwargs))
+
+
+class _Rules:
+    """What was defined for a primitive last; the rules in our tables ask it."""
+
+    __slots__ = ("jvpmaker", "vjpmaker")
+
+    def __init__(self) -> None:
+        self.vjpmaker: Callable | None = None
+        self.jvpmaker: Callable | None = None
+
+    def vjp(self, *args: Any) -> Any:
+        assert self.vjpmaker is not None
+        return self.vjpmaker(*args)
+
+    def jvp(self, *args: Any) -> Any:
+        assert self.jvpmaker is not None
+        return self.jvpmaker(*args)
+
+
+def _rules_of(fun: Any) -> _Rules:
+    if not is_primitive(fun):
+        raise TypeError(
+            f"{name_of(fun)} is no primitive, and defvjp and defjvp give rules to primitives.\n"
+            "  decorate it with primitive; or register a rule of ours, @cr.rrule.register(f)"
+        )
+    if not hasattr(fun, "autograd_rules"):
+        fun.autograd_rules = _Rules()
+    return fun.autograd_rules
+
+
+def _check(fun: Callable, kind: str, maker: Any, is_word: bool) -> None:
+    if not is_word and not callable(maker):
+        raise TypeError(f"{maker!r} is no {kind} of {name_of(fun)}: it takes functions, and None.")
+
+
+def _of_argument(fun: Callable, kind: str, known: dict, i: int) -> Any:
+    if i not in known:
+        raise NotImplementedError(f"{kind} of {name_of(fun)} wrt argnum {i} not defined")
+    return known[i]
+
+
+class VJPNode(Node):
+    """There is no graph of nodes."""
+
+
+class JVPNode(Node):
+    """There is no graph of nodes."""
+
+
+class SparseObject(Absent):
+    """There are no sparse cotangents to return."""
+
+    instead = "return an array; cotangents of indexing are added up in place without it"

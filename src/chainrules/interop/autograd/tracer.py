@@ -1,0 +1,127 @@
+"""As ``autograd.tracer``: values that are followed. There are no boxes here, but traced values."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ...rules import Traced, is_traced, value
+from ...rules import primitive as our_primitive
+
+
+class _Kind(type):
+    """Its instances are traced values under which there is a value of one of these types."""
+
+    of: tuple[type, ...]
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Traced) or (bool(cls.of) and isinstance(x, cls.of) and is_traced(x))
+
+
+class Box(metaclass=_Kind):
+    """What a traced value is an instance of. It is for ``isinstance`` and annotations alone."""
+
+    of: tuple[type, ...] = ()
+
+    def __init__(self, *args: Any) -> None:
+        raise TypeError(
+            f"{type(self).__name__} cannot be made: values are traced by the transforms.\n"
+            "  for a class that holds numbers write cr.register_container(cls, parts, rebuild)"
+        )
+
+    @classmethod
+    def register(cls, value_type: type) -> None:
+        """Refuse: what is followed is a number or an array, or holds these."""
+        raise TypeError(
+            f"no box is needed for {value_type.__name__}.\n"
+            "  write cr.register_container(cls, parts, rebuild), if it holds what is differentiated"
+        )
+
+
+def isbox(x: Any) -> bool:
+    """Say whether ``x`` is a traced number or array."""
+    return isinstance(x, Traced)
+
+
+def getval(x: Any) -> Any:
+    """Return the plain number or array under ``x``: a constant, as ``cr.value`` gives it."""
+    return value(x)
+
+
+def primitive(f_raw: Callable) -> Callable:
+    """Return ``f_raw`` as a function to which ``defvjp`` and ``defjvp`` give rules.
+
+    Without a rule its body is differentiated, where autograd has no derivative.
+
+    Examples
+    --------
+    >>> from chainrules.interop.autograd import grad
+    >>> from chainrules.interop.autograd.extend import defvjp, primitive
+    >>> @primitive
+    ... def square(x):
+    ...     return float(x) ** 2
+    >>> defvjp(square, lambda ans, x: lambda g: g * 2 * x)
+    >>> float(grad(grad(square))(3.0))
+    2.0
+    """
+    made: Any = our_primitive(_stand_in(f_raw) if isinstance(f_raw, type) else f_raw)
+    made.fun = f_raw
+    return made
+
+
+def _stand_in(cls: type) -> Callable:
+    @functools.wraps(cls, updated=())
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        return cls(*args, **kwargs)
+
+    return construct
+
+
+def notrace_primitive(f_raw: Callable) -> Callable:
+    """Return ``f_raw`` for plain values: what it gives is constant.
+
+    Examples
+    --------
+    >>> from chainrules.interop.autograd import grad
+    >>> from chainrules.interop.autograd.extend import notrace_primitive
+    >>> rounded = notrace_primitive(round)
+    >>> float(grad(lambda x: x * rounded(x))(2.6))
+    3.0
+    """
+
+    @functools.wraps(f_raw, updated=())
+    def untraced(*args: Any, **kwargs: Any) -> Any:
+        return f_raw(*value(args), **value(kwargs))
+
+    return untraced
+
+
+def register_notrace(trace_type: Any, primitive_fun: Callable) -> None:
+    """Refuse: a function without a derivative is declared to our rules."""
+    raise TypeError(
+        "register_notrace is about nodes of autograd's graph, of which there are none here.\n"
+        "  write cr.non_differentiable(f), or notrace_primitive"
+    )
+
+
+class Absent:
+    """A class of autograd's of which there is none here: what is made of it says what to write."""
+
+    instead = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"there is no {type(self).__name__} here.\n  {self.instead}")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if cls.__module__.rpartition(".")[0] != __package__:
+            raise TypeError(f"there is no {cls.__mro__[1].__name__} here.\n  {cls.instead}")
+
+
+class Node(Absent):
+    """There is no graph of nodes."""
+
+    instead = "for an engine of your own subclass cr.RuleConfig or chainrules.rules.Engine"
+
+
+def trace(start_node: Any, fun: Callable, x: Any) -> Any:
+    """Refuse: there is no graph of nodes."""
+    raise TypeError(f"there is no graph to trace.\n  {Node.instead}")

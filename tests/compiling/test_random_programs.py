@@ -20,8 +20,8 @@ from fuzz_settings import always_the_same
 from hypothesis import given
 
 COUNTS = {
-    "views": 40, "aliasing": 40, "indices": 40, "calls": 60, "dead": 20, "ties": 20, "losses": 30,
-    "nesting": 12, "loops": 10, "containers": 40, "scipy": 20,
+    "views": 15, "aliasing": 20, "indices": 20, "calls": 25, "dead": 15, "ties": 15, "losses": 30,
+    "nesting": 6, "loops": 4, "containers": 15, "scipy": 8,
 }  # fmt: skip
 # They keep values, or use up what they read, when they are recorded: see test_adversary_state.
 LEAKING = re.compile(r"lru_cache|next\(|cached_property|memo")

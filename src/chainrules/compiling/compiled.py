@@ -186,6 +186,8 @@ class Compiled:
         except CompileError:
             raise
         except Exception as error:
+            if not isinstance(error, NotRecordable) and kind.changed():
+                raise  # what it does besides has been done, and is not done twice
             if isinstance(error, NotRecordable):
                 kind.forgiven = True  # what would happen twice
                 self._check_effects(kind, key, before)

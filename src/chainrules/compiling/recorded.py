@@ -18,6 +18,7 @@ import numpy as np
 from ..rules import TracedArray, TracedNumber
 from ..rules.tracing.funnel import call, primitive
 from ..rules.tracing.views import give_value, root_of
+from .looks import NotRecordable
 
 
 @primitive
@@ -154,6 +155,8 @@ class RecordedNumber(_Recorded, TracedNumber):
     position: int
 
     def __hash__(self) -> int:
+        if self.at_level.refuses_hash:
+            raise NotRecordable("a number that a cache keeps results by (functools.lru_cache)")
         return hash(self.at_level.look(self, "value", _whole))
 
     def tolist(self) -> Any:

@@ -91,8 +91,9 @@ class Fused(Writer):
         self.demanded: set[int] = set()
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
-            p for p in recorder.inputs if (form := self.forms[p]) and form.order == "C"
+            p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
+        self.asks_for_order = any(_has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan)
         for position, f, args, kwargs, _, _ in recorder.plan:
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
@@ -131,6 +132,8 @@ class Fused(Writer):
             return self.scattered(position, form, *args, **kwargs)
         if not form.array or form.kind not in (_FLOAT, _BOOL) or _size(form.shape) < SMALL:
             return False
+        if form.order == "?" and self.asks_for_order:
+            return False  # a loop would lay it out in C's order
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", list(args), form)
         if f is astype and form.kind == _FLOAT and not kwargs.keys() - {"dtype"}:
@@ -222,12 +225,18 @@ class Fused(Writer):
             if form.kind is np.bool_:
                 raise NotLowered("a truth by itself")
             return self.input(group, (position,), Input(kind, None), f"v{position}", kind)
-        view = self.views.get(position) or View(position, 0, form.shape, _strides(form.shape))
+        view = self.views.get(position) or self.whole(position)
         self.demand(Slot(view.base))
         strides = _broadcast(view.shape, view.strides, group.shape)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
         place = Input(kind, strides, view.offset)
         return self.input(group, (view.base, view.offset, strides), place, name, kind)
+
+    def whole(self, position: int) -> View:
+        form = self.forms[position]
+        assert form is not None
+        order = form.order if position in self.contiguous else "C"
+        return View(position, 0, form.shape, _strides(form.shape, order))
 
     def input(self, group: Group, key: tuple, place: Input, text: str, kind: str) -> Any:
         if key not in group.inputs:
@@ -277,7 +286,7 @@ class Fused(Writer):
         axes = {k % len(shape) for k in axes}
         kept = [k for k in range(len(shape)) if k not in axes]
         strides, step = [0] * len(shape), 1
-        for k in reversed(kept):
+        for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
         number, group = self.group(shape, [x])
         value = self.operand(group, number, x)
@@ -323,8 +332,9 @@ class Fused(Writer):
             return None
         if _has_slot((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
             return None
-        known = self.views.get(args[0].position)
-        known = known or View(args[0].position, 0, source.shape, _strides(source.shape))
+        known = self.views.get(args[0].position) or self.whole(args[0].position)
+        if known.base not in self.contiguous and _has_order((args[1:], kwargs)):
+            return None
         place = _placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
 
@@ -382,7 +392,7 @@ class Fused(Writer):
         stored = dict(group.stored)
         for position, value in group.of_step.items():
             if position in self.demanded and position not in stored:
-                stored[position] = value, _strides(group.shape), None, 0
+                stored[position] = value, self.whole(position).strides, None, 0
         if not stored:
             return []
         keys = list(group.inputs)
@@ -404,7 +414,8 @@ class Fused(Writer):
             made = "empty" if reduction or position in group.of_step else "zeros"
             target = name if form.array else f"a{position}"
             shape = form.shape if form.array else ()
-            before.append(f"{target} = {made}({shape}{dtype})")
+            order = ", order='F'" if form.order == "F" else ""
+            before.append(f"{target} = {made}({shape}{dtype}{order})")
             if value[0] == "c":
                 raise NotLowered("a constant result")
             outputs.append(Output(operand(value), strides, reduction, kind, offset))
@@ -430,8 +441,10 @@ def _size(shape: Any) -> int:
     return int(np.prod(shape)) if len(shape) else 1
 
 
-def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides, in entries, of an array of this shape in C's order."""
+def _strides(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
+    """Return the strides, in entries, of an array of this shape in C's or in Fortran's order."""
+    if order == "F":
+        return _strides(shape[::-1])[::-1]
     strides, step = [], 1
     for n in reversed(shape):
         strides.append(step)
@@ -453,6 +466,13 @@ def _has_slot(x: Any) -> bool:
     if type(x) in (tuple, list):
         return any(map(_has_slot, x))
     return any(map(_has_slot, x.values())) if type(x) is dict else type(x) is Slot
+
+
+def _has_order(x: Any) -> bool:
+    """Say whether settings name an order that depends on how an array lies in memory."""
+    if type(x) in (tuple, list):
+        return any(map(_has_order, x))
+    return any(map(_has_order, x.values())) if type(x) is dict else type(x) is str and x in "KA"
 
 
 def _placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:

@@ -104,8 +104,10 @@ class Line:
             if type(y) is not Names:
                 raise NotLowered("a tuple")
             return y
-        if kind is float or kind is int or kind is np.float64:
-            return Names(np.array(self.constant(float(x))), "f8" if kind is not int else "i8")
+        if kind is float or kind is np.float64:
+            return Names(np.array(self.constant(float(x))), "f8")
+        if kind is int or kind is np.int64:
+            return Names(np.array(self.constant(float(x))), "i8")
         if kind is bool or kind is np.bool_:
             return Names(np.array(self.constant(bool(x))), "b1")
         if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= LONGEST:

@@ -119,11 +119,20 @@ class Line:
             shaped = np.array(flat, np.int64).reshape(x.shape)
             return Names(shaped, "b1" if truth else "f8" if x.dtype.kind == "f" else "i8")
         if kind is list or kind is tuple:
-            parts = [self.names(part) for part in x]
-            kinds = {part.kind for part in parts}
-            if len(kinds) == 1 and len({part.ids.shape for part in parts}) == 1:
-                return Names(np.array([part.ids for part in parts]), kinds.pop())
+            parts, common = self.parts(x)
+            if len({part.shape for part in parts}) == 1:
+                return Names(np.array(parts), common)
         raise NotLowered(f"a {kind.__name__} among the arguments")
+
+    def parts(self, xs: list | tuple) -> tuple[list[np.ndarray], str]:
+        """Return the names of several arrays as those of one kind, and this."""
+        parts = [self.names(x) for x in xs]
+        kinds = {part.kind for part in parts}
+        if len(kinds) == 1:
+            return [part.ids for part in parts], kinds.pop()
+        if "f8" not in kinds:
+            raise NotLowered("truths and integers together")
+        return [self.as_kind(part, "f8").ids for part in parts], "f8"
 
     # ---- operations -----------------------------------------------------------------------------
 
@@ -166,6 +175,8 @@ class Line:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
         if kind == "i8" and name not in _WHOLE:
             raise NotLowered(f"{name} of integers")
+        if name == "power" and (xs[1].ids.ndim or f is np.float_power or not form.array):
+            name = "power by itself" if f is not np.power or xs[1].ids.ndim else name
         return self.each(name, kind, *[self.as_kind(x, "f8") for x in xs])
 
     def folded(self, name: str, ids: list[int]) -> int:
@@ -239,10 +250,23 @@ class Line:
         raise NotLowered(getattr(f, "__name__", str(f)))
 
     def moved(self, f: Any, args: tuple, kwargs: dict) -> Names:
-        x = self.names(args[0])
         rest, options = _plain(args[1:]), _plain(kwargs)
-        given = list(x.ids) if isinstance(args[0], list | tuple) else x.ids
-        return Names(np.asarray(f(given, *rest, **options)), x.kind)
+        if isinstance(args[0], list | tuple):
+            given, kind = self.parts(args[0])
+            return Names(np.asarray(f(given, *rest, **options)), kind)
+        x = self.names(args[0])
+        if {"K", "A"}.intersection(map(str, (*rest, *options.values()))):
+            x = self.as_in_memory(x, args[0])
+        # Zero is what a function fills with, and then the name of a zero.
+        zero = self.constant(0.0 if x.kind != "b1" else False)
+        return Names(np.asarray(f(x.ids - zero, *rest, **options)) + zero, x.kind)
+
+    def as_in_memory(self, x: Names, given: Any) -> Names:
+        """Return names in the order in which the array has its entries in memory."""
+        form = self.forms[given.position] if type(given) is Slot else Form.of(given)
+        if form is None or form.order == "?":
+            raise NotLowered("an array with gaps, in the order of memory")
+        return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
 
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if f not in MOVING:
@@ -280,6 +304,9 @@ _WHOLE = frozenset({"add", "subtract", "multiply", "negative", "absolute", "maxi
 def _simplified(line: Line, name: str, ids: tuple) -> int | None:
     """Return what an operation gives where that is known to the last bit, or to rounding."""
     constants = [line.constants[-k - 1] for k in ids if k < 0]
+    if name == "power by itself":
+        half = bool(constants) and ids[1] < 0 and constants[-1] == 0.5
+        return _half_power(line, ids[0]) if half else line.op("power", *ids)
     if not constants:
         return None
     if len(constants) == len(ids) and name in _FOLDED:
@@ -310,6 +337,13 @@ def _power(line: Line, a: int, exponent: float) -> int | None:
             return square
         return line.op("multiply", square, a if exponent == 3.0 else square)
     return line.op("reciprocal", a) if exponent == -1.0 else None
+
+
+def _half_power(line: Line, a: int) -> int:
+    """Return ``a ** 0.5`` where that is no root to NumPy: of -0.0 it is 0.0, and of -inf inf."""
+    root = line.op("sqrt", line.op("add", a, line.constant(0.0)))
+    least = line.op("equal", a, line.constant(-np.inf))
+    return line.op("where", least, line.constant(np.inf), root)
 
 
 _FOLDED: dict[str, Any] = {

@@ -34,6 +34,7 @@ _VIEWS = frozenset({
 })  # fmt: skip
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
+    np.amax: "max", np.amin: "min",
     np.any: "any", np.all: "all",
 }  # fmt: skip
 
@@ -322,6 +323,7 @@ class Fused(Writer):
         value = self.converted(group, self.operand(group, number, x), "f8")
         if value[0] == "c":
             return False
+        value = self.op(group, "f8", "add", value, ("c", 0.0))  # of -0.0 and nothing it is 0.0
         group.stored[position] = value, place.strides, None, place.offset
         self.item_of[position] = number
         self.contiguous.add(position)

@@ -313,6 +313,11 @@ def _simplified(line: Line, name: str, ids: tuple) -> int | None:
         with np.errstate(all="ignore"):
             y = _FOLDED[name](*[np.float64(x) for x in constants])
         return line.constant(bool(y) if isinstance(y, np.bool_) else float(y))
+    if name == "add" and _is_zero(constants[0]):
+        other = ids[1] if ids[0] < 0 else ids[0]
+        made = line.ops[other - line.first] if other >= line.first else ("",)
+        if made[0] == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in made[1:]):
+            return other  # it is no -0.0 any more
     if name in ("multiply", "divide", "subtract", "power") and len(ids) == 2:
         a, b = ids
         x = line.constants[-b - 1] if b < 0 else line.constants[-a - 1]
@@ -337,6 +342,10 @@ def _power(line: Line, a: int, exponent: float) -> int | None:
             return square
         return line.op("multiply", square, a if exponent == 3.0 else square)
     return line.op("reciprocal", a) if exponent == -1.0 else None
+
+
+def _is_zero(x: float) -> bool:
+    return x == 0.0 and not np.signbit(x)
 
 
 def _half_power(line: Line, a: int) -> int:
@@ -431,7 +440,8 @@ def _outer(line: Line, form: Form, a: Any, b: Any) -> Names:
 
 def _filled(x: float) -> Callable:
     def lower(line: Line, form: Form, *args: Any, **kwargs: Any) -> Names:
-        return Names(np.full(form.shape, line.names(x).ids), _kind_of(form))
+        kind = _kind_of(form)
+        return Names(np.full(form.shape, line.constant(bool(x) if kind == "b1" else x)), kind)
 
     return lower
 
@@ -454,7 +464,7 @@ def _scatter(line: Line, form: Form, x: Any, shape: Any, dtype: Any, index: Any)
     zero = line.constant(0.0)
     ids = [zero] * int(np.prod(form.shape))
     for place, name in zip(places.reshape(-1).tolist(), given.reshape(-1).tolist(), strict=True):
-        ids[place] = name if ids[place] == zero else line.op("add", ids[place], name)
+        ids[place] = line.op("add", ids[place], name)  # of -0.0 and nothing it is 0.0
     return Names(np.array(ids, np.int64).reshape(form.shape), _kind_of(form))
 
 
@@ -484,7 +494,9 @@ def _norm(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = Fals
 
 def _entry(line: Line, form: Form, x: Any, *index: Any) -> Names:
     names, index = line.names(x), _plain(index)
-    flat = len(index) < 2 and not (index and isinstance(index[0], tuple))
+    if index and isinstance(index[0], tuple):
+        (index,) = index
+    flat = len(index) < 2
     ids = names.ids.reshape(-1)[index[0] if index else 0] if flat else names.ids[index]
     return Names(np.asarray(ids), names.kind)
 
@@ -499,6 +511,7 @@ def _part(line: Line, form: Form, whole: Any, k: int) -> Any:
 _STEPS: dict[Any, Callable] = {
     np.sum: _sum, np.mean: _mean, np.prod: _reduction("multiply", 1.0),
     np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
+    np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
     np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
     np.count_nonzero: _count_nonzero, np.cumsum: _accumulated("add"),
     np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,

@@ -363,7 +363,7 @@ def truths(m, row, s):
         np.max(a), np.min(b), np.sum(a), np.mean(a), np.prod(a), np.any(a), np.max(m > 0.5, 0), a * 1.0, a + 1,
         a - row, -row * a, abs(a), np.fmax(a, b), np.fmin(a, b), np.clip(a, 0, 1), np.where(a, b, 2),
         np.where(a, 1, b), np.square(row * a), np.sqrt(a * 4.0), np.sign(a * 1), np.floor(a), np.isnan(a), a == b,
-        a < b, a @ m.T, np.dot(a, row), np.outer(a, row), np.cumprod(a), np.copysign(row, a), np.power(row, a),
+        a < b, a @ np.abs(m.T), np.dot(a, np.abs(row)), np.outer(a, row), np.cumprod(a), np.copysign(row, a), np.power(row, a),
         np.absolute(a), np.linalg.norm(a), np.trunc(a), a**2, np.positive(row), np.conjugate(a), np.real(a),
         np.rint(a), np.logical_not(row), row.astype(bool) + a, np.minimum(a, row), np.hypot(a, b),
         np.reciprocal(row) * b, np.count_nonzero(a), np.ceil(a) if np.__version__ > "2.1" else a,
@@ -411,12 +411,10 @@ def simplified(m, row, s):
     return [
         m * 1, m * -1.0, 1.0 * m, m / 1, m / -1.0, m - 0.0, 0.0 - m, m - -0.0, m + 0.0, m * 0.0, m**0, m**1, m**4,
         -1 * m, 0.0 + (0.0 + m), -0.0 + m, 0.0 + (m + -0.0), (m * 0.0) + 0.0, m**-2, m**2.5, 1 / m, m - m, m / m,
-        np.maximum(m, 0.0), np.where(True, m, row), m * np.float64(1), s * 1, s / 1, s - 0, s**4, s**3, s * -1,
+        np.where(True, m, row), m * np.float64(1), s * 1, s / 1, s - 0, s**4, s**3, s * -1,
     ]  # fmt: skip
 
 
-# What has no native code on numbers, and why that is right.
-ONLY_FUSED = {rounded: "truncated", settings: "", norms: "", integers: "", counted: "", truths: ""}
 PROGRAMS = [
     buffer, whole, truth_buffer, rounded, pieces, counted, truths, integers, norms, settings, simplified,
 ]  # fmt: skip

@@ -294,6 +294,8 @@ class Fused(Writer):
         strides, step = [0] * len(shape), 1
         for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
+        if form.kind in (_BOOL, np.bool_):
+            name = {"max": "any", "min": "all"}.get(name, name)
         number, group = self.group(shape, [x])
         value = self.operand(group, number, x)
         value = self.converted(group, value, "b1" if name in ("any", "all") else "f8")

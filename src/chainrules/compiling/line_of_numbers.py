@@ -107,12 +107,16 @@ class Line:
         if kind is float or kind is np.float64:
             return Names(np.array(self.constant(float(x))), "f8")
         if kind is int or kind is np.int64:
+            if abs(x) > _LARGEST:
+                raise NotLowered("a large integer")
             return Names(np.array(self.constant(float(x))), "i8")
         if kind is bool or kind is np.bool_:
             return Names(np.array(self.constant(bool(x))), "b1")
         if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= LONGEST:
             if x.dtype.kind == "f" and x.dtype != np.float64:
                 raise NotLowered(f"an array of {x.dtype}")
+            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > _LARGEST:
+                raise NotLowered("a large integer")
             truth = x.dtype.kind == "b"
             convert: Callable = bool if truth else float
             flat = [self.constant(convert(v)) for v in x.reshape(-1).tolist()]
@@ -149,9 +153,13 @@ class Line:
         return known
 
     def as_kind(self, x: Names, kind: str) -> Names:
-        if kind == "f8" and x.kind == "b1":
-            return self.each("float", "f8", x)
-        return self.each("bool", "b1", x) if kind == "b1" and x.kind != "b1" else x
+        if kind == x.kind:
+            return x
+        if kind == "b1" or x.kind == "b1":
+            return self.each("bool" if kind == "b1" else "float", kind, x)
+        if kind == "i8":
+            raise NotLowered("floats that become integers")
+        return Names(x.ids, kind)
 
     def each(self, name: str, kind: str, *xs: Names) -> Names:
         """Do one operation for each entry of broadcast arrays."""
@@ -298,7 +306,9 @@ def _kind_of(form: Form) -> str:
 
 
 _FLOATS = (float, np.float64, np.dtype(np.float64))
-_WHOLE = frozenset({"add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum"})
+# What keeps integers so small that float64 holds them.
+_WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
+_LARGEST = 1 << 31  # constant
 
 
 def _simplified(line: Line, name: str, ids: tuple) -> int | None:
@@ -383,6 +393,8 @@ def _mean(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = Fals
 def _reduction(name: str, empty: Any) -> Callable:
     def lower(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
         x, kind = line.names(x), _kind_of(form)
+        if name == "multiply" and kind != "f8":
+            raise NotLowered("a product of integers")
         if name in LOGIC:
             x = line.as_kind(x, "b1")
         elif x.kind == "b1":
@@ -399,7 +411,10 @@ def _count_nonzero(line: Line, form: Form, x: Any, axis: Any = None) -> Names:
 
 def _accumulated(name: str) -> Callable:
     def lower(line: Line, form: Form, x: Any, axis: Any = None) -> Names:
-        ids = line.names(x).ids
+        kind = _kind_of(form)
+        if name == "multiply" and kind != "f8":
+            raise NotLowered("a product of integers")
+        ids = line.as_kind(line.names(x), kind).ids
         ids = ids.reshape(-1) if axis is None else ids
         lanes = np.moveaxis(ids, -1 if axis is None else axis, -1)
         rows = []
@@ -428,11 +443,15 @@ def _matmul(line: Line, form: Form, a: Any, b: Any) -> Names:
 def _dot(line: Line, form: Form, a: Any, b: Any) -> Names:
     x, z = line.names(a), line.names(b)
     if x.ids.ndim == 0 or z.ids.ndim == 0:
+        if _kind_of(form) != "f8":
+            raise NotLowered("a product of integers")
         return line.each("multiply", "f8", line.as_kind(x, "f8"), line.as_kind(z, "f8"))
     return _matmul(line, form, a, b)
 
 
 def _outer(line: Line, form: Form, a: Any, b: Any) -> Names:
+    if _kind_of(form) != "f8":
+        raise NotLowered("a product of integers")
     x, z = line.as_kind(line.names(a), "f8"), line.as_kind(line.names(b), "f8")
     columns = Names(x.ids.reshape(-1)[:, None], "f8")
     return line.each("multiply", _kind_of(form), columns, Names(z.ids.reshape(-1), "f8"))
@@ -483,7 +502,15 @@ def _written(line: Line, form: Form, x: Any, path: Any, index: Any, v: Any, axes
     return Names(ids, y.kind)
 
 
-def _norm(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _norm(
+    line: Line, form: Form, x: Any, order: Any = None, axis: Any = None, keepdims: Any = False
+) -> Names:
+    if order is not None:
+        raise NotLowered("a norm of another order")
+    return _euclidean(line, form, x, axis, keepdims)
+
+
+def _euclidean(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
     x = line.as_kind(line.names(x), "f8")
     if axis is not None and isinstance(axis, tuple):
         raise NotLowered("a norm of matrices")
@@ -518,7 +545,7 @@ _STEPS: dict[Any, Callable] = {
     np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
     written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
-    euclidean: _norm, np.linalg.norm: _norm, entry: _entry,
+    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry,
 }  # fmt: skip
 
 

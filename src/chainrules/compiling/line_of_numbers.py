@@ -2,7 +2,7 @@
 
 ``x[1:] - x[:-1]`` of three numbers is two subtractions. An array is lowered to an array of the
 *names* of numbers, so that NumPy itself says what ``reshape``, ``x[::-1]`` or ``concatenate`` do.
-It suits loops over numbers and small arrays, of which the whole program is then one native function.
+It suits loops over numbers and small arrays, whose whole program is then one native function.
 """
 
 import operator
@@ -18,9 +18,10 @@ from ..rules.rulesets.linalg.norms import euclidean
 from ..rules.tracing.funnel import astype
 from ..rules.tracing.writing import written
 from .forms import Form
-from .lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from .looks import Look, bits
+from .lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from .native import Input, Output, build
+from .native.operations import OPERATIONS
 from .recorded import entry
 from .recorder import Recorder
 from .replay import Missed, Writer
@@ -81,7 +82,8 @@ class Line:
         size = int(np.prod(form.shape))
         if size > LONGEST:
             raise NotLowered("a large array")
-        places = np.arange(size).reshape(form.shape, order=form.order)  # type: ignore[arg-type]
+        places = np.arange(size).reshape(form.shape[::-1] if form.order == "F" else form.shape)
+        places = places.T if form.order == "F" else places
         if not size:
             raise NotLowered("an empty array")
         self.inputs.append(Input("f8", (), 0))
@@ -163,6 +165,8 @@ class Line:
 
     def each(self, name: str, kind: str, *xs: Names) -> Names:
         """Do one operation for each entry of broadcast arrays."""
+        if all(x.ids.ndim == 0 for x in xs):
+            return Names(np.array(self.op(name, *[int(x.ids) for x in xs])), kind)
         if len(xs) == 1:
             (x,) = xs
             flat = [self.op(name, k) for k in x.ids.reshape(-1).tolist()]
@@ -176,7 +180,7 @@ class Line:
         truths = all(x.kind == "b1" for x in xs)
         name = OF_TRUTHS.get(f) if truths else ELEMENTWISE.get(f)
         name = name or ELEMENTWISE.get(f)
-        if name is None:
+        if name is None or len(xs) != OPERATIONS[name]:
             raise NotLowered(str(f))
         kind = _kind_of(form)
         if name in LOGIC:
@@ -198,8 +202,8 @@ class Line:
         self, name: str, x: Names, kind: str, axis: Any, keepdims: bool, empty: Any
     ) -> Names:
         ids = x.ids
-        axes = range(ids.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        axes = sorted(k % ids.ndim for k in axes) if ids.ndim else []
+        given = range(ids.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        axes = sorted(k % ids.ndim for k in given) if ids.ndim else []
         others = [k for k in range(ids.ndim) if k not in axes]
         lanes = np.transpose(ids, (*others, *axes)).reshape(
             *[ids.shape[k] for k in others], -1 if ids.size else 0
@@ -298,7 +302,7 @@ def _kind_of(form: Form) -> str:
     kind = form.kind
     if kind in _FLOATS:
         return "f8"
-    if kind in (np.bool_, np.dtype(bool)):
+    if kind in (bool, np.bool_, np.dtype(bool)):
         return "b1"
     if kind in (np.int64, np.dtype(np.int64)):
         return "i8"
@@ -552,7 +556,10 @@ _STEPS: dict[Any, Callable] = {
 # ---- the native function ------------------------------------------------------------------------
 
 # Looks that stand for one truth, and looks at whole numbers, which rounding does not change.
-_TRUTHS, _WHOLE_LOOKS = ("bool", "zero"), ("int", "index", "floor", "ceil", "trunc", "round")
+_TRUTHS, _WHOLE_LOOKS = (
+    ("bool", "zero", "finite"),
+    ("int", "index", "floor", "ceil", "trunc", "round"),
+)
 
 
 class Place(NamedTuple):
@@ -629,6 +636,8 @@ class NativeLine:
         name = int(x.ids.reshape(-1)[0])
         if look.kind == "zero":
             return self.line.op("equal", name, self.line.constant(0.0))
+        if look.kind == "finite":
+            return self.line.op("isfinite", name)
         return name if x.kind == "b1" else self.line.op("bool", name)
 
     def place(self, position: int) -> Place:
@@ -661,7 +670,7 @@ class NativeLine:
         ]
         outputs, arrays = [], []
         for dtype, held in (("f8", self.numbers), ("b1", self.truths)):
-            array = np.zeros(len(held), np.float64 if dtype == "f8" else np.bool_)
+            array: np.ndarray = np.zeros(len(held), np.float64 if dtype == "f8" else np.bool_)
             first = None
             for place, name in enumerate(held):
                 if name < 0:

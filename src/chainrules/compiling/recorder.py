@@ -5,6 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
+import math
 import operator
 import threading
 from collections.abc import Callable
@@ -77,6 +78,7 @@ class Recorder(Program, Level):
         "forms",
         "known",
         "large",
+        "looked_at",
         "looks",
         "not_native",
         "number",
@@ -89,6 +91,7 @@ class Recorder(Program, Level):
         self.number = next_level()
         self.constants = constants
         self.looks: list[tuple[int, Look]] = []
+        self.looked_at: set[tuple[int, str]] = set()
         self.forms: list[Form | None] = []  # of the results of all steps
         self.not_native = ""  # why there is no machine code
         self.large: set[int] = set()  # results that are not kept longer than needed
@@ -137,8 +140,8 @@ class Recorder(Program, Level):
         """
         if self.thread is None:
             raise EscapedTraceError(
-                f"a value that was kept from a compiled function is used in {user_line()}: it stood "
-                "for a number of one call, which has ended.\n  return it from the function"
+                f"a value that was kept from a compiled function is used in {user_line()}: it "
+                "stood for a number of one call, which has ended.\n  return it from the function"
             )
         if threading.get_ident() != self.thread:
             raise NotRecordable("work that is shared among threads")
@@ -156,6 +159,9 @@ class Recorder(Program, Level):
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
         self.check_live()
         seen = convert(x.sample, *args)
+        if (x.position, kind) in self.looked_at and not args:
+            return seen
+        self.looked_at.add((x.position, kind))
         noted = bits(x.sample if kind == "value" else seen)
         self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
         return seen
@@ -167,7 +173,8 @@ class Recorder(Program, Level):
         known = self.known.get(key)
         if known is not None:
             return self.again(*known)
-        y, step = operation(x.sample), (operation, (Slot(x.position),), {})
+        y = operation(x.sample)
+        step: tuple = operation, (Slot(x.position),), {}
         if type(y) is _array or isinstance(y, _NUMBERS):
             return self.remembered(key, y, step)
         return self.result(y, step, operation, (x,), {})
@@ -198,10 +205,13 @@ class Recorder(Program, Level):
         if operation in _DIVISIONS and type(y) is float and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", _is_zero)
-        step = operation, (read_a, read_b), {}
-        if type(y) is not _array and not isinstance(y, _NUMBERS):
+        step: tuple = operation, (read_a, read_b), {}
+        if type(y) is not _array and type(y) is not bool and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
-        return self.remembered(key, y, step)
+        recorded = self.remembered(key, y, step)
+        if operation is operator.pow and type(y) in (float, complex):
+            self.look(recorded, "finite", _is_finite)  # where it is not, Python raises
+        return recorded
 
     def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
@@ -228,7 +238,7 @@ class Recorder(Program, Level):
         whole = is_kept_whole(f) and innermost((f,)) is None
         if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
-            return self.run(f, args, kwargs, whole and not is_primitive(f))
+            return self.run_body(f, args, kwargs, whole and not is_primitive(f))
         if is_writer(f) and args and type(args[0]) is RecordedArray:
             return self.write_by(f, args, kwargs)
         g = getattr(f, "__shows__", f)
@@ -237,9 +247,12 @@ class Recorder(Program, Level):
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
-        return self.result(y, step, g, args, kwargs)
+        recorded = self.result(y, step, g, args, kwargs)
+        if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
+            self.look(recorded, "finite", _is_finite)  # of other numbers math raises
+        return recorded
 
-    def run(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
+    def run_body(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
         """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
         if not is_primitive(f) and any(f is other for other in self.under_way):
             # What it does asks the level again, which is us.
@@ -281,7 +294,7 @@ class Recorder(Program, Level):
                     (position + 1, Look.here(position, "length", count_of, bits(count_of(part))))
                 )
             part = operator.getitem if isinstance(part, tuple | list) else part_at
-            nodes = [
+            nodes: list[tuple] = [
                 (inner, (part, (Slot(position), k), {})) for k, inner in enumerate(parts.values)
             ]
             return Within(nodes, parts.rebuild)
@@ -317,7 +330,7 @@ class Recorder(Program, Level):
         """Record ``x[index] = v`` as a step that makes a new version of the array."""
         root, path = self.written_root(x)
         axes, v = axes_of(root.sample), healed(settled(v))
-        step = written, self.slots((root, path, index, v, axes)), {}
+        step: tuple = written, self.slots((root, path, index, v, axes)), {}
         sample = written(
             root.sample, self.samples(path), self.samples(index), self.samples(v), axes
         )
@@ -327,7 +340,7 @@ class Recorder(Program, Level):
         """Record a function that writes into its first argument."""
         root, path = self.written_root(args[0])
         axes, given = axes_of(root.sample), (f, args[1:], kwargs)
-        step = written_by, self.slots((root, path, axes, *given)), {}
+        step: tuple = written_by, self.slots((root, path, axes, *given)), {}
         self.put(
             root, written_by(root.sample, self.samples(path), axes, *self.samples(given)), step
         )
@@ -383,6 +396,10 @@ def _constant_key(x: Any) -> Any:
     return kind, x if x and x == x else bits(x)
 
 
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, float) and math.isfinite(x)
+
+
 def _is_zero(x: Any) -> bool:
     return bool(x == 0)
 
@@ -402,8 +419,12 @@ def structure_of(x: Any) -> tuple:
 
 def _plain_slice(x: slice) -> slice:
     """Return ``x`` with plain integers, which are looked at: shapes depend on them."""
-    ends = (x.start, x.stop, x.step)
-    return slice(*[operator.index(end) if isinstance(end, Traced) else end for end in ends])
+    start, stop, step = map(_plain_end, (x.start, x.stop, x.step))
+    return slice(start, stop, step)
+
+
+def _plain_end(x: Any) -> Any:
+    return operator.index(x) if type(x) in _RECORDED else x
 
 
 def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict) -> Any:

@@ -283,6 +283,10 @@ class Line:
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if f not in MOVING:
             raise NotLowered(getattr(f, "__name__", str(f)))
+        if f is np.broadcast_arrays:
+            xs = [self.names(x) for x in args]
+            shaped = np.broadcast_arrays(*[x.ids for x in xs])
+            return [Names(np.array(ids), x.kind) for ids, x in zip(shaped, xs, strict=True)]
         x = self.names(args[0])
         parts = f(x.ids, *_plain(args[1:]), **_plain(kwargs))
         return [Names(np.asarray(part), x.kind) for part in parts]

@@ -578,7 +578,9 @@ class Place(NamedTuple):
         form, held = self.form, "t" if self.kind == "b1" else "n"
         if not form.array:
             read = f"{held}[{self.start}]"
-            return read if form.kind is np.float64 else f"{form.kind.__name__}({read})"
+            if form.kind in (np.float64, np.bool_):
+                return read
+            return f"{read}.item()" if form.kind in (float, bool) else f"int64({read})"
         text = f"{held}[{self.start}:{self.start + int(np.prod(form.shape))}]"
         text += ".astype(int64)" if self.kind == "i8" else ".copy()"
         if len(form.shape) == 1:

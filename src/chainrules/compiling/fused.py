@@ -34,6 +34,7 @@ _VIEWS = frozenset({
 })  # fmt: skip
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
+    np.amax: "max", np.amin: "min",
     np.any: "any", np.all: "all",
 }  # fmt: skip
 
@@ -91,8 +92,9 @@ class Fused(Writer):
         self.demanded: set[int] = set()
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
-            p for p in recorder.inputs if (form := self.forms[p]) and form.order == "C"
+            p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
+        self.asks_for_order = any(_has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan)
         for position, f, args, kwargs, _, _ in recorder.plan:
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
@@ -131,6 +133,8 @@ class Fused(Writer):
             return self.scattered(position, form, *args, **kwargs)
         if not form.array or form.kind not in (_FLOAT, _BOOL) or _size(form.shape) < SMALL:
             return False
+        if form.order == "?" and self.asks_for_order:
+            return False  # a loop would lay it out in C's order
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", list(args), form)
         if f is astype and form.kind == _FLOAT and not kwargs.keys() - {"dtype"}:
@@ -138,6 +142,9 @@ class Fused(Writer):
         if (f in ELEMENTWISE or f in OF_TRUTHS) and not kwargs:
             truths = all(self.kind_of(x) == "b1" for x in args)
             name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
+            if name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5)):
+                if f is np.float_power or np.ndim(args[1]):
+                    return False  # no root, of which -0.0 and -inf tell
             return name is not None and self.elementwise(position, name, list(args), form)
         return False
 
@@ -222,12 +229,18 @@ class Fused(Writer):
             if form.kind is np.bool_:
                 raise NotLowered("a truth by itself")
             return self.input(group, (position,), Input(kind, None), f"v{position}", kind)
-        view = self.views.get(position) or View(position, 0, form.shape, _strides(form.shape))
+        view = self.views.get(position) or self.whole(position)
         self.demand(Slot(view.base))
         strides = _broadcast(view.shape, view.strides, group.shape)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
         place = Input(kind, strides, view.offset)
         return self.input(group, (view.base, view.offset, strides), place, name, kind)
+
+    def whole(self, position: int) -> View:
+        form = self.forms[position]
+        assert form is not None
+        order = form.order if position in self.contiguous else "C"
+        return View(position, 0, form.shape, _strides(form.shape, order))
 
     def input(self, group: Group, key: tuple, place: Input, text: str, kind: str) -> Any:
         if key not in group.inputs:
@@ -254,8 +267,10 @@ class Fused(Writer):
                 if x.position in self.demanded:
                     continue
                 self.demanded.add(x.position)
-                if x.position in self.views:
-                    left.append(Slot(self.views[x.position].base))
+                if x.position in self.views:  # made by NumPy, of the view that it is taken of
+                    call = self.items[self.item_of[x.position]]
+                    assert type(call) is Call
+                    left.append(call.args)
             elif type(x) in (tuple, list):
                 left += x
             elif type(x) is dict:
@@ -278,8 +293,10 @@ class Fused(Writer):
         axes = {k % len(shape) for k in given_axes}
         kept = [k for k in range(len(shape)) if k not in axes]
         strides, step = [0] * len(shape), 1
-        for k in reversed(kept):
+        for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
+        if form.kind in (_BOOL, np.bool_):
+            name = {"max": "any", "min": "all"}.get(name, name)
         number, group = self.group(shape, [x])
         value = self.operand(group, number, x)
         value = self.converted(group, value, "b1" if name in ("any", "all") else "f8")
@@ -309,6 +326,7 @@ class Fused(Writer):
         value = self.converted(group, self.operand(group, number, x), "f8")
         if value[0] == "c":
             return False
+        value = self.op(group, "f8", "add", value, ("c", 0.0))  # of -0.0 and nothing it is 0.0
         group.stored[position] = value, place.strides, None, place.offset
         self.item_of[position] = number
         self.contiguous.add(position)
@@ -324,8 +342,9 @@ class Fused(Writer):
             return None
         if _has_slot((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
             return None
-        known = self.views.get(args[0].position)
-        known = known or View(args[0].position, 0, source.shape, _strides(source.shape))
+        known = self.views.get(args[0].position) or self.whole(args[0].position)
+        if known.base not in self.contiguous and _has_order((args[1:], kwargs)):
+            return None
         place = _placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
 
@@ -383,7 +402,7 @@ class Fused(Writer):
         stored = dict(group.stored)
         for position, value in group.of_step.items():
             if position in self.demanded and position not in stored:
-                stored[position] = value, _strides(group.shape), None, 0
+                stored[position] = value, self.whole(position).strides, None, 0
         if not stored:
             return []
         keys = list(group.inputs)
@@ -405,7 +424,8 @@ class Fused(Writer):
             made = "empty" if reduction or position in group.of_step else "zeros"
             target = name if form.array else f"a{position}"
             shape = form.shape if form.array else ()
-            before.append(f"{target} = {made}({shape}{dtype})")
+            order = ", order='F'" if form.order == "F" else ""
+            before.append(f"{target} = {made}({shape}{dtype}{order})")
             if value[0] == "c":
                 raise NotLowered("a constant result")
             outputs.append(Output(operand(value), strides, reduction, kind, offset))
@@ -431,8 +451,10 @@ def _size(shape: Any) -> int:
     return int(np.prod(shape)) if len(shape) else 1
 
 
-def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides, in entries, of an array of this shape in C's order."""
+def _strides(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
+    """Return the strides, in entries, of an array of this shape in C's or in Fortran's order."""
+    if order == "F":
+        return _strides(shape[::-1])[::-1]
     strides, step = [], 1
     for n in reversed(shape):
         strides.append(step)
@@ -454,6 +476,13 @@ def _has_slot(x: Any) -> bool:
     if type(x) in (tuple, list):
         return any(map(_has_slot, x))
     return any(map(_has_slot, x.values())) if type(x) is dict else type(x) is Slot
+
+
+def _has_order(x: Any) -> bool:
+    """Say whether settings name an order that depends on how an array lies in memory."""
+    if type(x) in (tuple, list):
+        return any(map(_has_order, x))
+    return any(map(_has_order, x.values())) if type(x) is dict else type(x) is str and x in "KA"
 
 
 def _placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:

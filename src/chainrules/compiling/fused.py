@@ -255,7 +255,10 @@ class Fused(Writer):
                     continue
                 self.demanded.add(x.position)
                 if x.position in self.views:
-                    left.append(Slot(self.views[x.position].base))
+                    # It is made as it was, of what may be a view that no loop has asked for.
+                    made = self.items[self.item_of[x.position]]
+                    assert type(made) is Call
+                    left += [made.args, made.kwargs]
             elif type(x) in (tuple, list):
                 left += x
             elif type(x) is dict:

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..rules import (
     AbstractZero,
-    NotImplementedTangent,
     NoTangent,
+    NotImplementedTangent,
     ProjectTo,
     ZeroTangent,
     frule,

@@ -61,7 +61,6 @@ from .tracing.funnel import (
     getitem,
     is_primitive,
     primitive,
-    seen,
 )
 from .tracing.level import (
     Level,
@@ -79,6 +78,7 @@ from .tracing.object_arrays import as_object_array, healed, holds_traced
 from .tracing.operands import is_array, is_basic
 from .tracing.out_and_where import write_out
 from .tracing.refusals import describe
+from .tracing.seen import seen
 from .tracing.stop import ignore_derivatives, stop_gradient
 from .tracing.views import follow, laid_out
 from .tracing.writing import raised, written

@@ -109,4 +109,6 @@ def test_the_names_listed_by_hand_are_all_there_are(name):
         for word, x in vars(module).items()
         if not word.startswith("_") and not inspect.ismodule(x) and word not in rooms
     }
+    if name == "chainrules":
+        there |= {"compile", "explain"}  # loaded when they are asked for
     assert sorted(there) == sorted(module.__all__)

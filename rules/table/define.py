@@ -5,8 +5,8 @@ from typing import Any
 
 from ...config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
 from ..signatures import RuleSignature, dispatch_types, name_of
-from ..tracing.funnel import is_shown, seen
 from ..tracing.level import type_under
+from ..tracing.seen import is_shown, seen
 from .keys import warn_if_never_asked, why_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .linear_kinds import BilinearRule, LinearRule

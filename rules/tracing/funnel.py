@@ -3,7 +3,6 @@
 import functools
 import inspect
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -31,54 +30,9 @@ def body(f: Any) -> Any:
     return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
 
 
-@functools.cache
-def seen(f: Any) -> Any:
-    """Return a function that is ``f``, whose rules answer where an argument is traced.
-
-    For functions of libraries that NumPy's protocols do not show. The rules are those of ``f``, and
-    are handed the function that is returned: a call of it in a rule is seen further out, too.
-    """
-
-    @functools.wraps(f)
-    def calls(*args: Any, **kwargs: Any) -> Any:
-        if _PLAIN.issuperset(map(type, args)) and not kwargs:
-            for x in args:
-                if type(x) is _array and x.dtype is _OBJECT:
-                    break
-            else:
-                return f(*args)
-        level = innermost((*args, *kwargs.values()))
-        if level is not None:
-            return level.call(calls, args, kwargs)
-        from .object_arrays import healed  # where traced numbers may be in arrays of objects
-
-        given = args, kwargs
-        args, kwargs = healed(given)
-        return (
-            f(*args, **kwargs)
-            if args is given[0] and kwargs is given[1]
-            else calls(*args, **kwargs)
-        )
-
-    calls.__shows__ = f  # type: ignore[attr-defined]
-    return calls
-
-
-def is_shown(f: Any) -> bool:
-    """Say whether ``f`` is a function of a library whose calls are shown by ``seen(f)``."""
-    if not isinstance(f, FunctionType | BuiltinFunctionType):
-        return False
-    return (f.__module__ or "").partition(".")[0] in SHOWN and not hasattr(f, "__shows__")
-
-
 def is_primitive(f: Any) -> bool:
     """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
     return getattr(f, "__primitive__", None) is f
-
-
-_PLAIN = frozenset({float, int, complex, bool, str, type(None), np.float64, np.ndarray})
-_array, _OBJECT = np.ndarray, np.dtype(object)
-SHOWN = ("scipy", "math", "cmath")
 
 
 def is_seen(f: Any) -> bool:

@@ -11,7 +11,7 @@ INSTEAD = {
     "elementwise_grad": "write cr.grad(lambda x: np.sum(f(x)))",
     "Function": f"{_RULE}rrule.register(f)",
     "hessian_vector_product": "write cr.hvp(f, (x,), (v,))",
-    "jit": "call the function itself: it is differentiated as it runs, and nothing is compiled",
+    "jit": "write cr.compile(f): what f does with its numbers is recorded, and run again",
     "make_hvp": "write cr.hvp(f, (x,), (v,))",
     "make_jvp": "write y, ydot = cr.jvp(f, (x,), (xdot,))",
     "make_vjp": "write y, pullback = cr.vjp(f, x)",

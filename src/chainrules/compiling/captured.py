@@ -1,10 +1,10 @@
 """What a function can reach besides its arguments, and whether it is still the same.
 
 Globals that its code names, cells, defaults, fields of objects, entries of lists and dicts, modules
-of the user's, and so on through functions that it calls: each is compared at every call, by identity,
-by one generated line such as ``g0.get("rate") is e0 and len(l1) == 3 and all(map(is_, l1, e1))``.
-Code is read to find names, and never to decide that something named need not be compared. Python's
-own library, NumPy, SciPy and chainrules count as constant.
+of the user's, and so on through functions that it calls: each is compared at every call, by
+identity, in one generated expression such as ``g0.get("rate") is e0 and len(l1) == len(e1) and
+all(map(is_, l1, e1))``. Code is read to find names, and never to decide that something named need
+not be compared. Python's own library, NumPy, SciPy and chainrules count as constant.
 """
 
 import functools
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import Traced
+from ..rules.rulesets.functions.foreign import Foreign
 from .constants import Constants
 from .looks import NotRecordable, bits
 
@@ -30,6 +31,9 @@ _LEAVES = (
     types.BuiltinFunctionType, type(...), range, slice, types.CodeType, types.MappingProxyType,
 )  # fmt: skip
 _NOTHING = object()
+
+# Objects of our own that change while they are used: what of them a function captures.
+parts_of: dict[type, Callable[[Any], tuple]] = {Foreign: lambda x: (x.run,)}
 
 
 class Captured:
@@ -78,7 +82,9 @@ class Captured:
         if isinstance(x, _LEAVES) or id(x) in self.seen:
             return
         self.seen[id(x)] = x
-        if type(x) is np.ndarray:
+        if type(x) in parts_of:
+            self.waiting += [(part, where) for part in parts_of[type(x)](x)]
+        elif type(x) is np.ndarray:
             self.constants.hold(x)
             if x.dtype.kind == "O":
                 self.waiting += [(part, where) for part in x.reshape(-1).tolist()]
@@ -240,5 +246,5 @@ def bits_of_generator(x: Any) -> Any:
 
 def process_generators() -> tuple:
     """Return the states of the generators that all of the process shares."""
-    name, key, *rest = np.random.get_state()  # type: ignore[misc]
-    return key.tobytes(), tuple(rest), random.getstate()  # type: ignore[union-attr]
+    state: Any = np.random.get_state()
+    return state[1].tobytes(), state[2:], random.getstate()

@@ -1,8 +1,8 @@
 """``cr.compile``: a function that is recorded at its first call, and replayed from then on.
 
 For each kind of arguments (types, shapes, dtypes, and the values of what is no number) there is a
-tree of recordings. A replay ends with the answer, or at a look that sees something else than when it
-was recorded; what it saw leads to the next recording, or there is none yet, and one is made.
+tree of recordings. A replay ends with the answer, or at a look that sees something else than when
+it was recorded; what it saw leads to the next recording, or there is none, and one is made.
 """
 
 import functools
@@ -21,7 +21,7 @@ from ..rules.linear.steps import Slot
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.running import running
 from .agreement import agree
-from .captured import Captured, process_generators
+from .captured import Captured, parts_of, process_generators
 from .constants import Constants
 from .looks import NotRecordable, bits
 from .natively import natively
@@ -197,15 +197,16 @@ class Compiled:
             if not drawn and threading.active_count() > 1:
                 raise NotRecordable("random numbers were drawn while it was recorded")
             raise CompileError(
-                f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which "
-                "would be the same at every call.\n  draw them outside, and give them as an argument"
+                f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which"
+                " would be the same at every call.\n"
+                "  draw them outside, and give them as an argument"
             )
         changed = kind.changed()
         if changed:
             kind.root = None
             raise CompileError(
-                f"{name_of(self.f)} changes what it captures ({changed}), which would happen at its "
-                "first call only.\n  return it instead"
+                f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
+                "its first call only.\n  return it instead"
             )
 
     def _put(self, kind: Kind, recording: Recording, values: list) -> None:
@@ -232,12 +233,10 @@ class Compiled:
         expected = self.f(*args, **kwargs)
         if agree(y, expected):
             return y
-        kind.root, kind.reason = (
-            None,
-            (
-                "its second call gave something else than a replay of its first: it does not depend on "
-                "its arguments and on what it captures alone (a clock, a file, a count of its calls?)"
-            ),
+        kind.root = None
+        kind.reason = (
+            "its second call gave something else than a replay of its first: it does not depend on"
+            " its arguments and on what it captures alone (a clock, a file, a count of calls?)"
         )
         self._refuse(kind.reason)
         return expected
@@ -283,8 +282,9 @@ class Compiled:
                     left.append(other)
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
         return (
-            f"there are more than {self.paths} ways through it, most of which part in {most}, where "
-            "it looks at values; compile what does so by itself (@cr.compile), or raise paths="
+            f"there are more than {self.paths} ways through it, most of which part in {most}, "
+            "where it looks at values; compile what does so by itself (@cr.compile), or raise "
+            "paths="
         )
 
     # ---- inside derivatives ---------------------------------------------------------------------
@@ -341,6 +341,9 @@ def _foreign(compiled: Compiled) -> Foreign:
     return Foreign(name_of(compiled.f), compiled, with_pullback, with_tangent, push, pull)
 
 
+parts_of[Compiled] = lambda compiled: (compiled.f,)
+
+
 # ---- arguments ----------------------------------------------------------------------------------
 
 
@@ -350,7 +353,7 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
     Floats and complex numbers and arrays of numbers are taken; everything else belongs to the kind:
     Python's ints, which are sizes and counts, texts, None.
     """
-    key: list[Hashable] = []
+    key: list[Any] = []
     values: list[Any] = []
     for x in args:
         kind = type(x)

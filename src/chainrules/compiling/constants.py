@@ -43,7 +43,7 @@ class Constants:
             return x
         if not may_change(x):
             return x
-        held = self.found(x) or (self.known and self.known.found(x))
+        held = self.found(x) or (self.known.found(x) if self.known is not None else None)
         if held is not None:
             return held[0]
         self.recording.append(x)

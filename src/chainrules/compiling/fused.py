@@ -1,9 +1,9 @@
 """Programs on arrays: elementwise operations of one shape are fused to one native loop.
 
-``np.sum(np.sin(x) ** 2)`` and its gradient are one loop over ``x``: the sum rides along, and nothing
-but ``x`` and the gradient lies in memory. Slices and transposes are read where they lie. What has no
-native code (products of matrices, solves, indices that are computed) is a call of NumPy, as in a
-replay.
+``np.sum(np.sin(x) ** 2)`` and its gradient are one loop over ``x``: the sum rides along, and
+nothing but ``x`` and the gradient lies in memory. Slices and transposes are read where they lie.
+What has no native code (products of matrices, solves, indices that are computed) is a call of
+NumPy, as in a replay.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
 from .forms import Form
 from .line_of_numbers import NotLowered
-from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
 from .looks import Look
+from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
 from .native import Input, Output, build
 from .recorder import Recorder
 from .replay import Again, Missed, Writer
@@ -272,12 +272,13 @@ class Fused(Writer):
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
         shape, name = given.shape, _REDUCTIONS[f]
-        if _size(shape) < SMALL or type(axis) is Slot or not form.array and form.kind not in _ONE:
+        if _size(shape) < SMALL or type(axis) is Slot or (not form.array and form.kind not in _ONE):
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False
-        axes = range(len(shape)) if axis is None else axis if type(axis) is tuple else (axis,)
-        axes = {k % len(shape) for k in axes}
+        given_axes = range(len(shape)) if axis is None else axis
+        given_axes = given_axes if isinstance(given_axes, range | tuple) else (given_axes,)
+        axes = {k % len(shape) for k in given_axes}
         kept = [k for k in range(len(shape)) if k not in axes]
         strides, step = [0] * len(shape), 1
         for k in reversed(kept):
@@ -340,7 +341,7 @@ class Fused(Writer):
             self.demand(Slot(look.position))
         at, body = 0, []
         for item in self.items:
-            if type(item) is Group:
+            if isinstance(item, Group):
                 body += self.loop(item)
                 continue
             at = self._looks_before(item.position, at, recorder.looks, body)

@@ -2,7 +2,7 @@
 
 ``x[1:] - x[:-1]`` of three numbers is two subtractions. An array is lowered to an array of the
 *names* of numbers, so that NumPy itself says what ``reshape``, ``x[::-1]`` or ``concatenate`` do.
-It suits loops over numbers and small arrays, of which the whole program is then one native function.
+It suits loops over numbers and small arrays, whose whole program is then one native function.
 """
 
 import operator
@@ -18,8 +18,8 @@ from ..rules.rulesets.linalg.norms import euclidean
 from ..rules.tracing.funnel import astype
 from ..rules.tracing.writing import written
 from .forms import Form
-from .lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from .looks import Look, bits
+from .lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from .native import Input, Output, build
 from .recorded import entry
 from .recorder import Recorder
@@ -81,7 +81,8 @@ class Line:
         size = int(np.prod(form.shape))
         if size > LONGEST:
             raise NotLowered("a large array")
-        places = np.arange(size).reshape(form.shape, order=form.order)  # type: ignore[arg-type]
+        places = np.arange(size).reshape(form.shape[::-1] if form.order == "F" else form.shape)
+        places = places.T if form.order == "F" else places
         if not size:
             raise NotLowered("an empty array")
         self.inputs.append(Input("f8", (), 0))
@@ -177,8 +178,8 @@ class Line:
         self, name: str, x: Names, kind: str, axis: Any, keepdims: bool, empty: Any
     ) -> Names:
         ids = x.ids
-        axes = range(ids.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        axes = sorted(k % ids.ndim for k in axes) if ids.ndim else []
+        given = range(ids.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        axes = sorted(k % ids.ndim for k in given) if ids.ndim else []
         others = [k for k in range(ids.ndim) if k not in axes]
         lanes = np.transpose(ids, (*others, *axes)).reshape(
             *[ids.shape[k] for k in others], -1 if ids.size else 0
@@ -585,7 +586,7 @@ class NativeLine:
         ]
         outputs, arrays = [], []
         for dtype, held in (("f8", self.numbers), ("b1", self.truths)):
-            array = np.zeros(len(held), np.float64 if dtype == "f8" else np.bool_)
+            array: np.ndarray = np.zeros(len(held), np.float64 if dtype == "f8" else np.bool_)
             first = None
             for place, name in enumerate(held):
                 if name < 0:

@@ -79,7 +79,7 @@ class _Recorded:
     at_level: Any
     sample: Any
 
-    __class__ = property(lambda self: type(self.sample))  # type: ignore[assignment]
+    __class__ = property(lambda self: type(self.sample))
 
     @property
     def primal(self) -> Any:
@@ -88,8 +88,8 @@ class _Recorded:
     def peek(self) -> Any:
         return self.sample
 
-    __eq__ = _recorded_comparison(np.equal, operator.eq)  # type: ignore[assignment]
-    __ne__ = _recorded_comparison(np.not_equal, operator.ne)  # type: ignore[assignment]
+    __eq__ = _recorded_comparison(np.equal, operator.eq)
+    __ne__ = _recorded_comparison(np.not_equal, operator.ne)
     __lt__ = _recorded_comparison(np.less, operator.lt)
     __le__ = _recorded_comparison(np.less_equal, operator.le)
     __gt__ = _recorded_comparison(np.greater, operator.gt)
@@ -127,7 +127,8 @@ class _Recorded:
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         if np.dtype(dtype) == object:
             return self.at_level.look(self, "value", _whole).astype(dtype)
-        return TracedNumber.astype(self, dtype, *args, **options)  # type: ignore[arg-type]
+        plain: Any = self
+        return TracedNumber.astype(plain, dtype, *args, **options)
 
     all, any = _recorded_call(np.all), _recorded_call(np.any)
     argmax, argmin = _recorded_call(np.argmax), _recorded_call(np.argmin)
@@ -146,7 +147,7 @@ class _Recorded:
 _EMPTY = frozenset({"base_and_path", "memory", "at_level", "sample", "position"})
 
 
-class RecordedNumber(_Recorded, TracedNumber):  # type: ignore[misc]
+class RecordedNumber(_Recorded, TracedNumber):
     """A number that step ``position`` of a recording gives; ``sample`` is that of this run."""
 
     __slots__ = ("position", "sample")
@@ -159,13 +160,13 @@ class RecordedNumber(_Recorded, TracedNumber):  # type: ignore[misc]
         return self.item()
 
 
-class RecordedArray(_Recorded, TracedArray):  # type: ignore[misc]
+class RecordedArray(_Recorded, TracedArray):
     """An array that step ``position`` of a recording gives; ``sample`` is that of this run."""
 
     __slots__ = ("position", "sample")
     position: int
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __getattr__(self, name: str) -> Any:
         if name in ("sample", "position") and root_of(self)[1]:

@@ -137,8 +137,8 @@ class Recorder(Program, Level):
         """
         if self.thread is None:
             raise EscapedTraceError(
-                f"a value that was kept from a compiled function is used in {user_line()}: it stood "
-                "for a number of one call, which has ended.\n  return it from the function"
+                f"a value that was kept from a compiled function is used in {user_line()}: it "
+                "stood for a number of one call, which has ended.\n  return it from the function"
             )
         if threading.get_ident() != self.thread:
             raise NotRecordable("work that is shared among threads")
@@ -167,7 +167,8 @@ class Recorder(Program, Level):
         known = self.known.get(key)
         if known is not None:
             return self.again(*known)
-        y, step = operation(x.sample), (operation, (Slot(x.position),), {})
+        y = operation(x.sample)
+        step: tuple = operation, (Slot(x.position),), {}
         if type(y) is _array or isinstance(y, _NUMBERS):
             return self.remembered(key, y, step)
         return self.result(y, step, operation, (x,), {})
@@ -198,7 +199,7 @@ class Recorder(Program, Level):
         if operation in _DIVISIONS and type(y) is float and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", _is_zero)
-        step = operation, (read_a, read_b), {}
+        step: tuple = operation, (read_a, read_b), {}
         if type(y) is not _array and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
         return self.remembered(key, y, step)
@@ -228,7 +229,7 @@ class Recorder(Program, Level):
         whole = is_kept_whole(f) and innermost((f,)) is None
         if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
-            return self.run(f, args, kwargs, whole and not is_primitive(f))
+            return self.run_body(f, args, kwargs, whole and not is_primitive(f))
         if is_writer(f) and args and type(args[0]) is RecordedArray:
             return self.write_by(f, args, kwargs)
         g = getattr(f, "__shows__", f)
@@ -239,7 +240,7 @@ class Recorder(Program, Level):
         step = g, self.slots(args), self.slots(kwargs)
         return self.result(y, step, g, args, kwargs)
 
-    def run(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
+    def run_body(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
         """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
         if not is_primitive(f) and any(f is other for other in self.under_way):
             # What it does asks the level again, which is us.
@@ -281,7 +282,7 @@ class Recorder(Program, Level):
                     (position + 1, Look.here(position, "length", count_of, bits(count_of(part))))
                 )
             part = operator.getitem if isinstance(part, tuple | list) else part_at
-            nodes = [
+            nodes: list[tuple] = [
                 (inner, (part, (Slot(position), k), {})) for k, inner in enumerate(parts.values)
             ]
             return Within(nodes, parts.rebuild)
@@ -317,7 +318,7 @@ class Recorder(Program, Level):
         """Record ``x[index] = v`` as a step that makes a new version of the array."""
         root, path = self.written_root(x)
         axes, v = axes_of(root.sample), healed(settled(v))
-        step = written, self.slots((root, path, index, v, axes)), {}
+        step: tuple = written, self.slots((root, path, index, v, axes)), {}
         sample = written(
             root.sample, self.samples(path), self.samples(index), self.samples(v), axes
         )
@@ -327,7 +328,7 @@ class Recorder(Program, Level):
         """Record a function that writes into its first argument."""
         root, path = self.written_root(args[0])
         axes, given = axes_of(root.sample), (f, args[1:], kwargs)
-        step = written_by, self.slots((root, path, axes, *given)), {}
+        step: tuple = written_by, self.slots((root, path, axes, *given)), {}
         self.put(
             root, written_by(root.sample, self.samples(path), axes, *self.samples(given)), step
         )
@@ -402,8 +403,12 @@ def structure_of(x: Any) -> tuple:
 
 def _plain_slice(x: slice) -> slice:
     """Return ``x`` with plain integers, which are looked at: shapes depend on them."""
-    ends = (x.start, x.stop, x.step)
-    return slice(*[operator.index(end) if isinstance(end, Traced) else end for end in ends])
+    start, stop, step = map(_plain_end, (x.start, x.stop, x.step))
+    return slice(start, stop, step)
+
+
+def _plain_end(x: Any) -> Any:
+    return operator.index(x) if type(x) in _RECORDED else x
 
 
 def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict) -> Any:

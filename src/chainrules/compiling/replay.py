@@ -119,10 +119,9 @@ class Writer:
     def look(self, at: int, look: Look) -> str:
         x = self.expression(Slot(look.position))
         if look.kind == "bool":
-            _, seen = look.seen  # type: ignore[misc]
-            return (
-                f"if {'not ' if seen else ''}{x}: return {at}, {self.constant(('bool', not seen))}"
-            )
+            was = look.seen == ("bool", True)
+            other = self.constant(("bool", not was))
+            return f"if {'not ' if was else ''}{x}: return {at}, {other}"
         noted, seen = self.constant(look.at), self.constant(look.seen)
         return f"if (s := {noted}({x})) != {seen}: return {at}, s"
 

@@ -43,7 +43,7 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     if f is getitem:
         index = args[1] if len(args) > 1 else kwargs.get("index")
         parts = index if type(index) is tuple else (index,)
-        return not any(isinstance(part, Traced) and part.dtype.kind == "b" for part in parts)
+        return not any(isinstance(part, Traced) and _kind(part) == "b" for part in parts)
     if f is np.where:
         return len(args) == 3
     if type(f).__hash__ is None or f not in _ONE_SHAPE:
@@ -51,6 +51,10 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     # Axes and sizes are options, or come after the array: recorded ones would change the shape.
     options = (*args[1:], *kwargs.values()) if f in _SIZED else tuple(kwargs.values())
     return not any(isinstance(x, Traced) for x in options)
+
+
+def _kind(x: Any) -> str:
+    return str(x.dtype.kind)
 
 
 _SIZED = frozenset({np.reshape, np.broadcast_to, np.tile, np.diag, np.roll})

@@ -1,0 +1,52 @@
+"""Functions of libraries that NumPy's protocols do not show, as functions that ask rules first."""
+
+import functools
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from .level import innermost
+from .object_arrays import OBJECT, healed
+
+_PLAIN = frozenset({float, int, complex, bool, str, type(None), np.float64, np.ndarray})
+_array = np.ndarray
+_SHOWN = ("scipy", "math", "cmath")
+
+
+@functools.cache
+def seen(f: Any) -> Any:
+    """Return a function that is ``f``, whose rules answer where an argument is traced.
+
+    For functions of libraries that NumPy's protocols do not show. The rules are those of ``f``, and
+    are handed the function that is returned: a call of it in a rule is seen further out, too.
+    """
+
+    @functools.wraps(f)
+    def calls(*args: Any, **kwargs: Any) -> Any:
+        if _PLAIN.issuperset(map(type, args)) and not kwargs:
+            for x in args:
+                if type(x) is _array and x.dtype is OBJECT:
+                    break
+            else:
+                return f(*args)
+        level = innermost((*args, *kwargs.values()))
+        if level is not None:
+            return level.call(calls, args, kwargs)
+        given = args, kwargs  # in which arrays of objects may hold traced numbers
+        args, kwargs = healed(given)
+        return (
+            f(*args, **kwargs)
+            if args is given[0] and kwargs is given[1]
+            else calls(*args, **kwargs)
+        )
+
+    calls.__shows__ = f  # type: ignore[attr-defined]
+    return calls
+
+
+def is_shown(f: Any) -> bool:
+    """Say whether ``f`` is a function of a library whose calls are shown by ``seen(f)``."""
+    if not isinstance(f, FunctionType | BuiltinFunctionType):
+        return False
+    return (f.__module__ or "").partition(".")[0] in _SHOWN and not hasattr(f, "__shows__")

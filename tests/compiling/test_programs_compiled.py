@@ -1,0 +1,100 @@
+"""Every program of tests/programs, compiled: at the recorded point and at others, in all modes."""
+
+import contextlib
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.compiling.agreement import agree
+
+
+def load():
+    path = Path(__file__).parents[1] / "programs" / "test_programs.py"
+    spec = importlib.util.spec_from_file_location("programs_to_compile", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PROGRAMS = load()
+ALL = [
+    pytest.param(module, f, args, id=name)
+    for module in PROGRAMS.MODULES
+    for name, f, args, *_ in module.PROGRAMS
+]
+STEPS = (0.0, 0.0, 1e-3, -0.01, 0.05)  # the recorded point, its first replay, and three others
+
+# What is refused, as it must be, and what runs as it always did.
+DRAWS = "heston_monte_carlo"
+NOT_RECORDED = {"piecewise_pieces", "standard_atmosphere", "where_sel"}
+
+
+def value(f, ybar):
+    return lambda *xs: f(*xs[: len(xs) // 2])
+
+
+def pulled(f, ybar):
+    def vjp(*xs):
+        y, pull = cr.vjp(f, *xs[: len(xs) // 2])
+        return y, pull(ybar)
+
+    return vjp
+
+
+def pushed(f, ybar):
+    return lambda *xs: cr.jvp(f, xs[: len(xs) // 2], xs[len(xs) // 2 :])
+
+
+def curved(f, ybar):
+    def hvp(*xs):
+        n = len(xs) // 2
+        return cr.jvp(lambda *xs: cr.vjp(f, *xs)[1](ybar), xs[:n], xs[n:])[1]
+
+    return hvp
+
+
+def outcome(f, xs):
+    np.random.seed(0)
+    try:
+        return f(*xs)
+    except Exception as error:
+        return error
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("transform", [value, pulled, pushed, curved])
+@pytest.mark.parametrize(("module", "f", "args"), ALL)
+def test_program(module, f, args, transform, request):
+    name = request.node.callspec.id.rpartition("-")[0].rpartition("-")[2]
+    adopted = cr.adopt(module) if module in PROGRAMS.ADOPTED else contextlib.nullcontext()
+    moving = [i for i, x in enumerate(args) if PROGRAMS.differentiable(x)]
+
+    def of_moving(*xs):
+        given = list(args)
+        for i, x in zip(moving, xs, strict=True):
+            given[i] = x
+        return f(*given)
+
+    xs = [args[i] for i in moving]
+    with adopted:
+        y = outcome(of_moving, xs)
+        if transform in (pulled, curved) and not PROGRAMS.differentiable(y):
+            pytest.skip("its result has no cotangent")
+        ybar = PROGRAMS.tangent(y, np.random.default_rng(7)) if transform is not value else None
+        eager = transform(of_moving, ybar)
+        compiled = cr.compile(eager, fallback="error" if name not in NOT_RECORDED else "eager")
+        for step in STEPS:
+            rng = np.random.default_rng(5)
+            xdots = [PROGRAMS.tangent(x, rng) for x in xs]
+            at = [PROGRAMS.moved(x, xdot, step) for x, xdot in zip(xs, xdots, strict=True)]
+            expected, found = (outcome(g, (*at, *xdots)) for g in (eager, compiled))
+            if name.startswith(DRAWS):
+                assert isinstance(found, cr.CompileError)
+                assert "draws random numbers" in str(found)
+            elif isinstance(expected, Exception):
+                assert type(found) is type(expected)
+            else:
+                assert agree(found, expected, scale=1e-3), (found, expected)

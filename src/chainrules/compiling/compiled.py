@@ -36,14 +36,13 @@ _array, _float64 = np.ndarray, np.float64
 
 
 class Recording:
-    """One way through the function: a replay, and where other ways leave it."""
+    """One way through the function: how it runs again, and where other ways leave it."""
 
-    def __init__(self, replay: Replay, constants: Constants) -> None:
-        self.replay = replay
-        self.run = replay.run
-        self.native: Any = None
-        self.how: list[str] = []  # in words, how it runs
-        self.constants = constants
+    def __init__(self, recorder: Recorder, run: Callable, how: list[str]) -> None:
+        self.run = run
+        self.how = how  # in words
+        self.looks = [look for _, look in recorder.looks]
+        self.constants = recorder.constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
 
@@ -73,6 +72,12 @@ class Kind:
 
 class Compiled:
     """What ``cr.compile`` returns: the function, with recordings of what it does."""
+
+    # Not in the dict, which ``functools.wraps`` copies to others.
+    __slots__ = (
+        "__dict__", "__weakref__", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
+        "warned",
+    )  # fmt: skip
 
     def __init__(self, f: Callable, captured: str, paths: int, fallback: str, check: bool) -> None:
         functools.update_wrapper(self, f)
@@ -167,22 +172,26 @@ class Compiled:
             self._refuse(kind.reason)
             return y
         self._check_effects(kind, before)
-        recording = Recording(Replay(recorder, output), recorder.constants)
-        if not _replays(recording.run, values, y):
-            kind.reason = (
-                "a replay gave something else than the recording; this is a mistake of ours"
-            )
+        recording = self._in_some_way(recorder, output, values, y)
+        if recording is None:
+            kind.reason = "a replay gave something else than the recording, which is our mistake"
             self._refuse(kind.reason)
-            return y
+        else:
+            self._put(kind, recording, values)
+        return y
+
+    def _in_some_way(
+        self, recorder: Recorder, output: Any, values: list, y: Any
+    ) -> Recording | None:
+        """Return the recording in machine code, else by NumPy; it gives what was recorded."""
         native = natively(recorder, output)
-        recording.how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
         if native is not None:
             if _replays(native.run, values, y):
-                recording.run, recording.native, recording.how = native.run, native, native.how
-            else:
-                self._warn("its native code gave something else than NumPy, and is not used")
-        self._put(kind, recording, values)
-        return y
+                return Recording(recorder, native.run, native.how)
+            self._warn("its native code gave something else than NumPy, and is not used")
+        replay = Replay(recorder, output)
+        how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
+        return Recording(recorder, replay.run, how) if _replays(replay.run, values, y) else None
 
     def _check_effects(self, kind: Kind, before: tuple) -> None:
         """Refuse a function that does more than compute what it returns.
@@ -272,15 +281,23 @@ class Compiled:
 
     def _too_many(self, kind: Kind) -> str:
         lines: dict[str, int] = {}
+        kinds: set[str] = set()
         left = [kind.root]
         while left:
             recording = left.pop()
             if recording is not None:
                 for (at, _), other in recording.others.items():
-                    look = recording.replay.looks[at]
+                    look = recording.looks[at]
                     lines[look.line] = lines.get(look.line, 0) + 1
+                    kinds.add(look.kind)
                     left.append(other)
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
+        if kinds & {"float", "value"}:
+            return (
+                f"there are more than {self.paths} ways through it: in {most} numbers are handed to "
+                "what is not NumPy's, such as math.sin or float; write np.sin, or cr.adopt() for "
+                "the module, or compile what comes before and after by itself"
+            )
         return (
             f"there are more than {self.paths} ways through it, most of which part in {most}, "
             "where it looks at values; compile what does so by itself (@cr.compile), or raise "

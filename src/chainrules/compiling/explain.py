@@ -130,12 +130,12 @@ def _of_compiled(compiled: Compiled) -> str:
                 continue
             lines.append(f"  recording{where}: replayed {recording.replayed} times")
             lines += [f"    {line}" for line in recording.how]
-            looks = [str(look) for look in recording.replay.looks]
+            looks = [str(look) for look in recording.looks]
             lines += [f"    looked at in {look}" for look in looks[:MOST]]
             if len(looks) > MOST:
                 lines.append(f"    and {len(looks) - MOST} more")
             for (at, seen), other in recording.others.items():
-                line = recording.replay.looks[at].line
+                line = recording.looks[at].line
                 lines.append(f"    {line}: {_seen(seen)} leads to another recording")
                 ways.append((other, f" where {line} sees {_seen(seen)}"))
     return "\n".join(lines)

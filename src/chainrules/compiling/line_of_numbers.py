@@ -21,6 +21,7 @@ from .forms import Form
 from .looks import Look, bits
 from .lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from .native import Input, Output, build
+from .native.operations import OPERATIONS
 from .recorded import entry
 from .recorder import Recorder
 from .replay import Missed, Writer
@@ -145,6 +146,8 @@ class Line:
 
     def each(self, name: str, kind: str, *xs: Names) -> Names:
         """Do one operation for each entry of broadcast arrays."""
+        if all(x.ids.ndim == 0 for x in xs):
+            return Names(np.array(self.op(name, *[int(x.ids) for x in xs])), kind)
         if len(xs) == 1:
             (x,) = xs
             flat = [self.op(name, k) for k in x.ids.reshape(-1).tolist()]
@@ -158,7 +161,7 @@ class Line:
         truths = all(x.kind == "b1" for x in xs)
         name = OF_TRUTHS.get(f) if truths else ELEMENTWISE.get(f)
         name = name or ELEMENTWISE.get(f)
-        if name is None:
+        if name is None or len(xs) != OPERATIONS[name]:
             raise NotLowered(str(f))
         kind = _kind_of(form)
         if name in LOGIC:
@@ -265,7 +268,7 @@ def _kind_of(form: Form) -> str:
     kind = form.kind
     if kind in _FLOATS:
         return "f8"
-    if kind in (np.bool_, np.dtype(bool)):
+    if kind in (bool, np.bool_, np.dtype(bool)):
         return "b1"
     if kind in (np.int64, np.dtype(np.int64)):
         return "i8"
@@ -477,7 +480,10 @@ _STEPS: dict[Any, Callable] = {
 # ---- the native function ------------------------------------------------------------------------
 
 # Looks that stand for one truth, and looks at whole numbers, which rounding does not change.
-_TRUTHS, _WHOLE_LOOKS = ("bool", "zero"), ("int", "index", "floor", "ceil", "trunc", "round")
+_TRUTHS, _WHOLE_LOOKS = (
+    ("bool", "zero", "finite"),
+    ("int", "index", "floor", "ceil", "trunc", "round"),
+)
 
 
 class Place(NamedTuple):
@@ -554,6 +560,8 @@ class NativeLine:
         name = int(x.ids.reshape(-1)[0])
         if look.kind == "zero":
             return self.line.op("equal", name, self.line.constant(0.0))
+        if look.kind == "finite":
+            return self.line.op("isfinite", name)
         return name if x.kind == "b1" else self.line.op("bool", name)
 
     def place(self, position: int) -> Place:

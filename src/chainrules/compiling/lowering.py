@@ -5,6 +5,7 @@ entries need no code where every entry is a number by itself: they are run, by N
 the numbers of values.
 """
 
+import math
 import operator
 from typing import Any
 
@@ -40,6 +41,12 @@ ELEMENTWISE: dict[Any, str] = {
     np.arcsinh: "arcsinh", np.arccosh: "arccosh", np.arctanh: "arctanh",
     np.hypot: "hypot", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc", np.rint: "rint",
     np.sign: "sign", np.copysign: "copysign", np.fmod: "fmod", np.logaddexp: "logaddexp",
+    math.sqrt: "sqrt", math.exp: "exp", math.expm1: "expm1", math.log: "log", math.log2: "log2",
+    math.log10: "log10", math.log1p: "log1p", math.sin: "sin", math.cos: "cos", math.tan: "tan",
+    math.sinh: "sinh", math.cosh: "cosh", math.tanh: "tanh", math.asin: "arcsin",
+    math.acos: "arccos", math.atan: "arctan", math.asinh: "arcsinh", math.acosh: "arccosh",
+    math.atanh: "arctanh", math.pow: "power", math.atan2: "arctan2", math.hypot: "hypot",
+    math.fabs: "absolute", math.copysign: "copysign", math.fmod: "fmod",
 }  # fmt: skip
 
 # Of truths these are the operations of logic, as ``~`` and ``&`` are.

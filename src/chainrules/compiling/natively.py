@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ..rules import getitem
+from ..rules.tracing.writing import written
+from .lowering import MOVING, scatter
 from .recorder import Recorder
 
 FEW = 3000  # entries of all results together, each an operation of its own
@@ -19,17 +22,29 @@ def natively(recorder: Recorder, output: Any) -> Any:
     from .fused import Fused
     from .line_of_numbers import NativeLine, NotLowered
 
+    reasons = []
     for way in (NativeLine, Fused) if _is_of_numbers(recorder) else (Fused,):
         try:
             return way(recorder, output)
         except NotLowered as error:
-            recorder.not_native = str(error)
+            reasons.append(str(error))
         except Exception as error:  # a step with options that its lowering does not know
-            recorder.not_native = repr(error)
+            reasons.append(repr(error))
+    recorder.not_native = "; ".join(reasons)
     return None
 
 
 def _is_of_numbers(recorder: Recorder) -> bool:
     """Say whether the steps are on numbers and arrays so small that they are better taken apart."""
-    sizes = [int(np.prod(f.shape)) for p, *_ in recorder.plan if (f := recorder.forms[p])]
-    return sum(sizes) <= max(FEW, SMALL_ARRAYS * len(sizes))
+    sizes = [
+        int(np.prod(form.shape))
+        for position, f, *_ in recorder.plan
+        if (form := recorder.forms[position]) and not _moves(f)
+    ]
+    return sum(sizes) <= max(FEW, SMALL_ARRAYS * len(recorder.plan))
+
+
+def _moves(f: Any) -> bool:
+    return f in (getitem, written, scatter, np.array) or (
+        type(f).__hash__ is not None and f in MOVING
+    )

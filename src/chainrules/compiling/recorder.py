@@ -5,6 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
+import math
 import operator
 import threading
 from collections.abc import Callable
@@ -77,6 +78,7 @@ class Recorder(Program, Level):
         "forms",
         "known",
         "large",
+        "looked_at",
         "looks",
         "not_native",
         "number",
@@ -89,6 +91,7 @@ class Recorder(Program, Level):
         self.number = next_level()
         self.constants = constants
         self.looks: list[tuple[int, Look]] = []
+        self.looked_at: set[tuple[int, str]] = set()
         self.forms: list[Form | None] = []  # of the results of all steps
         self.not_native = ""  # why there is no machine code
         self.large: set[int] = set()  # results that are not kept longer than needed
@@ -156,6 +159,9 @@ class Recorder(Program, Level):
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
         self.check_live()
         seen = convert(x.sample, *args)
+        if (x.position, kind) in self.looked_at and not args:
+            return seen
+        self.looked_at.add((x.position, kind))
         noted = bits(x.sample if kind == "value" else seen)
         self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
         return seen
@@ -200,9 +206,12 @@ class Recorder(Program, Level):
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", _is_zero)
         step: tuple = operation, (read_a, read_b), {}
-        if type(y) is not _array and not isinstance(y, _NUMBERS):
+        if type(y) is not _array and type(y) is not bool and not isinstance(y, _NUMBERS):
             return self.result(y, step, operation, (a, b), {})
-        return self.remembered(key, y, step)
+        recorded = self.remembered(key, y, step)
+        if operation is operator.pow and type(y) in (float, complex):
+            self.look(recorded, "finite", _is_finite)  # where it is not, Python raises
+        return recorded
 
     def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
@@ -238,7 +247,10 @@ class Recorder(Program, Level):
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
-        return self.result(y, step, g, args, kwargs)
+        recorded = self.result(y, step, g, args, kwargs)
+        if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
+            self.look(recorded, "finite", _is_finite)  # of other numbers math raises
+        return recorded
 
     def run_body(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
         """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
@@ -382,6 +394,10 @@ def _constant_key(x: Any) -> Any:
     if kind is _array:
         return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
     return kind, x if x and x == x else bits(x)
+
+
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, float) and math.isfinite(x)
 
 
 def _is_zero(x: Any) -> bool:

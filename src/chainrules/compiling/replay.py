@@ -50,7 +50,6 @@ class Replay:
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         self.inputs = recorder.inputs
-        self.looks = [look for _, look in recorder.looks]
         self.size = len(recorder.steps)
         writer = Writer(recorder, output)
         self.pieces = writer.pieces()

@@ -89,6 +89,7 @@ class Fused(Writer):
         self.items: list[Group | Call] = []
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
         self.views: dict[int, View] = {}
+        self.whole: dict[int, int] = {}  # views that are all of an array, as it lies
         self.demanded: set[int] = set()
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
@@ -118,6 +119,8 @@ class Fused(Writer):
         view = self.view(f, args, kwargs, form)
         if view is not None:
             self.views[position] = view
+            if _is_whole(view, self.forms[view.base]):
+                self.whole[position] = view.base
         else:
             self.demand((args, kwargs))
         self.item_of[position] = len(self.items)
@@ -179,7 +182,7 @@ class Fused(Writer):
         """Return the first item that can read ``x``."""
         if type(x) is not Slot:
             return 0
-        position = x.position
+        position = self.whole.get(x.position, x.position)
         at = self.item_of[position]
         if position in self.views:
             return self.item_of[self.views[position].base] + 1
@@ -211,9 +214,10 @@ class Fused(Writer):
         """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
         kind = self.kind_of(x)
         if type(x) is Slot:
-            if x.position in group.of_step:
-                return group.of_step[x.position]
-            return self.read(group, x.position, kind)
+            position = self.whole.get(x.position, x.position)
+            if position in group.of_step:
+                return group.of_step[position]
+            return self.read(group, position, kind)
         if type(x) is not np.ndarray or x.ndim == 0 or _is_uniform(x):
             entry = x if type(x) is not np.ndarray else x.reshape(-1)[0]
             return ("c", bool(entry) if kind == "b1" else float(entry))
@@ -267,10 +271,14 @@ class Fused(Writer):
                 if x.position in self.demanded:
                     continue
                 self.demanded.add(x.position)
-                if x.position in self.views:  # made by NumPy, of the view that it is taken of
-                    call = self.items[self.item_of[x.position]]
-                    assert type(call) is Call
-                    left.append(call.args)
+                view = self.views.get(x.position)
+                if view is not None and view.base in self.contiguous:
+                    left.append(Slot(view.base))
+                elif view is not None:
+                    # It is made as it was, of what may be a view that no loop has asked for.
+                    made = self.items[self.item_of[x.position]]
+                    assert type(made) is Call
+                    left += [made.args, made.kwargs]
             elif type(x) in (tuple, list):
                 left += x
             elif type(x) is dict:
@@ -363,7 +371,7 @@ class Fused(Writer):
             at = self._looks_before(item.position, at, recorder.looks, body)
             if not self.is_made(item):
                 continue
-            body.append(f"v{item.position} = {self.step(item.f, item.args, item.kwargs)}")
+            body.append(f"v{item.position} = {self.call(item)}")
             if self._is_read_by_loops(item.position):
                 body.append(f"w{item.position} = ascontiguousarray(v{item.position})")
         self._looks_before(len(recorder.steps) + 1, at, recorder.looks, body)
@@ -378,13 +386,29 @@ class Fused(Writer):
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "bool_": np.bool_, "float64": np.float64,
+            "zeros": np.zeros, "bool_": np.bool_, "float64": np.float64, "ndarray": np.ndarray,
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
 
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
+
+    def call(self, call: Call) -> str:
+        """Return the text of a step that NumPy does; a view is made at once of the whole array."""
+        view = self.views.get(call.position)
+        if view is None or view.base not in self.contiguous:
+            return self.step(call.f, call.args, call.kwargs)
+        form, base = self.forms[view.base], f"v{view.base}"
+        assert form is not None
+        if call.position in self.whole:
+            return f"{base}[...]"
+        if view.shape == form.shape[::-1] and view.strides == _strides(form.shape)[::-1]:
+            return f"{base}.T"
+        size = form.kind.itemsize
+        strides = tuple([size * step for step in view.strides])
+        kind = self.constant(form.kind)
+        return f"ndarray({view.shape}, {kind}, {base}, {size * view.offset}, {strides})"
 
     def look(self, at: int, look: Look) -> str:
         return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
@@ -470,6 +494,15 @@ def _broadcast(shape: tuple, strides: tuple, target: tuple) -> tuple[int, ...]:
 
 def _is_uniform(x: np.ndarray) -> bool:
     return x.size > 0 and x.dtype.kind in "fb" and bool((x == x.reshape(-1)[0]).all())
+
+
+def _is_whole(view: View, form: Form | None) -> bool:
+    return (
+        form is not None
+        and view.shape == form.shape
+        and not view.offset
+        and view.strides == _strides(view.shape)
+    )
 
 
 def _has_slot(x: Any) -> bool:

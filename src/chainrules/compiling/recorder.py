@@ -306,7 +306,7 @@ class Recorder(Program, Level):
                 recorded = RecordedNumber()
                 recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
                 self.append(step, part)
-                return self.look(recorded, "value", _itself)
+                return self.look(recorded, *(_TRUTH if type(part) is bool else _VALUE))
             position = len(self.steps)
             self.append(step, part)
             if not one_shape:
@@ -439,6 +439,9 @@ def _is_zero(x: Any) -> bool:
 
 def _itself(x: Any) -> Any:
     return x
+
+
+_TRUTH, _VALUE = ("bool", bool), ("value", _itself)
 
 
 def count_of(x: Any) -> int:

@@ -22,7 +22,7 @@ class Masked:
     def __init__(self, value: Any, alive: Any) -> None:
         self.value = value
         # Of a 0-d array NumPy's comparisons make a number. What is recorded stays so.
-        self.alive = alive if isinstance(alive, Traced) else np.asarray(alive)
+        self.alive: Any = alive if isinstance(alive, Traced) else np.asarray(alive)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:

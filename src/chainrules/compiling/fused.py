@@ -89,13 +89,15 @@ class Fused(Writer):
         self.items: list[Group | Call] = []
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
         self.views: dict[int, View] = {}
-        self.whole: dict[int, int] = {}  # views that are all of an array, as it lies
+        self.whole_of: dict[int, int] = {}  # views that are all of an array, as it lies
         self.demanded: set[int] = set()
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
-        self.asks_for_order = any(_has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan)
+        self.asks_for_order = any(
+            _has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan
+        )
         for position, f, args, kwargs, _, _ in recorder.plan:
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
@@ -119,8 +121,8 @@ class Fused(Writer):
         view = self.view(f, args, kwargs, form)
         if view is not None:
             self.views[position] = view
-            if _is_whole(view, self.forms[view.base]):
-                self.whole[position] = view.base
+            if _is_same(view, self.whole(view.base)):
+                self.whole_of[position] = view.base
         else:
             self.demand((args, kwargs))
         self.item_of[position] = len(self.items)
@@ -182,7 +184,7 @@ class Fused(Writer):
         """Return the first item that can read ``x``."""
         if type(x) is not Slot:
             return 0
-        position = self.whole.get(x.position, x.position)
+        position = self.whole_of.get(x.position, x.position)
         at = self.item_of[position]
         if position in self.views:
             return self.item_of[self.views[position].base] + 1
@@ -214,7 +216,7 @@ class Fused(Writer):
         """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
         kind = self.kind_of(x)
         if type(x) is Slot:
-            position = self.whole.get(x.position, x.position)
+            position = self.whole_of.get(x.position, x.position)
             if position in group.of_step:
                 return group.of_step[position]
             return self.read(group, position, kind)
@@ -272,13 +274,12 @@ class Fused(Writer):
                     continue
                 self.demanded.add(x.position)
                 view = self.views.get(x.position)
-                if view is not None and view.base in self.contiguous:
-                    left.append(Slot(view.base))
-                elif view is not None:
-                    # It is made as it was, of what may be a view that no loop has asked for.
+                if view is not None:
+                    # It is made at once of the whole array, or as it was, of another view.
                     made = self.items[self.item_of[x.position]]
                     assert type(made) is Call
-                    left += [made.args, made.kwargs]
+                    of_base = self.is_made_of_base(x.position, view)
+                    left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
             elif type(x) in (tuple, list):
                 left += x
             elif type(x) is dict:
@@ -394,16 +395,22 @@ class Fused(Writer):
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
 
+    def is_made_of_base(self, position: int, view: View) -> bool:
+        """Say whether NumPy makes a view at once of the array that it is a part of."""
+        form = self.forms[view.base]
+        plain = form is not None and form.order == "C"
+        return view.base in self.contiguous and (plain or position in self.whole_of)
+
     def call(self, call: Call) -> str:
-        """Return the text of a step that NumPy does; a view is made at once of the whole array."""
+        """Return the text of a step that NumPy does."""
         view = self.views.get(call.position)
-        if view is None or view.base not in self.contiguous:
+        if view is None or not self.is_made_of_base(call.position, view):
             return self.step(call.f, call.args, call.kwargs)
-        form, base = self.forms[view.base], f"v{view.base}"
+        form, whole, base = self.forms[view.base], self.whole(view.base), f"v{view.base}"
         assert form is not None
-        if call.position in self.whole:
+        if call.position in self.whole_of:
             return f"{base}[...]"
-        if view.shape == form.shape[::-1] and view.strides == _strides(form.shape)[::-1]:
+        if view.shape == whole.shape[::-1] and view.strides == whole.strides[::-1]:
             return f"{base}.T"
         size = form.kind.itemsize
         strides = tuple([size * step for step in view.strides])
@@ -496,13 +503,8 @@ def _is_uniform(x: np.ndarray) -> bool:
     return x.size > 0 and x.dtype.kind in "fb" and bool((x == x.reshape(-1)[0]).all())
 
 
-def _is_whole(view: View, form: Form | None) -> bool:
-    return (
-        form is not None
-        and view.shape == form.shape
-        and not view.offset
-        and view.strides == _strides(view.shape)
-    )
+def _is_same(a: View, b: View) -> bool:
+    return (a.offset, a.shape, a.strides) == (b.offset, b.shape, b.strides)
 
 
 def _has_slot(x: Any) -> bool:

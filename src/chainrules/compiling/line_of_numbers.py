@@ -492,7 +492,7 @@ def _scatter(line: Line, form: Form, x: Any, shape: Any, dtype: Any, index: Any)
     zero = line.constant(0.0)
     ids = [zero] * math.prod(form.shape)
     for place, name in zip(places.reshape(-1).tolist(), given.reshape(-1).tolist(), strict=True):
-        ids[place] = line.op("add", ids[place], name)  # of -0.0 and nothing it is 0.0
+        ids[place] = name if ids[place] == zero else line.op("add", ids[place], name)
     return Names(np.array(ids, np.int64).reshape(form.shape), _kind_of(form))
 
 

@@ -147,9 +147,9 @@ class Fused(Writer):
         if (f in ELEMENTWISE or f in OF_TRUTHS) and not kwargs:
             truths = all(self.kind_of(x) == "b1" for x in args)
             name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
-            if name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5)):
-                if f is np.float_power or np.ndim(args[1]):
-                    return False  # no root, of which -0.0 and -inf tell
+            root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
+            if root and (f is np.float_power or np.ndim(args[1])):
+                return False  # no root, of which -0.0 and -inf tell
             return name is not None and self.elementwise(position, name, list(args), form)
         return False
 

@@ -284,7 +284,7 @@ class Fused(Writer):
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
         shape, name = given.shape, _REDUCTIONS[f]
-        if _size(shape) < SMALL or type(axis) is Slot or (not form.array and form.kind not in _ONE):
+        if not shape or _size(shape) < SMALL or type(axis) is Slot or (not form.array and form.kind not in _ONE):
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tracing.level import Traced
+
 
 class Masked:
     """A cotangent whose entries are structurally zero where ``alive`` is False."""
@@ -19,7 +21,8 @@ class Masked:
 
     def __init__(self, value: Any, alive: Any) -> None:
         self.value = value
-        self.alive = np.asarray(alive)  # of a 0-d array NumPy's comparisons make a number
+        # Of a 0-d array NumPy's comparisons make a number. What is recorded stays so.
+        self.alive: Any = alive if isinstance(alive, Traced) else np.asarray(alive)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:

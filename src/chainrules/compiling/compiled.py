@@ -6,9 +6,9 @@ it was recorded; what it saw leads to the next recording, or there is none, and 
 """
 
 import functools
-import threading
+import sys
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class Recording:
         self.constants = recorder.constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
+        self.checked = False
 
 
 class Kind:
@@ -55,7 +56,7 @@ class Kind:
         self.root: Recording | None = None
         self.recordings = 0
         self.restarts = 0
-        self.checked = False
+        self.forgiven = False  # a first change of what is captured
         self.reason = ""
 
     def changed(self) -> str | None:
@@ -75,7 +76,8 @@ class Compiled:
 
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
-        "__dict__", "__weakref__", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
+        "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
+        "paths",
         "warned",
     )  # fmt: skip
 
@@ -89,6 +91,7 @@ class Compiled:
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
         self.kinds: dict[Hashable, Kind] = {}
+        self.bound: dict[tuple, Compiled] = {}
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
@@ -98,6 +101,9 @@ class Compiled:
         return f"<compiled {name_of(self.f)}>"
 
     def __reduce__(self) -> Any:
+        module = sys.modules.get(getattr(self, "__module__", ""))
+        if getattr(module, getattr(self, "__qualname__", ""), None) is self:
+            return self.__qualname__  # what a decorator made is found by its name
         captured = "freeze" if self.frozen else "check"
         return Compiled, (self.f, captured, self.paths, self.fallback, self.check)
 
@@ -124,7 +130,7 @@ class Compiled:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
                 recording.replayed += 1
-                return y if kind.checked else self._checked(kind, y, args, kwargs)
+                return y if recording.checked else self._checked(kind, recording, y, args, kwargs)
             recording = recording.others.get(missed)
         return self._first(key, values, args, kwargs)
 
@@ -136,7 +142,7 @@ class Compiled:
         if kind is None:
             while len(self.kinds) >= KINDS:
                 self.kinds.pop(next(iter(self.kinds)), None)
-            kind = self.kinds.setdefault(key, Kind(self._captured(key)))
+            kind = self.kinds.setdefault(key, self._new_kind(key))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
             kind.root, kind.recordings = None, 0
@@ -146,8 +152,11 @@ class Compiled:
                     "as an argument"
                 )
             else:
-                kind.captured = self._captured(key)
-        if kind.captured.traced:  # a transform is under way, and sees what the function captures
+                kind.captured, kind.reason = self._captured(key)
+                kind.forgiven = False
+        if (
+            kind.captured is not None and kind.captured.traced
+        ):  # a transform is under way, and sees what the function captures
             self.kinds.pop(key, None)
             return self.f(*args, **kwargs)
         if not kind.reason and kind.recordings >= self.paths:
@@ -156,23 +165,58 @@ class Compiled:
             return self._plainly(args, kwargs, kind.reason)
         return self._recorded(kind, values, args, kwargs)
 
-    def _captured(self, key: Hashable) -> Captured:
-        return Captured((self.f, key), self.frozen)
+    def _captured(self, key: Hashable) -> tuple[Any, str]:
+        """Return what is captured, or None and why that cannot be said."""
+        try:
+            return Captured((self.f, key), self.frozen), ""
+        except NotRecordable as error:
+            return None, str(error)
+
+    def _new_kind(self, key: Hashable) -> Kind:
+        captured, reason = self._captured(key)
+        kind = Kind(captured)
+        kind.reason = reason
+        return kind
 
     def _recorded(self, kind: Kind, values: list, args: tuple, kwargs: dict) -> Any:
-        captured = kind.captured
+        captured, key = kind.captured, signature(args, kwargs)[0]
         before = process_generators()
         try:
             recorder, output, y = record(self.f, args, kwargs, captured)
         except CompileError:
             raise
         except Exception as error:
+            if not isinstance(error, NotRecordable) and kind.changed():
+                raise  # what it does besides has been done, and is not done twice
+            if isinstance(error, NotRecordable):
+                kind.forgiven = True  # what would happen twice
+                self._check_effects(kind, key, before)
             y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
             kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
             self._refuse(kind.reason)
             return y
-        self._check_effects(kind, before)
+        if self._check_effects(kind, key, before):
+            # A cache that has been filled is no change the next time; a counter is.
+            kind.forgiven, (kind.captured, kind.reason) = True, self._captured(key)
+            if kind.reason:
+                raise CompileError(
+                    f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
+                )
+            return y
+        if self.check:
+            # What nobody sees: type(x) is float, x is y, objects that keep values.
+            expected = self.f(*args, **kwargs)
+            if not agree(y, expected):
+                kind.reason = (
+                    "it gave something else while it was recorded (does it ask for type(x), "
+                    "or return values in objects, functions or generators?)"
+                )
+                self._refuse(kind.reason)
+                return expected
+        else:
+            expected = y
         recording = self._in_some_way(recorder, output, values, y)
+        y = expected
         if recording is None:
             kind.reason = "a replay gave something else than the recording, which is our mistake"
             self._refuse(kind.reason)
@@ -193,8 +237,8 @@ class Compiled:
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
         return Recording(recorder, replay.run, how) if _replays(replay.run, values, y) else None
 
-    def _check_effects(self, kind: Kind, before: tuple) -> None:
-        """Refuse a function that does more than compute what it returns.
+    def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
+        """Refuse a function that does more than compute what it returns; forgive it once.
 
         Raises
         ------
@@ -203,8 +247,6 @@ class Compiled:
         drawn = kind.captured.drawn()
         if drawn or process_generators() != before:
             kind.root = None
-            if not drawn and threading.active_count() > 1:
-                raise NotRecordable("random numbers were drawn while it was recorded")
             raise CompileError(
                 f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which"
                 " would be the same at every call.\n"
@@ -213,10 +255,14 @@ class Compiled:
         changed = kind.changed()
         if changed:
             kind.root = None
+            if not kind.forgiven:
+                return True
+            kind.captured, kind.reason = self._captured(key)
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
                 "its first call only.\n  return it instead"
             )
+        return False
 
     def _put(self, kind: Kind, recording: Recording, values: list) -> None:
         """Put a recording into the tree, at the look where the others leave its way."""
@@ -234,9 +280,9 @@ class Compiled:
                 return
             at = found
 
-    def _checked(self, kind: Kind, y: Any, args: tuple, kwargs: dict) -> Any:
-        """Compare the first replay with the function itself."""
-        kind.checked = True
+    def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
+        """Compare the first replay of a recording with the function itself."""
+        recording.checked = True
         if not self.check:
             return y
         expected = self.f(*args, **kwargs)
@@ -294,8 +340,8 @@ class Compiled:
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
         if kinds & {"float", "value"}:
             return (
-                f"there are more than {self.paths} ways through it: in {most} numbers are handed to "
-                "what is not NumPy's, such as math.sin or float; write np.sin, or cr.adopt() for "
+                f"there are more than {self.paths} ways through it: in {most} numbers are handed "
+                "to what is not NumPy's, such as math.sin; write np.sin, or cr.adopt() for "
                 "the module, or compile what comes before and after by itself"
             )
         return (
@@ -315,9 +361,31 @@ class Compiled:
                 return self.f(*args)
         except NotRecordable:
             return self.f(*args)
+        counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
+        if counts:  # they have no derivative, and belong to the kind
+            if counts not in self.bound:
+                captured = "freeze" if self.frozen else "check"
+                options = captured, self.paths, self.fallback, self.check
+                self.bound[counts] = Compiled(_Given(self.f, counts), *options)
+            return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
         if self.foreign is None:
             self.foreign = _foreign(self)
         return self.foreign(*args)
+
+
+class _Given:
+    """A function with some of its arguments given."""
+
+    __slots__ = ("counts", "f")
+
+    def __init__(self, f: Callable, counts: tuple) -> None:
+        self.f, self.counts = f, counts
+
+    def __call__(self, *xs: Any) -> Any:
+        args = list(xs)
+        for k, count in self.counts:
+            args.insert(k, count)
+        return self.f(*args)
 
 
 def _replays(run: Callable, values: list, y: Any) -> bool:
@@ -385,6 +453,10 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
     for name, x in kwargs.items():
         key.append(name)
         _enter(x, key, values)
+    if len(values) > 1:
+        arrays = [id(x) for x in values if type(x) is _array]
+        if len(set(arrays)) < len(arrays):  # the function may ask for x is y
+            key.append(tuple(map(arrays.index, arrays)))
     return tuple(key), values
 
 
@@ -407,16 +479,42 @@ def _enter(x: Any, key: list, values: list) -> None:
             return None
         parts = children(x)
         if parts is not None:
-            key.append((type(x), parts.keys))
+            key.append((type(x), bits(parts.keys)))
             return Within(zip(parts.values), list)
-        try:
-            key.append((type(x), x if x == x else bits(x)))
-            hash(x)
-        except (TypeError, ValueError):
-            raise NotRecordable(f"an argument of type {type(x).__name__}") from None
+        if isinstance(x, Iterator):
+            raise NotRecordable(f"an argument of type {type(x).__name__}, which is used up")
+        if isinstance(x, _BY_VALUE):
+            key.append((type(x), bits(x)))
+            return None
+        if type(x).__hash__ is None:
+            raise NotRecordable(f"an argument of type {type(x).__name__}")
+        key.append(_Same(x))
         return None
 
     fold(look, x)
+
+
+_BY_VALUE = (int, str, bytes, type(None), np.generic, np.dtype, range, type(...))
+
+
+def _may_be_returned(x: Any) -> bool:
+    """Say whether the same ``x`` may be returned by all calls, and holds no values."""
+    return isinstance(x, (*_BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
+
+
+class _Same:
+    """A part of a key which is this object, whatever it says that it is equal to."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is _Same and self.x is other.x
+
+    def __hash__(self) -> int:
+        return id(self.x)
 
 
 def is_taken(x: Any) -> bool:
@@ -429,16 +527,40 @@ def is_taken(x: Any) -> bool:
 def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
     """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
     recorder = Recorder(Constants(captured.frozen, captured.constants))
+    recorder.refuses_hash = captured.caches
+    taken_before: dict[int, Any] = {}
+    made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
 
     def taken(x: Any) -> Any:
         parts = None if type(x) in LEAVES else children(x)
         if parts is not None:
-            return Within(zip(parts.values), parts.rebuild)
-        return recorder.input(x) if is_taken(x) else x
+
+            def rebuilt(values: Any) -> Any:
+                made.append((y := parts.rebuild(values), list(values)))
+                return y
+
+            return Within(zip(parts.values), rebuilt)
+        if not is_taken(x):
+            return x
+        if type(x) is not _array:
+            return recorder.input(x)
+        if id(x) not in taken_before:
+            taken_before[id(x)] = recorder.input(x)
+        else:
+            recorder.inputs.append(taken_before[id(x)].position)
+        return taken_before[id(x)]
 
     given, options = fold(taken, args), fold(taken, kwargs)
     with running():
         y = all_settled(healed(f(*given, **options)))
+    for container, values in made:
+        parts = children(container)
+        if parts is None or [*map(id, parts.values)] != [*map(id, values)]:
+            raise NotRecordable("a write into an argument: return a new one instead")
+    if recorder.raised is not None:
+        raise NotRecordable(f"it goes on after an error: {recorder.raised!r}")
+    if captured.names.issuperset({"errstate", "raise"}):
+        raise NotRecordable("floating-point errors that it asks for by np.errstate")
     handles: dict[int, Any] = {}
 
     def slot(x: Any) -> Any:
@@ -453,6 +575,8 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
         if isinstance(x, Traced):
             raise NotRecordable("a traced value that the function returns")
         parts = None if kind in LEAVES else children(x)
+        if parts is None and not _may_be_returned(x) and id(x) not in captured.seen:
+            raise NotRecordable(f"a {kind.__name__} that it returns")
         return x if parts is None else Within(zip(parts.values), parts.rebuild)
 
     output = fold(slot, y)

@@ -34,6 +34,7 @@ _VIEWS = frozenset({
 })  # fmt: skip
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
+    np.amax: "max", np.amin: "min",
     np.any: "any", np.all: "all",
 }  # fmt: skip
 
@@ -88,12 +89,15 @@ class Fused(Writer):
         self.items: list[Group | Call] = []
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
         self.views: dict[int, View] = {}
-        self.whole: dict[int, int] = {}  # views that are all of an array, as it lies
+        self.whole_of: dict[int, int] = {}  # views that are all of an array, as it lies
         self.demanded: set[int] = set()
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
-            p for p in recorder.inputs if (form := self.forms[p]) and form.order == "C"
+            p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
+        self.asks_for_order = any(
+            _has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan
+        )
         for position, f, args, kwargs, _, _ in recorder.plan:
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
@@ -117,8 +121,8 @@ class Fused(Writer):
         view = self.view(f, args, kwargs, form)
         if view is not None:
             self.views[position] = view
-            if _is_whole(view, self.forms[view.base]):
-                self.whole[position] = view.base
+            if _is_same(view, self.whole(view.base)):
+                self.whole_of[position] = view.base
         else:
             self.demand((args, kwargs))
         self.item_of[position] = len(self.items)
@@ -134,6 +138,8 @@ class Fused(Writer):
             return self.scattered(position, form, *args, **kwargs)
         if not form.array or form.kind not in (_FLOAT, _BOOL) or _size(form.shape) < SMALL:
             return False
+        if form.order == "?" and self.asks_for_order:
+            return False  # a loop would lay it out in C's order
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", list(args), form)
         if f is astype and form.kind == _FLOAT and not kwargs.keys() - {"dtype"}:
@@ -141,6 +147,9 @@ class Fused(Writer):
         if (f in ELEMENTWISE or f in OF_TRUTHS) and not kwargs:
             truths = all(self.kind_of(x) == "b1" for x in args)
             name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
+            if name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5)):
+                if f is np.float_power or np.ndim(args[1]):
+                    return False  # no root, of which -0.0 and -inf tell
             return name is not None and self.elementwise(position, name, list(args), form)
         return False
 
@@ -175,7 +184,7 @@ class Fused(Writer):
         """Return the first item that can read ``x``."""
         if type(x) is not Slot:
             return 0
-        position = self.whole.get(x.position, x.position)
+        position = self.whole_of.get(x.position, x.position)
         at = self.item_of[position]
         if position in self.views:
             return self.item_of[self.views[position].base] + 1
@@ -207,7 +216,7 @@ class Fused(Writer):
         """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
         kind = self.kind_of(x)
         if type(x) is Slot:
-            position = self.whole.get(x.position, x.position)
+            position = self.whole_of.get(x.position, x.position)
             if position in group.of_step:
                 return group.of_step[position]
             return self.read(group, position, kind)
@@ -226,12 +235,18 @@ class Fused(Writer):
             if form.kind is np.bool_:
                 raise NotLowered("a truth by itself")
             return self.input(group, (position,), Input(kind, None), f"v{position}", kind)
-        view = self.views.get(position) or View(position, 0, form.shape, _strides(form.shape))
+        view = self.views.get(position) or self.whole(position)
         self.demand(Slot(view.base))
         strides = _broadcast(view.shape, view.strides, group.shape)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
         place = Input(kind, strides, view.offset)
         return self.input(group, (view.base, view.offset, strides), place, name, kind)
+
+    def whole(self, position: int) -> View:
+        form = self.forms[position]
+        assert form is not None
+        order = form.order if position in self.contiguous else "C"
+        return View(position, 0, form.shape, _strides(form.shape, order))
 
     def input(self, group: Group, key: tuple, place: Input, text: str, kind: str) -> Any:
         if key not in group.inputs:
@@ -259,13 +274,12 @@ class Fused(Writer):
                     continue
                 self.demanded.add(x.position)
                 view = self.views.get(x.position)
-                if view is not None and view.base in self.contiguous:
-                    left.append(Slot(view.base))
-                elif view is not None:
-                    # It is made as it was, of what may be a view that no loop has asked for.
+                if view is not None:
+                    # It is made at once of the whole array, or as it was, of another view.
                     made = self.items[self.item_of[x.position]]
                     assert type(made) is Call
-                    left += [made.args, made.kwargs]
+                    of_base = self.is_made_of_base(x.position, view)
+                    left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
             elif type(x) in (tuple, list):
                 left += x
             elif type(x) is dict:
@@ -288,8 +302,10 @@ class Fused(Writer):
         axes = {k % len(shape) for k in given_axes}
         kept = [k for k in range(len(shape)) if k not in axes]
         strides, step = [0] * len(shape), 1
-        for k in reversed(kept):
+        for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
+        if form.kind in (_BOOL, np.bool_):
+            name = {"max": "any", "min": "all"}.get(name, name)
         number, group = self.group(shape, [x])
         value = self.operand(group, number, x)
         value = self.converted(group, value, "b1" if name in ("any", "all") else "f8")
@@ -319,6 +335,7 @@ class Fused(Writer):
         value = self.converted(group, self.operand(group, number, x), "f8")
         if value[0] == "c":
             return False
+        value = self.op(group, "f8", "add", value, ("c", 0.0))  # of -0.0 and nothing it is 0.0
         group.stored[position] = value, place.strides, None, place.offset
         self.item_of[position] = number
         self.contiguous.add(position)
@@ -334,8 +351,9 @@ class Fused(Writer):
             return None
         if _has_slot((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
             return None
-        known = self.views.get(args[0].position)
-        known = known or View(args[0].position, 0, source.shape, _strides(source.shape))
+        known = self.views.get(args[0].position) or self.whole(args[0].position)
+        if known.base not in self.contiguous and _has_order((args[1:], kwargs)):
+            return None
         place = _placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
 
@@ -377,16 +395,22 @@ class Fused(Writer):
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
 
+    def is_made_of_base(self, position: int, view: View) -> bool:
+        """Say whether NumPy makes a view at once of the array that it is a part of."""
+        form = self.forms[view.base]
+        plain = form is not None and form.order == "C"
+        return view.base in self.contiguous and (plain or position in self.whole_of)
+
     def call(self, call: Call) -> str:
-        """Return the text of a step that NumPy does; a view is made at once of the whole array."""
+        """Return the text of a step that NumPy does."""
         view = self.views.get(call.position)
-        if view is None or view.base not in self.contiguous:
+        if view is None or not self.is_made_of_base(call.position, view):
             return self.step(call.f, call.args, call.kwargs)
-        form, base = self.forms[view.base], f"v{view.base}"
+        form, whole, base = self.forms[view.base], self.whole(view.base), f"v{view.base}"
         assert form is not None
-        if call.position in self.whole:
+        if call.position in self.whole_of:
             return f"{base}[...]"
-        if view.shape == form.shape[::-1] and view.strides == _strides(form.shape)[::-1]:
+        if view.shape == whole.shape[::-1] and view.strides == whole.strides[::-1]:
             return f"{base}.T"
         size = form.kind.itemsize
         strides = tuple([size * step for step in view.strides])
@@ -409,7 +433,7 @@ class Fused(Writer):
         stored = dict(group.stored)
         for position, value in group.of_step.items():
             if position in self.demanded and position not in stored:
-                stored[position] = value, _strides(group.shape), None, 0
+                stored[position] = value, self.whole(position).strides, None, 0
         if not stored:
             return []
         keys = list(group.inputs)
@@ -431,7 +455,8 @@ class Fused(Writer):
             made = "empty" if reduction or position in group.of_step else "zeros"
             target = name if form.array else f"a{position}"
             shape = form.shape if form.array else ()
-            before.append(f"{target} = {made}({shape}{dtype})")
+            order = ", order='F'" if form.order == "F" else ""
+            before.append(f"{target} = {made}({shape}{dtype}{order})")
             if value[0] == "c":
                 raise NotLowered("a constant result")
             outputs.append(Output(operand(value), strides, reduction, kind, offset))
@@ -457,8 +482,10 @@ def _size(shape: Any) -> int:
     return int(np.prod(shape)) if len(shape) else 1
 
 
-def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides, in entries, of an array of this shape in C's order."""
+def _strides(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
+    """Return the strides, in entries, of an array of this shape in C's or in Fortran's order."""
+    if order == "F":
+        return _strides(shape[::-1])[::-1]
     strides, step = [], 1
     for n in reversed(shape):
         strides.append(step)
@@ -476,19 +503,21 @@ def _is_uniform(x: np.ndarray) -> bool:
     return x.size > 0 and x.dtype.kind in "fb" and bool((x == x.reshape(-1)[0]).all())
 
 
-def _is_whole(view: View, form: Form | None) -> bool:
-    return (
-        form is not None
-        and view.shape == form.shape
-        and not view.offset
-        and view.strides == _strides(view.shape)
-    )
+def _is_same(a: View, b: View) -> bool:
+    return (a.offset, a.shape, a.strides) == (b.offset, b.shape, b.strides)
 
 
 def _has_slot(x: Any) -> bool:
     if type(x) in (tuple, list):
         return any(map(_has_slot, x))
     return any(map(_has_slot, x.values())) if type(x) is dict else type(x) is Slot
+
+
+def _has_order(x: Any) -> bool:
+    """Say whether settings name an order that depends on how an array lies in memory."""
+    if type(x) in (tuple, list):
+        return any(map(_has_order, x))
+    return any(map(_has_order, x.values())) if type(x) is dict else type(x) is str and x in "KA"
 
 
 def _placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:

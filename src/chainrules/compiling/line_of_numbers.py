@@ -5,6 +5,7 @@
 It suits loops over numbers and small arrays, whose whole program is then one native function.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -79,7 +80,7 @@ class Line:
         if not form.array:
             self.inputs.append(Input("f8", None))
             return Names(np.array(first), "f8")
-        size = int(np.prod(form.shape))
+        size = math.prod(form.shape)
         if size > LONGEST:
             raise NotLowered("a large array")
         places = np.arange(size).reshape(form.shape[::-1] if form.order == "F" else form.shape)
@@ -106,24 +107,39 @@ class Line:
             if type(y) is not Names:
                 raise NotLowered("a tuple")
             return y
-        if kind is float or kind is int or kind is np.float64:
-            return Names(np.array(self.constant(float(x))), "f8" if kind is not int else "i8")
+        if kind is float or kind is np.float64:
+            return Names(np.array(self.constant(float(x))), "f8")
+        if kind is int or kind is np.int64:
+            if abs(x) > _LARGEST:
+                raise NotLowered("a large integer")
+            return Names(np.array(self.constant(float(x))), "i8")
         if kind is bool or kind is np.bool_:
             return Names(np.array(self.constant(bool(x))), "b1")
         if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= LONGEST:
             if x.dtype.kind == "f" and x.dtype != np.float64:
                 raise NotLowered(f"an array of {x.dtype}")
+            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > _LARGEST:
+                raise NotLowered("a large integer")
             truth = x.dtype.kind == "b"
             convert: Callable = bool if truth else float
             flat = [self.constant(convert(v)) for v in x.reshape(-1).tolist()]
             shaped = np.array(flat, np.int64).reshape(x.shape)
             return Names(shaped, "b1" if truth else "f8" if x.dtype.kind == "f" else "i8")
         if kind is list or kind is tuple:
-            parts = [self.names(part) for part in x]
-            kinds = {part.kind for part in parts}
-            if len(kinds) == 1 and len({part.ids.shape for part in parts}) == 1:
-                return Names(np.array([part.ids for part in parts]), kinds.pop())
+            parts, common = self.parts(x)
+            if len({part.shape for part in parts}) == 1:
+                return Names(np.array(parts), common)
         raise NotLowered(f"a {kind.__name__} among the arguments")
+
+    def parts(self, xs: list | tuple) -> tuple[list[np.ndarray], str]:
+        """Return the names of several arrays as those of one kind, and this."""
+        parts = [self.names(x) for x in xs]
+        kinds = {part.kind for part in parts}
+        if len(kinds) == 1:
+            return [part.ids for part in parts], kinds.pop()
+        if "f8" not in kinds:
+            raise NotLowered("truths and integers together")
+        return [self.as_kind(part, "f8").ids for part in parts], "f8"
 
     # ---- operations -----------------------------------------------------------------------------
 
@@ -140,9 +156,13 @@ class Line:
         return known
 
     def as_kind(self, x: Names, kind: str) -> Names:
-        if kind == "f8" and x.kind == "b1":
-            return self.each("float", "f8", x)
-        return self.each("bool", "b1", x) if kind == "b1" and x.kind != "b1" else x
+        if kind == x.kind:
+            return x
+        if kind == "b1" or x.kind == "b1":
+            return self.each("bool" if kind == "b1" else "float", kind, x)
+        if kind == "i8":
+            raise NotLowered("floats that become integers")
+        return Names(x.ids, kind)
 
     def each(self, name: str, kind: str, *xs: Names) -> Names:
         """Do one operation for each entry of broadcast arrays."""
@@ -168,6 +188,8 @@ class Line:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
         if kind == "i8" and name not in _WHOLE:
             raise NotLowered(f"{name} of integers")
+        if name == "power" and (xs[1].ids.ndim or f is np.float_power or not form.array):
+            name = "power by itself" if f is not np.power or xs[1].ids.ndim else name
         return self.each(name, kind, *[self.as_kind(x, "f8") for x in xs])
 
     def folded(self, name: str, ids: list[int]) -> int:
@@ -222,7 +244,7 @@ class Line:
     def step(self, f: Any, args: tuple, kwargs: dict, form: Form | None) -> Any:
         if form is None:
             return self.several(f, args, kwargs)
-        if form.array and np.prod(form.shape) > LONGEST:
+        if form.array and math.prod(form.shape) > LONGEST:
             raise NotLowered("a large array")
         if f is getitem and len(args) == 2 and not kwargs:
             x = self.names(args[0])
@@ -241,14 +263,31 @@ class Line:
         raise NotLowered(getattr(f, "__name__", str(f)))
 
     def moved(self, f: Any, args: tuple, kwargs: dict) -> Names:
-        x = self.names(args[0])
         rest, options = _plain(args[1:]), _plain(kwargs)
-        given = list(x.ids) if isinstance(args[0], list | tuple) else x.ids
-        return Names(np.asarray(f(given, *rest, **options)), x.kind)
+        if isinstance(args[0], list | tuple):
+            given, kind = self.parts(args[0])
+            return Names(np.asarray(f(given, *rest, **options)), kind)
+        x = self.names(args[0])
+        if {"K", "A"}.intersection(map(str, (*rest, *options.values()))):
+            x = self.as_in_memory(x, args[0])
+        # Zero is what a function fills with, and then the name of a zero.
+        zero = self.constant(0.0 if x.kind != "b1" else False)
+        return Names(np.asarray(f(x.ids - zero, *rest, **options)) + zero, x.kind)
+
+    def as_in_memory(self, x: Names, given: Any) -> Names:
+        """Return names in the order in which the array has its entries in memory."""
+        form = self.forms[given.position] if type(given) is Slot else Form.of(given)
+        if form is None or form.order == "?":
+            raise NotLowered("an array with gaps, in the order of memory")
+        return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
 
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if f not in MOVING:
             raise NotLowered(getattr(f, "__name__", str(f)))
+        if f is np.broadcast_arrays:
+            xs = [self.names(x) for x in args]
+            shaped = np.broadcast_arrays(*[x.ids for x in xs])
+            return [Names(np.array(ids), x.kind) for ids, x in zip(shaped, xs, strict=True)]
         x = self.names(args[0])
         parts = f(x.ids, *_plain(args[1:]), **_plain(kwargs))
         return [Names(np.asarray(part), x.kind) for part in parts]
@@ -276,18 +315,28 @@ def _kind_of(form: Form) -> str:
 
 
 _FLOATS = (float, np.float64, np.dtype(np.float64))
-_WHOLE = frozenset({"add", "subtract", "multiply", "negative", "absolute", "maximum", "minimum"})
+# What keeps integers so small that float64 holds them.
+_WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
+_LARGEST = 1 << 31  # constant
 
 
 def _simplified(line: Line, name: str, ids: tuple) -> int | None:
     """Return what an operation gives where that is known to the last bit, or to rounding."""
     constants = [line.constants[-k - 1] for k in ids if k < 0]
+    if name == "power by itself":
+        half = bool(constants) and ids[1] < 0 and constants[-1] == 0.5
+        return _half_power(line, ids[0]) if half else line.op("power", *ids)
     if not constants:
         return None
     if len(constants) == len(ids) and name in _FOLDED:
         with np.errstate(all="ignore"):
             y = _FOLDED[name](*[np.float64(x) for x in constants])
         return line.constant(bool(y) if isinstance(y, np.bool_) else float(y))
+    if name == "add" and _is_zero(constants[0]):
+        other = ids[1] if ids[0] < 0 else ids[0]
+        made = line.ops[other - line.first] if other >= line.first else ("",)
+        if made[0] == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in made[1:]):
+            return other  # it is no -0.0 any more
     if name in ("multiply", "divide", "subtract", "power") and len(ids) == 2:
         a, b = ids
         x = line.constants[-b - 1] if b < 0 else line.constants[-a - 1]
@@ -312,6 +361,17 @@ def _power(line: Line, a: int, exponent: float) -> int | None:
             return square
         return line.op("multiply", square, a if exponent == 3.0 else square)
     return line.op("reciprocal", a) if exponent == -1.0 else None
+
+
+def _is_zero(x: float) -> bool:
+    return x == 0.0 and not np.signbit(x)
+
+
+def _half_power(line: Line, a: int) -> int:
+    """Return ``a ** 0.5`` where that is no root to NumPy: of -0.0 it is 0.0, and of -inf inf."""
+    root = line.op("sqrt", line.op("add", a, line.constant(0.0)))
+    least = line.op("equal", a, line.constant(-np.inf))
+    return line.op("where", least, line.constant(np.inf), root)
 
 
 _FOLDED: dict[str, Any] = {
@@ -342,6 +402,8 @@ def _mean(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = Fals
 def _reduction(name: str, empty: Any) -> Callable:
     def lower(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
         x, kind = line.names(x), _kind_of(form)
+        if name == "multiply" and kind != "f8":
+            raise NotLowered("a product of integers")
         if name in LOGIC:
             x = line.as_kind(x, "b1")
         elif x.kind == "b1":
@@ -358,7 +420,10 @@ def _count_nonzero(line: Line, form: Form, x: Any, axis: Any = None) -> Names:
 
 def _accumulated(name: str) -> Callable:
     def lower(line: Line, form: Form, x: Any, axis: Any = None) -> Names:
-        ids = line.names(x).ids
+        kind = _kind_of(form)
+        if name == "multiply" and kind != "f8":
+            raise NotLowered("a product of integers")
+        ids = line.as_kind(line.names(x), kind).ids
         ids = ids.reshape(-1) if axis is None else ids
         lanes = np.moveaxis(ids, -1 if axis is None else axis, -1)
         rows = []
@@ -387,11 +452,15 @@ def _matmul(line: Line, form: Form, a: Any, b: Any) -> Names:
 def _dot(line: Line, form: Form, a: Any, b: Any) -> Names:
     x, z = line.names(a), line.names(b)
     if x.ids.ndim == 0 or z.ids.ndim == 0:
+        if _kind_of(form) != "f8":
+            raise NotLowered("a product of integers")
         return line.each("multiply", "f8", line.as_kind(x, "f8"), line.as_kind(z, "f8"))
     return _matmul(line, form, a, b)
 
 
 def _outer(line: Line, form: Form, a: Any, b: Any) -> Names:
+    if _kind_of(form) != "f8":
+        raise NotLowered("a product of integers")
     x, z = line.as_kind(line.names(a), "f8"), line.as_kind(line.names(b), "f8")
     columns = Names(x.ids.reshape(-1)[:, None], "f8")
     return line.each("multiply", _kind_of(form), columns, Names(z.ids.reshape(-1), "f8"))
@@ -399,7 +468,8 @@ def _outer(line: Line, form: Form, a: Any, b: Any) -> Names:
 
 def _filled(x: float) -> Callable:
     def lower(line: Line, form: Form, *args: Any, **kwargs: Any) -> Names:
-        return Names(np.full(form.shape, line.names(x).ids), _kind_of(form))
+        kind = _kind_of(form)
+        return Names(np.full(form.shape, line.constant(bool(x) if kind == "b1" else x)), kind)
 
     return lower
 
@@ -417,10 +487,10 @@ def _clip(line: Line, form: Form, x: Any, low: Any, high: Any) -> Names:
 
 
 def _scatter(line: Line, form: Form, x: Any, shape: Any, dtype: Any, index: Any) -> Names:
-    places = np.arange(int(np.prod(form.shape))).reshape(form.shape)[_plain(index)]
+    places = np.arange(math.prod(form.shape)).reshape(form.shape)[_plain(index)]
     given = np.broadcast_to(line.names(x).ids, places.shape)
     zero = line.constant(0.0)
-    ids = [zero] * int(np.prod(form.shape))
+    ids = [zero] * math.prod(form.shape)
     for place, name in zip(places.reshape(-1).tolist(), given.reshape(-1).tolist(), strict=True):
         ids[place] = name if ids[place] == zero else line.op("add", ids[place], name)
     return Names(np.array(ids, np.int64).reshape(form.shape), _kind_of(form))
@@ -441,7 +511,15 @@ def _written(line: Line, form: Form, x: Any, path: Any, index: Any, v: Any, axes
     return Names(ids, y.kind)
 
 
-def _norm(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _norm(
+    line: Line, form: Form, x: Any, order: Any = None, axis: Any = None, keepdims: Any = False
+) -> Names:
+    if order is not None:
+        raise NotLowered("a norm of another order")
+    return _euclidean(line, form, x, axis, keepdims)
+
+
+def _euclidean(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
     x = line.as_kind(line.names(x), "f8")
     if axis is not None and isinstance(axis, tuple):
         raise NotLowered("a norm of matrices")
@@ -452,7 +530,9 @@ def _norm(line: Line, form: Form, x: Any, axis: Any = None, keepdims: Any = Fals
 
 def _entry(line: Line, form: Form, x: Any, *index: Any) -> Names:
     names, index = line.names(x), _plain(index)
-    flat = len(index) < 2 and not (index and isinstance(index[0], tuple))
+    if index and isinstance(index[0], tuple):
+        (index,) = index
+    flat = len(index) < 2
     ids = names.ids.reshape(-1)[index[0] if index else 0] if flat else names.ids[index]
     return Names(np.asarray(ids), names.kind)
 
@@ -467,13 +547,14 @@ def _part(line: Line, form: Form, whole: Any, k: int) -> Any:
 _STEPS: dict[Any, Callable] = {
     np.sum: _sum, np.mean: _mean, np.prod: _reduction("multiply", 1.0),
     np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
+    np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
     np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
     np.count_nonzero: _count_nonzero, np.cumsum: _accumulated("add"),
     np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
     np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
     written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
-    euclidean: _norm, np.linalg.norm: _norm, entry: _entry,
+    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry,
 }  # fmt: skip
 
 
@@ -498,8 +579,10 @@ class Place(NamedTuple):
         form, held = self.form, "t" if self.kind == "b1" else "n"
         if not form.array:
             read = f"{held}[{self.start}]"
-            return read if form.kind is np.float64 else f"{form.kind.__name__}({read})"
-        text = f"{held}[{self.start}:{self.start + int(np.prod(form.shape))}]"
+            if form.kind in (np.float64, np.bool_):
+                return read
+            return f"{read}.item()" if form.kind in (float, bool) else f"int64({read})"
+        text = f"{held}[{self.start}:{self.start + math.prod(form.shape)}]"
         text += ".astype(int64)" if self.kind == "i8" else ".copy()"
         if len(form.shape) == 1:
             return text

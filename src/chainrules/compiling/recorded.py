@@ -17,7 +17,9 @@ import numpy as np
 
 from ..rules import TracedArray, TracedNumber
 from ..rules.tracing.funnel import call, primitive
+from ..rules.tracing.object_arrays import as_object_array
 from ..rules.tracing.views import give_value, root_of
+from .looks import NotRecordable
 
 
 @primitive
@@ -153,7 +155,13 @@ class RecordedNumber(_Recorded, TracedNumber):
     __slots__ = ("position", "sample")
     position: int
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        # ``np.array([x, y])`` is one of recorded numbers, as it is one of traced ones.
+        return as_object_array(self) if dtype is None else _Recorded.__array__(self, dtype, copy)
+
     def __hash__(self) -> int:
+        if self.at_level.refuses_hash:
+            raise NotRecordable("a number that a cache keeps results by (functools.lru_cache)")
         return hash(self.at_level.look(self, "value", _whole))
 
     def tolist(self) -> Any:

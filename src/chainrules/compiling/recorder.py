@@ -5,6 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
+import functools
 import math
 import operator
 import threading
@@ -82,6 +83,8 @@ class Recorder(Program, Level):
         "looks",
         "not_native",
         "number",
+        "raised",
+        "refuses_hash",
         "thread",
         "under_way",
     )
@@ -94,6 +97,8 @@ class Recorder(Program, Level):
         self.looked_at: set[tuple[int, str]] = set()
         self.forms: list[Form | None] = []  # of the results of all steps
         self.not_native = ""  # why there is no machine code
+        self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
+        self.refuses_hash = False
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
@@ -158,7 +163,7 @@ class Recorder(Program, Level):
     def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
         self.check_live()
-        seen = convert(x.sample, *args)
+        seen = self.attempt(convert, x.sample, *args)
         if (x.position, kind) in self.looked_at and not args:
             return seen
         self.looked_at.add((x.position, kind))
@@ -168,12 +173,22 @@ class Recorder(Program, Level):
 
     # ---- what a level is asked ------------------------------------------------------------------
 
+    def attempt(self, f: Callable, *args: Any, **kwargs: Any) -> Any:
+        """Call ``f``; an error is remembered, since the function may catch it and go on."""
+        try:
+            return f(*args, **kwargs)
+        except (TypeError, AttributeError):
+            raise  # of its type or shape
+        except Exception as error:
+            self.raised = error
+            raise
+
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         key = operation, x.position
         known = self.known.get(key)
         if known is not None:
             return self.again(*known)
-        y = operation(x.sample)
+        y = self.attempt(operation, x.sample)
         step: tuple = operation, (Slot(x.position),), {}
         if type(y) is _array or isinstance(y, _NUMBERS):
             return self.remembered(key, y, step)
@@ -201,7 +216,7 @@ class Recorder(Program, Level):
             return self.again(*known)
         x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
         z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
-        y = operation(x, z)
+        y = self.attempt(operation, x, z)
         if operation in _DIVISIONS and type(y) is float and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", _is_zero)
@@ -239,11 +254,16 @@ class Recorder(Program, Level):
         if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
             return self.run_body(f, args, kwargs, whole and not is_primitive(f))
-        if is_writer(f) and args and type(args[0]) is RecordedArray:
-            return self.write_by(f, args, kwargs)
+        if is_writer(f) and args:
+            if type(args[0]) is RecordedArray:
+                return self.write_by(f, args, kwargs)
+            if type(args[0]) is _array:  # a constant, from now on with what is written
+                look = functools.partial(self.look, kind="value", convert=_itself)
+                args, kwargs = self._replaced((args, kwargs), look, None)
+                return f(*args, **kwargs)
         g = getattr(f, "__shows__", f)
         values, options = self.samples(args), self.samples(kwargs)
-        y = g(*values, **options)
+        y = self.attempt(g, *values, **options)
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
@@ -302,14 +322,22 @@ class Recorder(Program, Level):
         recorded = fold(look, y, step)
         if args and type(args[0]) is RecordedArray:
             self.tie(recorded, args[0], f, args[1:], kwargs)
+        for x in (*args[1:], *kwargs.values()):
+            if type(x) is RecordedArray and not is_primitive(f):
+                self.refuse_view(recorded, x, f)
         return recorded
+
+    def refuse_view(self, y: Any, x: Any, f: Any) -> None:
+        for part in iterate_leaves(y):
+            if type(part) is RecordedArray and root_of(part)[0] is part and _shared(part, x):
+                raise NotRecordable(f"{name_of(f)} that gives a view of its second argument")
 
     def tie(self, y: Any, x: Any, f: Any, rest: tuple, options: dict) -> None:
         """Tie every array in ``y`` that is a view of ``x`` to it."""
 
         def look(y: Any, positions: tuple) -> Any:
             if type(y) is RecordedArray:
-                if root_of(y)[0] is y and shares_memory(y.sample, x.sample):
+                if root_of(y)[0] is y and _shared(y, x):
                     given = {"f": f, "rest": rest, "options": options}
                     register_view(y, x, _at, given, positions)
                 return None
@@ -393,7 +421,12 @@ def _constant_key(x: Any) -> Any:
     kind = type(x)
     if kind is _array:
         return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
-    return kind, x if x and x == x else bits(x)
+    # Each part of a complex number has a sign of zero.
+    return kind, x if x and x == x and not isinstance(x, complex | np.complexfloating) else bits(x)
+
+
+def _shared(y: Any, x: Any) -> bool:
+    return y.sample is x.sample or shares_memory(y.sample, x.sample)
 
 
 def _is_finite(x: Any) -> bool:

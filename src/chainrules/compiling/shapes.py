@@ -15,7 +15,7 @@ from ..rules.tracing.level import Traced
 # Their results depend on shapes and dtypes alone.
 _STRUCTURE = frozenset({
     np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type,
-    np.iscomplexobj, np.isrealobj, np.may_share_memory, np.shares_memory, np.broadcast_shapes,
+    np.iscomplexobj, np.isrealobj, np.broadcast_shapes,
     np.einsum_path, len,
 })  # fmt: skip
 

@@ -1,0 +1,85 @@
+"""A recording run in each of the three ways, beside plain NumPy."""
+
+import numpy as np
+
+from chainrules.compiling.captured import Captured
+from chainrules.compiling.compiled import record, signature
+from chainrules.compiling.fused import Fused, Group
+from chainrules.compiling.line_of_numbers import NativeLine
+from chainrules.compiling.replay import Replay
+from chainrules.rules import iterate_leaves
+
+WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused}
+
+
+class Recorded:
+    """One recording of ``f`` at ``args``."""
+
+    def __init__(self, f, *args):
+        self.f = f
+        key, _ = signature(args, {})
+        with np.errstate(all="ignore"):
+            self.recorder, self.output, _ = record(f, args, {}, Captured((f, key), False))
+
+    def by(self, way):
+        return WAYS[way](self.recorder, self.output)
+
+    def functions(self, way):
+        """Return the functions of the steps that ``way`` has native code for."""
+        made = self.by(way)
+        plan = self.recorder.plan
+        if way != "fused":
+            return {f for _, f, *_ in plan if way == "numbers" and type(f).__hash__}
+        native = set(made.views)
+        for item in made.items:
+            if type(item) is Group:
+                native |= {*item.of_step, *item.stored}
+        return {f for position, f, *_ in plan if position in native}
+
+
+def run(made, args):
+    with np.errstate(all="ignore"):
+        return made.run(signature(args, {})[1])
+
+
+def differences(found, expected, ulps=4.0, zeros=True):
+    """Say where two results differ: types, dtypes, shapes, order of memory, numbers."""
+    xs, ys = list(iterate_leaves(found)), list(iterate_leaves(expected))
+    if len(xs) != len(ys):
+        return [f"{len(xs)} parts for {len(ys)}"]
+    said = []
+    for k, (x, y) in enumerate(zip(xs, ys)):
+        if text := _difference(x, y, ulps, zeros):
+            said.append(f"{k}: {text}")
+    return said
+
+
+def _difference(x, y, ulps, zeros):
+    if type(x) is not type(y):
+        return f"{type(x).__name__} for {type(y).__name__}"
+    if not isinstance(y, np.ndarray | np.generic | float | complex):
+        return "" if x == y else f"{x!r} for {y!r}"
+    if isinstance(y, np.ndarray) and order(y) != "?":
+        if order(x) != order(y):
+            return f"order {order(x)} for {order(y)}"
+    x, y = np.asarray(x), np.asarray(y)
+    if (x.dtype, x.shape) != (y.dtype, y.shape):
+        return f"{x.dtype}{x.shape} for {y.dtype}{y.shape}"
+    if y.dtype.kind not in "fc":
+        return "" if np.array_equal(x, y) else f"{x} for {y}"
+    with np.errstate(all="ignore"):
+        size = np.max(np.abs(y), initial=0.0, where=np.isfinite(y))
+        eps = float(np.finfo(y.dtype).eps)
+        scale = np.abs(y) if ulps < 100 else size
+        near = np.abs(x - y) <= ulps * eps * scale + 4 * float(np.finfo(y.dtype).smallest_subnormal)
+    same = near | (x == y) | (np.isnan(x) & np.isnan(y))
+    if zeros and y.dtype.kind == "f":
+        same &= (np.signbit(x) == np.signbit(y)) | (y != 0) | (x != 0)
+    if same.all():
+        return ""
+    return f"{x[~same][:4]} for {y[~same][:4]}"
+
+
+def order(x):
+    flags = x.flags
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"

@@ -9,7 +9,7 @@ from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
 from chainrules import numpy as fillable
-from chainrules.compiling import fused, line_of_numbers, lowering
+from chainrules.compiling import groups, line_steps, lowering
 from chainrules.compiling.recorded import entry
 from chainrules.rules import getitem
 from chainrules.rules.linear.steps import part_at
@@ -33,7 +33,7 @@ SIGNLESS = {np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.amax, n
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(fused, "SMALL", 1)
+    monkeypatch.setattr(groups, "SMALL", 1)
 
 
 def points(special):
@@ -225,7 +225,7 @@ def test_moves(f):
 
     args, *others = [(m, row) for m, _, row, *_ in points(SPECIAL)][:4]
     check(g, args, by=("numbers",), lowered=[f], others=others)
-    check(g, args, by=("fused",), lowered=[f] if f in fused._VIEWS else [], others=others)
+    check(g, args, by=("fused",), lowered=[f] if f in groups._VIEWS else [], others=others)
 
 
 def filled(row):
@@ -327,7 +327,7 @@ def test_steps(f):
         others = others[:1]
     for by in NATIVE:
         g = STEPS[f] if by == "numbers" or f in IN_LOOPS else with_a_loop(STEPS[f])
-        native = f in line_of_numbers._STEPS if by == "numbers" else f in IN_LOOPS
+        native = f in line_steps.STEPS if by == "numbers" else f in IN_LOOPS
         check(
             g,
             args,
@@ -347,14 +347,14 @@ EXACT = {
     np.max, np.min, np.amax, np.amin, np.any, np.all, np.where, np.zeros_like, np.ones_like, np.array, np.clip, astype, np.real,
     np.conjugate, scatter, entry, np.count_nonzero,
 }  # fmt: skip
-IN_LOOPS = {*fused._REDUCTIONS, np.where, astype, scatter}
+IN_LOOPS = {*groups._REDUCTIONS, np.where, astype, scatter}
 
 
 def test_every_entry_has_a_case():
     stepwise = {written, part_at, operator.getitem, euclidean}  # below, in programs
-    assert set(line_of_numbers._STEPS) - stepwise == set(STEPS)
-    assert set(fused._REDUCTIONS) <= set(STEPS)
-    assert {*lowering.MOVING, *fused._VIEWS} == set(MOVES)
+    assert set(line_steps.STEPS) - stepwise == set(STEPS)
+    assert set(groups._REDUCTIONS) <= set(STEPS)
+    assert {*lowering.MOVING, *groups._VIEWS} == set(MOVES)
 
 
 # ---- what comes in pieces, is written, or has a derivative ---------------------------------------

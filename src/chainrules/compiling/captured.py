@@ -291,7 +291,7 @@ def _is_library(module: str | None) -> bool:
     if top not in sys.stdlib_module_names or top in sys.builtin_module_names:
         return top in _LIBRARY or top in sys.builtin_module_names
     file = getattr(sys.modules.get(module or ""), "__file__", None)
-    return bool(file) and file.startswith(_PYTHON) and "site-packages" not in file
+    return isinstance(file, str) and file.startswith(_PYTHON) and "site-packages" not in file
 
 
 def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:

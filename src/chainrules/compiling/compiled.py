@@ -8,26 +8,23 @@ it was recorded; what it saw leads to the next recording, or there is none, and 
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from ..config import CompileError, CompileWarning
-from ..reverse import Pullback, Pushforward
-from ..rules import Traced, all_settled, children, fold, healed, innermost, iterate_leaves, name_of
-from ..rules.containers import LEAVES, Within
-from ..rules.linear.steps import Slot
+from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from ..rules.tracing.running import running
 from .agreement import agree
+from .arguments import signature
+from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
-from .constants import Constants
-from .looks import NotRecordable, bits
+from .looks import NotRecordable
 from .natively import natively
-from .recorded import RecordedArray, RecordedNumber
+from .record import record
 from .recorder import Recorder
-from .replay import Again, Missed, Replay
+from .replay import Missed, Replay
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
@@ -354,7 +351,7 @@ class Compiled:
 
     def _inside(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call with traced values: by compiled derivatives where these are of arrays."""
-        if kwargs or not all(map(_is_number_or_array, args)):
+        if kwargs or not all(map(is_number_or_array, args)):
             return self.f(*args, **kwargs)
         try:
             if Captured(self.f, frozen=True).traced:
@@ -366,26 +363,11 @@ class Compiled:
             if counts not in self.bound:
                 captured = "freeze" if self.frozen else "check"
                 options = captured, self.paths, self.fallback, self.check
-                self.bound[counts] = Compiled(_Given(self.f, counts), *options)
+                self.bound[counts] = Compiled(Given(self.f, counts), *options)
             return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
         if self.foreign is None:
-            self.foreign = _foreign(self)
+            self.foreign = as_foreign(self)
         return self.foreign(*args)
-
-
-class _Given:
-    """A function with some of its arguments given."""
-
-    __slots__ = ("counts", "f")
-
-    def __init__(self, f: Callable, counts: tuple) -> None:
-        self.f, self.counts = f, counts
-
-    def __call__(self, *xs: Any) -> Any:
-        args = list(xs)
-        for k, count in self.counts:
-            args.insert(k, count)
-        return self.f(*args)
 
 
 def _replays(run: Callable, values: list, y: Any) -> bool:
@@ -397,189 +379,4 @@ def _replays(run: Callable, values: list, y: Any) -> bool:
     return missed is None and agree(again, y)
 
 
-def _is_number_or_array(x: Any) -> bool:
-    return isinstance(x, Traced | float | _array | np.floating) or type(x) is int
-
-
-def _foreign(compiled: Compiled) -> Foreign:
-    """Return a compiled function as one with derivatives of its own, compiled as well."""
-
-    def derived(f: Callable) -> Compiled:
-        captured = "freeze" if compiled.frozen else "check"
-        return Compiled(f, captured, compiled.paths, compiled.fallback, compiled.check)
-
-    @functools.cache
-    def push(n: int) -> Foreign:
-        return _foreign(derived(Pushforward(compiled.f, arity=n)))
-
-    @functools.cache
-    def pull(n: int) -> Foreign:
-        return _foreign(derived(Pullback(compiled.f, arity=n)))
-
-    def with_pullback(*xs: Any) -> tuple[Any, Callable]:
-        return compiled(*xs), lambda *ybars: pull(len(xs))(*xs, *ybars)
-
-    def with_tangent(xs: tuple, xdots: tuple) -> tuple[Any, tuple]:
-        ydot = push(len(xs))(*xs, *xdots)
-        return compiled(*xs), ydot if isinstance(ydot, tuple) else (ydot,)
-
-    return Foreign(name_of(compiled.f), compiled, with_pullback, with_tangent, push, pull)
-
-
 parts_of[Compiled] = lambda compiled: (compiled.f,)
-
-
-# ---- arguments ----------------------------------------------------------------------------------
-
-
-def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
-    """Return what a recording is made for, and the numbers and arrays that it takes.
-
-    Floats and complex numbers and arrays of numbers are taken; everything else belongs to the kind:
-    Python's ints, which are sizes and counts, texts, None.
-    """
-    key: list[Any] = []
-    values: list[Any] = []
-    for x in args:
-        kind = type(x)
-        if kind is float or kind is _float64:
-            key.append(kind)
-            values.append(x)
-        elif kind is _array and x.dtype.kind in "fcbiu":
-            key.append(_layout(x))
-            values.append(x)
-        else:
-            _enter(x, key, values)
-    for name, x in kwargs.items():
-        key.append(name)
-        _enter(x, key, values)
-    if len(values) > 1:
-        arrays = [id(x) for x in values if type(x) is _array]
-        if len(set(arrays)) < len(arrays):  # the function may ask for x is y
-            key.append(tuple(map(arrays.index, arrays)))
-    return tuple(key), values
-
-
-def _layout(x: np.ndarray) -> Hashable:
-    flags = x.flags
-    if flags.c_contiguous:
-        return x.dtype, x.shape
-    return x.dtype, x.shape, "F" if flags.f_contiguous else x.strides
-
-
-def _enter(x: Any, key: list, values: list) -> None:
-    """Add what ``x`` is to a key, and the numbers and arrays in it to the values."""
-
-    def look(x: Any) -> Any:
-        if isinstance(x, Traced):
-            raise NotRecordable("a traced value")
-        if is_taken(x):
-            key.append(_layout(x) if type(x) is _array else type(x))
-            values.append(x)
-            return None
-        parts = children(x)
-        if parts is not None:
-            key.append((type(x), bits(parts.keys)))
-            return Within(zip(parts.values), list)
-        if isinstance(x, Iterator):
-            raise NotRecordable(f"an argument of type {type(x).__name__}, which is used up")
-        if isinstance(x, _BY_VALUE):
-            key.append((type(x), bits(x)))
-            return None
-        if type(x).__hash__ is None:
-            raise NotRecordable(f"an argument of type {type(x).__name__}")
-        key.append(_Same(x))
-        return None
-
-    fold(look, x)
-
-
-_BY_VALUE = (int, str, bytes, type(None), np.generic, np.dtype, range, type(...))
-
-
-def _may_be_returned(x: Any) -> bool:
-    """Say whether the same ``x`` may be returned by all calls, and holds no values."""
-    return isinstance(x, (*_BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
-
-
-class _Same:
-    """A part of a key which is this object, whatever it says that it is equal to."""
-
-    __slots__ = ("x",)
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-
-    def __eq__(self, other: Any) -> bool:
-        return type(other) is _Same and self.x is other.x
-
-    def __hash__(self) -> int:
-        return id(self.x)
-
-
-def is_taken(x: Any) -> bool:
-    """Say whether a leaf of the arguments is an input of the recording."""
-    if type(x) is _array:
-        return x.dtype.kind in "fcbiu"
-    return isinstance(x, float | complex | np.inexact)
-
-
-def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
-    """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
-    recorder = Recorder(Constants(captured.frozen, captured.constants))
-    recorder.refuses_hash = captured.caches
-    taken_before: dict[int, Any] = {}
-    made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
-
-    def taken(x: Any) -> Any:
-        parts = None if type(x) in LEAVES else children(x)
-        if parts is not None:
-
-            def rebuilt(values: Any) -> Any:
-                made.append((y := parts.rebuild(values), list(values)))
-                return y
-
-            return Within(zip(parts.values), rebuilt)
-        if not is_taken(x):
-            return x
-        if type(x) is not _array:
-            return recorder.input(x)
-        if id(x) not in taken_before:
-            taken_before[id(x)] = recorder.input(x)
-        else:
-            recorder.inputs.append(taken_before[id(x)].position)
-        return taken_before[id(x)]
-
-    given, options = fold(taken, args), fold(taken, kwargs)
-    with running():
-        y = all_settled(healed(f(*given, **options)))
-    for container, values in made:
-        parts = children(container)
-        if parts is None or [*map(id, parts.values)] != [*map(id, values)]:
-            raise NotRecordable("a write into an argument: return a new one instead")
-    if recorder.raised is not None:
-        raise NotRecordable(f"it goes on after an error: {recorder.raised!r}")
-    if captured.names.issuperset({"errstate", "raise"}):
-        raise NotRecordable("floating-point errors that it asks for by np.errstate")
-    handles: dict[int, Any] = {}
-
-    def slot(x: Any) -> Any:
-        kind = type(x)
-        if kind is RecordedNumber or kind is RecordedArray:
-            if kind is RecordedArray and any(
-                x is not other and other.position == x.position for other in handles.values()
-            ):
-                return Again(x.position)
-            handles[id(x)] = x
-            return Slot(x.position)
-        if isinstance(x, Traced):
-            raise NotRecordable("a traced value that the function returns")
-        parts = None if kind in LEAVES else children(x)
-        if parts is None and not _may_be_returned(x) and id(x) not in captured.seen:
-            raise NotRecordable(f"a {kind.__name__} that it returns")
-        return x if parts is None else Within(zip(parts.values), parts.rebuild)
-
-    output = fold(slot, y)
-    result = recorder.samples(y)
-    recorder.end([leaf for leaf in iterate_leaves(output) if type(leaf) in (Slot, Again)])
-    return recorder, output, result

@@ -21,7 +21,8 @@ def natively(recorder: Recorder, output: Any) -> Any:
     if not available():
         return None
     from .fused import Fused
-    from .line_of_numbers import NativeLine, NotLowered
+    from .line_of_numbers import NativeLine
+    from .names import NotLowered
 
     reasons = []
     for way in (NativeLine, Fused) if _is_of_numbers(recorder) else (Fused,):

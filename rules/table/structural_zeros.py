@@ -57,7 +57,7 @@ def plain_array(x: Any) -> Any:
 
 def counts_of(alive: Any) -> Any:
     """Return 1.0 where ``alive``, and 0.0 elsewhere."""
-    return alive.astype(float) if isinstance(alive, Traced) else np.asarray(alive, float)
+    return 1.0 * alive if isinstance(alive, Traced) else np.asarray(alive, float)  # type: ignore
 
 
 def zeroed(product: Any, partial: Any, alive: Any) -> Any:

@@ -73,7 +73,7 @@ def _constant_method(name: str) -> Callable:
 def _truth_method(name: str) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
         y = getattr(value(self), name)(*map(value, args), **kwargs)
-        if getattr(y, "dtype", None) != bool:  # with dtype=object it is one of the entries
+        if getattr(y, "dtype", None) != BOOL:  # with dtype=object it is one of the entries
             raise MissingRuleError(f"{name} with dtype=object has no rule.\n  leave out dtype")
         return y
 
@@ -97,6 +97,8 @@ def _one_axis(axis: Any, x: Any) -> Any:
         return axis[0]
     return 0 if axis is None and np.ndim(value(x)) == 1 else axis
 
+
+BOOL = np.dtype(bool)
 
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})

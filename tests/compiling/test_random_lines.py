@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of programs, one a line
 """A search over random straight-line programs: each way beside plain NumPy, at three points."""
 
 import sys
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import groups, line, line_of_numbers
+from chainrules.compiling import groups, line_of_numbers
 
 sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
 
@@ -60,14 +61,30 @@ def programs(draw):
         form = draw(st.sampled_from([ONE, ONE, TWO, TWO, WRITES]))
         text = draw(st.sampled_from(form))
         a, b = draw(st.sampled_from(names[-4:])), draw(st.sampled_from(names))
-        line = text.format(a=a, b=b, y=f"y{k}") if form is WRITES else f"y{k} = " + text.format(a=a, b=b)
+        line = (
+            text.format(a=a, b=b, y=f"y{k}")
+            if form is WRITES
+            else f"y{k} = " + text.format(a=a, b=b)
+        )
         try:
             with np.errstate(all="ignore"):
                 exec(line.replace("\n    ", "\n"), values)
-        except (ValueError, TypeError, IndexError, AttributeError, np.linalg.LinAlgError, np.exceptions.AxisError):
+        except (
+            ValueError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            np.linalg.LinAlgError,
+            np.exceptions.AxisError,
+        ):
             continue
         y = values[f"y{k}"]
-        if isinstance(y, np.ndarray | np.number) and np.all(np.isfinite(y)) and np.size(y) and np.size(y) < 300:
+        if (
+            isinstance(y, np.ndarray | np.number)
+            and np.all(np.isfinite(y))
+            and np.size(y)
+            and np.size(y) < 300
+        ):
             names.append(f"y{k}")
             lines.append(line)
     outputs = ", ".join(names[3:][-3:]) or "x0 * 2"

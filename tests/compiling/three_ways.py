@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from chainrules.compiling.captured import Captured
 from chainrules.compiling.arguments import signature
+from chainrules.compiling.captured import Captured
 from chainrules.compiling.fused import Fused, Group
 from chainrules.compiling.line_of_numbers import NativeLine
 from chainrules.compiling.record import record
@@ -60,9 +60,9 @@ def _difference(x, y, ulps, zeros, orders):
         return f"{type(x).__name__} for {type(y).__name__}"
     if not isinstance(y, np.ndarray | np.generic | float | complex):
         return "" if x == y else f"{x!r} for {y!r}"
-    if isinstance(y, np.ndarray) and orders and order(y) != "?":
-        if order(x) != order(y):
-            return f"order {order(x)} for {order(y)}"
+    ordered = isinstance(y, np.ndarray) and orders and order(y) != "?"
+    if ordered and order(x) != order(y):
+        return f"order {order(x)} for {order(y)}"
     x, y = np.asarray(x), np.asarray(y)
     if (x.dtype, x.shape) != (y.dtype, y.shape):
         return f"{x.dtype}{x.shape} for {y.dtype}{y.shape}"

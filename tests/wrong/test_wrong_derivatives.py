@@ -636,7 +636,7 @@ def test_medians_of_imaginary_parts_differentiated_again():
 
 
 def test_wasserstein_distance_of_samples_that_share_points():
-    """Each sorted point of one lies above that of the other, so that it is a difference of means."""
+    """Each sorted point of one lies above that of the other: it is a difference of means."""
     stats = pytest.importorskip("chainrules.scipy.stats")
     x = np.array([0.93, 1.22, 1.02, 0.68, 0.93, 1.5])
 

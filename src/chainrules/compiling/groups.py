@@ -325,9 +325,9 @@ class Grouped(Writer):
 
     def is_made_of_base(self, position: int, view: View) -> bool:
         """Say whether NumPy makes a view at once of the array that it is a part of."""
-        form = self.forms[view.base]
-        plain = form is not None and form.order == "C"
-        return view.base in self.contiguous and (plain or position in self.whole_of)
+        if view.base not in self.contiguous:
+            return False
+        return position in self.whole_of or _can_be_made(view, self.forms[view.base])
 
     def view(self, f: Any, args: tuple, kwargs: dict, form: Form | None) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
@@ -346,3 +346,16 @@ class Grouped(Writer):
 
 
 _ONE = (float, np.float64, np.bool_)
+
+
+def _can_be_made(view: View, form: Form | None) -> bool:
+    """Say whether ``np.ndarray`` makes a view of an array of this form in one go."""
+    if form is None or form.order != "C":
+        return False
+    size, memory = form.kind.itemsize, np.empty(form.shape, form.kind)
+    try:
+        strides = [size * step for step in view.strides]
+        np.ndarray(view.shape, form.kind, memory, size * view.offset, strides)
+    except ValueError:
+        return False
+    return True

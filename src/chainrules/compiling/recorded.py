@@ -17,7 +17,6 @@ import numpy as np
 
 from ..rules import TracedArray, TracedNumber
 from ..rules.tracing.funnel import call, primitive
-from ..rules.tracing.object_arrays import as_object_array
 from ..rules.tracing.views import give_value, root_of
 from .looks import NotRecordable
 
@@ -154,13 +153,6 @@ class RecordedNumber(_Recorded, TracedNumber):
 
     __slots__ = ("position", "sample")
     position: int
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        # ``np.array([x, y])`` is one of recorded numbers, as it is one of traced ones. By a truth
-        # NumPy may be asked to index.
-        if dtype is None and not isinstance(self.sample, bool | np.bool_):
-            return as_object_array(self)
-        return _Recorded.__array__(self, dtype, copy)
 
     def __hash__(self) -> int:
         if self.at_level.refuses_hash:

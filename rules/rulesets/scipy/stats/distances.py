@@ -11,9 +11,9 @@ from .samples import floats, of_samples
 def integral(u_values, v_values, u_weights, v_weights, slope):
     """The integral of ``phi(gap)``, where ``gap`` is the difference of the shares at a point.
 
-    At a point the gap jumps from ``a`` to ``b``, so that the integral is the sum of the points times
-    ``phi(a) - phi(b) = -(b - a) slope(a, b)``. Of points that are equal each has its own part of the
-    jump. So there is no order of equal points, where it would not matter.
+    At a point the gap jumps from ``a`` to ``b``, so that the integral is the sum of the points
+    times ``phi(a) - phi(b) = -(b - a) slope(a, b)``. Of points that are equal each has its own part
+    of the jump, and there is no order among them.
     """
     u, v = floats(u_values), floats(v_values)
     points = np.concatenate([u, v])

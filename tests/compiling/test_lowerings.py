@@ -508,3 +508,10 @@ def agrees(g, way, args, others):
             continue
         assert not (said := differences(found, expected, ulps=200.0)), f"point {k}: {said}"
     return True
+
+
+def test_what_the_first_repetition_computes_for_all():
+    """A KeyError, in a loop found again whose first repetition gives a value to all others."""
+    g = cr.value_and_grad(lambda s, x: np.sum(np.hypot(s, x)), argnums=(0, 1))
+    args = np.float64(0.3), np.linspace(0.1, 0.9, 24)
+    check(g, args, others=[(np.float64(2.0), -args[1])], lowered=[np.hypot], by=("numbers",), ulps=200.0)

@@ -11,7 +11,7 @@ import chainrules as cr
 from chainrules import numpy as fillable
 from chainrules.compiling import fused, line_of_numbers, lowering
 from chainrules.compiling.recorded import entry
-from chainrules.rules import getitem
+from chainrules.rules import getitem, iterate_leaves
 from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.linalg.norms import euclidean
@@ -211,7 +211,7 @@ MOVES = {
     np.broadcast_arrays: lambda m, row: [np.broadcast_arrays(row)],
     getitem: lambda m, row: [
         m[0], m[-1, 1], m[:, None, 1], m[::-2, ::3], m[..., 0], row[[0, 2, 0]], m[[0, 1], [2, 3]],
-        m[m.shape[0] - 1], m[TRUTHS], m[:, [True, False, True, True]], m[()], m[1:1],
+        m[m.shape[0] - 1], m[TRUTHS], m[:, [True, False, True, True]], m[()], m[1:1], m[::2].reshape(-1) * 2.0,
     ],
 }  # fmt: skip
 
@@ -219,7 +219,8 @@ MOVES = {
 @pytest.mark.parametrize("f", MOVES, ids=lambda f: f.__name__)
 def test_moves(f):
     def g(m, row):
-        return [MOVES[f](m, row), MOVES[f](m * 2, row + 1), MOVES[f](m > 0.5, row > 0.5)]
+        moved = [MOVES[f](m, row), MOVES[f](m * 2, row + 1), MOVES[f](m > 0.5, row > 0.5)]
+        return moved, [y * 2.0 for y in iterate_leaves(moved)]  # read by loops, where they lie
 
     args, *others = [(m, row) for m, _, row, *_ in points(SPECIAL)][:4]
     check(g, args, by=("numbers",), lowered=[f], others=others)
@@ -515,3 +516,10 @@ def test_what_the_first_repetition_computes_for_all():
     g = cr.value_and_grad(lambda s, x: np.sum(np.hypot(s, x)), argnums=(0, 1))
     args = np.float64(0.3), np.linspace(0.1, 0.9, 24)
     check(g, args, others=[(np.float64(2.0), -args[1])], lowered=[np.hypot], by=("numbers",), ulps=200.0)
+
+
+def test_a_large_view_that_is_copied():
+    """A process ended here: NumPy was asked where ``ravel`` of a view lies, of too little memory."""
+    f = cr.compile(lambda x: np.sum((x * 2.0).T.ravel()) + np.sum((x + 1.0)[::-1].reshape(-1)))
+    x = np.ones((3000, 2000))
+    assert f(x) == f(x) == 4 * x.size

@@ -68,9 +68,19 @@ FORMS = {
 FUNCTIONS = {
     "elementwise": lambda x: (x * 2 + 1, abs(x), x * x - x / 3, x**2, x**3),
     "sines": lambda x: np.sin(x) * 0.5 + np.exp(-x * x),
-    "reductions": lambda x: (np.sum(x), np.sum(x, axis=0, keepdims=True), np.mean(x), np.prod(x + 1)),
+    "reductions": lambda x: (
+        np.sum(x),
+        np.sum(x, axis=0, keepdims=True),
+        np.mean(x),
+        np.prod(x + 1),
+    ),
     "extremes": lambda x: (np.max(x), np.min(x, axis=-1), np.maximum(x, 1)),
-    "compared": lambda x: (x > 0.5, np.where(x > 0.5, x, 2 * x), (x == x) & (x != 1), np.any(x > 1)),
+    "compared": lambda x: (
+        x > 0.5,
+        np.where(x > 0.5, x, 2 * x),
+        (x == x) & (x != 1),
+        np.any(x > 1),
+    ),
     "moved": lambda x: (x.T, x.ravel("K"), x.reshape(-1), (x + 1).T[::-1], (x * 1).ravel("A")),
     "written": lambda x: written(x),
     "products": lambda x: (x @ x.T, np.dot(x.T, x), np.outer(x, x)),
@@ -109,7 +119,9 @@ def test_kinds_of_arguments(function, form):
             x = make(BASE * scale)
             kept = np.copy(x)
             expected, found = said(f, x), said(g, x)
-            assert not differences(found, expected, ulps=200.0, zeros=False, orders=function == "moved")
+            assert not differences(
+                found, expected, ulps=200.0, zeros=False, orders=function == "moved"
+            )
             assert np.array_equal(x, kept)
 
 

@@ -1,4 +1,5 @@
 """Every function that has native code, by each of the three ways, beside plain NumPy."""
+# ruff: noqa: E501 - tables are read by their rows
 
 import math
 import operator
@@ -62,7 +63,9 @@ def check(f, args, ways=WAYS, lowered=(), by=NATIVE, others=(), **options):
                 expected = f(*xs)
             missed, found = run(made, xs)
             assert missed is None, f"{way}, point {k}: {missed}"
-            assert not (said := differences(found, expected, **options)), f"{way}, point {k}: {said}"
+            assert not (said := differences(found, expected, **options)), (
+                f"{way}, point {k}: {said}"
+            )
     with np.errstate(all="ignore"):
         said = differences(cr.compile(f, fallback="error", check=False)(*args), f(*args), **options)
         assert not said
@@ -249,7 +252,7 @@ STEPS = {
     ],
     np.max: lambda m, row, s: [
         np.max(m), m.max(0), np.max(m, -1, keepdims=True), np.max(m, axis=(0, 1)), row.max(),
-        np.max(m[:1]), 
+        np.max(m[:1]),
     ],
     np.amax: lambda m, row, s: [np.amax(m.T[::-1], 0), np.amax(row)],
     np.amin: lambda m, row, s: [np.amin(m.T[::-1], 0), np.amin(row)],
@@ -327,7 +330,15 @@ def test_steps(f):
     for by in NATIVE:
         g = STEPS[f] if by == "numbers" or f in IN_LOOPS else with_a_loop(STEPS[f])
         native = f in line_of_numbers._STEPS if by == "numbers" else f in IN_LOOPS
-        check(g, args, by=(by,), lowered=[f] if native else [], others=others, zeros=f not in SIGNLESS, ulps=ulps)
+        check(
+            g,
+            args,
+            by=(by,),
+            lowered=[f] if native else [],
+            others=others,
+            zeros=f not in SIGNLESS,
+            ulps=ulps,
+        )
 
 
 def with_a_loop(f):
@@ -382,7 +393,13 @@ def truth_buffer(m, row, s):
 def rounded(m, row, s):
     y = np.cumsum(row > 0.3).copy()
     y[:] = row * 10
-    return y, y * 0.5, (row * 10).astype(int), (row * 10).astype(int) * 0.5, (row * 7).astype(np.int64) + 1
+    return (
+        y,
+        y * 0.5,
+        (row * 10).astype(int),
+        (row * 10).astype(int) * 0.5,
+        (row * 7).astype(np.int64) + 1,
+    )
 
 
 def pieces(m, row, s):
@@ -394,7 +411,18 @@ def pieces(m, row, s):
 def counted(m, row, s):
     n = np.sum(m > 0.5)
     k = np.count_nonzero(m > 0.5, axis=0)
-    return n * 0.5, k, k + 1, -k, k / 2, np.cumsum(row > 0.2), np.where(row > 0.3, 1, 2), np.dot(k, 2), k * k, np.where(row > 0.3, row > 2, 3) * 0.5
+    return (
+        n * 0.5,
+        k,
+        k + 1,
+        -k,
+        k / 2,
+        np.cumsum(row > 0.2),
+        np.where(row > 0.3, 1, 2),
+        np.dot(k, 2),
+        k * k,
+        np.where(row > 0.3, row > 2, 3) * 0.5,
+    )
 
 
 def truths(m, row, s):
@@ -433,7 +461,7 @@ def settings(m, row, s):
     return [
         np.sum(m, 0, None), np.sum(m, axis=0, dtype=np.float64), np.sum(m, initial=2.0), np.max(m, 0, initial=0.5),
         np.sum(m, where=TRUTHS), np.sum(m, 0, np.float64, None, True), np.max(m, 0, None, True), m.max(1, keepdims=True),
-        np.cumsum(m, 1, float), 
+        np.cumsum(m, 1, float),
         np.add.reduce(m), np.add.accumulate(row), np.multiply.outer(row, row), np.maximum.reduce(m, axis=1),
         np.clip(m, a_min=0.2, a_max=0.5), np.mean(m, 0, np.float64), np.zeros_like(m, dtype=int) + 1.0 * m,
         np.ones_like(m, dtype=bool), np.zeros_like(row, dtype=bool) | (row > 0.2), np.copy(m.T, order="C"),
@@ -444,7 +472,20 @@ def settings(m, row, s):
 
 def numbers(m, row, s):
     t = float(s)
-    return [t * 2, s * t, s**2, s**3.0, s**-1, s**0.5, abs(s), -s, s // 0.3, s % 0.3, divmod(s, 0.3), s == t]
+    return [
+        t * 2,
+        s * t,
+        s**2,
+        s**3.0,
+        s**-1,
+        s**0.5,
+        abs(s),
+        -s,
+        s // 0.3,
+        s % 0.3,
+        divmod(s, 0.3),
+        s == t,
+    ]
 
 
 def simplified(m, row, s):
@@ -515,7 +556,14 @@ def test_what_the_first_repetition_computes_for_all():
     """A KeyError, in a loop found again whose first repetition gives a value to all others."""
     g = cr.value_and_grad(lambda s, x: np.sum(np.hypot(s, x)), argnums=(0, 1))
     args = np.float64(0.3), np.linspace(0.1, 0.9, 24)
-    check(g, args, others=[(np.float64(2.0), -args[1])], lowered=[np.hypot], by=("numbers",), ulps=200.0)
+    check(
+        g,
+        args,
+        others=[(np.float64(2.0), -args[1])],
+        lowered=[np.hypot],
+        by=("numbers",),
+        ulps=200.0,
+    )
 
 
 def test_a_large_view_that_is_copied():

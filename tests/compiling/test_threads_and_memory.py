@@ -83,7 +83,11 @@ RETURNS = {
     "a constant": lambda x: (CONSTANT, np.max(x)),
     "a constant twice": lambda x: (CONSTANT, CONSTANT * 1, np.zeros(3), [CONSTANT]),
     "results": lambda x: (x + 1, np.max(x, 0), x > 0, np.zeros_like(x), np.ones_like(x) * 1),
-    "a constant result": lambda x: (x * 0 + CONSTANT, np.broadcast_to(x[0], (2, 4)), np.full(3, 2.0)),
+    "a constant result": lambda x: (
+        x * 0 + CONSTANT,
+        np.broadcast_to(x[0], (2, 4)),
+        np.full(3, 2.0),
+    ),
     "what was written": lambda x: (y := x.copy(), y.__setitem__(0, 1.0), y[0])[0::2],
 }
 
@@ -117,7 +121,9 @@ def test_results_are_fresh(name, way):
 
 
 def leaves(y):
-    return [part for x in y for part in leaves(x)] if isinstance(y, tuple | list) else [np.asarray(y)]
+    return (
+        [part for x in y for part in leaves(x)] if isinstance(y, tuple | list) else [np.asarray(y)]
+    )
 
 
 @pytest.mark.parametrize("name", RETURNS)

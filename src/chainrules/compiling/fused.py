@@ -94,7 +94,9 @@ class Fused(Writer):
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
-        self.asks_for_order = any(_has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan)
+        self.asks_for_order = any(
+            _has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan
+        )
         for position, f, args, kwargs, _, _ in recorder.plan:
             self.take(position, f, args, kwargs or {})
         if not any(type(item) is Group for item in self.items):
@@ -142,9 +144,8 @@ class Fused(Writer):
         if (f in ELEMENTWISE or f in OF_TRUTHS) and not kwargs:
             truths = all(self.kind_of(x) == "b1" for x in args)
             name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
-            if name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5)):
-                if f is np.float_power or np.ndim(args[1]):
-                    return False  # no root, of which -0.0 and -inf tell
+            if name == "power" and _is_half(args[1]) and (f is np.float_power or np.ndim(args[1])):
+                return False  # no root, of which -0.0 and -inf tell
             return name is not None and self.elementwise(position, name, list(args), form)
         return False
 
@@ -284,7 +285,12 @@ class Fused(Writer):
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
         shape, name = given.shape, _REDUCTIONS[f]
-        if not shape or _size(shape) < SMALL or type(axis) is Slot or (not form.array and form.kind not in _ONE):
+        if (
+            not shape
+            or _size(shape) < SMALL
+            or type(axis) is Slot
+            or (not form.array and form.kind not in _ONE)
+        ):
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False
@@ -470,6 +476,10 @@ def _broadcast(shape: tuple, strides: tuple, target: tuple) -> tuple[int, ...]:
 
 def _is_uniform(x: np.ndarray) -> bool:
     return x.size > 0 and x.dtype.kind in "fb" and bool((x == x.reshape(-1)[0]).all())
+
+
+def _is_half(x: Any) -> bool:
+    return type(x) is not Slot and bool(np.all(np.equal(x, 0.5)))
 
 
 def _has_slot(x: Any) -> bool:

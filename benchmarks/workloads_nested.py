@@ -78,12 +78,13 @@ STEPS, RATE = 30, 0.1
 
 def saddle(peer: Peer, inner: str) -> Callable:
     start, total = peer.array(np.ones(2)), peer.namespace.sum
+    slope_of = peer.of[MODES[inner]]
 
     def height(x: Any, y: Any) -> Any:
         return total(x * x) - total(y * y) + total(x * y)
 
     def highest(x: Any) -> Any:
-        slope = peer.of[MODES[inner]](lambda y: height(x, y))
+        slope = slope_of(lambda y: height(x, y))
         y = start
         for _ in range(STEPS):
             y = y + RATE * slope(y)

@@ -21,7 +21,7 @@ class Masked:
 
     def __init__(self, value: Any, alive: Any) -> None:
         self.value = value
-        self.alive = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
+        self.alive: Any = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:

@@ -73,7 +73,7 @@ def _constant_method(name: str) -> Callable:
 def _truth_method(name: str) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
         y = getattr(value(self), name)(*map(value, args), **kwargs)
-        if np.asarray(y).dtype != bool:  # with dtype=object it is one of the entries
+        if getattr(y, "dtype", None) != bool:  # with dtype=object it is one of the entries
             raise MissingRuleError(f"{name} with dtype=object has no rule.\n  leave out dtype")
         return y
 

@@ -7,14 +7,14 @@ import pytest
 from three_ways import differences
 
 import chainrules as cr
-from chainrules.compiling import fused, native
+from chainrules.compiling import groups, native
 
 BASE = np.array([[1.5, -2.0, 3.25, 0.5], [0.0, -0.75, 2.0, 1.0], [-1.0, 4.0, 0.125, -3.0]])
 
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(fused, "SMALL", 1)
+    monkeypatch.setattr(groups, "SMALL", 1)
 
 
 def unaligned(x):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import fused, line_of_numbers
+from chainrules.compiling import groups, line, line_of_numbers
 
 sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
 
@@ -128,7 +128,7 @@ def compared(f, args, others, orders=True):
 
 @pytest.mark.parametrize("part", range(4))
 def test_random_lines(part, monkeypatch):
-    monkeypatch.setattr(fused, "SMALL", 1)
+    monkeypatch.setattr(groups, "SMALL", 1)
 
     @always_the_same(150)
     @given(st.just(part).flatmap(lambda _: programs()), st.integers(0, 10**6))
@@ -145,7 +145,7 @@ def test_random_lines(part, monkeypatch):
 
 
 def test_random_gradients(monkeypatch):
-    monkeypatch.setattr(fused, "SMALL", 1)
+    monkeypatch.setattr(groups, "SMALL", 1)
 
     @always_the_same(60)
     @given(programs(), st.integers(0, 10**6))

@@ -7,14 +7,14 @@ import pytest
 from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import fused, line_of_numbers, natively
+from chainrules.compiling import groups, line_of_numbers, native, natively
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
 
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(fused, "SMALL", 1)
+    monkeypatch.setattr(groups, "SMALL", 1)
 
 
 def loss(x):

@@ -3,9 +3,10 @@
 import numpy as np
 
 from chainrules.compiling.captured import Captured
-from chainrules.compiling.compiled import record, signature
+from chainrules.compiling.arguments import signature
 from chainrules.compiling.fused import Fused, Group
 from chainrules.compiling.line_of_numbers import NativeLine
+from chainrules.compiling.record import record
 from chainrules.compiling.replay import Replay
 from chainrules.rules import iterate_leaves
 

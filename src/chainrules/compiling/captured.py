@@ -7,11 +7,20 @@ all(map(is_, l1, e1))``. Code is read to find names, and never to decide that so
 not be compared. Python's own library, NumPy, SciPy and chainrules count as constant.
 """
 
+import array
+import contextvars
+import dis
 import functools
+import io
 import operator
+import os
 import random
+import re
 import sys
+import sysconfig
+import threading
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,10 +34,11 @@ from .looks import NotRecordable, bits
 
 MOST = 20_000  # places that are compared; what has more is no setting but data
 
-_LIBRARY = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "chainrules", "llvmlite"})
+_LIBRARY = frozenset({"numpy", "scipy", "chainrules", "llvmlite"})
+_PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _LEAVES = (
     float, int, complex, bool, str, bytes, type(None), np.generic, np.dtype, np.ufunc, type(np.sum),
-    types.BuiltinFunctionType, type(...), range, slice, types.CodeType, types.MappingProxyType,
+    type(...), range, slice, types.CodeType,
 )  # fmt: skip
 _NOTHING = object()
 
@@ -46,6 +56,7 @@ class Captured:
         self.frozen = frozen
         self.constants = Constants(frozen)
         self.traced = False
+        self.caches = False  # functions whose results are kept by arguments: functools.lru_cache
         self.places: list[tuple[str, str, dict[str, Any]]] = []  # where, expression, its names
         self.generators: list[tuple[str, Any, Any]] = []
         self.names: set[str] = set()
@@ -84,10 +95,28 @@ class Captured:
         self.seen[id(x)] = x
         if type(x) in parts_of:
             self.waiting += [(part, where) for part in parts_of[type(x)](x)]
+        elif isinstance(x, types.BuiltinFunctionType | types.MethodWrapperType):
+            if not isinstance(x.__self__, types.ModuleType):
+                self.waiting.append((x.__self__, where))
         elif type(x) is np.ndarray:
             self.constants.hold(x)
+            if not x.flags.writeable:  # it may become so
+                self._same(where, "not {0}.flags.writeable", x)
             if x.dtype.kind == "O":
                 self.waiting += [(part, where) for part in x.reshape(-1).tolist()]
+        elif isinstance(x, np.ndarray):  # of a subclass
+            self._same(where, "{2}({0}) == {1}", x, np.ndarray.tobytes(x), np.ndarray.tobytes)
+            self._entries(x, where)
+        elif isinstance(x, array.array | bytearray | memoryview):
+            self._same(where, "bytes({0}) == {1}", x, bytes(x))
+        elif isinstance(x, contextvars.ContextVar):
+            self._same(where, "{0}.get({2}) is {1}", x, x.get(_NOTHING), _NOTHING)
+            self.waiting.append((x.get(None), where))
+        elif isinstance(x, weakref.ref):
+            self._same(where, "{0}() is {1}", x, x())
+            self.waiting.append((x(), where))
+        elif isinstance(x, Iterator) and not isinstance(x, io.IOBase):
+            raise NotRecordable(f"an iterator that it captures ({where}), which is used up")
         elif isinstance(x, types.ModuleType):
             if not _is_library(x.__name__):
                 self.modules[id(x)] = x, where
@@ -108,29 +137,45 @@ class Captured:
             self._cell(x, where)
         elif isinstance(x, type):
             if not _is_library(x.__module__):
+                self._same(where, "len({0}) == {1}", vars(x), len(vars(x)))
                 self._names(vars(x), where, list(vars(x)))
                 self.waiting += [(base, where) for base in x.__bases__]
         else:
             self._entries(x, where)
 
     def _function(self, f: types.FunctionType, where: str) -> None:
-        self.waiting += [(v, where) for v in f.__defaults__ or ()]
-        self.waiting += [(v, where) for v in (f.__kwdefaults__ or {}).values()]
-        self.waiting += [(v, where) for v in vars(f).values()]
+        given = (f.__defaults__, f.__kwdefaults__, vars(f))
+        self.waiting += [(part, where) for part in given if part]
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             self._cell(cell, f"{where}: {name}")
-        if _is_library(f.__module__):
+        if _is_library(f.__globals__.get("__name__")):  # __module__ may be of what it wraps
             return
         self._same(where, "{0}.__code__ is {1}", f, f.__code__)
+        self._same(where, "{0}.__defaults__ is {1}", f, f.__defaults__)
+        self._same(where, "{0}.__kwdefaults__ is {1}", f, f.__kwdefaults__)
+        self._same(where, "len({0}) == {1}", vars(f), len(vars(f)))
         names = list(_names_in(f.__code__))
         self.names.update(names)
         self._names(f.__globals__, where, names)
+        self._absent(f.__globals__, where, names)
+        if "environ" in names or "getenv" in names:
+            self._same(where, "dict({0}) == {1}", os.environ, dict(os.environ))
+        if any(map(_imports, _codes_in(f.__code__))):
+            self._names(sys.modules, where, names)
+            self._absent(sys.modules, where, names)
+
+    def _absent(self, holder: dict, where: str, names: list[str]) -> None:
+        """Compare that what is no name yet, or one of Python's own, is none."""
+        absent = frozenset(name for name in names if name not in holder)
+        if absent:
+            self._same(where, "{1}.isdisjoint({0})", holder, absent)
 
     def _cell(self, cell: types.CellType, where: str) -> None:
         try:
             x = cell.cell_contents
         except ValueError:
-            return  # it has no value yet
+            self._same(where, "{1}({0})", cell, _is_empty)
+            return
         self._same(where, "{0}.cell_contents is {1}", cell, x)
         self.waiting.append((x, where))
 
@@ -152,21 +197,34 @@ class Captured:
             if not isinstance(x, tuple):
                 self._same(where, "len({0}) == len({1}) and all(map(is_, {0}, {1}))", x, tuple(x))
             self.waiting += [(v, f"{where}[{k}]") for k, v in enumerate(x)]
-        elif isinstance(x, dict):
+        elif isinstance(x, dict | types.MappingProxyType):
             same = "len({0}) == len({1}) and all(map(is_, {0}.values(), {1}))"
             same += " and all(map(is_, {0}, {2}))"
             self._same(where, same, x, tuple(x.values()), tuple(x))
             self.waiting += [(v, f"{where}[{k!r}]") for k, v in x.items()]
         elif isinstance(x, set | frozenset):
-            self._same(where, "{0} == {1}", x, frozenset(x))
+            same = "len({0}) == len({1}) and all(map(is_, {0}, {1}))"  # 0.0 == -0.0
+            self._same(where, same, x, tuple(x))
             self.waiting += [(v, where) for v in x]
+        if isinstance(x, functools._lru_cache_wrapper):
+            self.caches = True
         fields = getattr(x, "__dict__", None)
-        if isinstance(fields, dict):
+        if isinstance(x, threading.local):  # each thread has fields of its own
+            self._same(where, "len({0}.__dict__) == {1}", x, len(vars(x)))
+            for name, v in vars(x).items():
+                given = x, v, name, _NOTHING
+                self._same(f"{where}.{name}", "getattr({0}, {2}, {3}) is {1}", *given)
+                self.waiting.append((v, f"{where}.{name}"))
+        elif isinstance(fields, dict):
             self._entries(fields, where)
         for base in type(x).__mro__:
             slots = vars(base).get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
-                if not name.startswith("__") and hasattr(x, name):
+                if name.startswith("__"):
+                    continue
+                if not hasattr(x, name):
+                    self._same(f"{where}.{name}", f"not hasattr({{0}}, {name!r})", x)
+                else:
                     v = getattr(x, name)
                     self._same(f"{where}.{name}", f"{{0}}.{name} is {{1}}", x, v)
                     self.waiting.append((v, f"{where}.{name}"))
@@ -226,16 +284,43 @@ def _equal(a: Any, b: Any) -> bool:
     return type(a) is type(b) and isinstance(a, plain) and bits(a) == bits(b)
 
 
+@functools.lru_cache(4096)
 def _is_library(module: str | None) -> bool:
-    return (module or "").partition(".")[0] in _LIBRARY
+    """Say whether a module counts as constant; a user's may be called ``code``, too."""
+    top = (module or "").partition(".")[0]
+    if top not in sys.stdlib_module_names or top in sys.builtin_module_names:
+        return top in _LIBRARY or top in sys.builtin_module_names
+    file = getattr(sys.modules.get(module or ""), "__file__", None)
+    return isinstance(file, str) and file.startswith(_PYTHON) and "site-packages" not in file
+
+
+def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield ``code``, and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes_in(constant)
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:
-    """Yield every name that ``code`` reads, and the functions inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names_in(constant)
+    """Yield every name that ``code`` reads, and what may be one: ``getattr(module, "rate")``."""
+    for inner in _codes_in(code):
+        yield from inner.co_names
+        texts = [text for text in inner.co_consts if type(text) is str]
+        if "eval" in inner.co_names or "exec" in inner.co_names:
+            yield from re.findall(r"[^\W\d]\w*", " ".join(texts))
+        yield from filter(str.isidentifier, texts)
+
+
+def _imports(code: types.CodeType) -> bool:
+    return dis.opmap["IMPORT_NAME"] in code.co_code[::2]
+
+
+def _is_empty(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is _NOTHING
+    except ValueError:
+        return True
 
 
 def bits_of_generator(x: Any) -> Any:

@@ -6,7 +6,7 @@ it was recorded; what it saw leads to the next recording, or there is none, and 
 """
 
 import functools
-import threading
+import sys
 import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -14,20 +14,17 @@ from typing import Any
 import numpy as np
 
 from ..config import CompileError, CompileWarning
-from ..reverse import Pullback, Pushforward
-from ..rules import Traced, all_settled, children, fold, healed, innermost, iterate_leaves, name_of
-from ..rules.containers import LEAVES, Within
-from ..rules.linear.steps import Slot
+from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from ..rules.tracing.running import running
 from .agreement import agree
+from .arguments import signature
+from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
-from .constants import Constants
-from .looks import NotRecordable, bits
+from .looks import NotRecordable
 from .natively import natively
-from .recorded import RecordedArray, RecordedNumber
+from .record import record
 from .recorder import Recorder
-from .replay import Again, Missed, Replay
+from .replay import Missed, Replay
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
@@ -45,6 +42,7 @@ class Recording:
         self.constants = recorder.constants
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
+        self.checked = False
 
 
 class Kind:
@@ -55,7 +53,7 @@ class Kind:
         self.root: Recording | None = None
         self.recordings = 0
         self.restarts = 0
-        self.checked = False
+        self.forgiven = False  # a first change of what is captured
         self.reason = ""
 
     def changed(self) -> str | None:
@@ -75,7 +73,8 @@ class Compiled:
 
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
-        "__dict__", "__weakref__", "check", "f", "fallback", "foreign", "frozen", "kinds", "paths",
+        "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
+        "paths",
         "warned",
     )  # fmt: skip
 
@@ -89,6 +88,7 @@ class Compiled:
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
         self.kinds: dict[Hashable, Kind] = {}
+        self.bound: dict[tuple, Compiled] = {}
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
@@ -98,6 +98,9 @@ class Compiled:
         return f"<compiled {name_of(self.f)}>"
 
     def __reduce__(self) -> Any:
+        module = sys.modules.get(getattr(self, "__module__", ""))
+        if getattr(module, getattr(self, "__qualname__", ""), None) is self:
+            return self.__qualname__  # what a decorator made is found by its name
         captured = "freeze" if self.frozen else "check"
         return Compiled, (self.f, captured, self.paths, self.fallback, self.check)
 
@@ -124,7 +127,7 @@ class Compiled:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
                 recording.replayed += 1
-                return y if kind.checked else self._checked(kind, y, args, kwargs)
+                return y if recording.checked else self._checked(kind, recording, y, args, kwargs)
             recording = recording.others.get(missed)
         return self._first(key, values, args, kwargs)
 
@@ -136,7 +139,7 @@ class Compiled:
         if kind is None:
             while len(self.kinds) >= KINDS:
                 self.kinds.pop(next(iter(self.kinds)), None)
-            kind = self.kinds.setdefault(key, Kind(self._captured(key)))
+            kind = self.kinds.setdefault(key, self._new_kind(key))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
             kind.root, kind.recordings = None, 0
@@ -146,8 +149,11 @@ class Compiled:
                     "as an argument"
                 )
             else:
-                kind.captured = self._captured(key)
-        if kind.captured.traced:  # a transform is under way, and sees what the function captures
+                kind.captured, kind.reason = self._captured(key)
+                kind.forgiven = False
+        if (
+            kind.captured is not None and kind.captured.traced
+        ):  # a transform is under way, and sees what the function captures
             self.kinds.pop(key, None)
             return self.f(*args, **kwargs)
         if not kind.reason and kind.recordings >= self.paths:
@@ -156,23 +162,58 @@ class Compiled:
             return self._plainly(args, kwargs, kind.reason)
         return self._recorded(kind, values, args, kwargs)
 
-    def _captured(self, key: Hashable) -> Captured:
-        return Captured((self.f, key), self.frozen)
+    def _captured(self, key: Hashable) -> tuple[Any, str]:
+        """Return what is captured, or None and why that cannot be said."""
+        try:
+            return Captured((self.f, key), self.frozen), ""
+        except NotRecordable as error:
+            return None, str(error)
+
+    def _new_kind(self, key: Hashable) -> Kind:
+        captured, reason = self._captured(key)
+        kind = Kind(captured)
+        kind.reason = reason
+        return kind
 
     def _recorded(self, kind: Kind, values: list, args: tuple, kwargs: dict) -> Any:
-        captured = kind.captured
+        captured, key = kind.captured, signature(args, kwargs)[0]
         before = process_generators()
         try:
             recorder, output, y = record(self.f, args, kwargs, captured)
         except CompileError:
             raise
         except Exception as error:
+            if not isinstance(error, NotRecordable) and kind.changed():
+                raise  # what it does besides has been done, and is not done twice
+            if isinstance(error, NotRecordable):
+                kind.forgiven = True  # what would happen twice
+                self._check_effects(kind, key, before)
             y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
             kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
             self._refuse(kind.reason)
             return y
-        self._check_effects(kind, before)
+        if self._check_effects(kind, key, before):
+            # A cache that has been filled is no change the next time; a counter is.
+            kind.forgiven, (kind.captured, kind.reason) = True, self._captured(key)
+            if kind.reason:
+                raise CompileError(
+                    f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
+                )
+            return y
+        if self.check:
+            # What nobody sees: type(x) is float, x is y, objects that keep values.
+            expected = self.f(*args, **kwargs)
+            if not agree(y, expected):
+                kind.reason = (
+                    "it gave something else while it was recorded (does it ask for type(x), "
+                    "or return values in objects, functions or generators?)"
+                )
+                self._refuse(kind.reason)
+                return expected
+        else:
+            expected = y
         recording = self._in_some_way(recorder, output, values, y)
+        y = expected
         if recording is None:
             kind.reason = "a replay gave something else than the recording, which is our mistake"
             self._refuse(kind.reason)
@@ -193,8 +234,8 @@ class Compiled:
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
         return Recording(recorder, replay.run, how) if _replays(replay.run, values, y) else None
 
-    def _check_effects(self, kind: Kind, before: tuple) -> None:
-        """Refuse a function that does more than compute what it returns.
+    def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
+        """Refuse a function that does more than compute what it returns; forgive it once.
 
         Raises
         ------
@@ -203,8 +244,6 @@ class Compiled:
         drawn = kind.captured.drawn()
         if drawn or process_generators() != before:
             kind.root = None
-            if not drawn and threading.active_count() > 1:
-                raise NotRecordable("random numbers were drawn while it was recorded")
             raise CompileError(
                 f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which"
                 " would be the same at every call.\n"
@@ -213,10 +252,14 @@ class Compiled:
         changed = kind.changed()
         if changed:
             kind.root = None
+            if not kind.forgiven:
+                return True
+            kind.captured, kind.reason = self._captured(key)
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
                 "its first call only.\n  return it instead"
             )
+        return False
 
     def _put(self, kind: Kind, recording: Recording, values: list) -> None:
         """Put a recording into the tree, at the look where the others leave its way."""
@@ -234,9 +277,9 @@ class Compiled:
                 return
             at = found
 
-    def _checked(self, kind: Kind, y: Any, args: tuple, kwargs: dict) -> Any:
-        """Compare the first replay with the function itself."""
-        kind.checked = True
+    def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
+        """Compare the first replay of a recording with the function itself."""
+        recording.checked = True
         if not self.check:
             return y
         expected = self.f(*args, **kwargs)
@@ -294,8 +337,8 @@ class Compiled:
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
         if kinds & {"float", "value"}:
             return (
-                f"there are more than {self.paths} ways through it: in {most} numbers are handed to "
-                "what is not NumPy's, such as math.sin or float; write np.sin, or cr.adopt() for "
+                f"there are more than {self.paths} ways through it: in {most} numbers are handed "
+                "to what is not NumPy's, such as math.sin; write np.sin, or cr.adopt() for "
                 "the module, or compile what comes before and after by itself"
             )
         return (
@@ -308,15 +351,22 @@ class Compiled:
 
     def _inside(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call with traced values: by compiled derivatives where these are of arrays."""
-        if kwargs or not all(map(_is_number_or_array, args)):
+        if kwargs or not all(map(is_number_or_array, args)):
             return self.f(*args, **kwargs)
         try:
             if Captured(self.f, frozen=True).traced:
                 return self.f(*args)
         except NotRecordable:
             return self.f(*args)
+        counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
+        if counts:  # they have no derivative, and belong to the kind
+            if counts not in self.bound:
+                captured = "freeze" if self.frozen else "check"
+                options = captured, self.paths, self.fallback, self.check
+                self.bound[counts] = Compiled(Given(self.f, counts), *options)
+            return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
         if self.foreign is None:
-            self.foreign = _foreign(self)
+            self.foreign = as_foreign(self)
         return self.foreign(*args)
 
 
@@ -329,133 +379,4 @@ def _replays(run: Callable, values: list, y: Any) -> bool:
     return missed is None and agree(again, y)
 
 
-def _is_number_or_array(x: Any) -> bool:
-    return isinstance(x, Traced | float | _array | np.floating) or type(x) is int
-
-
-def _foreign(compiled: Compiled) -> Foreign:
-    """Return a compiled function as one with derivatives of its own, compiled as well."""
-
-    def derived(f: Callable) -> Compiled:
-        captured = "freeze" if compiled.frozen else "check"
-        return Compiled(f, captured, compiled.paths, compiled.fallback, compiled.check)
-
-    @functools.cache
-    def push(n: int) -> Foreign:
-        return _foreign(derived(Pushforward(compiled.f, arity=n)))
-
-    @functools.cache
-    def pull(n: int) -> Foreign:
-        return _foreign(derived(Pullback(compiled.f, arity=n)))
-
-    def with_pullback(*xs: Any) -> tuple[Any, Callable]:
-        return compiled(*xs), lambda *ybars: pull(len(xs))(*xs, *ybars)
-
-    def with_tangent(xs: tuple, xdots: tuple) -> tuple[Any, tuple]:
-        ydot = push(len(xs))(*xs, *xdots)
-        return compiled(*xs), ydot if isinstance(ydot, tuple) else (ydot,)
-
-    return Foreign(name_of(compiled.f), compiled, with_pullback, with_tangent, push, pull)
-
-
 parts_of[Compiled] = lambda compiled: (compiled.f,)
-
-
-# ---- arguments ----------------------------------------------------------------------------------
-
-
-def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
-    """Return what a recording is made for, and the numbers and arrays that it takes.
-
-    Floats and complex numbers and arrays of numbers are taken; everything else belongs to the kind:
-    Python's ints, which are sizes and counts, texts, None.
-    """
-    key: list[Any] = []
-    values: list[Any] = []
-    for x in args:
-        kind = type(x)
-        if kind is float or kind is _float64:
-            key.append(kind)
-            values.append(x)
-        elif kind is _array and x.dtype.kind in "fcbiu":
-            key.append(_layout(x))
-            values.append(x)
-        else:
-            _enter(x, key, values)
-    for name, x in kwargs.items():
-        key.append(name)
-        _enter(x, key, values)
-    return tuple(key), values
-
-
-def _layout(x: np.ndarray) -> Hashable:
-    flags = x.flags
-    if flags.c_contiguous:
-        return x.dtype, x.shape
-    return x.dtype, x.shape, "F" if flags.f_contiguous else x.strides
-
-
-def _enter(x: Any, key: list, values: list) -> None:
-    """Add what ``x`` is to a key, and the numbers and arrays in it to the values."""
-
-    def look(x: Any) -> Any:
-        if isinstance(x, Traced):
-            raise NotRecordable("a traced value")
-        if is_taken(x):
-            key.append(_layout(x) if type(x) is _array else type(x))
-            values.append(x)
-            return None
-        parts = children(x)
-        if parts is not None:
-            key.append((type(x), parts.keys))
-            return Within(zip(parts.values), list)
-        try:
-            key.append((type(x), x if x == x else bits(x)))
-            hash(x)
-        except (TypeError, ValueError):
-            raise NotRecordable(f"an argument of type {type(x).__name__}") from None
-        return None
-
-    fold(look, x)
-
-
-def is_taken(x: Any) -> bool:
-    """Say whether a leaf of the arguments is an input of the recording."""
-    if type(x) is _array:
-        return x.dtype.kind in "fcbiu"
-    return isinstance(x, float | complex | np.inexact)
-
-
-def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
-    """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
-    recorder = Recorder(Constants(captured.frozen, captured.constants))
-
-    def taken(x: Any) -> Any:
-        parts = None if type(x) in LEAVES else children(x)
-        if parts is not None:
-            return Within(zip(parts.values), parts.rebuild)
-        return recorder.input(x) if is_taken(x) else x
-
-    given, options = fold(taken, args), fold(taken, kwargs)
-    with running():
-        y = all_settled(healed(f(*given, **options)))
-    handles: dict[int, Any] = {}
-
-    def slot(x: Any) -> Any:
-        kind = type(x)
-        if kind is RecordedNumber or kind is RecordedArray:
-            if kind is RecordedArray and any(
-                x is not other and other.position == x.position for other in handles.values()
-            ):
-                return Again(x.position)
-            handles[id(x)] = x
-            return Slot(x.position)
-        if isinstance(x, Traced):
-            raise NotRecordable("a traced value that the function returns")
-        parts = None if kind in LEAVES else children(x)
-        return x if parts is None else Within(zip(parts.values), parts.rebuild)
-
-    output = fold(slot, y)
-    result = recorder.samples(y)
-    recorder.end([leaf for leaf in iterate_leaves(output) if type(leaf) in (Slot, Again)])
-    return recorder, output, result

@@ -11,7 +11,8 @@ from ..rules import all_settled, children, fold, healed, name_of
 from ..rules.containers import LEAVES, Within, iterate_leaves
 from ..rules.linear.steps import Slot
 from ..rules.tracing.running import running
-from .compiled import Compiled, is_taken
+from .arguments import is_taken
+from .compiled import Compiled
 from .constants import Constants
 from .forms import Form
 from .recorder import Recorder

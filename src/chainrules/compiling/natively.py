@@ -1,5 +1,6 @@
 """Machine code for a recording, where there is a way and llvmlite is installed."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ def natively(recorder: Recorder, output: Any) -> Any:
     if not available():
         return None
     from .fused import Fused
-    from .line_of_numbers import NativeLine, NotLowered
+    from .line_of_numbers import NativeLine
+    from .names import NotLowered
 
     reasons = []
     for way in (NativeLine, Fused) if _is_of_numbers(recorder) else (Fused,):
@@ -37,7 +39,7 @@ def natively(recorder: Recorder, output: Any) -> Any:
 def _is_of_numbers(recorder: Recorder) -> bool:
     """Say whether the steps are on numbers and arrays so small that they are better taken apart."""
     sizes = [
-        int(np.prod(form.shape))
+        math.prod(form.shape)
         for position, f, *_ in recorder.plan
         if (form := recorder.forms[position]) and not _moves(f)
     ]

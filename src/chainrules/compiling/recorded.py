@@ -19,6 +19,7 @@ from ..rules import TracedArray, TracedNumber
 from ..rules.tracing.funnel import call, primitive
 from ..rules.tracing.object_arrays import as_object_array
 from ..rules.tracing.views import give_value, root_of
+from .looks import NotRecordable
 
 
 @primitive
@@ -162,6 +163,8 @@ class RecordedNumber(_Recorded, TracedNumber):
         return _Recorded.__array__(self, dtype, copy)
 
     def __hash__(self) -> int:
+        if self.at_level.refuses_hash:
+            raise NotRecordable("a number that a cache keeps results by (functools.lru_cache)")
         return hash(self.at_level.look(self, "value", _whole))
 
     def tolist(self) -> Any:

@@ -5,7 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
-import math
+import functools
 import operator
 import threading
 from collections.abc import Callable
@@ -29,10 +29,8 @@ from ..rules import (
 from ..rules.containers import LEAVES, Within, iterate_leaves, unless_same
 from ..rules.engines.buffers import is_writer, settled
 from ..rules.linear.steps import Program, Slot, part_at
-from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.table.other_kinds import Composed
 from ..rules.tracing.funnel import body, is_primitive
-from ..rules.tracing.no_rule import runs_in_python
 from ..rules.tracing.object_arrays import healed_call, is_object_array
 from ..rules.tracing.operands import is_operand
 from ..rules.tracing.views import (
@@ -40,29 +38,23 @@ from ..rules.tracing.views import (
     axes_of,
     follow,
     forget,
-    laid_out,
     register_view,
     root_of,
-    shares_memory,
 )
 from ..rules.tracing.writing import begin_write, written
+from . import recorded_steps as about
 from .constants import Constants
 from .forms import Form
 from .looks import Look, NotRecordable, bits
 from .recorded import RecordedArray, RecordedNumber
+from .recorded_steps import DIVISIONS, NUMBERS, PLAIN, RECORDED, REMEMBERED, TRUTH, VALUE
 from .shapes import gives_one_shape, tells_only_structure
 
 LONGEST = 1_000_000  # steps; what takes more is not worth what its recording takes
 LARGE = 1 << 16  # bytes, from which a result is let go as soon as it has been read
-REMEMBERED = 1 << 12  # bytes of a result, up to which an equal step is looked for
 
 _array = np.ndarray
 _float64 = np.float64
-_RECORDED = (RecordedNumber, RecordedArray)
-# Python's own numbers raise where NumPy's give an infinity.
-_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
-_PLAIN = (np.generic, int, float, complex)
-_NUMBERS = (np.number, np.bool_, float, complex)
 
 
 class Recorder(Program, Level):
@@ -82,6 +74,8 @@ class Recorder(Program, Level):
         "looks",
         "not_native",
         "number",
+        "raised",
+        "refuses_hash",
         "thread",
         "under_way",
     )
@@ -94,6 +88,8 @@ class Recorder(Program, Level):
         self.looked_at: set[tuple[int, str]] = set()
         self.forms: list[Form | None] = []  # of the results of all steps
         self.not_native = ""  # why there is no machine code
+        self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
+        self.refuses_hash = False
         self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
@@ -158,7 +154,7 @@ class Recorder(Program, Level):
     def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
         self.check_live()
-        seen = convert(x.sample, *args)
+        seen = self.attempt(convert, x.sample, *args)
         if (x.position, kind) in self.looked_at and not args:
             return seen
         self.looked_at.add((x.position, kind))
@@ -168,20 +164,30 @@ class Recorder(Program, Level):
 
     # ---- what a level is asked ------------------------------------------------------------------
 
+    def attempt(self, f: Callable, *args: Any, **kwargs: Any) -> Any:
+        """Call ``f``; an error is remembered, since the function may catch it and go on."""
+        try:
+            return f(*args, **kwargs)
+        except (TypeError, AttributeError):
+            raise  # of its type or shape
+        except Exception as error:
+            self.raised = error
+            raise
+
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         key = operation, x.position
         known = self.known.get(key)
         if known is not None:
             return self.again(*known)
-        y = operation(x.sample)
+        y = self.attempt(operation, x.sample)
         step: tuple = operation, (Slot(x.position),), {}
-        if type(y) is _array or isinstance(y, _NUMBERS):
+        if type(y) is _array or isinstance(y, NUMBERS):
             return self.remembered(key, y, step)
         return self.result(y, step, operation, (x,), {})
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         type_a, type_b = type(a), type(b)
-        a_recorded, b_recorded = type_a in _RECORDED, type_b in _RECORDED
+        a_recorded, b_recorded = type_a in RECORDED, type_b in RECORDED
         for x, recorded, kind in ((a, a_recorded, type_a), (b, b_recorded, type_b)):
             if recorded or kind is float or kind is _float64 or kind is int:
                 continue
@@ -189,28 +195,28 @@ class Recorder(Program, Level):
                 return x.at_level.binary(ufunc, operation, a, b)
             if not is_operand(x):
                 return NotImplemented
-            if (kind is not _array or is_object_array(x)) and not isinstance(x, _PLAIN):
+            if (kind is not _array or is_object_array(x)) and not isinstance(x, PLAIN):
                 return self.call(operation, (a, b), {})  # of a list, a container, a user's array
         key = (
             operation,
-            a.position if a_recorded else _constant_key(a),
-            b.position if b_recorded else _constant_key(b),
+            a.position if a_recorded else about.constant_key(a),
+            b.position if b_recorded else about.constant_key(b),
         )
         known = self.known.get(key)
         if known is not None:
             return self.again(*known)
         x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
         z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
-        y = operation(x, z)
-        if operation in _DIVISIONS and type(y) is float and b_recorded:
+        y = self.attempt(operation, x, z)
+        if operation in DIVISIONS and type(y) is float and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
-            self.look(b, "zero", _is_zero)
+            self.look(b, "zero", about.is_zero)
         step: tuple = operation, (read_a, read_b), {}
-        if type(y) is not _array and type(y) is not bool and not isinstance(y, _NUMBERS):
+        if type(y) is not _array and type(y) is not bool and not isinstance(y, NUMBERS):
             return self.result(y, step, operation, (a, b), {})
         recorded = self.remembered(key, y, step)
         if operation is operator.pow and type(y) in (float, complex):
-            self.look(recorded, "finite", _is_finite)  # where it is not, Python raises
+            self.look(recorded, "finite", about.is_finite)  # where it is not, Python raises
         return recorded
 
     def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
@@ -235,21 +241,26 @@ class Recorder(Program, Level):
         if level is not self:
             # What an object array held, or a buffer, belongs further in.
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
-        whole = is_kept_whole(f) and innermost((f,)) is None
-        if not whole or any(map(_runs, iterate_leaves((args, kwargs)))):
+        whole = about.is_kept_whole(f) and innermost((f,)) is None
+        if not whole or any(map(about.runs, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
             return self.run_body(f, args, kwargs, whole and not is_primitive(f))
-        if is_writer(f) and args and type(args[0]) is RecordedArray:
-            return self.write_by(f, args, kwargs)
+        if is_writer(f) and args:
+            if type(args[0]) is RecordedArray:
+                return self.write_by(f, args, kwargs)
+            if type(args[0]) is _array:  # a constant, from now on with what is written
+                look = functools.partial(self.look, kind="value", convert=about.itself)
+                args, kwargs = self._replaced((args, kwargs), look, None)
+                return f(*args, **kwargs)
         g = getattr(f, "__shows__", f)
         values, options = self.samples(args), self.samples(kwargs)
-        y = g(*values, **options)
+        y = self.attempt(g, *values, **options)
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
         recorded = self.result(y, step, g, args, kwargs)
         if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
-            self.look(recorded, "finite", _is_finite)  # of other numbers math raises
+            self.look(recorded, "finite", about.is_finite)  # of other numbers math raises
         return recorded
 
     def run_body(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
@@ -276,22 +287,25 @@ class Recorder(Program, Level):
         one_shape = gives_one_shape(f, args, kwargs)
 
         def look(part: Any, step: tuple) -> Any:
-            if type(part) is _array or isinstance(part, _NUMBERS):
+            if type(part) is _array or isinstance(part, NUMBERS):
                 recorded = self.wrap(part, step)
                 if not one_shape:
-                    self.look(recorded, "structure", structure_of)
+                    self.look(recorded, "structure", about.structure_of)
                 return recorded
             parts = children(part)
             if parts is None:
                 recorded = RecordedNumber()
                 recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
                 self.append(step, part)
-                return self.look(recorded, "value", _itself)
+                return self.look(recorded, *(TRUTH if type(part) is bool else VALUE))
             position = len(self.steps)
             self.append(step, part)
             if not one_shape:
                 self.looks.append(
-                    (position + 1, Look.here(position, "length", count_of, bits(count_of(part))))
+                    (
+                        position + 1,
+                        Look.here(position, "length", about.count_of, bits(about.count_of(part))),
+                    )
                 )
             part = operator.getitem if isinstance(part, tuple | list) else part_at
             nodes: list[tuple] = [
@@ -302,16 +316,28 @@ class Recorder(Program, Level):
         recorded = fold(look, y, step)
         if args and type(args[0]) is RecordedArray:
             self.tie(recorded, args[0], f, args[1:], kwargs)
+        for x in (*args[1:], *kwargs.values()):
+            if type(x) is RecordedArray and not is_primitive(f):
+                self.refuse_view(recorded, x, f)
         return recorded
+
+    def refuse_view(self, y: Any, x: Any, f: Any) -> None:
+        for part in iterate_leaves(y):
+            if (
+                type(part) is RecordedArray
+                and root_of(part)[0] is part
+                and about.is_shared(part, x)
+            ):
+                raise NotRecordable(f"{name_of(f)} that gives a view of its second argument")
 
     def tie(self, y: Any, x: Any, f: Any, rest: tuple, options: dict) -> None:
         """Tie every array in ``y`` that is a view of ``x`` to it."""
 
         def look(y: Any, positions: tuple) -> Any:
             if type(y) is RecordedArray:
-                if root_of(y)[0] is y and shares_memory(y.sample, x.sample):
+                if root_of(y)[0] is y and about.is_shared(y, x):
                     given = {"f": f, "rest": rest, "options": options}
-                    register_view(y, x, _at, given, positions)
+                    register_view(y, x, about.at_path, given, positions)
                 return None
             parts = None if type(y) in LEAVES else children(y)
             if parts is None:
@@ -340,9 +366,11 @@ class Recorder(Program, Level):
         """Record a function that writes into its first argument."""
         root, path = self.written_root(args[0])
         axes, given = axes_of(root.sample), (f, args[1:], kwargs)
-        step: tuple = written_by, self.slots((root, path, axes, *given)), {}
+        step: tuple = about.written_by, self.slots((root, path, axes, *given)), {}
         self.put(
-            root, written_by(root.sample, self.samples(path), axes, *self.samples(given)), step
+            root,
+            about.written_by(root.sample, self.samples(path), axes, *self.samples(given)),
+            step,
         )
 
     def written_root(self, x: Any) -> tuple[Any, Path]:
@@ -380,72 +408,10 @@ class Recorder(Program, Level):
                     raise NotRecordable("a value of another recording")
                 return recorded(x)
             if kind is slice:
-                return _plain_slice(x)
+                return about.plain_slice(x)
             parts = None if kind in LEAVES else children(x)
             if parts is not None:
                 return Within(zip(parts.values), unless_same(x, parts))
             return x if plain is None else plain(x)
 
         return fold(look, x)
-
-
-def _constant_key(x: Any) -> Any:
-    kind = type(x)
-    if kind is _array:
-        return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
-    return kind, x if x and x == x else bits(x)
-
-
-def _is_finite(x: Any) -> bool:
-    return isinstance(x, float) and math.isfinite(x)
-
-
-def _is_zero(x: Any) -> bool:
-    return bool(x == 0)
-
-
-def _itself(x: Any) -> Any:
-    return x
-
-
-def count_of(x: Any) -> int:
-    parts = children(x)
-    return -1 if parts is None else len(parts.values)
-
-
-def structure_of(x: Any) -> tuple:
-    return (x.shape, x.dtype.str) if isinstance(x, np.ndarray | np.generic) else (type(x).__name__,)
-
-
-def _plain_slice(x: slice) -> slice:
-    """Return ``x`` with plain integers, which are looked at: shapes depend on them."""
-    start, stop, step = map(_plain_end, (x.start, x.stop, x.step))
-    return slice(start, stop, step)
-
-
-def _plain_end(x: Any) -> Any:
-    return operator.index(x) if type(x) in _RECORDED else x
-
-
-def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict) -> Any:
-    """Return a copy of ``x`` that ``f`` has written into a view of."""
-    y = laid_out(x, axes)
-    f(follow(path, y), *rest, **options)
-    return y
-
-
-def is_kept_whole(f: Any) -> bool:
-    """Say whether a call of ``f`` is one step; else it is Python code, and is run.
-
-    The body of a primitive may do what it likes with plain numbers, and is run with these.
-    """
-    seen = isinstance(f, Foreign) or hasattr(f, "__shows__") or is_primitive(f)
-    return seen or not runs_in_python(f)
-
-
-def _runs(x: Any) -> bool:
-    return callable(x) and not isinstance(x, type | np.ufunc | Traced)
-
-
-def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
-    return f(x, *rest, **options)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..rules import getitem
+from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
 from ..rules.tracing.level import Traced
 
 # Their results depend on shapes and dtypes alone.
 _STRUCTURE = frozenset({
     np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type,
-    np.iscomplexobj, np.isrealobj, np.may_share_memory, np.shares_memory, np.broadcast_shapes,
+    np.iscomplexobj, np.isrealobj, np.broadcast_shapes,
     np.einsum_path, len,
 })  # fmt: skip
 
@@ -46,6 +47,9 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
         return not any(isinstance(part, Traced) and _kind(part) == "b" for part in parts)
     if f is np.where:
         return len(args) == 3
+    if f is scatter:
+        shape = args[1] if len(args) > 1 else kwargs["shape"]
+        return not any(isinstance(n, Traced) for n in shape)
     if type(f).__hash__ is None or f not in _ONE_SHAPE:
         return False
     # Axes and sizes are options, or come after the array: recorded ones would change the shape.

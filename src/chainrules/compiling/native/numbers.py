@@ -95,8 +95,7 @@ class Numbers:
         for k, x in enumerate(program.inputs):
             if x.strides is None:
                 self._keep(fn, k, f"%x{self.plan.in_arguments[k]}")
-        for k in self.plan.leaves:
-            self._keep(fn, k, self._read(fn, k, {}))
+        self._keep_leaves(fn)
         for name in calls:
             fn.put(f"call void {name}()")
         types = {"array": "ptr", "float": "double", "bool": "i1"}
@@ -107,6 +106,36 @@ class Numbers:
             f"@t = global [{max(self.table_top, 1)} x i64] zeroinitializer, align 64",
             f"@a = internal global [{max(len(arguments), 1)} x ptr] zeroinitializer, align 64",
         ]
+
+    def _keep_leaves(self, fn: Function) -> None:
+        """Store the entries of arrays that loops look up; those that follow each other by loops."""
+        leaves, slots, inputs = self.plan.leaves, self.plan.slots, self.program.inputs
+        pointers: dict[int, str] = {}
+        at = 0
+        while at < len(leaves):
+            first, end = leaves[at], at + 1
+            argument, offset, kind = self._source(first)
+            while end < len(leaves) and (
+                self._source(leaves[end]) == (argument, offset + end - at, kind)
+                and slots[leaves[end]] == slots[first] + end - at
+            ):
+                end += 1
+            if end - at < _COPY_LOOP or inputs[first].strides is None:
+                for k in leaves[at:end]:
+                    self._keep(fn, k, self._read(fn, k, pointers))
+            else:
+                base, place = self._pointer(fn, argument, pointers), slots[first]
+
+                def body(
+                    index: str, states: list[str], of: tuple = (base, offset, kind, place)
+                ) -> Sequence[str]:
+                    base, offset, kind, place = of
+                    x = _entry(fn, base, fn.plus(index, offset), kind)
+                    _to_slot(fn, fn.address("@m", fn.plus(index, place)), x, kind)
+                    return []
+
+                fn.loop("0", str(end - at), 1, [], body)
+            at = end
 
     def _define(self, name: str, fn: Function, taken: str = "") -> None:
         text = "\n".join(fn.lines)

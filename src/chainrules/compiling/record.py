@@ -1,0 +1,86 @@
+"""One recording: the function, run on recorded values; and that this is all that it does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..rules import Traced, all_settled, children, fold, healed, iterate_leaves
+from ..rules.containers import LEAVES, Within
+from ..rules.linear.steps import Slot
+from ..rules.tracing.running import running
+from .arguments import BY_VALUE, is_taken
+from .captured import Captured
+from .constants import Constants
+from .looks import NotRecordable
+from .recorded import RecordedArray, RecordedNumber
+from .recorder import Recorder
+from .replay import Again
+
+_array = np.ndarray
+
+
+def _may_be_returned(x: Any) -> bool:
+    """Say whether the same ``x`` may be returned by all calls, and holds no values."""
+    return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
+
+
+def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
+    """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
+    recorder = Recorder(Constants(captured.frozen, captured.constants))
+    recorder.refuses_hash = captured.caches
+    taken_before: dict[int, Any] = {}
+    made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
+
+    def taken(x: Any) -> Any:
+        parts = None if type(x) in LEAVES else children(x)
+        if parts is not None:
+
+            def rebuilt(values: Any) -> Any:
+                made.append((y := parts.rebuild(values), list(values)))
+                return y
+
+            return Within(zip(parts.values), rebuilt)
+        if not is_taken(x):
+            return x
+        if type(x) is not _array:
+            return recorder.input(x)
+        if id(x) not in taken_before:
+            taken_before[id(x)] = recorder.input(x)
+        else:
+            recorder.inputs.append(taken_before[id(x)].position)
+        return taken_before[id(x)]
+
+    given, options = fold(taken, args), fold(taken, kwargs)
+    with running():
+        y = all_settled(healed(f(*given, **options)))
+    for container, values in made:
+        parts = children(container)
+        if parts is None or [*map(id, parts.values)] != [*map(id, values)]:
+            raise NotRecordable("a write into an argument: return a new one instead")
+    if recorder.raised is not None:
+        raise NotRecordable(f"it goes on after an error: {recorder.raised!r}")
+    if captured.names.issuperset({"errstate", "raise"}):
+        raise NotRecordable("floating-point errors that it asks for by np.errstate")
+    handles: dict[int, Any] = {}
+
+    def slot(x: Any) -> Any:
+        kind = type(x)
+        if kind is RecordedNumber or kind is RecordedArray:
+            if kind is RecordedArray and any(
+                x is not other and other.position == x.position for other in handles.values()
+            ):
+                return Again(x.position)
+            handles[id(x)] = x
+            return Slot(x.position)
+        if isinstance(x, Traced):
+            raise NotRecordable("a traced value that the function returns")
+        parts = None if kind in LEAVES else children(x)
+        if parts is None and not _may_be_returned(x) and id(x) not in captured.seen:
+            raise NotRecordable(f"a {kind.__name__} that it returns")
+        return x if parts is None else Within(zip(parts.values), parts.rebuild)
+
+    output = fold(slot, y)
+    result = recorder.samples(y)
+    recorder.end([leaf for leaf in iterate_leaves(output) if type(leaf) in (Slot, Again)])
+    return recorder, output, result

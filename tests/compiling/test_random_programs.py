@@ -1,0 +1,125 @@
+"""Random programs of tests/fuzz, their derivatives compiled, beside eager at three points."""
+
+import dataclasses
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from beside_eager import compiled, differs
+
+import chainrules as cr
+from chainrules.config import CompileError
+
+sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
+
+from fuzz_generators import GENERATORS
+from fuzz_settings import always_the_same
+from hypothesis import given
+
+COUNTS = {
+    "views": 15, "aliasing": 20, "indices": 20, "calls": 25, "dead": 15, "ties": 15, "losses": 30,
+    "nesting": 6, "loops": 4, "containers": 15, "scipy": 8,
+}  # fmt: skip
+# They keep values, or use up what they read, when they are recorded: see test_adversary_state.
+LEAKING = re.compile(r"lru_cache|next\(|cached_property|memo")
+
+
+def is_moved(x):
+    return np.asarray(x).dtype.kind in "fc"
+
+
+def map_leaves(f, x):
+    if isinstance(x, list | tuple) and not hasattr(x, "_fields"):
+        return type(x)(map_leaves(f, part) for part in x)
+    if isinstance(x, dict):
+        return {key: map_leaves(f, part) for key, part in x.items()}
+    return f(x) if isinstance(x, np.ndarray | np.generic | float | complex) else x
+
+
+def ones_like(y):
+    return map_leaves(lambda y: np.ones_like(y)[()] if is_moved(y) else y, y)
+
+
+def vjp(f):
+    def pulled(*xs):
+        y, pullback = cr.vjp(f, *xs)
+        return y, pullback(ones_like(y))
+
+    return pulled
+
+
+def jvp(f):
+    return lambda *xs: cr.jvp(f, xs, tuple(map(ones_like, xs)))
+
+
+def hvp(f):
+    def total(*xs):
+        y = f(*xs)
+        return np.sum(np.real(y) * 0.5) + np.sum(np.sin(np.imag(y)))
+
+    return lambda *xs: cr.hvp(total, xs, tuple(map(ones_like, xs)))
+
+
+MODES = {"value": lambda f: f, "vjp": vjp, "jvp": jvp, "hvp": hvp}
+
+
+def points(xs):
+    """The inputs, and two other points: one near, one with the signs and the order changed."""
+    xs = tuple(xs)
+    near = map_leaves(
+        lambda x: x * np.asarray(1.125, np.asarray(x).dtype)[()] if is_moved(x) else x, xs
+    )
+    far = map_leaves(lambda x: -x[::-1] if is_moved(x) and np.ndim(x) else x, xs)
+    return xs, near, xs, far, near
+
+
+def outcome(g, xs):
+    try:  # the sign of a zero depends on the order of sums, and is not compared
+        return map_leaves(lambda y: y + np.zeros_like(y)[()] if is_moved(y) else y, g(*xs))
+    except CompileError:
+        raise
+    except Exception as error:
+        return type(error).__name__
+
+
+def on_copies(program):
+    """The same on copies of its inputs: what writes into an argument is not recorded."""
+    _, xs = program.build()
+    names = [name for (name, _), x in zip(program.inputs, xs) if isinstance(x, np.ndarray)]
+    lines = tuple(f"{name} = {name}.copy(order='K')" for name in names)
+    return dataclasses.replace(program, body=(*lines, *program.body))
+
+
+def difference(program, mode):
+    """Say where a compiled program differs from the eager one, if it does."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        f, xs = program.build()
+        g, ys = program.build()
+        f, g = MODES[mode](f), compiled(MODES[mode](g))
+        for k, (x, y) in enumerate(zip(points(xs), points(ys))):
+            expected = outcome(f, x)
+            try:
+                found = outcome(g, y)
+            except CompileError:
+                return None  # it is refused, with the reason
+            if found_difference := differs(found, expected):
+                return f"{mode}, call {k}: {found_difference}"
+    return None
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_random_programs(name):
+    @always_the_same(COUNTS[name])
+    @given(GENERATORS[name]())
+    def holds(program):
+        if not program.inputs or LEAKING.search(program.source()):
+            return
+        for one in (program, on_copies(program)):
+            for mode in MODES:
+                assert not (found := difference(one, mode)), f"{found}\n{one.source()}"
+
+    holds()

@@ -127,7 +127,7 @@ def _scatter(line: Any, form: Form, x: Any, shape: Any, dtype: Any, index: Any) 
     zero = line.constant(0.0)
     ids = [zero] * math.prod(form.shape)
     for place, name in zip(places.reshape(-1).tolist(), given.reshape(-1).tolist(), strict=True):
-        ids[place] = name if ids[place] == zero else line.op("add", ids[place], name)
+        ids[place] = line.op("add", ids[place], name)  # of -0.0 and nothing it is 0.0
     return Names(np.array(ids, np.int64).reshape(form.shape), kind_of(form))
 
 

@@ -1,5 +1,6 @@
 # ruff: noqa: E501 - tables of programs, one a line
 """Every function that has native code, by each of the three ways, beside plain NumPy."""
+# ruff: noqa: E501 - tables are read by their rows
 
 import math
 import operator
@@ -12,7 +13,7 @@ import chainrules as cr
 from chainrules import numpy as fillable
 from chainrules.compiling import groups, line_of_numbers, line_steps, lowering
 from chainrules.compiling.recorded import entry
-from chainrules.rules import getitem
+from chainrules.rules import getitem, iterate_leaves
 from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.linalg.norms import euclidean
@@ -222,7 +223,8 @@ MOVES = {
 @pytest.mark.parametrize("f", MOVES, ids=lambda f: f.__name__)
 def test_moves(f):
     def g(m, row):
-        return [MOVES[f](m, row), MOVES[f](m * 2, row + 1), MOVES[f](m > 0.5, row > 0.5)]
+        moved = [MOVES[f](m, row), MOVES[f](m * 2, row + 1), MOVES[f](m > 0.5, row > 0.5)]
+        return moved, [y * 2.0 for y in iterate_leaves(moved)]  # read by loops, where they lie
 
     args, *others = [(m, row) for m, _, row, *_ in points(SPECIAL)][:4]
     check(g, args, by=("numbers",), lowered=[f], others=others)
@@ -549,3 +551,17 @@ def agrees(g, way, args, others):
             continue
         assert not (said := differences(found, expected, ulps=200.0)), f"point {k}: {said}"
     return True
+
+
+def test_what_the_first_repetition_computes_for_all():
+    """A KeyError, in a loop found again whose first repetition gives a value to all others."""
+    g = cr.value_and_grad(lambda s, x: np.sum(np.hypot(s, x)), argnums=(0, 1))
+    args, others = (np.float64(0.3), np.linspace(0.1, 0.9, 24)), [(np.float64(2.0), np.ones(24))]
+    check(g, args, others=others, lowered=[np.hypot], by=("numbers",), ulps=200.0)
+
+
+def test_a_large_view_that_is_copied():
+    """A process ended here: NumPy was asked where ``ravel`` of a view lies, of too little memory."""
+    f = cr.compile(lambda x: np.sum((x * 2.0).T.ravel()) + np.sum((x + 1.0)[::-1].reshape(-1)))
+    x = np.ones((3000, 2000))
+    assert f(x) == f(x) == 4 * x.size

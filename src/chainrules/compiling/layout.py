@@ -61,8 +61,12 @@ def has_order(x: Any) -> bool:
 
 def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
     """Return where ``f`` of a view lies, by asking NumPy; None where it copies."""
-    memory = np.empty(1)
-    given = np.lib.stride_tricks.as_strided(memory, view.shape, [8 * s for s in view.strides])
+    if not all(view.shape):
+        return None
+    steps = [(n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)]
+    memory = np.empty(1 + sum(map(abs, steps)))  # all of it: where f copies, it reads that
+    first = memory[-sum(step for step in steps if step < 0) :]
+    given = np.lib.stride_tricks.as_strided(first, view.shape, [8 * s for s in view.strides])
     if f is getitem:
         (index,) = rest if rest else (options["index"],)
         parts = index if type(index) is tuple else (index,)
@@ -73,16 +77,8 @@ def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
             return None
     else:
         y = f(given, *rest, **options)
-    if y.size == 0 or not _is_view(y, memory):
+    if y.size == 0 or not np.may_share_memory(y, memory):
         return None
     start = given.__array_interface__["data"][0]
     offset = (y.__array_interface__["data"][0] - start) // 8
     return View(view.base, view.offset + offset, y.shape, tuple([s // 8 for s in y.strides]))
-
-
-def _is_view(y: np.ndarray, memory: np.ndarray) -> bool:
-    base: Any = y
-    while isinstance(base, np.ndarray) and base.base is not None:
-        base = base.base
-    base = getattr(base, "base", base) if not isinstance(base, np.ndarray) else base
-    return base is memory or not y.flags.owndata

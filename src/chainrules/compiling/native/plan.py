@@ -171,7 +171,7 @@ class Plan:
                     break
                 if constant[j, o] and 0 <= source < j:
                     row.append(("inside", source))
-                elif same[j, o]:
+                elif same[j, o] and not first + start <= x < first + run.end:
                     row.append(("same", x))
                 elif carried[j, o] and not first + start <= x < end:
                     row.append(("carried", int(before[0, j, o]), x))

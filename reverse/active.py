@@ -7,7 +7,7 @@ import numpy as np
 from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children, unthunk
 from ..rules.containers import LEAVES, Within, fold, is_flat
 from ..rules.table.pullback import check_shape
-from ..rules.table.structural_zeros import Masked, masked
+from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
@@ -114,7 +114,7 @@ def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
     """Return where ``counts``, of ``shape`` or zero altogether, are not 0."""
     if isinstance(counts, AbstractZero):
         return np.zeros(shape, bool)
-    return np.reshape(np.asarray(counts) != 0, shape)
+    return np.reshape(plain_array(counts) != 0, shape)
 
 
 def _untraced(xbar: Any, tape: Any) -> Any:

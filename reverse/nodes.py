@@ -22,7 +22,13 @@ from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import Pullback
-from ..rules.table.structural_zeros import Masked, do_zeros_pass, is_told_of_masks, unmask
+from ..rules.table.structural_zeros import (
+    Masked,
+    counts_of,
+    do_zeros_pass,
+    is_told_of_masks,
+    unmask,
+)
 from ..rules.tangents.project import ProjectArray, ProjectNumber, float64_arrays, structural
 from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive, is_sensitive
@@ -72,7 +78,7 @@ class KindNode:
             if self.sensitive:
                 flags = self.template.flags(bars)
         elif type(ybar) is Masked and (kind.adds or not kind.multiplies):
-            ybar, flags = ybar.value, np.asarray(ybar.alive, float)
+            ybar, flags = ybar.value, counts_of(ybar.alive)
         if kind.f is getitem and flags is None and collect(tape, self, ybar, cotangents):
             return
         for i, active in self.active:
@@ -160,7 +166,7 @@ class RuleNode:
             ybar = self.template.assemble(ybar)
         flags = None
         if self.sensitive and type(ybar) is Masked:
-            flags = np.asarray(ybar.alive, float)
+            flags = counts_of(ybar.alive)
         xbars = self.pullback(unmask(ybar))
         for i, active in self.active:
             counts = flags if i == 1 else None
@@ -239,7 +245,7 @@ class Template:
             bar = None if part is None else bars.get(part)
             if bar is None:
                 return ZeroTangent()
-            return np.asarray(bar.alive, float) if type(bar) is Masked else np.ones(shape_of(bar))
+            return counts_of(bar.alive) if type(bar) is Masked else np.ones(shape_of(bar))
 
         return self.filled(flags_of)
 

@@ -8,7 +8,7 @@ from ..rules import AbstractZero, ProjectTo, Traced, ZeroTangent, getitem, rrule
 from ..rules.engines.buffers import settled
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
-from ..rules.table.structural_zeros import Masked, unmask
+from ..rules.table.structural_zeros import Masked, counts_of, unmask
 from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .active import Active, find_active, is_sensitive
@@ -108,7 +108,7 @@ class WriteNode:
             if type(taken) is not np.ndarray:
                 vbar = vbar if taken else ZeroTangent()
             else:
-                counts = np.asarray(taken, float)
+                counts = counts_of(taken)
         rest = buffer if alive is None else Masked(buffer, alive)
         if cotangents.bars[before] is None:
             cotangents.bars[before] = rest
@@ -151,7 +151,7 @@ class WriteNode:
         counts = None
         if alive is not True:
             alive = np.reshape(np.broadcast_to(alive, shape), -1)
-            counts = np.asarray(last & alive[positions], float)
+            counts = counts_of(last & alive[positions])
         return np.where(last, taken, 0), rest, counts
 
     def _positions(self, shape: tuple[int, ...]) -> np.ndarray:

@@ -40,7 +40,7 @@ from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
 from .at_once import at_once
 from .pullback import fit_tangent
-from .structural_zeros import Masked, zeroed
+from .structural_zeros import Masked, counts_of, plain_array, zeroed
 from .sums import sum_over
 
 
@@ -366,8 +366,8 @@ def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
         return xbar
     if type(xbar) is Masked:
         # An entry is alive where one of those that it was broadcast to is.
-        counts = unbroadcast(np.asarray(xbar.alive, float), shape)
-        return Masked(unbroadcast(xbar.value, shape), np.asarray(counts) > 0)
+        counts = unbroadcast(counts_of(xbar.alive), shape)
+        return Masked(unbroadcast(xbar.value, shape), plain_array(counts) > 0)
     given = shape_of(xbar)
     if given == shape:
         return xbar

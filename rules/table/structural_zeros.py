@@ -21,8 +21,7 @@ class Masked:
 
     def __init__(self, value: Any, alive: Any) -> None:
         self.value = value
-        # Of a 0-d array NumPy's comparisons make a number. What is recorded stays so.
-        self.alive: Any = alive if isinstance(alive, Traced) else np.asarray(alive)
+        self.alive: Any = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:
@@ -49,6 +48,16 @@ class Masked:
         return self.value + other
 
     __radd__ = __add__
+
+
+def plain_array(x: Any) -> Any:
+    """Return an array, but of what a recording holds that itself: an array would be looked at."""
+    return x if isinstance(x, Traced) else np.asarray(x)
+
+
+def counts_of(alive: Any) -> Any:
+    """Return 1.0 where ``alive``, and 0.0 elsewhere."""
+    return alive.astype(float) if isinstance(alive, Traced) else np.asarray(alive, float)
 
 
 def zeroed(product: Any, partial: Any, alive: Any) -> Any:

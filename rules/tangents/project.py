@@ -174,7 +174,8 @@ class ProjectNumber(Projector):
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != ():
             xbar = _drop_singletons(xbar, ())
-        if type(xbar) is np.ndarray:
+        recorded = getattr(xbar, "records", False) and xbar.__class__ is np.ndarray
+        if recorded or type(xbar) is np.ndarray:
             xbar = xbar[()]
         return cast(xbar, self.dtype)
 

@@ -9,7 +9,7 @@ from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
 from chainrules import numpy as fillable
-from chainrules.compiling import groups, line_steps, lowering
+from chainrules.compiling import groups, line_of_numbers, line_steps, lowering
 from chainrules.compiling.recorded import entry
 from chainrules.rules import getitem
 from chainrules.rules.linear.steps import part_at
@@ -292,8 +292,8 @@ STEPS = {
     ],
     np.ones_like: lambda m, row, s: [np.ones_like(m) * m, np.ones_like(row), np.ones_like(m > 0.5) & (m > 1)],
     np.array: lambda m, row, s: [
-        filled(row), np.array([s, 2 * s, 1.0]), np.array([row[0], s, s > 0.5, 2]), np.array([[s, 1], [row[0], 0.5]]),
-        np.array([s > 0.5, s > 0.1]), np.array(s),
+        filled(row), np.array([s, 2 * s, 1.0]), np.array([row[0], s, 0.5, 2]), np.array([[s, 1], [row[0], 0.5]]),
+        np.array(s),
     ],
     np.clip: lambda m, row, s: [
         np.clip(m, 0.2, 0.7), m.clip(0.3, None), np.clip(m, None, row), np.clip(row, s, 0.6), np.clip(s, 0, 1),

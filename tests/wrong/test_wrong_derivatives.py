@@ -633,3 +633,21 @@ def test_medians_of_imaginary_parts_differentiated_again():
 
     for hessian in (cr.hessian, lambda f: cr.jacrev(cr.grad(f)), lambda f: cr.jacfwd(cr.grad(f))):
         np.testing.assert_allclose(hessian(f)(a), hessian(same)(a), rtol=1e-12)
+
+
+def test_wasserstein_distance_of_samples_that_share_points():
+    """Each sorted point of one lies above that of the other, so that it is a difference of means."""
+    stats = pytest.importorskip("chainrules.scipy.stats")
+    x = np.array([0.93, 1.22, 1.02, 0.68, 0.93, 1.5])
+
+    def f(x):
+        return stats.wasserstein_distance(x[::-1], x + np.arange(6.0))
+
+    np.testing.assert_allclose(f(x), 2.5)
+    np.testing.assert_allclose(cr.grad(f)(x), np.zeros(6), atol=1e-12)
+    np.testing.assert_allclose(cr.jacfwd(f)(x), np.zeros(6), atol=1e-12)
+    other = np.array([2.0, 1.22, 0.1])
+    sign = np.where(x > 1.1, 1.0, -1.0)
+    found = cr.grad(lambda x: stats.wasserstein_distance(x, np.full(6, 1.1)))(x)
+    np.testing.assert_allclose(found, sign / 6)
+    assert np.isfinite(cr.hessian(lambda x: stats.energy_distance(x, other))(x)).all()

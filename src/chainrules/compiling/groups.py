@@ -273,11 +273,8 @@ class Grouped(Writer):
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
         shape, name = given.shape, _REDUCTIONS[f]
-        if (
-            size_of(shape) < SMALL
-            or type(axis) is Slot
-            or (not form.array and form.kind not in _ONE)
-        ):
+        one = not form.array and form.kind not in _ONE
+        if not shape or size_of(shape) < SMALL or type(axis) is Slot or one:
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False

@@ -58,15 +58,16 @@ def _accumulated(name: str) -> Callable:
         if name == "multiply" and kind != "f8":
             raise NotLowered("a product of integers")
         ids = line.as_kind(line.names(x), kind).ids
-        ids = ids.reshape(-1) if axis is None else ids
-        lanes = np.moveaxis(ids, -1 if axis is None else axis, -1)
+        if axis is None or not ids.ndim:
+            ids, axis = ids.reshape(-1), -1
+        lanes = np.moveaxis(ids, axis, -1)
         rows = []
         for lane in lanes.reshape(-1, lanes.shape[-1]).tolist():
             for k in range(1, len(lane)):
                 lane[k] = line.op(name, lane[k - 1], lane[k])
             rows.append(lane)
         flat = np.array(rows, np.int64).reshape(lanes.shape)
-        return Names(np.moveaxis(flat, -1, -1 if axis is None else axis), kind_of(form))
+        return Names(np.moveaxis(flat, -1, axis), kind_of(form))
 
     return lower
 

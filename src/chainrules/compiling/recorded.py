@@ -156,8 +156,11 @@ class RecordedNumber(_Recorded, TracedNumber):
     position: int
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        # ``np.array([x, y])`` is one of recorded numbers, as it is one of traced ones.
-        return as_object_array(self) if dtype is None else _Recorded.__array__(self, dtype, copy)
+        # ``np.array([x, y])`` is one of recorded numbers, as it is one of traced ones. By a truth
+        # NumPy may be asked to index.
+        if dtype is None and not isinstance(self.sample, bool | np.bool_):
+            return as_object_array(self)
+        return _Recorded.__array__(self, dtype, copy)
 
     def __hash__(self) -> int:
         if self.at_level.refuses_hash:

@@ -6,7 +6,6 @@ from scipy import spatial
 from .... import array_of, non_differentiable, value
 from ...arrays.numpys_own import composed_for_derivatives
 from ..linalg.calls import composed_with_value
-from ..linalg.orthogonal import unitary_part
 from ..traced_objects import refused
 from .distance import as_vector, minkowski_sum
 
@@ -49,14 +48,14 @@ def distance_matrix(x, y, p=2.0, threshold=1000000):
 def procrustes(data1, data2):
     """Rows moved to the mean 0 and scaled to the norm 1, the second ones turned to the first.
 
-    The turn is the unitary part of ``b^T a``, transposed. Where that is singular, it is not
-    determined, and the value is the one that SciPy has found.
+    The turn is ``u @ vh`` of the singular value decomposition of ``b^T a``, transposed. Where that
+    is singular, it is not determined, and the value is the one that SciPy has found.
     """
     a, b = (as_vector(array_of(x)) for x in (data1, data2))
     a, b = a - np.mean(a, axis=0), b - np.mean(b, axis=0)
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-    product = (b.T @ a).T
-    b = b @ unitary_part(product).T * np.linalg.norm(product, "nuc")
+    u, s, vh = np.linalg.svd((b.T @ a).T)
+    b = b @ (u @ vh).T * np.sum(s)
     return a, b, np.sum(np.square(a - b))
 
 

@@ -106,11 +106,9 @@ def run(options: argparse.Namespace) -> int:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     day = datetime.date.today().isoformat()
     title = f"{machine('1')}, llvmlite {_llvmlite()}, load {load:.1f}, {day}"
-    print(
-        f"{title}\nmicroseconds, then ratios of compiled, then seconds of first calls", flush=True
-    )
     if not options.only:
-        print(f"first use of cr.compile in a process: {cold():.0f} ms", flush=True)
+        title += f"; first use of cr.compile in a process: {cold():.0f} ms"
+    print(f"{title}\nmicroseconds, ratios of compiled, seconds of first calls", flush=True)
     print(f"{HEADING[0]:38} " + " ".join(f"{name:>12}" for name in HEADING[1:]), flush=True)
     warm_up()
     gc.collect()

@@ -168,7 +168,8 @@ class Captured:
         """Compare that what is no name yet, or one of Python's own, is none."""
         absent = frozenset(name for name in names if name not in holder)
         if absent:
-            self._same(where, "{1}.isdisjoint({0})", holder, absent)
+            # A set would walk all of the dict, which may be that of a module.
+            self._same(where, "{0}.keys().isdisjoint({1})", holder, absent)
 
     def _cell(self, cell: types.CellType, where: str) -> None:
         try:
@@ -200,7 +201,11 @@ class Captured:
         elif isinstance(x, dict | types.MappingProxyType):
             same = "len({0}) == len({1}) and all(map(is_, {0}.values(), {1}))"
             same += " and all(map(is_, {0}, {2}))"
-            self._same(where, same, x, tuple(x.values()), tuple(x))
+            if type(x) is dict and len(x) == 1 and type(key := next(iter(x))) is str:
+                # What functools.wraps leaves in a function, by a quarter of the time.
+                self._same(where, f"len({{0}}) == 1 and {{0}}.get({key!r}) is {{1}}", x, x[key])
+            else:
+                self._same(where, same, x, tuple(x.values()), tuple(x))
             self.waiting += [(v, f"{where}[{k!r}]") for k, v in x.items()]
         elif isinstance(x, set | frozenset):
             same = "len({0}) == len({1}) and all(map(is_, {0}, {1}))"  # 0.0 == -0.0

@@ -49,7 +49,8 @@ class Constants:
         self.recording.append(x)
         once = _once(x)
         if self.frozen or once.nbytes <= COPIED:
-            copy = copied(x) if once.shape == x.shape else np.broadcast_to(copied(once), x.shape)
+            few = x.nbytes <= COPIED or once.shape == x.shape
+            copy = copied(x) if few else np.broadcast_to(copied(once), x.shape)
             self.copies[id(x)] = weakref.ref(x), copy
             return copy
         if id(x) not in self.digests:

@@ -111,12 +111,12 @@ def said(f, x):
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("form", FORMS)
 def test_kinds_of_arguments(function, form):
-    f, make = FUNCTIONS[function], FORMS[form]
+    f = FUNCTIONS[function]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         g = cr.compile(f)
         for scale in (1.0, 1.0, 0.5, -1.5, 1.0):
-            x = make(BASE * scale)
+            x = FORMS[form](BASE * scale)
             kept = np.copy(x)
             expected, found = said(f, x), said(g, x)
             assert not differences(

@@ -295,7 +295,7 @@ STEPS = {
     ],
     np.ones_like: lambda m, row, s: [np.ones_like(m) * m, np.ones_like(row), np.ones_like(m > 0.5) & (m > 1)],
     np.array: lambda m, row, s: [
-        filled(row), cr.array([s, 2 * s, 1.0]), cr.array([row[0], s, 0.5, 2]), np.array(row), np.array(m.T),
+        filled(row), cr.array([s, 2 * s, 1.0]), cr.array([row[0], s, 0.5, 2]),
     ],
     np.clip: lambda m, row, s: [
         np.clip(m, 0.2, 0.7), m.clip(0.3, None), np.clip(m, None, row), np.clip(row, s, 0.6), np.clip(s, 0, 1),

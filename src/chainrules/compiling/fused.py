@@ -6,6 +6,7 @@ What has no native code (products of matrices, solves, indices that are computed
 NumPy, as in a replay.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,10 +16,12 @@ from ..rules import name_of
 from ..rules.linear.steps import Slot
 from .groups import Call, Group, Grouped
 from .looks import Look
-from .names import NotLowered
+from .names import NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed
+
+_NAME = re.compile(r"\b[vw]\d+\b")
 
 
 class Fused(Grouped):
@@ -31,6 +34,7 @@ class Fused(Grouped):
     """
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
+        refuse_last_bits(recorder)
         super().__init__(recorder, output)
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
@@ -64,6 +68,7 @@ class Fused(Grouped):
             for p in recorder.inputs
             if p not in self.contiguous and self._is_read_by_loops(p)
         ]
+        body = self.let_go(body)
         given = ", ".join(f"v{p}" for p in recorder.inputs)
         unpacked = [f"({given},) = values"] if given else []
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
@@ -76,6 +81,19 @@ class Fused(Grouped):
 
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
+
+    def let_go(self, lines: list[str]) -> list[str]:
+        """Return the lines with ``v7 = None`` behind the last one that reads a large result."""
+        last: dict[str, int] = {}
+        for k, line in enumerate(lines):
+            for name in _NAME.findall(line):
+                last[name] = k
+        large = {f"{letter}{p}" for p in self.recorder.large for letter in "vw"}
+        freed: dict[int, list[str]] = {}
+        for name, k in last.items():
+            if name in large and k < len(lines) - 1:
+                freed.setdefault(k, []).append(f"{name} = None")
+        return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
 
     def call(self, call: Call) -> str:
         """Return the text of a step that NumPy does."""

@@ -13,19 +13,13 @@ import numpy as np
 
 from .forms import Form
 from .line import Line
-from .looks import Look
-from .names import Names, NotLowered
+from .looks import STRUCTURE, TRUTHS, Look
+from .names import Names, NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed, Writer
 
 # ---- the native function ------------------------------------------------------------------------
-
-# Looks that stand for one truth, and looks at whole numbers, which rounding does not change.
-_TRUTHS, _WHOLE_LOOKS = (
-    ("bool", "zero", "finite"),
-    ("int", "index", "floor", "ceil", "trunc", "round"),
-)
 
 
 class Place(NamedTuple):
@@ -65,21 +59,19 @@ class NativeLine:
     """
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
+        refuse_last_bits(recorder)
         self.line = line = Line(recorder)
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
         self.quick: dict[int, int] = {}  # of a look, which truth it is
         for at, look in enumerate(self.looks):
-            if look.kind in _TRUTHS:
+            if look.kind in TRUTHS:
                 self.quick[at] = len(self.truths)
                 self.truths.append(self._truth(look))
         self.slow: dict[int, str] = {}  # of a look, how its value is read
         for at, look in enumerate(self.looks):
-            if look.kind not in (*_TRUTHS, "structure", "length"):
-                given = look.position in recorder.inputs
-                if not given and look.kind not in _WHOLE_LOOKS:
-                    raise NotLowered("a look at a number, to its last bit")
+            if look.kind not in TRUTHS + STRUCTURE:
                 self.slow[at] = self.place(look.position).text()
         writer = Writer(recorder, output, self.place)
         text = writer.expression(output, final=True)

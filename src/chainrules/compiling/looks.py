@@ -16,6 +16,11 @@ class NotRecordable(ChainRulesError):  # noqa: N818 - it never reaches the user 
     """What the function does cannot be recorded; it runs as it always did."""
 
 
+# The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.
+TRUTHS, STRUCTURE = ("bool", "zero", "finite"), ("structure", "length")
+WHOLE = ("int", "index", "floor", "ceil", "trunc", "round")
+
+
 class Look(NamedTuple):
     """A look at the result of step ``position``: ``convert`` of it was ``seen`` at a user's line.
 

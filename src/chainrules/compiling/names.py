@@ -6,6 +6,7 @@ import numpy as np
 
 from ..rules.linear.steps import Slot
 from .forms import Form
+from .looks import STRUCTURE, TRUTHS, WHOLE
 
 
 class NotLowered(Exception):  # noqa: N818 - it says that another way is taken
@@ -48,3 +49,15 @@ def kind_of(form: Form) -> str:
 
 FLOATS = (float, np.float64, np.dtype(np.float64))
 # What keeps integers so small that float64 holds them.
+
+
+def refuse_last_bits(recorder: Any) -> None:
+    """Refuse looks at numbers to their last bit: machine code rounds in its own way.
+
+    Raises
+    ------
+    NotLowered
+    """
+    for _, look in recorder.looks:
+        if look.kind not in TRUTHS + STRUCTURE + WHOLE and look.position not in recorder.inputs:
+            raise NotLowered("a look at a number, to its last bit")

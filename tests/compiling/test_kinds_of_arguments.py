@@ -1,6 +1,7 @@
 """Arguments of other dtypes and layouts: right by whatever way is chosen."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def read_only(x):
     return x
 
 
-FORMS = {
+FORMS: dict[str, Any] = {
     "float32": lambda x: x.astype(np.float32),
     "float16": lambda x: x.astype(np.float16),
     "longdouble": lambda x: x.astype(np.longdouble),

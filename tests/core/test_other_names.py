@@ -15,7 +15,7 @@ X = np.array([0.5, 1.5])
     ("name", "instead"),
     [
         ("vmap", "cr.map(f, xs)"),
-        ("jit", "nothing is compiled"),
+        ("jit", "cr.compile(f)"),
         ("custom_vjp", "@cr.primitive, and register its rule with @cr.rrule.register(f)"),
         ("custom_jvp", "@cr.primitive, and register its rule with @cr.frule.register(f)"),
         ("Function", "@cr.rrule.register(f)"),

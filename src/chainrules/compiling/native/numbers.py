@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from .assembler import Function, Lanes, Module
 from .machine import Code, libm
-from .operations import LIBM, as_real, as_truth, emit
+from .operations import LIBM, emit
+from .places import place_of, read_entry, read_slot, write_entry, write_slot
 from .plan import Part, Plan
 from .request import Program
 
@@ -91,7 +92,7 @@ class Numbers:
         arguments = program.arguments()
         for k, kind in enumerate(arguments):
             if kind == "array":
-                fn.put(f"store ptr %x{k}, ptr {_at('a', k, 'ptr')}")
+                fn.put(f"store ptr %x{k}, ptr {place_of('a', k, 'ptr')}")
         for k, x in enumerate(program.inputs):
             if x.strides is None:
                 self._keep(fn, k, f"%x{self.plan.in_arguments[k]}")
@@ -130,8 +131,8 @@ class Numbers:
                     index: str, states: list[str], of: tuple = (base, offset, kind, place)
                 ) -> Sequence[str]:
                     base, offset, kind, place = of
-                    x = _entry(fn, base, fn.plus(index, offset), kind)
-                    _to_slot(fn, fn.address("@m", fn.plus(index, place)), x, kind)
+                    x = read_entry(fn, base, fn.plus(index, offset), kind)
+                    write_slot(fn, fn.address("@m", fn.plus(index, place)), x, kind)
                     return []
 
                 fn.loop("0", str(end - at), 1, [], body)
@@ -154,18 +155,18 @@ class Numbers:
         if value < self.plan.first and self.program.inputs[value].strides is not None:
             x = self.program.inputs[value]
             base = self._pointer(fn, self.plan.in_arguments[value], pointers)
-            return _entry(fn, base, str(x.offset), x.dtype)
-        return _from_slot(fn, _at("m", self.plan.slots[value]), self.plan.kind(value))
+            return read_entry(fn, base, str(x.offset), x.dtype)
+        return read_slot(fn, place_of("m", self.plan.slots[value]), self.plan.kind(value))
 
     def _pointer(self, fn: Function, argument: int, pointers: dict[int, str]) -> str:
         """The address of an array that was passed."""
         if argument not in pointers:
-            pointers[argument] = fn.let(f"load ptr, ptr {_at('a', argument, 'ptr')}")
+            pointers[argument] = fn.let(f"load ptr, ptr {place_of('a', argument, 'ptr')}")
         return pointers[argument]
 
     def _keep(self, fn: Function, value: int, x: str) -> None:
         """Store a value at its place in @m."""
-        _to_slot(fn, _at("m", self.plan.slots[value]), x, self.plan.kind(value))
+        write_slot(fn, place_of("m", self.plan.slots[value]), x, self.plan.kind(value))
 
     def _emit(self, fn: Function, v: Lanes, code: int, operands: list[str]) -> str:
         name, *kinds = self.program.signatures[code]
@@ -208,7 +209,7 @@ class Numbers:
             if value in direct:
                 for place in direct[value]:
                     base = self._pointer(fn, place.argument, pointers)
-                    _store(fn, y, self.plan.kind(value), base, str(place.offset), place.dtype)
+                    write_entry(fn, y, self.plan.kind(value), base, str(place.offset), place.dtype)
         self._define(name, fn)
 
     # ---- loops ---------------------------------------------------------------------------------
@@ -256,19 +257,21 @@ class Numbers:
                 if j in stores:
                     # At once, since another operation of this repetition may read it.
                     base, step = stores[j]
-                    where = fn.address(_at("m", base), self._scaled(fn, index, step, seen))
-                    _to_slot(fn, where, results[j], self.plan.kind(self.plan.first + run.start + j))
+                    where = fn.address(place_of("m", base), self._scaled(fn, index, step, seen))
+                    write_slot(
+                        fn, where, results[j], self.plan.kind(self.plan.first + run.start + j)
+                    )
             for j, argument, offset, step, dtype in self.plan.strided.get(number, ()):
                 at = fn.plus(self._scaled(fn, index, step, seen), offset)
                 kind = self.plan.kind(self.plan.first + run.start + j)
-                _store(fn, results[j], kind, pointers[argument], at, dtype)
+                write_entry(fn, results[j], kind, pointers[argument], at, dtype)
             return [results[j] for j, _ in carried]
 
         fn.loop("0", str(run.times), 1, list(zip(kinds, starts)), body)
         for j, place, step in self.plan.stores[number]:
             if not step:
                 kind = self.plan.kind(self.plan.first + run.start + j)
-                _to_slot(fn, _at("m", place), results[j], kind)
+                write_slot(fn, place_of("m", place), results[j], kind)
         self._define(name, fn)
 
     def _scaled(self, fn: Function, index: str, step: int, seen: dict[Any, str]) -> str:
@@ -285,7 +288,7 @@ class Numbers:
             key = (argument, where.tobytes())
             if key not in seen:
                 at = self._index(fn, where, index, seen)
-                seen[key] = _entry(fn, pointers[argument], at, dtype)
+                seen[key] = read_entry(fn, pointers[argument], at, dtype)
             return seen[key]
         if role[0] == "memory":
             _, where, truths = role
@@ -296,7 +299,7 @@ class Numbers:
         key = where.tobytes()
         if key not in seen:
             address = fn.address("@m", self._index(fn, where, index, seen))
-            seen[key] = _from_slot(fn, address, kind)
+            seen[key] = read_slot(fn, address, kind)
         return seen[key]
 
     def _index(self, fn: Function, where: Ints, index: str, seen: dict[Any, str]) -> str:
@@ -307,7 +310,7 @@ class Numbers:
         begin = self.table_top
         self.tables.append(where.astype(np.int64))
         self.table_top += len(where)
-        address = fn.address(_at("t", begin, "i64"), index, "i64")
+        address = fn.address(place_of("t", begin, "i64"), index, "i64")
         return fn.let(f"load i64, ptr {address}")
 
     # ---- results that are copied at the end ----------------------------------------------------
@@ -374,10 +377,12 @@ class Numbers:
         def body(index: str, states: list[str]) -> Sequence[str]:
             where = fn.plus(fn.times(index, step_in), at)
             if argument < 0:
-                x = _from_slot(fn, fn.address(base, where), kind)
+                x = read_slot(fn, fn.address(base, where), kind)
             else:
-                x = _entry(fn, base, where, kind)
-            _store(fn, x, kind, out, fn.plus(fn.times(index, step_out), place.offset), place.dtype)
+                x = read_entry(fn, base, where, kind)
+            write_entry(
+                fn, x, kind, out, fn.plus(fn.times(index, step_out), place.offset), place.dtype
+            )
             return []
 
         fn.loop("0", str(count), 1, [], body)
@@ -391,38 +396,3 @@ def _template(name: str, *kinds: str) -> str | None:
         given = ", ".join(["double %s"] * len(kinds))
         return f"%%%d = call double inttoptr (i64 {libm(LIBM[name])} to ptr)({given}) #0"
     return _TEMPLATES.get(name)
-
-
-def _at(name: str, k: int, kind: str = "double") -> str:
-    """The address of a place in a global, as a constant."""
-    return f"@{name}" if k == 0 else f"getelementptr ({kind}, ptr @{name}, i64 {k})"
-
-
-def _entry(fn: Function, base: str, at: str, dtype: str) -> str:
-    """An entry of an array."""
-    if dtype == "f8":
-        return fn.let(f"load double, ptr {fn.address(base, at)}")
-    byte = fn.let(f"load i8, ptr {fn.address(base, at, 'i8')}")
-    return fn.let(f"icmp ne i8 {byte}, 0")
-
-
-def _store(fn: Function, x: str, kind: str, base: str, at: str, dtype: str) -> None:
-    """Write a value of ``kind`` to an entry of an array of ``dtype``."""
-    one = Lanes(fn, 1)
-    if dtype == "f8":
-        fn.put(f"store double {as_real(one, x, kind)}, ptr {fn.address(base, at)}")
-    else:
-        byte = fn.let(f"zext i1 {as_truth(one, x, kind)} to i8")
-        fn.put(f"store i8 {byte}, ptr {fn.address(base, at, 'i8')}")
-
-
-def _from_slot(fn: Function, address: str, kind: str) -> str:
-    """A value from @m, where truths are 0.0 and 1.0."""
-    x = fn.let(f"load double, ptr {address}")
-    return x if kind == "f8" else fn.let(f"fcmp une double {x}, 0.0")
-
-
-def _to_slot(fn: Function, address: str, x: str, kind: str) -> None:
-    if kind == "b1":
-        x = fn.let(f"uitofp i1 {x} to double")
-    fn.put(f"store double {x}, ptr {address}")

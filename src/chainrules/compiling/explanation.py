@@ -215,7 +215,7 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
 
     given, options = fold(taken, args), fold(taken, kwargs)
     try:
-        with running():
+        with running(), np.errstate(all="ignore"):
             all_settled(healed(f(*given, **options)))
     except _Stop:
         pass

@@ -86,8 +86,8 @@ def compile(  # type: ignore[misc]
     >>> for w in (1.0, 1.1):
     ...     value, slope = step(w, x)
     ...     print(f"{value:.6f} {slope:.6f}")
-    0.033230 -0.247195
-    0.014156 -0.135247
+    0.030235 -0.265649
+    0.013054 -0.084714
     """
     if f is None:
         options = {"captured": captured, "paths": paths, "fallback": fallback, "check": check}

@@ -34,8 +34,7 @@ def as_foreign(compiled: Any) -> Foreign:
     """Return a compiled function as one with derivatives of its own, compiled as well."""
 
     def derived(f: Callable) -> Any:
-        captured = "freeze" if compiled.frozen else "check"
-        return type(compiled)(f, captured, compiled.paths, compiled.fallback, compiled.check)
+        return type(compiled)(f, *compiled.options)
 
     @functools.cache
     def push(n: int) -> Foreign:

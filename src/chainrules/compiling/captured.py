@@ -62,7 +62,10 @@ class Captured:
         self.names: set[str] = set()
         self.modules: dict[int, tuple[types.ModuleType, str]] = {}
         self.seen: dict[Any, Any] = {}
-        self.waiting: list[tuple[Any, str]] = [(f, getattr(f, "__name__", type(f).__name__))]
+        # With the function comes the kind of its arguments, among which there may be functions.
+        function, arguments = f if type(f) is tuple else (f, ())
+        self.waiting: list[tuple[Any, str]] = [(arguments, "its arguments")]
+        self.waiting.append((function, getattr(function, "__name__", type(function).__name__)))
         self._walk_all()
         self.constants.settle()
         self.arrays = bool(self.constants.copies or self.constants.digests) and not frozen

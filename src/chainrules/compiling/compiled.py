@@ -74,8 +74,7 @@ class Compiled:
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
         "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
-        "paths",
-        "warned",
+        "paths", "warned",
     )  # fmt: skip
 
     def __init__(self, f: Callable, captured: str, paths: int, fallback: str, check: bool) -> None:
@@ -101,8 +100,12 @@ class Compiled:
         module = sys.modules.get(getattr(self, "__module__", ""))
         if getattr(module, getattr(self, "__qualname__", ""), None) is self:
             return self.__qualname__  # what a decorator made is found by its name
-        captured = "freeze" if self.frozen else "check"
-        return Compiled, (self.f, captured, self.paths, self.fallback, self.check)
+        return Compiled, (self.f, *self.options)
+
+    @property
+    def options(self) -> tuple:
+        """What ``compile`` was told, besides the function."""
+        return "freeze" if self.frozen else "check", self.paths, self.fallback, self.check
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -151,9 +154,8 @@ class Compiled:
             else:
                 kind.captured, kind.reason = self._captured(key)
                 kind.forgiven = False
-        if (
-            kind.captured is not None and kind.captured.traced
-        ):  # a transform is under way, and sees what the function captures
+        if kind.captured is not None and kind.captured.traced:
+            # A transform is under way, and sees what the function captures.
             self.kinds.pop(key, None)
             return self.f(*args, **kwargs)
         if not kind.reason and kind.recordings >= self.paths:
@@ -361,9 +363,7 @@ class Compiled:
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind
             if counts not in self.bound:
-                captured = "freeze" if self.frozen else "check"
-                options = captured, self.paths, self.fallback, self.check
-                self.bound[counts] = Compiled(Given(self.f, counts), *options)
+                self.bound[counts] = Compiled(Given(self.f, counts), *self.options)
             return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
         if self.foreign is None:
             self.foreign = as_foreign(self)

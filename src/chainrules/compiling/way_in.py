@@ -53,7 +53,8 @@ def compile(  # type: ignore[misc]
         Whether a function that cannot be recorded runs as it always did, with a
         ``CompileWarning``, or raises a ``CompileError``.
     check : bool, optional
-        Whether the first replay of each kind is compared with the function itself.
+        Whether each recording is compared with the function itself, when it is made and when it is
+        first replayed: then the function runs twice.
 
     Returns
     -------
@@ -64,9 +65,10 @@ def compile(  # type: ignore[misc]
     Raises
     ------
     CompileError
-        When called: if ``f`` draws random numbers, or changes what it captures. That would happen
-        at the first call only. What else it does besides computing its result, such as reading a
-        clock, is noticed at the second call, and the function runs as it always did.
+        When called: if ``f`` draws random numbers, or changes what it captures more than once (a
+        cache may be filled). That would happen at the first call only. What else it does besides
+        computing its result, such as reading a clock, is noticed when it is first replayed, and
+        the function runs as it always did.
 
     Notes
     -----

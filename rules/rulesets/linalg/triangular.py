@@ -1,17 +1,20 @@
 """Triangular matrices, block by block: NumPy has no routines that leave out their zeros.
 
-Plain arrays only. Blocks turn most of the work into products, which are faster than
-factorizations. Shapes: (..., n, n).
+Plain arrays only: these are primitives without rules, so that a recording keeps each as one step.
+Blocks turn most of the work into products, which are faster than factorizations. Shapes: (..., n,
+n).
 """
 
 import numpy as np
 
 from ....config.thresholds import ONE_SOLVE, ROWS_OF_A_BLOCK
+from ... import primitive
 from ..arrays.products import adjoint
 
 
 def are_plain(*arrays):
-    return all(type(x) is np.ndarray for x in arrays)
+    """Whether all are plain arrays, or stand for these in a recording."""
+    return all(type(x) is np.ndarray or getattr(x, "records", False) for x in arrays)
 
 
 def quarters(a):
@@ -20,6 +23,7 @@ def quarters(a):
     return a[..., :h, :h], a[..., :h, h:], a[..., h:, :h], a[..., h:, h:]
 
 
+@primitive
 def inverse_of_lower(a):
     """Return the inverse of a lower triangle, by rows of blocks.
 
@@ -41,6 +45,7 @@ def inverse_of_lower(a):
     return y
 
 
+@primitive
 def solve_by_blocks(a, b):
     """Return ``solve(a, b)`` for matrices ``b``, faster where a block of ``a`` is zero."""
     if np.shape(a)[-1] > ONE_SOLVE:
@@ -80,6 +85,7 @@ def halve_diagonal(x):
     return x
 
 
+@primitive
 def cholesky_pull(y, ybar):
     """Pull ``ybar`` through ``y @ y^H = a``, where only the lower triangle of ``a`` is read.
 

@@ -15,12 +15,14 @@ import numpy as np
 from ..rules import name_of
 from ..rules.linear.steps import Slot
 from .groups import Call, Group, Grouped
+from .layout import size_of
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed
 
+LET_GO = 256  # entries, from which a result is let go, so that its memory serves the next one
 _NAME = re.compile(r"\b[vw]\d+\b")
 
 
@@ -88,7 +90,13 @@ class Fused(Grouped):
         for k, line in enumerate(lines):
             for name in _NAME.findall(line):
                 last[name] = k
-        large = {f"{letter}{p}" for p in self.recorder.large for letter in "vw"}
+        forms = enumerate(self.forms)
+        large = {
+            f"{letter}{p}"
+            for p, form in forms
+            if form is not None and size_of(form.shape) >= LET_GO
+            for letter in "vw"
+        }
         freed: dict[int, list[str]] = {}
         for name, k in last.items():
             if name in large and k < len(lines) - 1:

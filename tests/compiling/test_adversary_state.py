@@ -574,6 +574,7 @@ def test_an_array_that_becomes_writeable_again(wrap):
     yield g(X)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the")  # of NumPy 2.5
 @program(modes=ONE)
 def test_an_array_that_changes_its_shape(wrap):
     y = np.arange(4.0)

@@ -209,8 +209,7 @@ def test_lists_and_object_arrays_of_traced_numbers():
 
     x = np.array([1.5, 0.3])
     np.testing.assert_allclose([2.0, -0.6], cr.grad(of_list)(x))
-    with pytest.raises((cr.LostDerivativeError, DeprecationWarning), match="object"):
-        cr.grad(of_objects)(x)
+    np.testing.assert_allclose([2.0, -0.6], cr.grad(of_objects)(x))
     check(lambda x: total(linalg.companion([2.0, x[1], x[0]])), x)
     check(lambda x: total(linalg.solve([[x[0], 1.0], [0.3, x[1]]], [x[1], x[0]])), x)
     check(lambda x: total(linalg.solve_toeplitz([x[0] + 3, x[1]], [x[1], x[0]])), x)

@@ -95,12 +95,11 @@ def method_cases(ufunc, method):
 
 
 def methods():
-    """Yield the methods that ufuncs have rules for."""
+    """The methods that ufuncs have rules for, in an order that does not depend on addresses."""
     import chainrules as cr
 
-    for f in cr.frule.methods:
-        if isinstance(getattr(f, "__self__", None), np.ufunc):
-            yield f
+    found = [f for f in cr.frule.methods if isinstance(getattr(f, "__self__", None), np.ufunc)]
+    return sorted(found, key=lambda f: (f.__self__.__name__, f.__name__))
 
 
 CASES |= {f: method_cases(f.__self__, f.__name__) for f in methods()}

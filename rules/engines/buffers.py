@@ -19,7 +19,15 @@ from ..tracing.funnel import astype
 from ..tracing.level import Level, Traced, innermost
 from ..tracing.object_arrays import healed
 from ..tracing.running import is_running
-from ..tracing.views import follow, living_views, memory_of, register_view, root_of, shares_memory
+from ..tracing.views import (
+    follow,
+    living_views,
+    memory_of,
+    register_view,
+    root_of,
+    shares_memory,
+    view_by,
+)
 from ..tracing.writing import hand_out, is_fresh
 
 # Functions that write into their first argument.
@@ -74,7 +82,7 @@ class BufferLevel(Level):
             return x
         if type(y) is np.ndarray and shares_memory(y, x.primal) and args[0] is x:
             view = _wrapped(y)
-            register_view(view, x, _at, {"f": f, "rest": args[1:], "options": kwargs})
+            register_view(view, x, view_by, {"f": f, "rest": args[1:], "options": kwargs})
             return view
         if any(shares_memory(part, x.primal) for part in iterate_leaves(y)):
             hand_out(root_of(x)[0], x.primal)  # for good: nobody knows who holds it
@@ -182,7 +190,3 @@ def _wrapped(y: np.ndarray) -> Any:
 
 def _getitem(x: Any, index: Any) -> Any:
     return x[index]
-
-
-def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
-    return f(x, *rest, **options)

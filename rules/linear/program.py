@@ -24,7 +24,7 @@ from ..tracing.funnel import getitem
 from ..tracing.level import Level, Traced, is_traced, next_level, strip
 from ..tracing.number import TracedNumber
 from ..tracing.operands import is_array, is_operand
-from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views
+from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views, view_by
 from ..tracing.writing import written
 from .blocks import ARITHMETIC
 from .samples import Samples
@@ -182,7 +182,7 @@ class LinearProgram(Program, Level):
         )
         traced = fold(self._result, y, (f, *followed))
         if isinstance(traced, Traced) and args and self.follows(args[0]):
-            tie_views(traced, args[0], _at, {"f": f, "rest": args[1:], "options": kwargs})
+            tie_views(traced, args[0], view_by, {"f": f, "rest": args[1:], "options": kwargs})
         return traced
 
     def getitem(self, x: Any, index: Any) -> Any:
@@ -224,10 +224,6 @@ class LinearProgram(Program, Level):
 
     def check(self) -> None:
         self.watch.check()
-
-
-def _at(x: Any, f: Any, rest: tuple, options: dict) -> Any:
-    return f(x, *rest, **options)
 
 
 def _may_be_swept(x: Any) -> bool:

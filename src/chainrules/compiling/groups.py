@@ -50,7 +50,6 @@ class Group:
         self.inputs: dict[tuple, tuple[Input, str]] = {}  # by what is read: and the argument's text
         self.ops: list[tuple] = []
         self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
-        self.kinds: dict[int, str] = {}
         self.stored: dict[int, tuple] = {}  # by step: value, strides, reduction, offset
 
     def arrays(self) -> int:
@@ -138,7 +137,7 @@ class Grouped(Writer):
         if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
             name, args = "multiply", [args[0], args[0]]
         number, group = self.group(form.shape, args)
-        operands = [self.operand(group, number, x) for x in args]
+        operands = [self.operand(group, x) for x in args]
         wanted = ["b1"] * len(operands) if name in LOGIC else ["f8"] * len(operands)
         if name == "where":
             wanted = ["b1", kind, kind]
@@ -192,7 +191,7 @@ class Grouped(Writer):
             return "f8" if x.dtype == _FLOAT else "b1"
         raise NotLowered("an operand that is no float64")
 
-    def operand(self, group: Group, number: int, x: Any) -> Any:
+    def operand(self, group: Group, x: Any) -> Any:
         """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
         kind = self.kind_of(x)
         if type(x) is Slot:
@@ -288,7 +287,7 @@ class Grouped(Writer):
         if form.kind in (_BOOL, np.bool_):
             name = {"max": "any", "min": "all"}.get(name, name)
         number, group = self.group(shape, [x])
-        value = self.operand(group, number, x)
+        value = self.operand(group, x)
         value = self.converted(group, value, "b1" if name in ("any", "all") else "f8")
         if value[0] == "c":
             return False
@@ -313,7 +312,7 @@ class Grouped(Writer):
         if place is None or place.shape != given.shape:
             return False
         number, group = self.group(given.shape, [x])
-        value = self.converted(group, self.operand(group, number, x), "f8")
+        value = self.converted(group, self.operand(group, x), "f8")
         if value[0] == "c":
             return False
         value = self.op(group, "f8", "add", value, ("c", 0.0))  # of -0.0 and nothing it is 0.0

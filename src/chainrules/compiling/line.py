@@ -22,6 +22,7 @@ from .native.operations import OPERATIONS
 from .recorder import Recorder
 
 MOST = 300_000  # operations
+_LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
 LONGEST = 20_000  # entries of an array
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
@@ -157,8 +158,7 @@ class Line:
 
     def elementwise(self, f: Any, xs: list[Names], form: Form) -> Names:
         truths = all(x.kind == "b1" for x in xs)
-        name = OF_TRUTHS.get(f) if truths else ELEMENTWISE.get(f)
-        name = name or ELEMENTWISE.get(f)
+        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
         if name is None or len(xs) != OPERATIONS[name]:
             raise NotLowered(str(f))
         kind = kind_of(form)
@@ -269,9 +269,6 @@ class Line:
         x = self.names(args[0])
         parts = f(x.ids, *settings(args[1:]), **settings(kwargs))
         return [Names(np.asarray(part), x.kind) for part in parts]
-
-
-_LARGEST = 1 << 31  # constant
 
 
 def _simplified(line: Line, name: str, ids: tuple) -> int | None:

@@ -19,8 +19,6 @@ from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed, Writer
 
-# ---- the native function ------------------------------------------------------------------------
-
 
 class Place(NamedTuple):
     """Where the entries of a result lie: from ``start`` in the array of numbers, or of truths."""
@@ -60,7 +58,7 @@ class NativeLine:
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
-        self.line = line = Line(recorder)
+        self.line = Line(recorder)
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
@@ -78,11 +76,11 @@ class NativeLine:
         self.kernel, numbers, truths = self._built()
         self.names = {
             **writer.names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
-            "int64": np.int64, "bool": np.bool_, "bool_": np.bool_,
+            "int64": np.int64,
             "expected": bytes(look.seen == ("bool", True) for look in self._looks_at_truths()),
             "first_missed": self.first_missed,
         }  # fmt: skip
-        self.source = self._source(text, len(line.inputs))
+        self.source = self._source(text)
         exec(compile(self.source, "<native recording>", "exec"), self.names)
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.names["run"]
 
@@ -143,7 +141,7 @@ class NativeLine:
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
         return build((), line.inputs, ops, outputs), arrays[0][0], arrays[1][0]
 
-    def _source(self, text: str, inputs: int) -> str:
+    def _source(self, text: str) -> str:
         lines = ["def run(values):", "n = numbers.copy()"]
         lines += ["t = truths.copy()"] if self.truths else []
         lines.append(f"kernel({', '.join(['*values', *self.given])})")

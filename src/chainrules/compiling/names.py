@@ -48,7 +48,6 @@ def kind_of(form: Form) -> str:
 
 
 FLOATS = (float, np.float64, np.dtype(np.float64))
-# What keeps integers so small that float64 holds them.
 
 
 def refuse_last_bits(recorder: Any) -> None:

@@ -95,7 +95,3 @@ def is_kept_whole(f: Any) -> bool:
 
 def runs(x: Any) -> bool:
     return callable(x) and not isinstance(x, type | np.ufunc | Traced)
-
-
-def at_path(x: Any, f: Any, rest: tuple, options: dict) -> Any:
-    return f(x, *rest, **options)

@@ -40,6 +40,7 @@ from ..rules.tracing.views import (
     forget,
     register_view,
     root_of,
+    view_by,
 )
 from ..rules.tracing.writing import begin_write, written
 from . import recorded_steps as about
@@ -337,7 +338,7 @@ class Recorder(Program, Level):
             if type(y) is RecordedArray:
                 if root_of(y)[0] is y and about.is_shared(y, x):
                     given = {"f": f, "rest": rest, "options": options}
-                    register_view(y, x, about.at_path, given, positions)
+                    register_view(y, x, view_by, given, positions)
                 return None
             parts = None if type(y) in LEAVES else children(y)
             if parts is None:

@@ -180,7 +180,7 @@ class ForwardLevel(Engine):
             dual: Any = Dual()
             dual.primal = y
             dual.at_level = self
-            dual.tangent = partial * x.tangent
+            dual.tangent = x.tangent * partial
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
@@ -315,11 +315,11 @@ def _push_both(
     of_a, of_b = kind.partials
     ones = kind.constants
     if a_active:
-        ydot = a.tangent if ones[0] == 1 else of_a(y, x, z) * a.tangent
+        ydot = a.tangent if ones[0] == 1 else a.tangent * of_a(y, x, z)
         if b_active:
-            ydot = ydot + (b.tangent if ones[1] == 1 else of_b(y, x, z) * b.tangent)
+            ydot = ydot + (b.tangent if ones[1] == 1 else b.tangent * of_b(y, x, z))
         return ydot
-    return b.tangent if ones[1] == 1 else of_b(y, x, z) * b.tangent
+    return b.tangent if ones[1] == 1 else b.tangent * of_b(y, x, z)
 
 
 def _escaped() -> EscapedTraceError:

@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
+import numpy as np
+
 from ..config import RuleConfig
 from ..rules import ProjectTo, describe
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
@@ -141,6 +143,8 @@ def grad(
 
 
 def _check_scalar(name: str, f: Any, y: Any) -> None:
+    if type(y) is np.float64 or type(y) is float:
+        return
     dtype = dtype_of(y)
     if dtype is None or shape_of(y) != () or dtype.kind not in "fiu":
         remedy = (

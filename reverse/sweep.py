@@ -116,14 +116,14 @@ def sweep(
         if size == 2:
             a, da = entry
             xbar = bars[a]
-            bars[a] = da * ybar if xbar is None else xbar + da * ybar
+            bars[a] = ybar * da if xbar is None else xbar + ybar * da
             continue
         if size == 4:
             a, da, b, db = entry
             xbar = bars[a]
-            bars[a] = da * ybar if xbar is None else xbar + da * ybar
+            bars[a] = ybar * da if xbar is None else xbar + ybar * da
             xbar = bars[b]
-            bars[b] = db * ybar if xbar is None else xbar + db * ybar
+            bars[b] = ybar * db if xbar is None else xbar + ybar * db
             continue
         if type(ybar) is Pieces and not (size == 1 and entry[0].takes_pieces):
             ybar = ybar.gathered()

@@ -32,6 +32,8 @@ from ..rules.tracing.views import snapshot
 from .sweep import own
 from .tape import Forgetful, Tape
 
+_PLAIN = frozenset({np.ndarray, np.float64})
+
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
     """The tape engine's configuration: rules handed it may call back in both modes."""
@@ -158,7 +160,10 @@ def _seeds(outputs: list, y: Any, ybar: Any) -> list[tuple[int, Any]]:
     """Return the cotangents of those leaves of ``y`` that have entries, with these."""
     if len(outputs) == 1 and type(y) in LEAVES:
         (entry,) = outputs
-        return [] if entry is None else [(entry, ProjectTo(y)(unthunk(ybar)))]
+        if entry is None:
+            return []
+        space = ProjectTo(y)
+        return [(entry, ybar if space.holds(ybar) else space(unthunk(ybar)))]
     entries = iter(outputs)
     seeds: list[tuple[int, Any]] = []
 
@@ -231,7 +236,7 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
 
 def handed_out(x: Any, xbar: Any) -> Any:
     """Return the cotangent ``xbar`` of ``x`` as users get it: arrays of ``pull`` are theirs."""
-    if type(xbar) is np.ndarray and type(x) is np.ndarray:
+    if type(xbar) in _PLAIN and type(x) in LEAVES:
         return xbar
     return as_structured(x, xbar, _another_handle)
 

@@ -27,20 +27,14 @@ class Arguments:
     def __init__(self, name: str, f: Any, argnums: Any, args: tuple, kwargs: dict) -> None:
         self.f = f
         self.several = isinstance(argnums, tuple | list)
-        named = tuple(argnums) if self.several else (argnums,)
-        chosen = tuple([_position(name, f, argnum) for argnum in named])
-        if kwargs and max(chosen, default=0) >= len(args):
-            args, kwargs = positional(f, args, kwargs)
-        for argnum in chosen:
-            if not -len(args) <= argnum < len(args):
-                raise TypeError(
-                    f"{name}({name_of(f)}, argnums={argnums!r}) was called with {len(args)} "
-                    f"positional argument{'s' if len(args) != 1 else ''}, so there is no "
-                    f"argument {argnum}."
-                )
-        self.positions = tuple([argnum % len(args) for argnum in chosen])
-        if len(set(self.positions)) != len(self.positions):
-            raise TypeError(f"argnums={argnums!r} names an argument twice.")
+        if type(argnums) is int and 0 <= argnums < len(args):  # as nearly always
+            self.positions: tuple[int, ...] = (argnums,)
+        else:
+            named = tuple(argnums) if self.several else (argnums,)
+            chosen = tuple([_position(name, f, argnum) for argnum in named])
+            if kwargs and max(chosen, default=0) >= len(args):
+                args, kwargs = positional(f, args, kwargs)
+            self.positions = _positions(name, f, argnums, chosen, len(args))
         self.kwargs = kwargs
         self.primals = tuple([taken(args[i]) for i in self.positions])
         check_primals(self.primals)
@@ -72,6 +66,21 @@ class Arguments:
             return self.f(*args, **self.kwargs)
 
         return chosen
+
+
+def _positions(name: str, f: Any, argnums: Any, chosen: tuple, count: int) -> tuple[int, ...]:
+    """Return the positions chosen, counted from the first of ``count`` arguments."""
+    for argnum in chosen:
+        if not -count <= argnum < count:
+            raise TypeError(
+                f"{name}({name_of(f)}, argnums={argnums!r}) was called with {count} "
+                f"positional argument{'s' if count != 1 else ''}, so there is no "
+                f"argument {argnum}."
+            )
+    positions = tuple([argnum % count for argnum in chosen])
+    if len(set(positions)) != len(positions):
+        raise TypeError(f"argnums={argnums!r} names an argument twice.")
+    return positions
 
 
 def _position(name: str, f: Any, argnum: Any) -> int:

@@ -144,6 +144,8 @@ def settled(x: Any) -> Any:
 
 def all_settled(x: Any) -> Any:
     """Settle all that is in a container."""
+    if isinstance(x, Traced):
+        return settled(x)
     return x if innermost((x,)) is not BUFFERS else map_leaves(settled, x)
 
 

@@ -73,7 +73,7 @@ def taken(x: Any) -> Any:
     these held when it was asked for. An object without numbers stays the same one.
     """
     if type(x) in LEAVES:  # before anything else, since most are
-        return healed(x)
+        return healed(x) if type(x) is np.ndarray else x
     return fold(_taken, x)
 
 

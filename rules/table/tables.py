@@ -62,11 +62,14 @@ class RuleTable:
         if found is None:
             own = carried(f)
             found = None if own is None else own.methods.get(self.name)
-        if found is None and self.functors:
-            for base in type(f).__mro__:
-                if base in self.functors:
-                    return self.functors[base]
-        return found
+        return self._by_class(f) if found is None else found
+
+    def _by_class(self, f: Any) -> Methods | None:
+        """Return the rules registered for calling instances of the class of ``f``."""
+        functors = self.functors
+        if not functors or functors.keys().isdisjoint(type(f).__mro__):
+            return None
+        return next(functors[base] for base in type(f).__mro__ if base in functors)
 
     def kind_of(self, f: Any) -> Kind | None:
         """Return the kind that is the only rule of ``f``, or None."""
@@ -87,6 +90,8 @@ class RuleTable:
             methods = self.methods.get(f)
         except TypeError:  # not hashable
             methods = None
+        if methods is None and type(f) is FunctionType and not vars(f) and not self._by_class(f):
+            return None  # most often: what a transform was given
         if methods is None or not methods.alternatives:
             kind = self.kind_of(f)
             if kind is not None:
@@ -96,7 +101,7 @@ class RuleTable:
             if hasattr(f, "__shows__"):
                 return self.find(config, f.__shows__, args)
             if type(f) is FunctionType and not hasattr(f, "__primitive__"):
-                return None  # most often: what a transform was given
+                return None
             found = load_rules_of(f) or any(derive(f) for derive in derivers)
             return self.find(config, f, args) if found else None
         return methods.find(type(config), tuple(map(type_under, args)))

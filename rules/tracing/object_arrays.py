@@ -99,7 +99,9 @@ def result(y: Any) -> Any:
     LostDerivativeError
         If traced values are in an array of a class of its own, such as a masked array.
     """
-    if isinstance(y, np.ndarray) and not isinstance(y, Traced) and y.dtype is OBJECT:
+    if isinstance(y, Traced):
+        return y
+    if isinstance(y, np.ndarray) and y.dtype is OBJECT:
         refuse_nested(y)
         plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
         if plain.dtype.kind in "fciu":

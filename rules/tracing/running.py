@@ -71,10 +71,12 @@ class running:  # noqa: N801 - a context manager that reads as a phrase
         traceback: TracebackType | None,
     ) -> None:
         _innermost.reset(self.token)
+        if self.error is None:
+            return
         ours = isinstance(error, ChainRulesError) or isinstance(
             getattr(error, "__cause__", None), ChainRulesError
         )
-        if self.error is None or ours or not (error is None or isinstance(error, Exception)):
+        if ours or not (error is None or isinstance(error, Exception)):
             return
         raise LostDerivativeError(f"something hid this error, and went on: {self.error}") from (
             error or self.error

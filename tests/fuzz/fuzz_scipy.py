@@ -121,7 +121,8 @@ ndimage.affine_transform(A.real, [[0.9, 0.1], [0.0, 1.1]], order=<1;3>)
     "interpolate": """
 interpolate.CubicSpline(t, <v;u>, bc_type=<'not-a-knot';'natural';'clamped'>)(<0.7;v.real;
     [0.3, 2.4]>, <0;1>)
-interpolate.<PchipInterpolator;Akima1DInterpolator>(t, v.real)(<0.7;u.real>)
+interpolate.PchipInterpolator(t, v.real)(<0.7;u.real>)
+interpolate.Akima1DInterpolator(t, v.real + np.sin(5 * t))(<0.7;u.real>)
 interpolate.interp1d(t, v, kind=<'linear';'cubic';'nearest'>)(u.real)
 interpolate.make_interp_spline(t, v.real, k=<1;2;3>)(<0.7;u.real>)
 interpolate.CubicHermiteSpline(t, v, u)(<1.3;u.real>)

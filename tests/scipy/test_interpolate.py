@@ -108,6 +108,14 @@ def test_shape_preserving_of_several():
     check(lambda x, y, d: ip.CubicHermiteSpline(x, y, d)(AT), X, Y, YY[:, 0])
 
 
+def test_akima_of_flat_data():
+    """SciPy takes the mean of two slopes that differ by less than 1e-9: so near is it smooth."""
+    y, step = np.where(np.arange(N) < 6, 0.54, 1.2), 1e-11
+    moved = [plain.Akima1DInterpolator(X, y + s * step * Y)(AT) for s in (1, -1)]
+    _, ydot = cr.jvp(lambda y: ip.Akima1DInterpolator(X, y)(AT), (y,), (Y,))
+    np.testing.assert_allclose(ydot, (moved[0] - moved[1]) / (2 * step), atol=1e-4)
+
+
 # ---- B-splines ----------------------------------------------------------------------------------
 
 

@@ -167,7 +167,12 @@ class PchipInterpolator(Follows, interpolate.PchipInterpolator):
 
 
 class Akima1DInterpolator(Follows, interpolate.Akima1DInterpolator):
-    """``scipy.interpolate.Akima1DInterpolator``, whose methods see traced values."""
+    """``scipy.interpolate.Akima1DInterpolator``, whose methods see traced values.
+
+    Where neighbouring slopes are equal, as in flat data, SciPy takes the mean of the two about a
+    point, as long as they differ by less than 1e-9 of the largest difference. The derivative there
+    is that of the mean; differences with steps that are larger see a kink.
+    """
 
     made = staticmethod(akima)
 

@@ -103,3 +103,19 @@ def test_a_rebuild_that_puts_in_something_else_is_refused():
 def test_what_is_no_container(cls):
     with pytest.raises(TypeError, match=r"takes a class|a number, an array or a function"):
         cr.register_container(cls, dict, dict)
+
+
+def test_a_class_without_parts_is_a_constant():
+    class Settings:
+        def __init__(self):
+            self.rate = 2.0
+
+    settings = Settings()
+    assert cr.grad(lambda x, s: s.rate * x, 1)(3.0, settings).rate == 3.0
+    cr.register_container(Settings, lambda x: {}, lambda x, values: x)
+    y, pullback = cr.vjp(lambda x, s: s.rate * x * (s is settings), 3.0, settings)
+    assert y == 6.0
+    assert pullback(1.0)[0] == 2.0
+    assert not isinstance(pullback(1.0)[1], float)
+    with pytest.raises(TypeError, match="holds no number"):
+        cr.grad(lambda x, s: s.rate * x, 1)(3.0, settings)

@@ -15,6 +15,7 @@ from ..rules.tracing.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
 P = ParamSpec("P")
+_ONE = np.float64(1)
 
 
 @takes_argnums
@@ -83,8 +84,7 @@ def _value_and_grad(
 
         function = first if has_aux else f
         y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
-        _check_scalar(name, f, y)
-        xbars = pull(ProjectTo(y)(1.0), True)
+        xbars = pull(_seed(name, f, y), True)
         gradients = tuple(map(handed_out, chosen.primals, xbars))
         y = (y, value(aux[0])) if has_aux else y
         return y, gradients if chosen.several else gradients[0]
@@ -142,9 +142,10 @@ def grad(
     return titled(gradient, "grad", f)
 
 
-def _check_scalar(name: str, f: Any, y: Any) -> None:
+def _seed(name: str, f: Any, y: Any) -> Any:
+    """Return the cotangent 1 of ``y``, which is to be one real number."""
     if type(y) is np.float64 or type(y) is float:
-        return
+        return _ONE
     dtype = dtype_of(y)
     if dtype is None or shape_of(y) != () or dtype.kind not in "fiu":
         remedy = (
@@ -157,3 +158,4 @@ def _check_scalar(name: str, f: Any, y: Any) -> None:
         raise TypeError(
             f"{name} needs a scalar output, and {name_of(f)} returned {describe(y)}.\n{remedy}"
         )
+    return ProjectTo(y)(1.0)

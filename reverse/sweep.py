@@ -78,8 +78,10 @@ def pulled(partial: Callable | None, args: tuple, ybar: Any, shape: tuple | None
 
 def own(xbar: Any) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
+    if type(xbar) is _array:
+        return xbar.copy()
     xbar = unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
-    return xbar.copy() if type(xbar) is np.ndarray else xbar
+    return xbar.copy() if type(xbar) is _array else xbar
 
 
 def sweep(

@@ -66,9 +66,8 @@ class Program:
             step = self.steps[index]
             if step is None or index not in needed:
                 continue
-            f, args, kwargs, *places = step
-            if kwargs is None:
-                (reads,) = places
+            if len(step) == 4:
+                f, args, kwargs, reads = step
                 a, b = reads
                 last: tuple = ()
                 if a is not None and a not in needed:
@@ -79,6 +78,7 @@ class Program:
                     last = (*last, b)
                 plan.append((index, f, args, None, reads, last))
                 continue
+            f, args, kwargs = step
             found = _indices(args, kwargs)
             new = set(found) - needed
             needed |= new

@@ -15,7 +15,6 @@ from ..rules.tracing.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
 P = ParamSpec("P")
-_ONE = np.float64(1)
 
 
 @takes_argnums
@@ -145,7 +144,7 @@ def grad(
 def _seed(name: str, f: Any, y: Any) -> Any:
     """Return the cotangent 1 of ``y``, which is to be one real number."""
     if type(y) is np.float64 or type(y) is float:
-        return _ONE
+        return 1.0
     dtype = dtype_of(y)
     if dtype is None or shape_of(y) != () or dtype.kind not in "fiu":
         remedy = (

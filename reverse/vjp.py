@@ -32,7 +32,7 @@ from ..rules.tracing.views import snapshot
 from .sweep import own
 from .tape import Forgetful, Tape
 
-_PLAIN = frozenset({np.ndarray, np.float64})
+_PLAIN = frozenset({np.ndarray, np.float64, float})
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):

@@ -180,7 +180,8 @@ class ProjectNumber(Projector):
         return cast(xbar, self.dtype)
 
     def holds(self, xbar: Any) -> bool:
-        return xbar.__class__ is self.dtype.type
+        cls = xbar.__class__
+        return cls is self.dtype.type or (cls is float and self.dtype is FLOAT64)
 
     def zeros(self) -> Any:
         return self.dtype.type(0)

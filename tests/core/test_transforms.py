@@ -158,6 +158,14 @@ def test_real_dtypes_stay(dtype):
     assert cr.jacobian(lambda x: x * x)(x).dtype == dtype
 
 
+def test_gradients_of_floats_are_floats_where_the_function_keeps_them():
+    for x in (3.0, np.float64(3.0)):
+        assert type(cr.grad(lambda x: x * x)(x)) is type(x)
+        assert type(cr.vjp(lambda x: x * x, x)[1](1.0)[0]) is type(x)
+        assert type(cr.jvp(lambda x: x * x, (x,), (1.0,))[1]) is type(x)
+    assert type(cr.grad(lambda x: x)(3.0)) is float
+
+
 def test_integers_count_as_float64():
     assert cr.grad(lambda x: x * x)(3) == 6.0
     gradient = cr.grad(square_sum)(np.arange(3))

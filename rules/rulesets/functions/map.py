@@ -6,7 +6,7 @@ Their rules call back through the config they are handed, so they serve every en
 
 import builtins
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from ... import (
     rrule,
     sum_tangents,
 )
-from .bodies import prepares_for
+from .bodies import Back, prepares_for, refuse_options
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce
 from .scan import scan
@@ -53,8 +53,6 @@ from .sequences import (
 )
 
 __all__ = ["accumulate", "checkpoint", "map", "reduce", "scan"]
-
-Back = Literal["tape", "slopes", "recompute"] | None
 
 
 def map(
@@ -107,10 +105,11 @@ def map(
     -----
     On an executor traced values that ``f`` captures are taken out of it and sent to every worker
     (but for those in global variables, which are an error); of their cotangents workers of a
-    ``Client`` send the sum. ``f`` gives the same each time that it is called with the same items, and
-    does not write into them. A worker that is lost is no loss to a ``Client``: what it had is
-    computed again, from futures of tasks (``client.map(load, names)``), but not from data that
-    were scattered. An item should be worth some 50 ms: each is a task, or two.
+    ``Client`` send the sum. ``f`` gives the same each time that it is called with the same items,
+    does not write into them, and what it leaves behind elsewhere is not seen. A worker that is
+    lost is no loss to a ``Client``: what it had is computed again, from futures of tasks
+    (``client.map(load, names)``), but not from data that were scattered. An item should be worth
+    some 50 ms: each is a task, or two.
 
     Examples
     --------
@@ -137,13 +136,6 @@ def map(
         return map_on(executor, f, xs, back, progress)
     refuse_options("map", back, progress)
     return call(map, (f, *held(xs)), {})
-
-
-def refuse_options(name: str, back: Any, progress: bool) -> None:
-    """Refuse what says how an executor does it, where there is none."""
-    if back is not None or progress:
-        option = "back" if back is not None else "progress"
-        raise TypeError(f"cr.{name}(..., {option}=...) says how an executor does it: give executor=...")
 
 
 def mapped(f: Callable, *xs: Any) -> Any:

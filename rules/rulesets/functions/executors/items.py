@@ -1,9 +1,10 @@
 """What happens to one item of a map, as a function that can be sent elsewhere.
 
-Each of these classes is called as ``h(data, shared, own) -> (adds, gives)``. ``data`` belongs to the
-item and is constant, ``shared`` are values that all items read, ``own`` those of this one; ``adds``
-are summed over the items, ``gives`` are listed; where that is nothing it is ``nothing``. The pushforward and the pullback of such a
-function are such functions again: cotangents of what is shared are summed, the others listed.
+Each of these classes is called as ``h(data, shared, own) -> (adds, gives)``. ``data`` belongs to
+the item and is constant, ``shared`` are values that all items read, ``own`` those of this one;
+``adds`` are summed over the items, ``gives`` are listed (where they never hold anything, they are
+``nothing``). The pushforward and the pullback of such a function are such functions again:
+cotangents of what is shared are summed, the others listed.
 """
 
 from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ class Pull:
         self.h, self.config = h, config
 
     def gives_nothing(self, owns: tuple) -> bool:
-        """Say whether no item has a value of its own, so that cotangents are of shared ones only."""
+        """Say whether no item has a value of its own, whose cotangent would be listed."""
         return not any(own for own, _ in owns)
 
     def __call__(self, data: tuple, shared: tuple, own: tuple) -> tuple:
@@ -190,7 +191,8 @@ def for_reading(x: Any) -> Any:
 def digest(y: Any) -> list[tuple]:
     """Return a few numbers that tell ``y`` from another one, not from one rounded otherwise."""
     return [
-        (np.shape(x), np.sum(x), float(np.sum(np.abs(x)))) for x in map(np.asarray, moving(value(y)))
+        (np.shape(x), np.sum(x), float(np.sum(np.abs(x))))
+        for x in map(np.asarray, moving(value(y)))
     ]
 
 

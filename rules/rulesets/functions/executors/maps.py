@@ -202,6 +202,8 @@ def map_on(executor: Any, f: Callable, xs: tuple, back: str | None, progress: bo
 def reduce_on(executor: Any, f: Callable, items: list, back: str | None, progress: bool) -> Any:
     """Do what ``cr.reduce`` does for an associative ``f``: fold runs of items, and the results."""
     site = site_of(executor, back, progress, "reduce")
+    if not items:
+        raise TypeError("reduce of an empty sequence needs an initial value.")
     folded = functools.partial(fold_run, f)
     while True:
         runs = [tuple(items[i : i + RUN]) for i in range(0, len(items), RUN)]

@@ -16,7 +16,7 @@ from .....config import LostDerivativeError, user_line
 from .... import name_of
 from ..progress import Progress
 from .items import Item
-from .tasks import Call, added
+from .tasks import added
 
 
 class Site(ABC):
@@ -30,7 +30,7 @@ class Site(ABC):
 
     @abstractmethod
     def start(self, task: Callable, common: Any, *columns: Sequence) -> list:
-        """Start ``task(common, *row)`` for each row of the columns, in which there may be handles."""
+        """Start ``task(common, *row)`` for each row of the columns; there may be handles in it."""
 
     @abstractmethod
     def finish(self, handles: list, name: str) -> list:
@@ -96,9 +96,20 @@ class Pool(Threads):
         blob = pickled(common)
         return [self.executor.submit(unpickled, task, blob, pickled(row)) for row in zip(*columns)]
 
+    def _results(self, handles: list, name: str) -> Iterator[Any]:
+        return map(pickle.loads, super()._results(handles, name))
 
-def unpickled(task: Callable, blob: bytes, row: bytes) -> Any:
-    return task(pickle.loads(blob), *pickle.loads(row))
+
+def unpickled(task: Callable, blob: bytes, row: bytes) -> bytes:
+    return dumps(task(pickle.loads(blob), *pickle.loads(row)))
+
+
+def dumps(x: Any) -> bytes:
+    try:
+        import cloudpickle
+    except ImportError:
+        return pickle.dumps(x)
+    return cloudpickle.dumps(x)
 
 
 def pickled(x: Any) -> bytes:
@@ -108,10 +119,6 @@ def pickled(x: Any) -> bytes:
     ------
     TypeError
     """
-    try:
-        from cloudpickle import dumps
-    except ImportError:
-        dumps = pickle.dumps
     try:
         return dumps(x)
     except LostDerivativeError:
@@ -124,7 +131,7 @@ def pickled(x: Any) -> bytes:
         remedy = (
             "pip install cloudpickle, which knows lambdas and functions in functions; or define "
             "the function in a module"
-            if "cloudpickle" not in sys.modules
+            if sys.modules.get("cloudpickle") is None
             else "leave out what belongs to this process (locks, files, connections), and open it "
             "in the function"
         )

@@ -15,6 +15,7 @@ from .... import (
     AbstractZero,
     NoTangent,
     Tangent,
+    add,
     child_tangents,
     describe,
     frule,
@@ -34,7 +35,7 @@ from .cluster import Cluster, is_client, is_future
 from .holes import emptied
 from .items import Both, Item, Pull, Push, digest, flattened, moving, placed
 from .pools import Pool, Site, Threads, is_threads
-from .tasks import Call, added, hold, pull, run, run_aside, scaled, value_of, with_slopes
+from .tasks import Call, hold, pull, run, run_aside, scaled, value_of, with_slopes
 
 WAYS = (None, "tape", "slopes", "recompute")
 RUN = 8  # how many items a task folds
@@ -183,7 +184,7 @@ def with_slopes_here(again: Again, call: Call) -> tuple[tuple, Callable]:
         for i in chosen:
             if slopes[i] is not None:
                 adds, found[i] = scaled(slopes[i], bars[i])
-                sums = added([sums, adds]) if sums else adds
+                sums = tuple(map(add, sums, adds)) if sums else adds
         return sums, found
 
     return ((), tuple([gives for (_, gives), _ in pairs])), pull_slopes

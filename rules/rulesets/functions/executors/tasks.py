@@ -135,8 +135,7 @@ def _kind(x: Any) -> str:
 
 
 def slopes_of(pullback: Any, y: tuple, shared: tuple, own: tuple) -> tuple[tuple, tuple]:
-    one = dtype_of(y[1]).type(1)
-    return pulled(pullback, y, shared, own, (), (one,))
+    return pulled(pullback, y, shared, own, (), (np.ones_like(y[1])[()],))
 
 
 def scaled(slopes: tuple[tuple, tuple], givebars: tuple) -> tuple:

@@ -1,17 +1,12 @@
 """Maps over a cluster: what a logistic regression costs there, beside one process.
 
-``python benchmarks/maps.py``, where chainrules and the extra ``dask`` are installed. Rows 10^6 x 50 in
-8 chunks on 2 workers of one thread; on a busy machine CPU seconds say more than the clock, so both are
-printed: the median of several rounds, in which the ways take turns, without what an idle cluster
-takes for its heartbeats in the same time. Here is the client and, in its process, the scheduler. The
-last table is what is lost of chunks that are worth so many milliseconds of CPU each: the clock, beside
-that of as many processes that do nothing else.
+``OPENBLAS_NUM_THREADS=1 python benchmarks/maps.py``, with the extra ``dask``. Rows 10^6 x 50 in 8
+chunks on 2 workers of one thread each. On a busy machine CPU seconds say more than the clock, so
+both are printed: the median of several rounds, in which the ways take turns, without what an idle
+cluster takes for its heartbeats in the same time. Here is the client and, in its process, the
+scheduler. The last table is what is lost of chunks that are worth so many milliseconds of CPU each:
+the clock, beside that of as many processes that do nothing else.
 """
-
-import os
-
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
 
 import statistics
 import time

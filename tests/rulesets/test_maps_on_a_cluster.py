@@ -114,7 +114,10 @@ def test_items_with_values_of_their_own(chunks, client):
 
 def test_futures_inside_of_items(chunks, client):
     items = [{"data": data, "weight": k} for k, data in enumerate(chunks)]
-    f = lambda item: item["weight"] * loss_of(W, item["data"])
+
+    def f(item):
+        return item["weight"] * loss_of(W, item["data"])
+
     same(
         [f({"data": data, "weight": k}) for k, data in enumerate(HERE)],
         cr.map(f, items, executor=client),
@@ -131,7 +134,10 @@ def test_only_sums_travel(chunks, client, monkeypatch):
 
 def test_large_shared_values(chunks, client):
     big = np.linspace(0.0, 1.0, 20_000)
-    f = lambda data: np.sum(big) * np.sum(data[0])
+
+    def f(data):
+        return np.sum(big) * np.sum(data[0])
+
     same([f(data) for data in HERE[:2]], cr.map(f, chunks[:2], executor=client))
 
 
@@ -169,7 +175,8 @@ def test_progress(chunks, client, capsys):
     pytest.importorskip("tqdm")
     cr.grad(loss(chunks, client, progress=True))(W)
     said = capsys.readouterr().err
-    assert "map: 100%" in said and "map, back: 100%" in said
+    assert "map: 100%" in said
+    assert "map, back: 100%" in said
 
 
 # ---- workers that die: last, since it takes them seconds to come back ---------------------------

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import multiprocessing
+import pickle
 import sys
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.rules.rulesets.functions.executors import pools
+from chainrules.rules.rulesets.functions.executors.tasks import Held
 
 cloudpickle = pytest.importorskip("cloudpickle")
 # Processes cannot import this file.
@@ -273,6 +275,33 @@ def test_an_unused_result_adds_nothing():
             )
 
 
+def test_derivatives_inside_of_derivatives():
+    def outer(x, **on):
+        def inner(y):
+            return sum(cr.map(lambda t: x * y**2 * t, [x, 2.0, y], **on))
+
+        return x * cr.grad(inner)(3.0) + cr.hessian(inner)(x)
+
+    with ThreadPoolExecutor(1) as pool:
+        for on in ({"executor": pool, "back": "tape"}, {"executor": Inline()}):
+            for derivative in (cr.grad, cr.hessian):
+                expected = derivative(outer)(1.3)
+                found = derivative(lambda x, on=on: outer(x, **on))(1.3)
+                np.testing.assert_allclose(found, expected)
+
+
+def test_derivatives_inside_of_items():
+    def loss(w, **on):
+        def slope(x):
+            return cr.grad(lambda z: np.sin(w * z) * z)(x)
+
+        return sum(cr.map(slope, [0.5, 1.5], **on))
+
+    np.testing.assert_allclose(
+        cr.hessian(lambda w: loss(w, executor=Inline()))(0.7), cr.hessian(loss)(0.7)
+    )
+
+
 def test_reduce_takes_an_initial_value():
     on = {"executor": Inline()}
     assert cr.reduce(np.add, [1.0] * 30, 5.0, **on) == 35.0
@@ -347,6 +376,24 @@ def test_another_value_at_the_second_evaluation():
         cr.MutationError, "(?s)<lambda>, evaluated by cr.map.*gave another value.*random",
         lambda w, x: w * x * rng.random(2), [1.0, 2.0], executor=ThreadPool(), back="recompute",
     )  # fmt: skip
+
+
+def drawing(w, x):
+    return w * np.random.default_rng().random()
+
+
+def test_another_value_of_what_was_held():
+    class Forgetful(ThreadPool):
+        """One that loses what its workers held, and has it evaluated again."""
+
+        def submit(self, f, *args):
+            args = [pickle.loads(cloudpickle.dumps(x)) if type(x) is Held else x for x in args]
+            return super().submit(f, *args)
+
+    on = {"executor": Forgetful(), "back": "tape"}
+    found = cr.grad(lambda w: sum(cr.map(lambda x: w * x, [1.0, 2.0], **on)))(1.5)
+    assert found == 3.0
+    raises(cr.MutationError, "gave another value", drawing, [1.0], **on)
 
 
 class ThreadPool(ThreadPoolExecutor):

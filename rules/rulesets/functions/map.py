@@ -109,7 +109,7 @@ def map(
     does not write into them, and what it leaves behind elsewhere is not seen. A worker that is
     lost is no loss to a ``Client``: what it had is computed again, from futures of tasks
     (``client.map(load, names)``), but not from data that were scattered. An item should be worth
-    some 50 ms: each is a task, or two.
+    some 50 ms: each is a task, or two. Jacobians and Hessians take a map for each direction.
 
     Examples
     --------

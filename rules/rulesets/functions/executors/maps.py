@@ -160,10 +160,10 @@ def with_pullback(again: Again) -> tuple[tuple, Callable]:
         y = f.sums(values, again.owns)
 
     def pull_kept(addbars: tuple, bars: list, chosen: list, digests: list) -> tuple[tuple, dict]:
-        handles = site.start(pull, addbars, [helds[i] for i in chosen], [bars[i] for i in chosen])
-        sums, listed = f.of(Pull, config).sums(
-            handles, tuple([(again.owns[i], bars[i]) for i in chosen]), f"{f.__name__}, back"
-        )
+        columns = [[column[i] for i in chosen] for column in (helds, bars, digests)]
+        handles = site.start(pull, addbars, *columns)
+        pairs = tuple([(again.owns[i], bars[i]) for i in chosen])
+        sums, listed = f.of(Pull, config).sums(handles, pairs, f"{f.__name__}, back")
         return sums, dict(zip(chosen, listed))
 
     return y, pull_kept

@@ -18,7 +18,7 @@ from .... import (
     iterate_leaves,
     shape_of,
 )
-from .items import digest, pulled, refuse_another
+from .items import pulled, refuse_another
 
 
 class Call:
@@ -46,15 +46,14 @@ class Held:
     Pickled it is its recipe. Wherever it arrives it is evaluated again, when it is needed.
     """
 
-    def __init__(self, call: Call, data: Any, own: tuple, expected: list | None = None) -> None:
+    def __init__(self, call: Call, data: Any, own: tuple) -> None:
         self.recipe = call, data, own
-        self.expected = expected
         self.y: Any = None
         self.pullback: Any = None
         self.slopes: tuple | None = None
 
     def __reduce__(self) -> tuple:
-        return Held, (*self.recipe, self.expected)
+        return Held, self.recipe
 
     def __sizeof__(self) -> int:
         """Say what it would take to move it: a scheduler asks."""
@@ -69,9 +68,6 @@ class Held:
         if self.y is None:
             call, data, own = self.recipe
             y, pullback = rrule_via_ad(call.config, partial(call.h, data), call.shared, own)
-            if self.expected is not None:
-                refuse_another(call.h, self.expected, y[1])
-            self.expected = digest(y[1])
             if has_slopes(y, call.back):
                 self.slopes = slopes_of(pullback, y, call.shared, own)
             else:
@@ -79,11 +75,13 @@ class Held:
             self.y = y
         return self.y
 
-    def pull(self, addbars: tuple, givebars: tuple) -> tuple[tuple, tuple]:
+    def pull(self, addbars: tuple, givebars: tuple, expected: list) -> tuple[tuple, tuple]:
+        """Pull cotangents back of what was ``expected``; it may have been evaluated once more."""
         y = self.value()
+        call, _, own = self.recipe
+        refuse_another(call.h, expected, y[1])
         if self.slopes is not None:
             return scaled(self.slopes, givebars)
-        call, _, own = self.recipe
         return pulled(self.pullback, y, call.shared, own, addbars, givebars)
 
 
@@ -97,8 +95,8 @@ def value_of(_: None, held: Held) -> tuple:
     return held.value()
 
 
-def pull(addbars: tuple, held: Held, givebars: tuple) -> tuple:
-    return held.pull(addbars, givebars)
+def pull(addbars: tuple, held: Held, givebars: tuple, expected: list) -> tuple:
+    return held.pull(addbars, givebars, expected)
 
 
 def with_slopes(call: Call, data: Any, own: tuple) -> tuple[tuple, tuple | None]:

@@ -25,6 +25,10 @@ class LostDerivativeError(ChainRulesError, TypeError):
     """A traced value was about to be turned into a plain number, and its derivative lost."""
 
 
+class LostDataError(ChainRulesError, RuntimeError):
+    """Data on a cluster are gone with the worker that had them, and cannot be made again."""
+
+
 class MutationError(ChainRulesError, TypeError):
     """A write that the tracer cannot follow."""
 

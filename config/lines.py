@@ -5,7 +5,8 @@ import sys
 from types import CodeType, FrameType, TracebackType
 
 _OURS = {
-    "chainrules", "numpy", "scipy", "dask", "jax", "jaxlib", "torch", "multipledispatch",
+    "chainrules", "numpy", "scipy", "dask", "distributed", "jax", "jaxlib", "joblib", "loky",
+    "torch", "multipledispatch",
     *sys.stdlib_module_names,
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ That takes a third to a half of the time of a call back at every step, and gives
 import inspect
 from collections.abc import Callable
 from inspect import Parameter
-from typing import Any
+from typing import Any, Literal
 
 from ....config import (
     AllOf,
@@ -17,6 +17,9 @@ from ....config import (
     rrule_via_ad,
 )
 from ... import NoTangent, call, frule, is_primitive, rrule
+
+# How reverse mode comes back to the items of a map that are evaluated elsewhere.
+Back = Literal["tape", "slopes", "recompute"] | None
 
 
 def asked(f: Callable) -> Callable:
@@ -70,3 +73,12 @@ def _like(body: Callable, rule: Any, trait: type, *names: str) -> Callable:
     rest = [p.replace(annotation=Parameter.empty) for p in parameters]
     rule.__signature__ = inspect.Signature([*first, function, *rest])
     return rule
+
+
+def refuse_options(name: str, back: Any, progress: bool) -> None:
+    """Refuse what says how an executor does it, where there is none."""
+    if back is not None or progress:
+        option = "back" if back is not None else "progress"
+        raise TypeError(
+            f"cr.{name}(..., {option}=...) says how an executor does it: give executor=..."
+        )

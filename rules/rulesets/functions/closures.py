@@ -130,7 +130,7 @@ class TakenOut:
 
         def evaluate(values: list) -> None:
             nonlocal returned
-            with _given(self.x, self.found, values, self.leading, {}, what) as x:
+            with given_others(self.x, self.found, values, self.leading, {}, what) as x:
                 returned = run(x, innermost(values))
 
         self.aside(evaluate, value(self.parameters))
@@ -226,11 +226,11 @@ def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:
     if not isinstance(f, Lifted):
         return contextlib.nullcontext(f)
     what = f"{name_of(f.f)} writes"
-    return _given(f.f, f.originals, f.values, f.leading, f.objects, what)
+    return given_others(f.f, f.originals, f.values, f.leading, f.objects, what)
 
 
 @contextlib.contextmanager
-def _given(
+def given_others(
     x: Any, originals: list, values: Any, leading: frozenset, objects: dict, what: str
 ) -> Iterator[Any]:
     """Give a copy of ``x`` with other values, which are not written to."""

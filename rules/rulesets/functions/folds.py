@@ -8,7 +8,7 @@ from typing import Any
 
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ... import ZERO, NoTangent, add, call, frule, rrule
-from .bodies import asked, handed_whole, prepares_for
+from .bodies import Back, asked, handed_whole, prepares_for, refuse_options
 from .sequences import (
     Results,
     Sequence,
@@ -41,7 +41,15 @@ def at_first(initial: Any) -> tuple:
     return () if initial is NO_INITIAL else (initial,)
 
 
-def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
+def reduce(
+    f: Callable,
+    xs: Any,
+    initial: Any = NO_INITIAL,
+    *,
+    executor: Any = None,
+    back: Back = None,
+    progress: bool = False,
+) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return the last one.
 
     Parameters
@@ -52,6 +60,13 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
         An array (its items are rows) or another iterable.
     initial : Any, optional
         The first carried value; without it, the first item.
+    executor : optional
+        Where to call ``f``: see ``map``. **With an executor f is associative**: ``f(f(a, b), c)``
+        is ``f(a, f(b, c))``, for items and carried values alike, and nobody checks it. Runs of
+        eight items are folded side by side, then runs of eight results, in their order. (A sum
+        then rounds otherwise.)
+    back, progress : optional
+        On an executor, as in ``map``.
 
     Raises
     ------
@@ -66,6 +81,11 @@ def reduce(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     >>> cr.grad(horner, argnums=1)(2.0, np.ones(3))
     array([4., 2., 1.])
     """
+    if executor is not None:
+        from .executors import reduce_on
+
+        return reduce_on(executor, f, [*at_first(initial), *xs], back, progress)
+    refuse_options("reduce", back, progress)
     return call(reduce, (f, *held((xs, *at_first(initial)))), {})
 
 

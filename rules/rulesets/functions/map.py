@@ -32,7 +32,7 @@ from ... import (
     rrule,
     sum_tangents,
 )
-from .bodies import prepares_for
+from .bodies import Back, prepares_for, refuse_options
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce
 from .scan import scan
@@ -55,7 +55,13 @@ from .sequences import (
 __all__ = ["accumulate", "checkpoint", "map", "reduce", "scan"]
 
 
-def map(f: Callable, *xs: Any) -> Any:
+def map(
+    f: Callable,
+    *xs: Any,
+    executor: Any = None,
+    back: Back = None,
+    progress: bool = False,
+) -> Any:
     """Apply ``f`` to the items of one or more sequences, side by side.
 
     Parameters
@@ -64,12 +70,46 @@ def map(f: Callable, *xs: Any) -> Any:
         Takes one item of every sequence.
     *xs : array_like
         Arrays (their items are rows) or other iterables. The shortest ends it.
+    executor : optional
+        Where to call ``f``: anything that has ``submit`` (of ``concurrent.futures``, of loky,
+        ``client.get_executor()``), or a ``dask.distributed.Client`` (extra ``dask``), for which
+        items may be futures.
+    back : {"tape", "slopes", "recompute"}, optional
+        On an executor, how reverse mode comes back to an item: by its tape, which stays with the
+        worker that made it (of a ``Client``, or a thread); by its gradient, found together with
+        the value, where that is one real number; or by a second evaluation. Without it slopes
+        where that is possible, else a tape, else a second evaluation. Second derivatives evaluate
+        again.
+    progress : bool, optional
+        On an executor, whether to show a progress bar by tqdm (the extra ``progress``) each time
+        that all items are evaluated.
 
     Returns
     -------
     array, list or tuple
         A stacked array where the first sequence is an array (for results that are containers,
         a container of stacked arrays), a tuple where it is a tuple, else a list.
+
+    Raises
+    ------
+    TypeError
+        If the executor is none, or if ``f`` cannot be pickled to be sent there.
+    ValueError
+        If the executor knows no such way back.
+    LostDataError
+        If data that were scattered on a cluster are gone with their worker.
+    MutationError
+        If ``f`` did not give the same when it was evaluated again.
+
+    Notes
+    -----
+    On an executor traced values that ``f`` captures are taken out of it and sent to every worker
+    (but for those in global variables, which are an error); of their cotangents workers of a
+    ``Client`` send the sum. ``f`` gives the same each time that it is called with the same items,
+    does not write into them, and what it leaves behind elsewhere is not seen. A worker that is
+    lost is no loss to a ``Client``: what it had is computed again, from futures of tasks
+    (``client.map(load, names)``), but not from data that were scattered. An item should be worth
+    some 50 ms: each is a task, or two. Jacobians and Hessians take a map for each direction.
 
     Examples
     --------
@@ -82,7 +122,19 @@ def map(f: Callable, *xs: Any) -> Any:
     >>> cube_or_not = lambda x: x**3 if x > 0 else -x
     >>> cr.grad(lambda xs: np.sum(cr.map(cube_or_not, xs)))(np.array([2.0, -1.0]))
     array([12., -1.])
+
+    On threads; for processes or a cluster that is the line to change:
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     cr.grad(lambda w: sum(cr.map(lambda x: np.sin(w * x), [0.0, 1.0], executor=pool)))(0.0)
+    np.float64(1.0)
     """
+    if executor is not None:
+        from .executors import map_on
+
+        return map_on(executor, f, xs, back, progress)
+    refuse_options("map", back, progress)
     return call(map, (f, *held(xs)), {})
 
 

@@ -7,14 +7,14 @@ from ....config import user_line
 
 
 class Progress:
-    """A bar that counts steps, those that a pullback evaluates again among them.
+    """A bar that counts steps, or items, those that a pullback evaluates again among them.
 
     Engines do not look into it: it has no fields that they could follow.
     """
 
     __slots__ = ("bar",)
 
-    def __init__(self, name: str, steps: int) -> None:
+    def __init__(self, name: str, steps: int, unit: str = "steps") -> None:
         try:
             from tqdm import tqdm
         except ImportError as error:
@@ -23,7 +23,7 @@ class Progress:
                 '\n  pip install "chainrules[progress]", or leave out progress',
                 name="tqdm",
             ) from error
-        self.bar = tqdm(total=steps, desc=name, unit=" steps")
+        self.bar = tqdm(total=steps, desc=name, unit=f" {unit}")
 
     def over(self, items: Iterable) -> Iterator[Any]:
         """Yield the items, and count each when the next one is asked for."""

@@ -1,0 +1,61 @@
+"""Functions and containers with holes in place of the traced values in them.
+
+So they can be sent elsewhere, and the values, which are arguments of a rule, beside them.
+"""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from ....containers import LEAVES
+from ..closures import Copies, Graph, TakenOut, given_others
+
+
+class Hole:
+    """Where the value of this number goes."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+LEAVES.add(Hole)
+
+
+def emptied(x: Any) -> tuple[Any, tuple]:
+    """Return ``x`` with holes in place of the traced values in it, and these."""
+    out = TakenOut(x)
+    if not out.parameters:
+        return x, ()
+    return out(*map(Hole, range(len(out.parameters)))), tuple(out.parameters)
+
+
+class WithHoles:
+    """A function or a container with holes, which is filled many times."""
+
+    __slots__ = ("holes", "leading", "x")
+
+    def __init__(self, x: Any) -> None:
+        graph = Graph(x)
+        self.x = x
+        self.holes = [part for part in graph.objects.values() if type(part) is Hole]
+        self.leading = graph.leading_to(self.holes)
+
+    def __reduce__(self) -> tuple:
+        return WithHoles, (self.x,)  # what leads to the holes is known by addresses
+
+    def filled(self, values: tuple) -> Any:
+        """Return a copy with ``values`` in the holes."""
+        if not self.holes:
+            return self.x
+        return Copies(self.holes, self._chosen(values), self.leading).of(self.x)
+
+    def opened(self, values: tuple, what: str) -> contextlib.AbstractContextManager[Callable]:
+        """Give such a copy of a function, which must not write to them: see ``closures.opened``."""
+        if not self.holes:
+            return contextlib.nullcontext(self.x)
+        return given_others(self.x, self.holes, self._chosen(values), self.leading, {}, what)
+
+    def _chosen(self, values: tuple) -> list:
+        return [values[hole.number] for hole in self.holes]

@@ -137,7 +137,7 @@ def main():
     dask.config.set({"distributed.scheduler.work-stealing": False})
     with (
         LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

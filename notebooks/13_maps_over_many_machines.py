@@ -122,7 +122,7 @@ curvature
 from distributed import Client, LocalCluster
 
 cluster = LocalCluster(
-    n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+    n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
 )
 client = Client(cluster)
 

@@ -53,7 +53,7 @@ def cluster():
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
             silence_logs="CRITICAL",
         ) as cluster,
     ):  # fmt: skip

@@ -28,6 +28,7 @@ from .errors import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    RulesNotLoadedWarning,
     SingularJacobianError,
     TangentError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "RulesNotLoadedWarning",
     "SingularJacobianError",
     "TangentError",
     "caller_line",

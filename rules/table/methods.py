@@ -25,7 +25,9 @@ class _OptedOut:
 OPTED_OUT = _OptedOut()
 
 
-_REGISTRARS = tuple(f"{__package__}.{name}" for name in ("methods", "keys", "tables", "define"))
+_REGISTRARS = tuple(
+    f"{__package__}.{name}" for name in ("methods", "keys", "tables", "define", "pairs")
+)
 
 
 def registrar() -> tuple[str, int]:

@@ -6,9 +6,13 @@ Each test runs a process of its own, with packages that are installed in a folde
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import chainrules
+
+OURS = Path(chainrules.__file__).parents[1]
 CORE = """
 import numpy as np
 from chainrules.rules import primitive
@@ -48,7 +52,7 @@ def install(tmp_path):
 @pytest.fixture
 def run(tmp_path):
     def run(script, *options):
-        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+        path = os.pathsep.join([str(tmp_path), str(OURS)])
         done = subprocess.run(
             [sys.executable, "-P", *options, "-c", "import sys, threading, warnings\n" + script],
             env={**os.environ, "PYTHONPATH": path},

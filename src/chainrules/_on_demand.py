@@ -1,6 +1,5 @@
 """What ``import chainrules`` leaves for later: engines, rules, and the modules beside them."""
 
-import importlib
 import sys
 from typing import Any
 
@@ -31,12 +30,12 @@ MODULES = {
 
 
 def _rulesets() -> bool:
-    importlib.import_module(".rules.rulesets", __package__)
+    first.imported(f"{__package__}.rules.rulesets")
     return True
 
 
 def _rules_of_packages() -> bool:
-    done: bool = importlib.import_module(".rules_of_packages", __package__).load()
+    done: bool = first.imported(f"{__package__}.rules_of_packages").load()
     return done
 
 
@@ -52,9 +51,9 @@ def find(name: str) -> Any:
     AttributeError
     """
     if name in MODULES:
-        return importlib.import_module(MODULES[name], __package__)
+        return first.imported(f"{__package__}{MODULES[name]}")
     if name in HOME_OF:
-        return getattr(importlib.import_module(HOME_OF[name], __package__), name)
+        return getattr(first.imported(f"{__package__}{HOME_OF[name]}"), name)
     from ._other_names import INSTEAD
 
     message = f"module {__package__!r} has no attribute {name!r}"

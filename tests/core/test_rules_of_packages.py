@@ -225,3 +225,19 @@ def test_two_threads_that_would_wait_for_each_other(install, run):
         "for f in quick.core.direction, slow.direction:\n"
         "    assert 100.0 == cr.grad(lambda x: f(x) + 0.0)(2.0)\n"
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows")
+def test_a_fork_while_another_thread_loads(install, run):
+    # The child waited for ever for what the other thread was importing.
+    install("tiny", rules="import time\ntime.sleep(0.3)\n" + RULES)
+    run(
+        "import os, time, chainrules as cr\nfrom tiny.core import direction\n"
+        "def ask(): return cr.grad(lambda x: direction(x) + 0.0)(2.0)\n"
+        "thread = threading.Thread(target=ask)\nthread.start()\ntime.sleep(0.05)\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    os._exit(0 if ask() == 100.0 else 1)\n"
+        "thread.join()\nassert 0 == os.waitpid(pid, 0)[1]\n",
+        "-Wignore",  # of forking where there are threads
+    )

@@ -4,13 +4,12 @@ It needs CasADi (``pip install "chainrules[casadi]"``), which nothing else here 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..reverse import jacobian
+from ..forward import linearize
 from ..rules import call, is_traced
 from .flat import Leaf, Pull
 
@@ -21,9 +20,9 @@ Shape = int | Sequence[int]
 def export(f: Callable, *shapes: Shape, result: Shape | list = ()) -> Callable:
     """Return the function ``f`` of NumPy code as one of CasADi, with derivatives by our rules.
 
-    Gradients are by reverse mode, and a Jacobian or a Hessian is computed at once: with
-    ``ca.nlpsol`` Ipopt has exact second derivatives of it. An expression in which it stands keeps
-    it for the rest of the process; so export once, and not in a loop.
+    Gradients are by reverse mode, Jacobians and Hessians by blocks of directions: with
+    ``ca.nlpsol`` Ipopt has exact second derivatives of it. CasADi refers to what it is given, and
+    does not keep it: so we do, for the rest of the process. Export once, and not in a loop.
 
     Parameters
     ----------
@@ -96,24 +95,17 @@ def _matrix(x: Any, shape: tuple) -> Any:
     return np.transpose(np.reshape(x, shape[::-1]))
 
 
-class Jacobian:
-    """The Jacobians of a flat function of vectors: of each result in each argument, by columns."""
+class Pushed:
+    """``(*xs, *xdots) -> ydots`` of a flat function of vectors, for so many directions in a row."""
 
-    def __init__(self, f: Any, sizes: list[int]) -> None:
-        self.f, self.ends = f, np.cumsum(sizes)[:-1]
+    def __init__(self, f: Any, count: int) -> None:
+        self.f, self.count = f, count
 
-    def __call__(self, *xs: Any) -> tuple:
-        rows = [0]
-
-        def whole(x: Any) -> Any:
-            ys = self.f(*np.split(x, self.ends))
-            rows[1:] = np.cumsum([len(y) for y in ys]).tolist()
-            return np.concatenate(ys)
-
-        found = jacobian(whole)(np.concatenate(xs))
-        bands = [found[start:end] for start, end in pairwise(rows)]
-        blocks = [block for band in bands for block in np.split(band, self.ends, axis=1)]
-        return tuple([np.reshape(np.transpose(block), -1) for block in blocks])
+    def __call__(self, *args: Any) -> tuple:
+        n = len(args) // 2
+        _, pushforward = linearize(self.f, *args[:n])
+        blocks = [np.reshape(xdot, (self.count, -1)) for xdot in args[n:]]
+        return tuple([np.reshape(ydot, -1) for ydot in pushforward(*blocks, block=True)])
 
 
 _ALIVE: list = []  # CasADi refers to callbacks, and does not keep them
@@ -144,30 +136,26 @@ class Callback(ca.Callback):
         ys = self.f(*[np.array(x.full().ravel(order="F")) for x in args])
         return [_as_matrix(y, shape) for y, shape in zip(ys, self.outs, strict=True)]
 
-    def has_reverse(self, n: int) -> bool:
-        return n == 1
-
-    def get_reverse(self, n: int, name: str, ins: list, outs: list, options: dict) -> Any:
-        pull = Pull(self.f, tuple(range(len(self.ins))), tuple(range(len(self.outs))))
-        inner = Callback(pull, [*self.ins, *self.outs], self.ins)
-        return self._without_results(inner, self.outs, name, ins, outs, options)
-
-    def has_jacobian(self) -> bool:
+    def has_forward(self, count: int) -> bool:
         return True
 
-    def get_jacobian(self, name: str, ins: list, outs: list, options: dict) -> Any:
-        sizes, heights = ([r * c for r, c in shapes] for shapes in (self.ins, self.outs))
-        blocks = [(height, size) for height in heights for size in sizes]
-        inner = Callback(Jacobian(self.f, sizes), self.ins, blocks)
-        return self._without_results(inner, [], name, ins, outs, options)
+    def get_forward(self, count: int, *names: Any) -> Any:
+        blocks = [[(r, c * count) for r, c in shapes] for shapes in (self.ins, self.outs)]
+        inner = Callback(Pushed(self.f, count), [*self.ins, *blocks[0]], blocks[1])
+        return self._without_results(inner, *names)
 
-    def _without_results(
-        self, inner: Any, seeds: list, name: str, ins: list, outs: list, options: dict
-    ) -> Any:
+    def has_reverse(self, count: int) -> bool:
+        return count == 1
+
+    def get_reverse(self, count: int, *names: Any) -> Any:
+        pull = Pull(self.f, tuple(range(len(self.ins))), tuple(range(len(self.outs))))
+        return self._without_results(Callback(pull, [*self.ins, *self.outs], self.ins), *names)
+
+    def _without_results(self, inner: Any, name: str, ins: list, outs: list, options: dict) -> Any:
         """Return ``inner`` as a function of results, too, which CasADi gives and nobody needs."""
-        shapes = [*self.ins, *self.outs, *seeds]
-        given = [ca.MX.sym(word, *shape) for word, shape in zip(ins, shapes, strict=True)]
         n, m = len(self.ins), len(self.outs)
+        shapes = [*self.ins, *self.outs, *inner.ins[n:]]
+        given = [ca.MX.sym(word, *shape) for word, shape in zip(ins, shapes, strict=True)]
         found = inner.call([*given[:n], *given[n + m :]])
         return ca.Function(name, given, found, ins, outs, options)
 

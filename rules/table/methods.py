@@ -91,10 +91,10 @@ class Methods:
 
     def _search(self, config_type: type, types: tuple) -> Any:
         found = list(self._answers(config_type, types))
-        # The most specific for the types; but a rule that asks for a trait of somebody's own is
-        # for the few engines that have it, and would be hidden by any rule with more types.
+        # The most specific for the types. But where that calls back into an engine, one that asks
+        # for a trait of somebody's own goes before it: it is for the few engines that have it.
         for asked, rule in found:
-            if not any(_asks_for_more(other, asked) for other, _ in found):
+            if asked is None or not any(_asks_for_more(other, asked) for other, _ in found):
                 return rule
         return self.kind
 

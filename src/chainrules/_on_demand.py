@@ -23,10 +23,8 @@ _HOMES = {
     ".rules.rulesets.linalg.matrix_functions": ("matrix_function",),
 }
 HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-MODULES = {
-    **{name: f".{name}" for name in ("cmath", "interop", "math", "numpy", "scipy", "testing")},
-    "_rulesets": ".rules.rulesets",
-}
+_NAMES = "adoption cmath forward interop math numpy reverse scipy testing"
+MODULES = {**{name: f".{name}" for name in _NAMES.split()}, "_rulesets": ".rules.rulesets"}
 
 
 def _rulesets() -> bool:

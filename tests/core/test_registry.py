@@ -259,6 +259,9 @@ def test_traits_of_ones_own_are_weighed_before_types(f):
         f_rrule.__annotations__.update({"config": annotation, "x": types})
         cr.rrule.register(f)(f_rrule)
 
+    def for_one_type(f, x: int):
+        return "for one type", pass_on
+
     def ask(config, x=2.0):
         return cr.rrule(config, f, x)[0]
 
@@ -277,6 +280,8 @@ def test_traits_of_ones_own_are_weighed_before_types(f):
     register("faster", FasterConfig)
     assert ["faster"] * 2 == [ask(FasterConfig(), x) for x in (2.0, np.ones(2))]
     assert "fast" == ask(FastConfig())
+    cr.rrule.register(f)(for_one_type)  # which calls nobody back
+    assert ["for one type", "fast"] == [ask(FastConfig(), x) for x in (2, 2.0)]
     assert "because FasterConfig() has FasterConfig" in cr.which(cr.rrule, FasterConfig(), f, 2.0)
 
 

@@ -29,6 +29,7 @@ from .errors import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    RulesNotLoadedWarning,
     SingularJacobianError,
     TangentError,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "RulesNotLoadedWarning",
     "SingularJacobianError",
     "TangentError",
     "caller_line",

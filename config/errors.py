@@ -53,6 +53,10 @@ class RuleNeverAskedWarning(UserWarning):
     """A rule was registered for something whose calls inside a program nobody sees."""
 
 
+class RulesNotLoadedWarning(UserWarning):
+    """An installed package says that it brings rules, and they could not be loaded."""
+
+
 class RuleReplacedWarning(UserWarning):
     """A rule took the place of one that another module had registered."""
 

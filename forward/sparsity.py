@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from ..config import RuleConfig
 from ..rules.linear.compression import pattern_of
 from ..rules.linear.leaves import leaves
 from .jvp import FORWARD_BLOCKS
 from .linearize import linear_program
 
 
-def sparsity(f: Callable, *args: Any) -> Any:
+def sparsity(f: Callable, *args: Any, config: RuleConfig = FORWARD_BLOCKS) -> Any:
     """Return which outputs of ``f`` depend on which inputs, as the calls at this point show.
 
     Parameters
@@ -18,6 +19,8 @@ def sparsity(f: Callable, *args: Any) -> Any:
         Returns a number, an array, or a container of these.
     *args : Any
         The point. The inputs are the entries of all numbers and arrays in it, in order.
+    config : RuleConfig, optional
+        What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
 
     Returns
     -------
@@ -40,5 +43,5 @@ def sparsity(f: Callable, *args: Any) -> Any:
            [0, 1, 1, 0],
            [0, 0, 1, 1]])
     """
-    y, program = linear_program(FORWARD_BLOCKS, f, args)
+    y, program = linear_program(config, f, args)
     return pattern_of(program, leaves(args), leaves(y))

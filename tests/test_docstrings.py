@@ -10,7 +10,7 @@ import pytest
 import chainrules as cr
 
 # What needs a library of an extra: their examples run where that is there.
-OPTIONAL = {"chainrules.interop.jax": "jax", "chainrules.interop.torch": "torch"}
+OPTIONAL = {f"chainrules.interop.{name}": name for name in ("casadi", "jax", "pytensor", "torch")}
 OPTIONAL |= {
     f"chainrules.interop.autograd.{name}": "autograd"
     for name in ("adopted", "boxes", "exported", "followed")

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 import chainrules
+from chainrules._on_demand import HOME_OF
 
 TOP = Path(__file__).resolve().parents[1]
 FACE = "src/chainrules"
+FACE_FILE = TOP / FACE / "__init__.py"
 HATCH = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
 FOLDERS = sorted(set(HATCH["targets"]["wheel"]["only-include"]) - {FACE})
 
@@ -110,5 +112,22 @@ def test_the_names_listed_by_hand_are_all_there_are(name):
         if not word.startswith("_") and not inspect.ismodule(x) and word not in rooms
     }
     if name == "chainrules":
-        there |= {"compile", "explain"}  # loaded when they are asked for
+        there |= set(HOME_OF)  # loaded when they are asked for
     assert sorted(there) == sorted(module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+    assert all(getattr(module, word) is not None for word in module.__all__)
+
+
+def test_what_is_loaded_on_demand_is_what_a_type_checker_reads():
+    (typed,) = [node for node in ast.walk(ast.parse(FACE_FILE.read_text())) if is_for_types(node)]
+    read = [
+        (f".{node.module}", alias.name)
+        for node in typed.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert [] == sorted({*read} - {(".rules", "rulesets")} ^ {(h, n) for n, h in HOME_OF.items()})
+
+
+def is_for_types(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"

@@ -17,7 +17,7 @@ IMPORT_ALL = """
 import importlib.util, json, pkgutil, sys, chainrules
 
 # What needs a library that is not here is found, and not imported.
-libraries = {f"chainrules.interop.{name}": name for name in ("jax", "torch")}
+libraries = {f"chainrules.interop.{name}": name for name in ("casadi", "jax", "pytensor", "torch")}
 libraries |= {
     f"chainrules.interop.autograd.{name}": "autograd"
     for name in ("adopted", "boxes", "exported", "followed")

@@ -28,6 +28,7 @@ from ..tangents.structural import (
     derivative_like,
     unthunk,
 )
+from ..tracing.first import load, needed
 from ..tracing.level import Traced
 from ..tracing.object_arrays import healed
 from ..tracing.operands import is_array
@@ -92,6 +93,8 @@ def check_primals(primals: Any) -> None:
     ------
     LostDerivativeError
     """
+    if needed:
+        load()  # other packages may say what their containers are
     for primal in primals:
         if type(primal) in LEAVES:
             continue

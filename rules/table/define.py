@@ -5,6 +5,7 @@ from typing import Any
 
 from ...config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
 from ..signatures import RuleSignature, dispatch_types, name_of
+from ..tracing.first import load, needed
 from ..tracing.level import type_under
 from ..tracing.seen import is_shown, seen
 from .keys import warn_if_never_asked, why_never_asked
@@ -303,6 +304,8 @@ def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
     if call and isinstance(call[0], RuleConfig):
         config, *rest = call
         call = tuple(rest)
+    if needed:
+        load()
     f, *args = call
     rule = table.find(config, f, tuple(args))
     given = ", ".join(_type_name(x) for x in args)

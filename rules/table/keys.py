@@ -70,6 +70,13 @@ def carries_rules(f: Any) -> bool:
     return package != __package__.partition(".")[0]
 
 
+def is_of_others(f: Any) -> bool:
+    """Say whether ``f`` belongs to another package than the one that registers a rule for it."""
+    home = registrar()[0].partition(".")[0]
+    owner = getattr(f.cls if isinstance(f, instances) else f, "__module__", None) or ""
+    return home not in (owner.partition(".")[0], __package__.partition(".")[0])
+
+
 def carried(f: Any) -> Carried | None:
     """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
     found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None

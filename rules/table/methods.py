@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from multipledispatch.conflict import AmbiguityWarning
@@ -25,7 +25,9 @@ class _OptedOut:
 OPTED_OUT = _OptedOut()
 
 
-_REGISTRARS = tuple(f"{__package__}.{name}" for name in ("methods", "keys", "tables", "define"))
+_REGISTRARS = tuple(
+    f"{__package__}.{name}" for name in ("methods", "keys", "tables", "define", "pairs")
+)
 
 
 def registrar() -> tuple[str, int]:
@@ -88,15 +90,23 @@ class Methods:
         return self.cache[key]
 
     def _search(self, config_type: type, types: tuple) -> Any:
+        found = list(self._answers(config_type, types))
+        # The most specific for the types. But where that calls back into an engine, one that asks
+        # for a trait of somebody's own goes before it: it is for the few engines that have it.
+        for asked, rule in found:
+            if asked is None or not any(_asks_for_more(other, asked) for other, _ in found):
+                return rule
+        return self.kind
+
+    def _answers(self, config_type: type, types: tuple) -> Iterator[tuple[type | None, Any]]:
+        """Yield the rules that can answer, the most specific for the types first."""
         for given in [types, *(types[:n] for n in range(len(types) - 1, 0, -1))]:
             for rules in self._matches(given):
                 for asked, rule in rules:
                     if asked is not None and not issubclass(config_type, asked):
                         continue
-                    if given is not types and not _takes_options(rule):
-                        continue
-                    return rule
-        return self.kind
+                    if given is types or _takes_options(rule):
+                        yield asked, rule
 
     def _matches(self, given: tuple) -> list[list]:
         """Return the rules for these types, most specific first.
@@ -151,6 +161,18 @@ def _spread(types: tuple, count: int) -> tuple:
 
 def _supersedes(a: type | None, b: type | None) -> bool:
     return a is not None and (b is None or issubclass(a, b))
+
+
+def _asks_for_more(a: type | None, b: type | None) -> bool:
+    """Say whether ``a`` asks for more traits than ``b``, of those that are not the library's."""
+    ours, theirs = _own_traits(a), _own_traits(b)
+    covered = all(any(issubclass(mine, other) for mine in ours) for other in theirs)
+    return covered and not all(any(issubclass(other, mine) for other in theirs) for mine in ours)
+
+
+def _own_traits(asked: type | None) -> list[type]:
+    traits = getattr(asked, "traits", None) or (() if asked is None else (asked,))
+    return [t for t in traits if t.__module__.partition(".")[0] != __package__.partition(".")[0]]
 
 
 def _takes_options(rule: Any) -> bool:

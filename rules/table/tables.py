@@ -12,9 +12,17 @@ from ...config import RuleConfig, RuleError, defined_at
 from ..signatures import RuleSignature, name_of
 from ..tangents.structural import NO_TANGENT
 from ..tangents.zeros import linear_in
+from ..tracing.first import load, needed
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
-from .keys import Carried, carried, carries_rules, instances, warn_if_never_asked
+from .keys import (
+    Carried,
+    carried,
+    carries_rules,
+    instances,
+    is_of_others,
+    warn_if_never_asked,
+)
 from .kinds import Kind, ScalarRule
 from .methods import OPTED_OUT, Methods
 from .pullback import Pullback
@@ -126,7 +134,9 @@ class RuleTable:
 
     def _entry(self, f: Any) -> Methods:
         f = getattr(f, "__shows__", f)
-        load_rules_of(f)  # which would replace this one otherwise, when they are loaded
+        if needed and is_of_others(f):
+            load()  # what would replace this rule otherwise, when it is loaded
+        load_rules_of(f)  # likewise
         table: dict = self.methods
         key = f
         if isinstance(f, instances):
@@ -252,6 +262,8 @@ class FRuleTable(RuleTable):
     leading = 2
 
     def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        if needed:
+            load()
         config, call = _split_config(call)
         if len(call) < 2 or not isinstance(call[0], tuple):
             raise TypeError("frule takes ([config,] tangents, f, *args), and tangents is a tuple.")
@@ -312,6 +324,8 @@ class RRuleTable(RuleTable):
     leading = 1
 
     def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        if needed:
+            load()
         config, call = _split_config(call)
         if not call:
             raise TypeError("rrule takes ([config,] f, *args).")

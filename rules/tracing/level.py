@@ -23,8 +23,16 @@ from ..containers import (
     refuse_cycle,
     unless_same,
 )
+from .first import load, needed
 
-next_level = itertools.count(1).__next__
+_next = itertools.count(1).__next__
+
+
+def next_level() -> int:
+    """Return the number of a new level; before the first, load the rules."""
+    if needed:
+        load()
+    return _next()
 
 
 class Level(ABC):

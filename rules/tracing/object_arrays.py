@@ -219,9 +219,9 @@ def explain(error: Exception) -> None:
         ) from error
     if type(error).__module__.partition(".")[0] not in _RAISERS:
         return
-    if _EXITS.search(message) or _names_traced(message):
+    if re.search(_EXITS, message) or _names_traced(message):
         met, instead = "a traced value, and takes plain numbers only", _KEEP
-    elif _SIGNS.search(message):
+    elif re.search(_SIGNS, message):
         met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
     else:
         _note_traced_argument(error)
@@ -282,13 +282,14 @@ def _names_traced(message: str) -> bool:
 # Whose errors they are: one of a class of the user's says what the user wants to say.
 _RAISERS = ("builtins", "ctypes", "numpy")
 # What NumPy says where it hides our message, and other code of a number it does not know.
-_EXITS = re.compile(
+# (Compiled when one is looked for: that takes a tenth of the time of importing all this.)
+_EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
     "incompatible function arguments|No matching signature found"  # pybind11, Cython
 )
 _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
 # What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
-_SIGNS = re.compile(
+_SIGNS = (
     r"object array|dtype\('O'\)|dtype object|type object(?! ')|type 'object'|ObjectDType|"
     "Python object|not supported for the input types|has no callable|does not have an identity|"
     "not inexact|unsupported data types in input|isn't a view|"

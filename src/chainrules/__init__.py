@@ -3,9 +3,7 @@
 ``import chainrules as cr``. The names below follow the order of the architecture.
 """
 
-import importlib as _importlib
 import os as _os
-import sys as _sys
 import typing as _typing
 
 __version__ = "0.1.0"
@@ -42,6 +40,7 @@ from .config import (
     RuleError,
     RuleNeverAskedWarning,
     RuleReplacedWarning,
+    RulesNotLoadedWarning,
     SingularJacobianError,
     TangentError,
     frule_via_ad,
@@ -77,38 +76,55 @@ from .rules import (
     zero_tangent,
 )
 from .rules import array_of as array
+from .black_boxes import primitive
 from .rules.tracing.level import is_traced
 from .rules.tracing.stop import value
 
-# Derivatives, forward and reverse.
-from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
-from .reverse import (
-    Pullback,
-    Pushforward,
-    ReverseConfig,
-    grad,
-    hessian,
-    hvp,
-    jacobian,
-    jacrev,
-    value_and_grad,
-    vjp,
-    wirtinger,
-)
+# What follows takes longer to load, and is loaded when it is asked for: an author of rules needs
+# none of it. A type checker reads these lines, and Python the names in ``_on_demand``.
+if _typing.TYPE_CHECKING:
+    # Derivatives, forward and reverse.
+    from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
+    from .reverse import (
+        Pullback,
+        Pushforward,
+        ReverseConfig,
+        grad,
+        hessian,
+        hvp,
+        jacobian,
+        jacrev,
+        value_and_grad,
+        vjp,
+        wirtinger,
+    )
 
-# Code as it stands.
-from .adoption import Adoption, adopt
+    # Code as it stands.
+    from .adoption import Adoption, adopt
 
-# The rules themselves, and the functions that come with rules of their own.
-from .rules import rulesets as _rulesets
-from .black_boxes import primitive
-from .rules.rulesets.functions.checkpoint import checkpoint
-from .rules.rulesets.functions.folds import accumulate, reduce
-from .rules.rulesets.functions.implicit import fixed_point, implicit
-from .rules.rulesets.functions.map import map
-from .rules.rulesets.functions.scan import loop, scan
-from .rules.rulesets.functions.sequences import unstack
-from .rules.rulesets.linalg.matrix_functions import matrix_function
+    # What is recorded and replayed.
+    from .compiling import compile, explain
+
+    # The functions that come with rules of their own.
+    from .rules import rulesets as _rulesets
+    from .rules.rulesets.functions.checkpoint import checkpoint
+    from .rules.rulesets.functions.folds import accumulate, reduce
+    from .rules.rulesets.functions.implicit import fixed_point, implicit
+    from .rules.rulesets.functions.map import map
+    from .rules.rulesets.functions.scan import loop, scan
+    from .rules.rulesets.functions.sequences import unstack
+    from .rules.rulesets.linalg.matrix_functions import matrix_function
+else:  # a type checker would take it that every name exists
+    from ._on_demand import find as _find
+
+    def __getattr__(name):
+        """Load what has this name; of names of other libraries say what to write."""
+        found = globals()[name] = _find(name)
+        return found
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Adoption",
@@ -141,6 +157,7 @@ __all__ = [
     "RuleError",
     "RuleNeverAskedWarning",
     "RuleReplacedWarning",
+    "RulesNotLoadedWarning",
     "SingularJacobianError",
     "Tangent",
     "TangentError",
@@ -197,20 +214,3 @@ __all__ = [
     "wirtinger",
     "zero_tangent",
 ]
-
-# What is recorded and replayed; loaded when it is first asked for.
-if _typing.TYPE_CHECKING:
-    from .compiling import compile, explain
-else:  # a type checker would take it that every name exists
-    from ._other_names import INSTEAD as _INSTEAD
-
-    def __getattr__(name):
-        """Load a module of the face; of names of other libraries say what to write."""
-        if name in ("cmath", "interop", "math", "numpy", "scipy", "testing"):
-            return _importlib.import_module(f".{name}", __name__)
-        if name in ("compile", "explain"):
-            return getattr(_importlib.import_module(".compiling", __name__), name)
-        message = f"module {__name__!r} has no attribute {name!r}"
-        if name in _INSTEAD:
-            message += f".\n  {_INSTEAD[name]}"
-        raise AttributeError(message, name=name, obj=_sys.modules[__name__])

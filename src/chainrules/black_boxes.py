@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 
-from . import _rulesets
 from .config import (
     InaccurateDerivativeError,
     MissingDerivativeError,
@@ -27,10 +26,15 @@ from .rules import (
 )
 from .rules import primitive as _primitive
 
-_rules = _rulesets.functions.black_boxes
 F = TypeVar("F", bound=Callable)
 Method = Literal["finite-difference", "complex-step"]
 METHODS = ("finite-difference", "complex-step")
+
+
+def _rules() -> Any:
+    from . import _rulesets  # not loaded for a module that has its functions marked, and no more
+
+    return _rulesets.functions.black_boxes
 
 
 @overload
@@ -140,7 +144,7 @@ def primitive(
         )
     method = cast(str, derivative)
     jacobians = given_by(jac, f) if jac is not None else Slopes(f, method, tolerance)
-    return _rules.with_jacobian(_primitive(f), f, jacobians)
+    return _rules().with_jacobian(_primitive(f), f, jacobians)
 
 
 # ---- a Jacobian that is given --------------------------------------------------------------------
@@ -196,7 +200,7 @@ class Slopes:
 
     def __call__(self, args: tuple, options: dict, y: Any, i: int) -> Any:
         """Return the Jacobian in argument ``i``."""
-        return _rules.measured(self, args, options, value(y), i)
+        return _rules().measured(self, args, options, value(y), i)
 
     def jacobian(self, args: tuple, options: dict, y: Any, i: int) -> Any:
         """Measure the Jacobian in argument ``i``, one column after the other."""

@@ -249,6 +249,74 @@ def test_the_config_parameter_is_known_by_its_annotation():
         assert ask(annotation, reverse) is None
 
 
+def test_traits_of_ones_own_are_weighed_before_types(f):
+    """A rule that few engines are to be given was hidden by any rule with more types."""
+
+    def register(name, annotation, types=object):
+        def f_rrule(config, f, x):
+            return name, pass_on
+
+        f_rrule.__annotations__.update({"config": annotation, "x": types})
+        cr.rrule.register(f)(f_rrule)
+
+    def for_one_type(f, x: int):
+        return "for one type", pass_on
+
+    def ask(config, x=2.0):
+        return cr.rrule(config, f, x)[0]
+
+    class FasterConfig(FastConfig, cr.HasReverseMode):
+        def rrule_via_ad(self, f, *args, **kwargs): ...
+
+    register("for floats", cr.AllOf[cr.HasForwardsMode, cr.HasReverseMode], float)
+    register("for all", cr.HasReverseMode)
+    register("for arrays", cr.RuleConfig, np.ndarray)
+    assert ["for floats", "for all"] == [ask(cr.ReverseConfig(), x) for x in (2.0, 2)]
+    register("fast", Fast)
+    assert ["fast"] * 3 == [ask(FastConfig(), x) for x in (2.0, 2, np.ones(2))]
+    assert "for floats" == ask(cr.ReverseConfig())
+    register("fast, and reverse", cr.AllOf[cr.HasReverseMode, Fast], np.ndarray)
+    assert ["fast", "fast, and reverse"] == [ask(FasterConfig(), x) for x in (2.0, np.ones(2))]
+    register("faster", FasterConfig)
+    assert ["faster"] * 2 == [ask(FasterConfig(), x) for x in (2.0, np.ones(2))]
+    assert "fast" == ask(FastConfig())
+    cr.rrule.register(f)(for_one_type)  # which calls nobody back
+    assert ["for one type", "fast"] == [ask(FastConfig(), x) for x in (2, 2.0)]
+    assert "because FasterConfig() has FasterConfig" in cr.which(cr.rrule, FasterConfig(), f, 2.0)
+
+
+def test_a_rule_of_map_for_an_engine_of_ones_own():
+    """It was never asked for arrays, for which there is one of ours."""
+
+    class Elsewhere:
+        pass
+
+    class ElsewhereConfig(cr.ReverseConfig, Elsewhere):
+        pass
+
+    @cr.primitive
+    def mapped(f, xs):
+        return cr.map(f, xs)
+
+    @cr.rrule.register(mapped)
+    def on_arrays(
+        config: cr.AllOf[cr.HasForwardsMode, cr.HasReverseMode], mapped, f, xs: np.ndarray
+    ):
+        return cr.rrule(config, cr.map, f, xs)
+
+    @cr.rrule.register(mapped)
+    def elsewhere(config: cr.AllOf[cr.HasReverseMode, Elsewhere], mapped, f, xs):
+        return 7.0 * xs, lambda ybar: (NO, NO, 7.0 * ybar)
+
+    xs = np.array([1.0, 2.0])
+
+    def total(xs):
+        return np.sum(mapped(np.square, xs))
+
+    assert [2.0, 4.0] == cr.grad(total)(xs).tolist()
+    assert [7.0, 7.0] == cr.grad(total, config=ElsewhereConfig())(xs).tolist()
+
+
 def test_configs_of_a_class_are_equal():
     assert cr.ReverseConfig() == cr.ReverseConfig()
     assert cr.ReverseConfig() != cr.ForwardConfig()

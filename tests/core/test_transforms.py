@@ -515,6 +515,7 @@ TRANSFORMS = {
     "linearize": lambda f, x: cr.linearize(f, x, config=NotedForward()),
     "jacfwd": lambda f, x: cr.jacfwd(f, config=NotedForward())(x),
     "sparse jacfwd": lambda f, x: cr.jacfwd(f, sparse=True, config=NotedForward())(x),
+    "sparsity": lambda f, x: cr.sparsity(f, x, config=NotedForward()),
     "wirtinger": lambda f, x: cr.wirtinger(f, config=NotedForward())(x * (1 + 0j)),
     "vjp": lambda f, x: cr.vjp(f, x, config=NotedReverse()),
     "grad": lambda f, x: cr.grad(f, config=NotedReverse())(x),

@@ -1,8 +1,8 @@
 """Functions of NumPy in other libraries, and functions of these in NumPy programs.
 
-``chainrules.interop.jax`` needs JAX and ``chainrules.interop.torch`` PyTorch; each is imported with
-its module, and not before. ``chainrules.interop.autograd`` has autograd's names, and needs autograd
-for ``export`` and ``adopt`` alone.
+``chainrules.interop.jax`` needs JAX, ``torch`` PyTorch, and so ``pytensor`` and ``casadi``; each
+library is imported with its module, and not before. ``chainrules.interop.autograd`` has autograd's
+names, and needs autograd for ``export`` and ``adopt`` alone.
 """
 
 import importlib as _importlib
@@ -14,6 +14,6 @@ __all__ = ["Foreign"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("autograd", "jax", "torch"):
+    if name in ("autograd", "casadi", "jax", "pytensor", "torch"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

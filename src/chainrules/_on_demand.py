@@ -1,0 +1,60 @@
+"""What ``import chainrules`` leaves for later: engines, rules, and the modules beside them."""
+
+import sys
+from typing import Any
+
+from .rules.tracing import first
+
+_FUNCTIONS = ".rules.rulesets.functions"
+_HOMES = {
+    ".forward": ("ForwardConfig", "jacfwd", "jvp", "linearize", "sparsity"),
+    ".reverse": (
+        *("Pullback", "Pushforward", "ReverseConfig", "grad", "hessian", "hvp", "jacobian"),
+        *("jacrev", "value_and_grad", "vjp", "wirtinger"),
+    ),
+    ".adoption": ("Adoption", "adopt"),
+    ".compiling": ("compile", "explain"),
+    f"{_FUNCTIONS}.checkpoint": ("checkpoint",),
+    f"{_FUNCTIONS}.folds": ("accumulate", "reduce"),
+    f"{_FUNCTIONS}.implicit": ("fixed_point", "implicit"),
+    f"{_FUNCTIONS}.map": ("map",),
+    f"{_FUNCTIONS}.scan": ("loop", "scan"),
+    f"{_FUNCTIONS}.sequences": ("unstack",),
+    ".rules.rulesets.linalg.matrix_functions": ("matrix_function",),
+}
+HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_NAMES = "adoption cmath forward interop math numpy reverse scipy testing"
+MODULES = {**{name: f".{name}" for name in _NAMES.split()}, "_rulesets": ".rules.rulesets"}
+
+
+def _rulesets() -> bool:
+    first.imported(f"{__package__}.rules.rulesets")
+    return True
+
+
+def _rules_of_packages() -> bool:
+    done: bool = first.imported(f"{__package__}.rules_of_packages").load()
+    return done
+
+
+# What engines ask; and then, so that they may replace rules of ours, the packages.
+first.needed += [_rulesets, _rules_of_packages]
+
+
+def find(name: str) -> Any:
+    """Return what the face has under ``name``, or say what to write instead.
+
+    Raises
+    ------
+    AttributeError
+    """
+    if name in MODULES:
+        return first.imported(f"{__package__}{MODULES[name]}")
+    if name in HOME_OF:
+        return getattr(first.imported(f"{__package__}{HOME_OF[name]}"), name)
+    from ._other_names import INSTEAD
+
+    message = f"module {__package__!r} has no attribute {name!r}"
+    if name in INSTEAD:
+        message += f".\n  {INSTEAD[name]}"
+    raise AttributeError(message, name=name, obj=sys.modules[__package__])

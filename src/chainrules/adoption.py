@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ._held import Undo, adopt_functions, made_anew, with_mirrors
-from ._numbers import Complex, Float
+from ._numbers import Complex, Float, Type
 from .rules import Traced, is_traced, value
 from .rules.tracing.asked import adopted
 
@@ -32,7 +32,7 @@ def has_attribute(x: Any, name: str, /) -> bool:
     return builtins.hasattr(value(x) if isinstance(x, Traced) else x, name)
 
 
-BUILTINS = {"float": Float, "complex": Complex, "hasattr": has_attribute}
+BUILTINS = {"float": Float, "complex": Complex, "type": Type, "hasattr": has_attribute}
 
 
 # ---- which mirror shows what --------------------------------------------------------------------

@@ -8,6 +8,7 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +18,18 @@ from ...config import MissingRuleError, user_line
 from ..signatures import positional_names
 from .duck_typing import PYTHONS
 from .funnel import astype, call
+from .asked import adopted
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
 from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
+
+
+_lose_whole = lost_to(
+    "int(x)", "write int(np.trunc(x)), which is constant; or keep the traced value"
+)
 
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:
@@ -221,7 +228,13 @@ class TracedNumber(Traced):
     # ---- ways out of tracing ----
 
     __float__ = lost_to("float(x), buffer[i] = x, or a function of the math module", KEEP)
-    __int__ = lost_to("int(x)", "keep the traced value, or np.floor(x)")
+
+    def __int__(self) -> int:
+        plain = value(self)
+        if id(sys._getframe(1).f_globals) in adopted and not isinstance(plain, int | np.integer):
+            return int(plain)  # constant between whole numbers, as np.trunc is
+        return _lose_whole(self)
+
     __complex__ = lost_to("complex(x)", "keep the traced value, or x + 0j")
     __index__ = lost("an index or a size", SIZES)
 

@@ -279,6 +279,8 @@ def explain(error: Exception) -> None:
     where, called, names = raised_at(error)
     if called.startswith("scipy."):
         instead = of_scipy(called, names)
+    elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
+        instead = f"write {own}"
     raise LostDerivativeError(
         f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
     ) from error
@@ -354,6 +356,20 @@ _BUILD = (
     "  a function that is not NumPy's needs @cr.primitive and a rule; a check, as of np.testing, "
     "cr.value(x)"
 )
+
+
+# What a message, or the name before it, tells of what was called.
+_WRITE = {
+    "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
+    "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
+    "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat, in place of np.nditer",
+    "a bytes-like object is required": (
+        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
+    ),
+    "incompatible function arguments": (
+        "a rule for it: a function of Python that calls it, with @cr.primitive and @cr.rrule"
+    ),
+}
 
 
 def as_object_array(x: Any) -> np.ndarray:

@@ -80,8 +80,6 @@ class Complex(builtins.complex, metaclass=_Seeing):
         return as_dtype(number, builtins.complex)
 
 
-
-
 def _of_numpy(cls: type) -> type:
     dtype = np.dtype(cls)
 

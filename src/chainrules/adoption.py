@@ -154,6 +154,7 @@ def _adopt_globals(names: dict) -> None:
                 names[name] = number
                 changes.append((name, _MISSING, number))
 
+
 def _release(names: dict) -> None:
     with _lock:
         adopted[id(names)] -= 1
@@ -214,7 +215,9 @@ class Adoption:
         for names in new:
             _adopt_globals(names)
 
-    def _modules_of(self, module: str | ModuleType) -> list[dict]:
+    def _modules_of(self, module: str | ModuleType | FunctionType) -> list[dict]:
+        if isinstance(module, FunctionType):
+            return [module.__globals__]
         name = module.__name__ if isinstance(module, ModuleType) else module
         if name.partition(".")[0] in _SHOWN:
             raise ValueError(
@@ -294,20 +297,21 @@ class _AdoptingLoader(Loader):
 _finder = _Finder()
 
 
-def adopt(*modules: str | ModuleType) -> Adoption:
+def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
 
-    In their globals numpy, math, cmath, scipy, ``float``, ``complex`` and ``hasattr``, and what was
-    imported from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes
+    In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type`` and ``hasattr``, and
+    what was imported from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes
     an array may be filled with traced numbers, and there are derivatives of ``math.sin(x)``,
     ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they give what the
     originals give. No library is changed, and no module that was not named.
 
     Parameters
     ----------
-    *modules : str or module
-        A module; or a package, with all its modules, loaded now or later. Without an argument it
-        is the module that calls, with what it has imported so far.
+    *modules : str, module or function
+        A module; or a package, with all its modules, loaded now or later; or a function, for the
+        module that it was defined in. Without an argument it is the module that calls, with what
+        it has imported so far.
 
     Returns
     -------
@@ -323,8 +327,9 @@ def adopt(*modules: str | ModuleType) -> Adoption:
 
     Notes
     -----
-    Names that a function imports when it runs, and defaults of parameters, are not changed. In an
-    adopted module ``type(x) is float`` is false; ``isinstance(x, float)`` is what it was.
+    Defaults of parameters, and what functions captured, become mirrors, too. What a function imports
+    when it runs does if the function was there before: it is made once more, of the same code, and
+    it is this one that the module has from then on. What is kept in a dict or in an object stays.
 
     Examples
     --------

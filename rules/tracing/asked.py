@@ -93,6 +93,14 @@ def asked() -> Asked | None:
     return None
 
 
+def or_adopt(instead: str) -> str:
+    """Return what to write, after the adoption of the user's module, if that was not done."""
+    frame = user_frame()
+    if frame is None or id(frame.f_globals) in adopted:
+        return instead
+    return f"{_adoption(frame.f_globals)} be differentiated as it stands; or\n  {instead}"
+
+
 def of_scipy(public: str, names: dict) -> str:
     """Return what to write in place of a function of SciPy, in the module with these globals."""
     _, family, *rest = public.split(".")
@@ -157,17 +165,20 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
             "object keeps is\n  not adopted, nor what a function imports that was defined later"
         )
     else:
-        lines = f"{_adoption(names)} lets all of that module be differentiated as it stands"
+        lines = f"{_adoption(names)} be differentiated as it stands"
     return f"{by_hand}; or\n  {lines}" if by_hand else lines
 
 
 def _adoption(names: dict) -> str:
-    """Return the call of ``cr.adopt`` for a module with these globals."""
+    """Return what adopts the module with these globals, or the package that it is in."""
     name = names.get("__name__", "")
     known = sys.modules.get(name)
-    if known is None or vars(known) is not names:
-        return "cr.adopt(f), where f is the function of that line,"  # made by exec, in no module
-    return "cr.adopt()" if name == "__main__" else f'cr.adopt("{name.partition(".")[0]}")'
+    if known is None or vars(known) is not names:  # made by exec, in no module
+        return "cr.adopt(f), where f is the function of that line, lets it"
+    if name == "__main__":
+        return "cr.adopt() lets all of that module"
+    package, _, inside = name.partition(".")
+    return f'cr.adopt("{package}") lets all of that {"package" if inside else "module"}'
 
 
 def _rule_for(public: str, name: str) -> str:

@@ -16,16 +16,15 @@ import numpy as np
 
 from ...config import MissingRuleError, user_line
 from ..signatures import positional_names
+from .asked import adopted
 from .duck_typing import PYTHONS
 from .funnel import astype, call
-from .asked import adopted
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
 from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
-
 
 _lose_whole = lost_to(
     "int(x)", "write int(np.trunc(x)), which is constant; or keep the traced value"

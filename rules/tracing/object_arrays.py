@@ -145,8 +145,8 @@ def result(y: Any) -> Any:
     """
     if isinstance(y, Traced):
         return y
-    if type(y) is np.ma.MaskedArray and not np.ma.is_masked(y):
-        y = entries_of(y)
+    if is_of_its_own(y) and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
+        y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT:
         refuse_nested(y)
         plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
@@ -280,7 +280,7 @@ def explain(error: Exception) -> None:
     if called.startswith("scipy."):
         instead = of_scipy(called, names)
     elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
-        instead = f"write {own}"
+        instead = f"write {own}; or cr.value(x), where no derivative is wanted"
     raise LostDerivativeError(
         f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
     ) from error
@@ -362,7 +362,7 @@ _BUILD = (
 _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
-    "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat, in place of np.nditer",
+    "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
     ),

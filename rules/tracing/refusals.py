@@ -10,7 +10,7 @@ import numpy as np
 
 from ...config import LostDerivativeError, user_line
 from ..signatures import name_of
-from .asked import asked
+from .asked import asked, or_adopt
 from .level import Traced, value
 from .running import refused
 
@@ -50,7 +50,7 @@ def lost_to(what: str, instead: str, *, number: bool = True) -> Callable:
     """
 
     def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        error = lost_by(self, *(asked() or (what, instead)))
+        error = lost_by(self, *(asked() or (what, or_adopt(instead))))
         x = value(self)
         fails = number and (np.size(x) != 1 or np.iscomplexobj(x))
         raise error if fails else refused(error)

@@ -128,15 +128,22 @@ class _Held:
         return tuple(x if mirror is None else mirror for x, mirror in pairs)
 
     def _imports(self, f: FunctionType) -> bool:
-        """Say whether ``f`` may import one of the libraries: it has its name, and no global's."""
+        """Say whether ``f`` may import one of the libraries.
+
+        It has its name, and not only as that of a global variable.
+        """
         if f.__globals__ is not self.names:
             return False
         if f.__builtins__.get("__import__") is _import_of(self.mirror_of):
             return False  # it was made for an adoption before
         code = f.__code__
+        local = {*code.co_varnames, *code.co_cellvars}
+        froms = [
+            x for x in code.co_consts if isinstance(x, tuple) and x and {*x} <= {*code.co_names}
+        ]
         return any(
             name.partition(".")[0] in self.libraries
-            and (name not in self.names or name in code.co_varnames or name in code.co_cellvars)
+            and (name not in self.names or name in local or bool(froms))
             for name in code.co_names
         )
 

@@ -103,7 +103,7 @@ class _Asking(_StandsIn):
         kind = _type(x)
         if issubclass(kind, Traced):
             kind = type_under(x)
-        return SHOWN[kind] if kind in SHOWN else kind
+        return SHOWN.get(kind, kind)
 
 
 class Type(builtins.type, metaclass=_Asking):

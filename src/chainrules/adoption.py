@@ -300,11 +300,11 @@ _finder = _Finder()
 def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
 
-    In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type`` and ``hasattr``, and
-    what was imported from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes
-    an array may be filled with traced numbers, and there are derivatives of ``math.sin(x)``,
-    ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they give what the
-    originals give. No library is changed, and no module that was not named.
+    In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type`` and ``hasattr``,
+    and what was imported from these, become mirrors that see traced values: ``np.zeros(3)`` and
+    what else makes an array may be filled with traced numbers, and there are derivatives of
+    ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they
+    give what the originals give. No library is changed, and no module that was not named.
 
     Parameters
     ----------
@@ -327,9 +327,10 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
 
     Notes
     -----
-    Defaults of parameters, and what functions captured, become mirrors, too. What a function imports
-    when it runs does if the function was there before: it is made once more, of the same code, and
-    it is this one that the module has from then on. What is kept in a dict or in an object stays.
+    Defaults of parameters, and what functions captured, become mirrors, too. So does what a
+    function imports when it runs, if the function was there before: it is made once more, of the
+    same code, and that is the one which the module has from then on. What is kept in a dict or in
+    an object stays what it is. ``int(x)`` of a traced number is plain, as ``np.trunc(x)`` is.
 
     Examples
     --------

@@ -303,18 +303,17 @@ def test_a_number_of_an_array_that_has_more_is_the_error_that_python_gives():
         assert cr.grad(made.f)(np.array(2.0)) == 1.0
 
 
-def test_an_import_inside_a_function_is_said_with_the_error_of_scipys():
-    made = module(
-        """
-        import numpy as np
-        from scipy import sparse
+def test_an_import_inside_a_function_defined_later_is_said_with_the_error_of_scipys():
+    made = module("import numpy as np\nfrom scipy import sparse")
+    later = """
         def f(x):
             from scipy.sparse.linalg import spsolve
             return spsolve(sparse.diags([x, x + 1]).tocsc(), np.ones(2))
         """
-    )
-    with cr.adopt(made), pytest.raises(ValueError, match="CSC arrays") as caught:
-        cr.jacobian(made.f)(2.0)
+    with cr.adopt(made):
+        exec(textwrap.dedent(later), vars(made))
+        with pytest.raises(ValueError, match="CSC arrays") as caught:
+            cr.jacobian(made.f)(2.0)
     assert "scipy.sparse.linalg.spsolve cannot follow a traced value" in caught.value.__notes__[0]
     assert "import scipy at the top of the module" in caught.value.__notes__[0]
 

@@ -98,10 +98,11 @@ def seeing(name: str, draw: Callable) -> Callable:
 
 
 # Methods that have no such parameters; the arrays that they make may be written to all the same.
-DRAWN = """
-    rand randn random random_sample standard_normal standard_exponential standard_gamma standard_t
-    standard_cauchy beta gamma chisquare choice permutation
-""".split()
+DRAWN = (
+    "rand", "randn", "random", "random_sample", "standard_normal", "standard_exponential",
+    "standard_gamma", "standard_t", "standard_cauchy", "beta", "gamma", "chisquare", "choice",
+    "permutation",
+)  # fmt: skip
 
 
 def filled(draw: Callable) -> Callable:

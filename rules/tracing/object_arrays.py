@@ -362,6 +362,7 @@ _BUILD = (
 _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
+    "numpy.ma.": "np.asarray(x) where nothing is masked, else np.where in place of a mask",
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"

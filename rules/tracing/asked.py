@@ -134,6 +134,9 @@ def _resolved(node: ast.expr, frame: FrameType) -> Any:
         for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
             if node.id in names:
                 return names[node.id]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner = _resolved(node.value, frame)
+        return owner.get(node.slice.value) if type(owner) is dict else None
     if isinstance(node, ast.Attribute):
         owner = _resolved(node.value, frame)
         plain = isinstance(owner, ModuleType) or type(owner).__module__.startswith("scipy.")

@@ -58,9 +58,12 @@ class _Held:
         self.undo: list[Undo] = []
         self.known: dict[int, tuple[Any, Any]] = {}  # what was looked at, and what stands for it
         self.builtins: dict | None = None
-        for name, part in list(names.items()):
+        plain = dict(names)  # from which numba compiles later what it has not compiled so far
+        for name, part in plain.items():
             if not name.startswith("__"):
                 self._put(names.__setitem__, names.get, name, part, self._seeing(part))
+            if type(part).__module__.partition(".")[0] == "numba":
+                self._compile_with(plain, part)
 
     def _put(self, put: Callable, get: Callable, name: Any, old: Any, new: Any) -> None:
         if new is old:
@@ -72,6 +75,14 @@ class _Held:
 
         put(name, new)
         self.undo.insert(0, take_back)
+
+    def _compile_with(self, names: dict, compiled: Any) -> None:
+        compiler = getattr(compiled, "_dispatcher", compiled)  # of numba.vectorize, or njit
+        compiler = getattr(compiler, "_compiler", compiler)
+        f = getattr(compiler, "py_func", None)
+        if isinstance(f, FunctionType) and f.__globals__ is self.names:
+            put, get = functools.partial(setattr, compiler), functools.partial(getattr, compiler)
+            self._put(put, get, "py_func", f, _again(f, f.__closure__, names))
 
     def _is_ours(self, part: Any) -> bool:
         if isinstance(part, FunctionType):
@@ -162,9 +173,12 @@ class _Held:
         return new
 
 
-def _again(f: FunctionType, cells: tuple[CellType, ...] | None) -> FunctionType:
-    """Make a function of the code of ``f`` once more."""
-    new = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, cells)
+def _again(
+    f: FunctionType, cells: tuple[CellType, ...] | None, names: dict | None = None
+) -> FunctionType:
+    """Make a function of the code of ``f`` once more, with the same globals or with ``names``."""
+    names = f.__globals__ if names is None else names
+    new = FunctionType(f.__code__, names, f.__name__, f.__defaults__, cells)
     new.__kwdefaults__, new.__annotations__ = f.__kwdefaults__, f.__annotations__
     new.__doc__, new.__module__, new.__qualname__ = f.__doc__, f.__module__, f.__qualname__
     vars(new).update(vars(f))

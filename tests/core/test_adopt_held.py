@@ -240,3 +240,35 @@ def test_a_kernel_that_is_compiled_and_captures_functions():
         assert made.f(0.4) == plain
         assert cr.grad(made.f)(0.4) == pytest.approx(math.sin(0.4) + 0.4 * math.cos(0.4))
         assert isinstance(np.float64(made.f(0.5)), float)
+
+
+def test_what_numba_has_not_compiled_yet_is_compiled_of_the_plain_functions():
+    pytest.importorskip("numba")
+    made = module(
+        """
+        import math
+        import numba
+        import numpy as np
+
+        @numba.njit
+        def square(x):
+            return x * x
+
+        @numba.njit
+        def f(x):
+            y = np.zeros(3)
+            y[0] = math.sin(x) * np.cos(x)
+            return y.sum() + float(x) + square(x)
+
+        @numba.vectorize
+        def g(x):
+            return math.exp(x)
+        """
+    )
+    with cr.adopt(made):
+        plain = math.sin(0.3) * math.cos(0.3) + 0.3 + 0.09
+        assert made.f(0.3) == pytest.approx(plain)
+        assert made.g(0.3) == pytest.approx(math.exp(0.3))
+        assert cr.grad(made.f)(0.3) == pytest.approx(math.cos(0.6) + 1.6)
+        assert cr.grad(made.g)(0.3) == pytest.approx(math.exp(0.3))
+    assert made.f(1) == pytest.approx(math.sin(1) * math.cos(1) + 2)

@@ -176,7 +176,7 @@ def _adoption(names: dict) -> str:
     """Return what adopts the module with these globals, or the package that it is in."""
     name = names.get("__name__", "")
     known = sys.modules.get(name)
-    if known is None or vars(known) is not names:  # made by exec, in no module
+    if not name or (known is not None and vars(known) is not names):  # by exec, in no module
         return "cr.adopt(f), where f is the function of that line, lets it"
     if name == "__main__":
         return "cr.adopt() lets all of that module"

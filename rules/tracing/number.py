@@ -8,7 +8,6 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 import functools
 import math
 import operator
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,19 +15,14 @@ import numpy as np
 
 from ...config import MissingRuleError, user_line
 from ..signatures import positional_names
-from .asked import adopted
 from .duck_typing import PYTHONS
 from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
-from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled
+from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled, whole
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
-
-_lose_whole = lost_to(
-    "int(x)", "write int(np.trunc(x)), which is constant; or keep the traced value"
-)
 
 
 def _binary(ufunc: Any, operation: Callable) -> Callable:
@@ -227,13 +221,7 @@ class TracedNumber(Traced):
     # ---- ways out of tracing ----
 
     __float__ = lost_to("float(x), buffer[i] = x, or a function of the math module", KEEP)
-
-    def __int__(self) -> int:
-        plain = value(self)
-        if id(sys._getframe(1).f_globals) in adopted and not isinstance(plain, int | np.integer):
-            return int(plain)  # constant between whole numbers, as np.trunc is
-        return _lose_whole(self)
-
+    __int__ = whole
     __complex__ = lost_to("complex(x)", "keep the traced value, or x + 0j")
     __index__ = lost("an index or a size", SIZES)
 

@@ -102,9 +102,9 @@ class _Held:
             f = self.mirror_of(part.__func__) or self._seeing(part.__func__)
             return part if f is part.__func__ else kind(f)
         if kind is property:
-            parts = part.fget, part.fset, part.fdel
-            seeing = tuple(map(self._seeing, parts))
-            return part if seeing == parts else property(*seeing, part.__doc__)
+            get, put, delete = map(self._seeing, (part.fget, part.fset, part.fdel))
+            same = (get, put, delete) == (part.fget, part.fset, part.fdel)
+            return part if same else property(get, put, delete, part.__doc__)
         if not self._is_ours(part):
             return part
         if isinstance(part, type):
@@ -145,7 +145,7 @@ class _Held:
         """
         if f.__globals__ is not self.names:
             return False
-        if f.__builtins__.get("__import__") is _import_of(self.mirror_of):
+        if getattr(f, "__builtins__", {}).get("__import__") is _import_of(self.mirror_of):
             return False  # it was made for an adoption before
         code = f.__code__
         local = {*code.co_varnames, *code.co_cellvars}
@@ -169,7 +169,11 @@ class _Held:
         finally:
             self.names["__builtins__"] = before
         _anew[id(f)] = f, new  # for modules that imported it
-        self.undo.insert(0, functools.partial(_anew.pop, id(f), None))
+
+        def forget() -> None:
+            _anew.pop(id(f), None)
+
+        self.undo.insert(0, forget)
         return new
 
 

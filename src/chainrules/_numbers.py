@@ -21,7 +21,7 @@ class _StandsIn(type):
 
     def __new__(mcs, name: str, bases: tuple, names: dict, **options: Any) -> Any:
         if any(type(base) is mcs for base in bases):
-            own = [base.__base__ if type(base) is mcs else base for base in bases]
+            own: Any = [base.__base__ if type(base) is mcs else base for base in bases]
             return builtins.type(name, tuple(own), names, **options)
         return super().__new__(mcs, name, bases, names)
 
@@ -113,6 +113,7 @@ class Type(builtins.type, metaclass=_Asking):
 
 
 SHOWN: dict[type, type] = {builtins.float: Float, builtins.complex: Complex, builtins.type: Type}
-SHOWN |= {_Seeing: Type, _Asking: Type} | SCALARS
-for _shown in Float, Complex, Type:
-    _shown.__name__ = _shown.__qualname__ = _shown.__base__.__name__
+SHOWN.update({_Seeing: Type, _Asking: Type})
+SHOWN.update(SCALARS)  # type: ignore[arg-type]
+for _own, _shown in [(builtins.float, Float), (builtins.complex, Complex), (builtins.type, Type)]:
+    _shown.__name__ = _shown.__qualname__ = _own.__name__

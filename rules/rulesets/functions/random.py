@@ -110,8 +110,13 @@ def filled(draw: Callable) -> Callable:
 
     @functools.wraps(draw)
     def drawn(*args: Any, **kwargs: Any) -> Any:
-        y = draw(*args, **kwargs)
-        return y if any(y is x for x in (*args, *kwargs.values())) else buffer(y)  # out=y
+        out = kwargs.get("out")
+        if out is None:
+            return buffer(draw(*args, **kwargs))
+        if innermost((out,)) is None:
+            return draw(*args, **kwargs)
+        out[...] = draw(*args, **{"size": np.shape(out)} | kwargs | {"out": None})
+        return out
 
     return drawn
 

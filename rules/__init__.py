@@ -1,7 +1,7 @@
 """The kit of rule authors and of engine authors: rules import from here, and from each other."""
 
 from .containers import Within, children, fold, iterate_leaves, map_leaves, unless_same
-from .engines.buffers import all_settled, handed_out, writers
+from .engines.buffers import all_settled, buffer, handed_out, writers
 from .engines.engine import Engine
 from .engines.flatten import flatten
 from .engines.inputs import is_perturbable_input
@@ -116,6 +116,7 @@ __all__ = [
     "bilinear_rule",
     "block_rule",
     "body",
+    "buffer",
     "call",
     "child_tangents",
     "children",

@@ -16,10 +16,13 @@ from ..tracing.level import Level, Traced, innermost, next_level, strip_all, val
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import (
     OBJECT,
+    OwnClassError,
     as_numbers,
+    entrywise,
     healed,
     healed_call,
     is_object_array,
+    is_of_its_own,
     refuse_objects,
 )
 from ..tracing.operands import is_operand
@@ -126,6 +129,8 @@ class Engine(Level):
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other):
             return NotImplemented
+        elif is_of_its_own(other):
+            return entrywise(operation, (a, b), {})
         elif is_object_array(other):
             return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
         elif isinstance(other, list | tuple):
@@ -136,7 +141,10 @@ class Engine(Level):
         self.check_live()
         given = args
         settings = not kwargs or are_settings(kwargs.values())
-        args, kwargs = healed_call(args, kwargs, settings)
+        try:
+            args, kwargs = healed_call(args, kwargs, settings)
+        except OwnClassError:
+            return entrywise(f, args, kwargs)
         if args is not given:
             if args[0] is not given[0] and is_writer(f):
                 raise MutationError(

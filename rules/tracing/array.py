@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
+from ..containers import LEAVES
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
 from .number import TracedNumber
-from .object_arrays import is_object_array, refuse_nested
+from .object_arrays import entries_of, is_object_array, refuse_nested
 from .out_and_where import check_cast
 from .refusals import describe
 from .views import (
@@ -89,7 +90,7 @@ def _refuse_overlap(x: Any, v: Any) -> None:
 
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Any) -> Any:
-        y = operation(self, other)
+        y = entries_of(operation(self, other))
         check_cast(y, self)
         self[...] = y
         return self
@@ -206,6 +207,12 @@ class TracedArray(TracedNumber):
     def __deepcopy__(self, memo: dict) -> Any:
         return call(np.copy, (self,), {})
 
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        (cls,) = args if len(args) == 1 and not kwargs else (None,)
+        if isinstance(cls, type) and issubclass(cls, np.ndarray):
+            return self if cls is np.ndarray else np.asarray(self).view(cls)
+        return TracedNumber.view(self, *args, **kwargs)
+
     def tolist(self) -> Any:
         if self.ndim == 0:
             return self[()]
@@ -218,6 +225,8 @@ class TracedArray(TracedNumber):
             v = array_of(v)
         elif is_object_array(v):
             refuse_nested(v)
+        elif type(v) not in LEAVES:
+            v = entries_of(v)
         root, path = root_of(self)
         for at, (f, _, _) in enumerate(path):
             if f is np.real or f is np.imag:

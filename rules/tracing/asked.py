@@ -8,8 +8,9 @@ is there to be read. Nothing but texts depends on it.
 import ast
 import itertools
 import linecache
+import sys
 from collections import Counter
-from types import FrameType, ModuleType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,10 +49,20 @@ def asked() -> Asked | None:
     except SyntaxError:
         return None
     names = frame.f_globals
+    if len(text) > 80:
+        if not isinstance(node, ast.Call):
+            return None
+        text = f"{ast.unparse(node.func)}(...)"
     if isinstance(node, ast.Subscript):
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            fields = "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
+            return Asked(f"`{text} = ...`", fields)
         by_hand = "make the array with np.zeros(n, like=x)"
         if isinstance(node.value, ast.Attribute):
             by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
+        if id(names) in adopted:
+            late = "make the array while the function runs, in a module that is adopted: one that "
+            return Asked(f"`{text} = ...`", f"{late}was there before takes no traced values")
         return Asked(f"`{text} = ...`", _remedy(by_hand, names, "numpy"))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return Asked(text, "write f'{x:f}', which shows a traced number, too")
@@ -69,8 +80,25 @@ def asked() -> Asked | None:
             by_hand = by_hand or "give it np.stack([x, y]) in place of a list"
         return Asked(text, _remedy(by_hand, names, "numpy"))
     if library == "scipy":
-        return Asked(text, of_scipy(f"scipy.{rest.partition('.')[0]}.{name}", names))
+        family = rest.partition(".")[0]
+        shown = vars(sys.modules.get(f"chainrules.scipy.{family}", sys))
+        cls, _, _ = getattr(called, "__qualname__", "").rpartition(".")
+        if cls and family == "integrate":
+            return Asked(text, f"write scipy.integrate.solve_ivp in place of what {cls} does")
+        if name not in shown and not cls:
+            return Asked(text, _rule_for(ast.unparse(node.func), name))
+        return Asked(text, of_scipy(f"scipy.{family}.{name}", names))
+    if isinstance(called, BuiltinFunctionType) and library and library != "builtins":
+        return Asked(text, _rule_for(ast.unparse(node.func), name))
     return None
+
+
+def or_adopt(instead: str) -> str:
+    """Return what to write, after the adoption of the user's module, if that was not done."""
+    frame = user_frame()
+    if frame is None or id(frame.f_globals) in adopted:
+        return instead
+    return f"{_adoption(frame.f_globals)} be differentiated as it stands; or\n  {instead}"
 
 
 def of_scipy(public: str, names: dict) -> str:
@@ -97,7 +125,7 @@ def _under_way(frame: FrameType) -> str | None:
     encoded[-1] = encoded[-1][:end]
     encoded[0] = encoded[0][begin:]
     text = b" ".join(part.strip() for part in encoded).decode(errors="replace")
-    return text if 0 < len(text) <= 80 else None
+    return text if 0 < len(text) <= 2000 else None
 
 
 def _resolved(node: ast.expr, frame: FrameType) -> Any:
@@ -106,10 +134,21 @@ def _resolved(node: ast.expr, frame: FrameType) -> Any:
         for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
             if node.id in names:
                 return names[node.id]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner = _resolved(node.value, frame)
+        return owner.get(node.slice.value) if type(owner) is dict else None
     if isinstance(node, ast.Attribute):
         owner = _resolved(node.value, frame)
         plain = isinstance(owner, ModuleType) or type(owner).__module__.startswith("scipy.")
-        return getattr(owner, node.attr, None) if plain else None
+        return getattr(owner, node.attr, None) if plain else _method(owner, node.attr)
+    return None
+
+
+def _method(owner: Any, name: str) -> Any:
+    """Return the method that ``owner`` has from a class of SciPy's, without asking it."""
+    for cls in type(owner).__mro__:
+        if name in vars(cls):
+            return vars(cls)[name] if cls.__module__.startswith("scipy.") else None
     return None
 
 
@@ -124,12 +163,25 @@ def _instead_of_python(called: Any, name: str) -> str:
 def _remedy(by_hand: str, names: dict, library: str) -> str:
     """Return what to write by hand, or the adoption of the module, if that was not done."""
     if id(names) in adopted:
-        late = f"import {library} at the top of the module: inside a function it is not adopted"
-        return f"{by_hand}; or\n  {late}" if by_hand else late
-    module = names.get("__name__", "__main__")
-    adopt = "cr.adopt()" if module == "__main__" else f'cr.adopt("{module}")'
-    lines = f"{adopt} lets all of that module be differentiated as it stands"
+        lines = (
+            f"import {library} at the top of the module and call it from there: what a dict or an "
+            "object keeps is\n  not adopted, nor what a function imports that was defined later"
+        )
+    else:
+        lines = f"{_adoption(names)} be differentiated as it stands"
     return f"{by_hand}; or\n  {lines}" if by_hand else lines
+
+
+def _adoption(names: dict) -> str:
+    """Return what adopts the module with these globals, or the package that it is in."""
+    name = names.get("__name__", "")
+    known = sys.modules.get(name)
+    if not name or (known is not None and vars(known) is not names):  # by exec, in no module
+        return "cr.adopt(f), where f is the function of that line, lets it"
+    if name == "__main__":
+        return "cr.adopt() lets all of that module"
+    package, _, inside = name.partition(".")
+    return f'cr.adopt("{package}") lets all of that {"package" if inside else "module"}'
 
 
 def _rule_for(public: str, name: str) -> str:

@@ -20,7 +20,7 @@ from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
 from .out_and_where import call_where, write_out
-from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled
+from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled, whole
 from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
@@ -221,7 +221,7 @@ class TracedNumber(Traced):
     # ---- ways out of tracing ----
 
     __float__ = lost_to("float(x), buffer[i] = x, or a function of the math module", KEEP)
-    __int__ = lost_to("int(x)", "keep the traced value, or np.floor(x)")
+    __int__ = whole
     __complex__ = lost_to("complex(x)", "keep the traced value, or x + 0j")
     __index__ = lost("an index or a size", SIZES)
 

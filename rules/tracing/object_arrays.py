@@ -19,6 +19,8 @@ from ..containers import (
     are_settings,
     children,
     fold,
+    iterate_leaves,
+    map_leaves,
     refuse_cycle,
     unless_same,
 )
@@ -46,9 +48,51 @@ def is_object_array(x: Any) -> bool:
     return type(x) is np.ndarray and x.dtype is OBJECT
 
 
+def entries_of(x: Any) -> Any:
+    """Return an object array of a class of its own as NumPy reads it: its entries, healed."""
+    return healed(x.view(np.ndarray)) if is_of_its_own(x) else x
+
+
 def holds_traced(x: Any) -> bool:
     """Say whether ``x`` is an object array that holds traced numbers."""
     return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
+
+
+class OwnClassError(LostDerivativeError):
+    """An object array of traced numbers that is of a class of its own, such as a masked array."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        name = type(array).__name__
+        super().__init__(
+            f"an array of class {name} that holds traced numbers cannot be followed here, in "
+            f"{user_line()}.\n  write np.asarray(x) of it: an array of NumPy's own class"
+        )
+
+
+def is_of_its_own(x: Any) -> bool:
+    cls = type(x)
+    return issubclass(cls, np.ndarray) and cls is not np.ndarray and x.dtype is OBJECT
+
+
+def entrywise(f: Any, args: tuple, kwargs: dict) -> Any:
+    """Evaluate a function of NumPy's on object arrays, for each traced value one.
+
+    An array of a class of its own may mean another thing by what is done to it, so that NumPy does
+    what it does: with the entries, by Python's operators, and with what the class says of them.
+    """
+    if not isinstance(f, np.ufunc) and not (getattr(f, "__module__", None) or "").startswith(
+        ("numpy", "_operator")
+    ):
+        raise OwnClassError(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
+    return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+
+
+def _as_objects(x: Any) -> Any:
+    if not isinstance(x, Traced):
+        return x
+    array = as_object_array(x)
+    array.flags.writeable = False  # it stands for the traced one, and what is written would be lost
+    return array
 
 
 def refuse_nested(y: Any) -> None:
@@ -97,10 +141,12 @@ def result(y: Any) -> Any:
     Raises
     ------
     LostDerivativeError
-        If traced values are in an array of a class of its own, such as a masked array.
+        If traced values are in an array of a class of its own, such as one with masked entries.
     """
     if isinstance(y, Traced):
         return y
+    if is_of_its_own(y) and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
+        y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT:
         refuse_nested(y)
         plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
@@ -108,9 +154,11 @@ def result(y: Any) -> Any:
             # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
             return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
         if type(y) is not np.ndarray and (y.size == 0 or holds_traced(np.asarray(y))):
+            masked = isinstance(y, np.ma.MaskedArray)
             raise LostDerivativeError(
-                f"traced numbers in a {type(y).__name__} cannot be followed.\n"
-                "  compute with plain arrays, and np.where in place of a mask"
+                f"traced numbers in a {type(y).__name__}{' with masked entries' * masked}, as the "
+                "result of a function, have no derivative.\n"
+                f"  return {'np.ma.filled(y, 0.0)' if masked else 'np.asarray(y)'}"
             )
     return healed(y)
 
@@ -134,6 +182,8 @@ def _healed(x: Any) -> Any:
         y, axes = array_of(x.tolist()), axes_of(x)
         return y if axes is None else laid_out(y, axes)  # in the order of memory that x has
     parts = None if type(x) in LEAVES else children(x)
+    if parts is None and is_of_its_own(x) and holds_traced(x.view(np.ndarray)):
+        raise OwnClassError(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
 
@@ -229,6 +279,8 @@ def explain(error: Exception) -> None:
     where, called, names = raised_at(error)
     if called.startswith("scipy."):
         instead = of_scipy(called, names)
+    elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
+        instead = f"write {own}; or cr.value(x), where no derivative is wanted"
     raise LostDerivativeError(
         f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
     ) from error
@@ -305,6 +357,21 @@ _BUILD = (
     "  a function that is not NumPy's needs @cr.primitive and a rule; a check, as of np.testing, "
     "cr.value(x)"
 )
+
+
+# What a message, or the name before it, tells of what was called.
+_WRITE = {
+    "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
+    "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
+    "numpy.ma.": "np.asarray(x) where nothing is masked, else np.where in place of a mask",
+    "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
+    "a bytes-like object is required": (
+        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
+    ),
+    "incompatible function arguments": (
+        "a rule for it: a function of Python that calls it, with @cr.primitive and @cr.rrule"
+    ),
+}
 
 
 def as_object_array(x: Any) -> np.ndarray:

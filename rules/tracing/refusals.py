@@ -3,6 +3,7 @@
 What they ask with says little of what the user wrote, so a text names all that it may be.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...config import LostDerivativeError, user_line
 from ..signatures import name_of
-from .asked import asked
+from .asked import adopted, asked, or_adopt
 from .level import Traced, value
 from .running import refused
 
@@ -50,7 +51,7 @@ def lost_to(what: str, instead: str, *, number: bool = True) -> Callable:
     """
 
     def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        error = lost_by(self, *(asked() or (what, instead)))
+        error = lost_by(self, *(asked() or (what, or_adopt(instead))))
         x = value(self)
         fails = number and (np.size(x) != 1 or np.iscomplexobj(x))
         raise error if fails else refused(error)
@@ -76,6 +77,17 @@ SIZES = """pass integers beside the differentiated arguments, or as fields of an
     they are constants, and so are tuples of integers; in a list or a dict they are not"""
 _lose_array = lost_to(TO_ARRAY, STACK, number=False)
 _lose_number = lost_to(TO_ARRAY, KEEP, number=False)
+
+
+def whole(x: Any) -> int:
+    """Return ``int(x)``, in an adopted module: it is constant between whole numbers."""
+    plain = value(x)
+    if id(sys._getframe(1).f_globals) in adopted and not isinstance(plain, int | np.integer):
+        return int(plain)
+    return _lose_whole(x)
+
+
+_lose_whole = lost_to("int(x)", "write int(np.trunc(x)), which is constant")
 
 
 def refuse_compiled(x: Any, f: Any) -> None:

@@ -1,7 +1,8 @@
 """``float``, ``np.float64`` and their like, as modules that see traced values have them.
 
 The class itself, to all who ask and in all that it makes, but for a traced value: that stays
-traced. Only ``type(x) is float`` tells them apart: write ``isinstance``.
+traced. ``type(x)`` of a module that has them gives them, too, so that ``type(x) is float`` says of
+a traced number what it says of the number.
 """
 
 import builtins
@@ -9,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Traced, as_dtype, value
+from .rules import Traced, as_dtype, type_under, value
 
+_type = builtins.type
 _PLAIN = frozenset({builtins.float, int, str, np.float64, np.ndarray})
 
 
-class _Seeing(type):
-    """The class of these classes: each has the class that it stands for as its base."""
+class _StandsIn(type):
+    """The class of classes that stand for their base; those derived from them derive from that."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        for x in args:
-            if type(x) not in _PLAIN and isinstance(x, Traced):
-                return cls.of_traced(*args)  # type: ignore[attr-defined]
-        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
+    def __new__(mcs, name: str, bases: tuple, names: dict, **options: Any) -> Any:
+        if any(type(base) is mcs for base in bases):
+            own: Any = [base.__base__ if type(base) is mcs else base for base in bases]
+            return builtins.type(name, tuple(own), names, **options)
+        return super().__new__(mcs, name, bases, names)
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, cls.__base__)  # type: ignore[arg-type]
@@ -39,6 +41,14 @@ class _Seeing(type):
         return repr(cls.__base__)
 
 
+class _Seeing(_StandsIn):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            if type(x) not in _PLAIN and isinstance(x, Traced):
+                return cls.of_traced(*args)  # type: ignore[attr-defined]
+        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
+
+
 def _number(x: Any, cls: type) -> Any:
     """Return a traced value, of which ``cls`` makes a number, as a number."""
     if not builtins.hasattr(x, "__len__"):
@@ -50,6 +60,7 @@ def _number(x: Any, cls: type) -> Any:
 class Float(builtins.float, metaclass=_Seeing):
     """``float``, which keeps traced numbers traced."""
 
+    __module__ = "builtins"
     dtype = np.dtype(builtins.float)  # for np.zeros(3, dtype=float)
 
     @staticmethod
@@ -60,6 +71,7 @@ class Float(builtins.float, metaclass=_Seeing):
 class Complex(builtins.complex, metaclass=_Seeing):
     """``complex``, which keeps traced numbers traced."""
 
+    __module__ = "builtins"
     dtype = np.dtype(builtins.complex)
 
     @staticmethod
@@ -82,3 +94,26 @@ def _of_numpy(cls: type) -> type:
 _SCALARS = np.float16, np.float32, np.float64, np.longdouble
 _SCALARS += np.complex64, np.complex128, np.clongdouble  # type: ignore[assignment]
 SCALARS = {cls: _of_numpy(cls) for cls in _SCALARS}
+
+
+class _Asking(_StandsIn):
+    def __call__(cls, x: Any, *of: Any, **options: Any) -> Any:
+        if of:
+            return _type(x, *of, **options)  # a class that is made
+        kind = _type(x)
+        if issubclass(kind, Traced):
+            kind = type_under(x)
+        return SHOWN.get(kind, kind)
+
+
+class Type(builtins.type, metaclass=_Asking):
+    """``type``, which says of a traced number what it says of the number."""
+
+    __module__ = "builtins"
+
+
+SHOWN: dict[type, type] = {builtins.float: Float, builtins.complex: Complex, builtins.type: Type}
+SHOWN.update({_Seeing: Type, _Asking: Type})
+SHOWN.update(SCALARS)  # type: ignore[arg-type]
+for _own, _shown in [(builtins.float, Float), (builtins.complex, Complex), (builtins.type, Type)]:
+    _shown.__name__ = _shown.__qualname__ = _own.__name__

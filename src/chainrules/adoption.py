@@ -16,12 +16,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
 
-from ._numbers import Complex, Float
+from ._held import Undo, adopt_functions, made_anew, with_mirrors
+from ._numbers import Complex, Float, Type
 from .rules import Traced, is_traced, value
 from .rules.tracing.asked import adopted
 
@@ -31,7 +32,7 @@ def has_attribute(x: Any, name: str, /) -> bool:
     return builtins.hasattr(value(x) if isinstance(x, Traced) else x, name)
 
 
-BUILTINS = {"float": Float, "complex": Complex, "hasattr": has_attribute}
+BUILTINS = {"float": Float, "complex": Complex, "type": Type, "hasattr": has_attribute}
 
 
 # ---- which mirror shows what --------------------------------------------------------------------
@@ -39,6 +40,10 @@ BUILTINS = {"float": Float, "complex": Complex, "hasattr": has_attribute}
 
 def mirror_of(part: Any) -> Any:
     """Return what an adopted module has in place of ``part``; None where that stays."""
+    if isinstance(part, FunctionType):
+        again = made_anew(part)
+        if again is not None:
+            return again
     home = part.__name__ if isinstance(part, ModuleType) else _module_of(part)
     library, _, rest = home.partition(".")
     if library == "scipy":
@@ -107,7 +112,7 @@ def _in_python(compiled: Any) -> Any:
             return vectorized(*args)[()]  # as of a ufunc, a number where there are no axes
 
     elif callable(getattr(compiled, "py_func", None)):
-        python = compiled.py_func
+        python = with_mirrors(compiled.py_func, mirror_of)
     else:
         return None
 
@@ -122,15 +127,21 @@ def _in_python(compiled: Any) -> Any:
 
 _lock = threading.RLock()
 # By the id of a module's globals: these, so that no others get their id, and what was changed.
-_changes: dict[int, tuple[dict, list[tuple[str, Any, Any]]]] = {}
+_changes: dict[int, tuple[dict, list[tuple[str, Any, Any]], list[Undo]]] = {}
 _MISSING = object()
 _SHOWN = ("numpy", "scipy", "math", "cmath")  # by modules of this package
 
 
-def _adopt_globals(names: dict) -> None:
+def _adopt_functions(names: dict) -> None:
     with _lock:
         adopted[id(names)] += 1
-        _, changes = _changes.setdefault(id(names), (names, []))
+        *_, undo = _changes.setdefault(id(names), (names, [], []))
+        undo[:0] = adopt_functions(names, mirror_of, _SHOWN)
+
+
+def _adopt_globals(names: dict) -> None:
+    with _lock:
+        _, changes, _ = _changes[id(names)]
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
@@ -150,7 +161,7 @@ def _release(names: dict) -> None:
         if adopted[id(names)] > 0:
             return
         del adopted[id(names)]
-        _, changes = _changes.pop(id(names))
+        _, changes, undo = _changes.pop(id(names))
         for name, part, mirror in changes:
             if names.get(name) is not mirror:
                 continue  # it was bound anew since
@@ -158,6 +169,8 @@ def _release(names: dict) -> None:
                 del names[name]
             else:
                 names[name] = part
+        for take_back in undo:
+            take_back()
 
 
 class Adoption:
@@ -193,12 +206,18 @@ class Adoption:
     ) -> None:
         self.undo()
 
-    def _add(self, names: dict) -> None:
-        if not any(names is known for known in self._modules):
-            _adopt_globals(names)
+    def _add(self, *modules: dict) -> None:
+        known = set(map(id, self._modules))
+        new = list({id(names): names for names in modules if id(names) not in known}.values())
+        for names in new:
             self._modules.append(names)
+            _adopt_functions(names)  # of all, before others are given what was made of them
+        for names in new:
+            _adopt_globals(names)
 
-    def _adopt(self, module: str | ModuleType) -> None:
+    def _modules_of(self, module: str | ModuleType | FunctionType) -> list[dict]:
+        if isinstance(module, FunctionType):
+            return [module.__globals__]
         name = module.__name__ if isinstance(module, ModuleType) else module
         if name.partition(".")[0] in _SHOWN:
             raise ValueError(
@@ -206,8 +225,7 @@ class Adoption:
                 f"chainrules.{name} then takes its place"
             )
         if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
-            self._add(vars(module))
-            return
+            return [vars(module)]
         if name not in sys.modules and importlib.util.find_spec(name) is None:
             raise ModuleNotFoundError(f"there is no module {name!r} to adopt", name=name)
         with _lock:
@@ -216,9 +234,11 @@ class Adoption:
                 _finder.adoptions.append(self)
             if _finder not in sys.meta_path:
                 sys.meta_path.insert(0, _finder)
-            for loaded_name, loaded in list(sys.modules.items()):
-                if self._covers(loaded_name) and isinstance(loaded, ModuleType):
-                    self._add(vars(loaded))
+        return [
+            vars(loaded)
+            for name, loaded in list(sys.modules.items())
+            if self._covers(name) and isinstance(loaded, ModuleType)
+        ]
 
     def _covers(self, name: str) -> bool:
         return any(name == package or name.startswith(f"{package}.") for package in self._packages)
@@ -277,20 +297,21 @@ class _AdoptingLoader(Loader):
 _finder = _Finder()
 
 
-def adopt(*modules: str | ModuleType) -> Adoption:
+def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
 
-    In their globals numpy, math, cmath, scipy, ``float``, ``complex`` and ``hasattr``, and what was
-    imported from these, become mirrors that see traced values: ``np.zeros(3)`` and what else makes
-    an array may be filled with traced numbers, and there are derivatives of ``math.sin(x)``,
-    ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they give what the
-    originals give. No library is changed, and no module that was not named.
+    In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type`` and ``hasattr``,
+    and what was imported from these, become mirrors that see traced values: ``np.zeros(3)`` and
+    what else makes an array may be filled with traced numbers, and there are derivatives of
+    ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they
+    give what the originals give. No library is changed, and no module that was not named.
 
     Parameters
     ----------
-    *modules : str or module
-        A module; or a package, with all its modules, loaded now or later. Without an argument it
-        is the module that calls, with what it has imported so far.
+    *modules : str, module or function
+        A module; or a package, with all its modules, loaded now or later; or a function, for the
+        module that it was defined in. Without an argument it is the module that calls, with what
+        it has imported so far.
 
     Returns
     -------
@@ -306,8 +327,10 @@ def adopt(*modules: str | ModuleType) -> Adoption:
 
     Notes
     -----
-    Names that a function imports when it runs, and defaults of parameters, are not changed. In an
-    adopted module ``type(x) is float`` is false; ``isinstance(x, float)`` is what it was.
+    Defaults of parameters, and what functions captured, become mirrors, too. So does what a
+    function imports when it runs, if the function was there before: it is made once more, of the
+    same code, and that is the one which the module has from then on. What is kept in a dict or in
+    an object stays what it is. ``int(x)`` of a traced number is plain, as ``np.trunc(x)`` is.
 
     Examples
     --------
@@ -333,8 +356,7 @@ def adopt(*modules: str | ModuleType) -> Adoption:
         adoption._add(sys._getframe(1).f_globals)
         return adoption
     try:
-        for module in modules:
-            adoption._adopt(module)
+        adoption._add(*[names for module in modules for names in adoption._modules_of(module)])
     except BaseException:
         adoption.undo()
         raise

@@ -303,18 +303,17 @@ def test_a_number_of_an_array_that_has_more_is_the_error_that_python_gives():
         assert cr.grad(made.f)(np.array(2.0)) == 1.0
 
 
-def test_an_import_inside_a_function_is_said_with_the_error_of_scipys():
-    made = module(
-        """
-        import numpy as np
-        from scipy import sparse
+def test_an_import_inside_a_function_defined_later_is_said_with_the_error_of_scipys():
+    made = module("import numpy as np\nfrom scipy import sparse")
+    later = """
         def f(x):
             from scipy.sparse.linalg import spsolve
             return spsolve(sparse.diags([x, x + 1]).tocsc(), np.ones(2))
         """
-    )
-    with cr.adopt(made), pytest.raises(ValueError, match="CSC arrays") as caught:
-        cr.jacobian(made.f)(2.0)
+    with cr.adopt(made):
+        exec(textwrap.dedent(later), vars(made))
+        with pytest.raises(ValueError, match="CSC arrays") as caught:
+            cr.jacobian(made.f)(2.0)
     assert "scipy.sparse.linalg.spsolve cannot follow a traced value" in caught.value.__notes__[0]
     assert "import scipy at the top of the module" in caught.value.__notes__[0]
 
@@ -387,3 +386,97 @@ def test_an_entry_of_an_array_as_pythons_number():
     assert y.dtype == np.float64
     with pytest.raises(ValueError, match="can only convert an array of size 1"):
         cr.grad(lambda x: x.item())(x)
+
+
+def test_type_says_of_traced_values_what_it_says_of_plain_ones():
+    made = module(
+        """
+        import numpy as np
+        def kinds(x, y):
+            return [
+                type(x) is float, type(x) == float, type(x) in (int, float), type(x) is np.float64,
+                {float: 1, np.ndarray: 2, np.float64: 3}.get(type(y)), type(y) is np.ndarray,
+                type(x).__name__, type(x)("2"), type(3) is int, type([]) is list,
+                type(type(3)) is type, type(float) is type, isinstance(int, type),
+                isinstance(type(x), type), issubclass(type, type), type("A", (), {"b": 1}).b,
+                repr(type(x)), isinstance(2.0, type(x)),
+            ]
+        """
+    )
+    points = [(2.0, np.ones(2)), (np.float64(2.0), np.float64(1.0)), (3, 1j)]
+    plain = [made.kinds(*point) for point in points]
+    with cr.adopt(made):
+        assert [made.kinds(*point) for point in points] == plain
+        for point, expected in zip(points[:2], plain[:2], strict=True):
+            seen = []
+
+            def f(x, y, seen=seen):
+                seen.append(made.kinds(x, y))
+                return x * np.sum(y)
+
+            cr.jvp(f, point, point)
+            cr.vjp(f, *point)
+            assert seen == [expected] * 2
+
+
+def test_classes_that_an_adopted_module_derives_are_like_any_others():
+    made = module("import numpy as np")
+    with cr.adopt(made):
+        source = """
+            class Metre(float):
+                def __new__(cls, x):
+                    return super().__new__(cls, 2 * x)
+
+                def half(self):
+                    return self / 2
+
+            class Meta(type):
+                def __call__(cls, *args):
+                    return "called"
+
+            class Made(metaclass=Meta):
+                pass
+
+            class Single(np.float32):
+                pass
+            """
+        exec(textwrap.dedent(source), vars(made))
+        metre = made.Metre(3.0)
+        assert type(metre) is made.Metre
+        assert (metre.half(), made.Metre.__mro__[1]) == (3.0, float)
+        assert isinstance(metre, made.float)
+        assert not isinstance(2.0, made.Metre)
+        assert (made.Made(), type(made.Made)) == ("called", made.Meta)
+        assert isinstance(made.Made, made.type)
+        assert type(made.Single(2.0)) is made.Single
+
+
+def test_a_whole_number_of_a_traced_one():
+    made = module("def f(x):\n    return x * int(x) + int(-x)")
+    with pytest.raises(cr.LostDerivativeError, match=r"(?s)int\(x\).*cr\.adopt.*int\(np\.trunc"):
+        cr.grad(made.f)(2.5)
+    with cr.adopt(made):
+        assert cr.value_and_grad(made.f)(2.5) == (made.f(2.5), 2.0)
+        with pytest.raises(cr.LostDerivativeError, match=r"int\(x\)"):
+            cr.grad(made.f)(3)  # a count, it seems
+
+
+def test_random_arrays_take_traced_values():
+    made = module(
+        """
+        import numpy as np
+        def f(x):
+            rng, old = np.random.default_rng(1), np.random.RandomState(2)
+            drawn = [rng.normal(size=2), rng.random(2), old.randn(2), old.uniform(0, 1, 2)]
+            for y in drawn:
+                y *= x
+            filled = np.empty(2)
+            same = rng.random(out=filled)
+            same += 1.0
+            return sum(np.sum(y) for y in drawn) + np.sum(filled)
+        """
+    )
+    plain = made.f(3.0)
+    with cr.adopt(made):
+        assert made.f(3.0) == plain
+        assert cr.value_and_grad(made.f)(3.0) == pytest.approx((plain, made.f(1.0) - made.f(0.0)))

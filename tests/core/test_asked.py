@@ -10,7 +10,7 @@ from scipy import stats
 
 import chainrules as cr
 
-ADOPT = f'cr.adopt("{__name__}")'
+ADOPT = f'cr.adopt("{__name__.partition(".")[0]}")'
 
 
 def store(x):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....config import LostDerivativeError, user_line
-from ... import innermost, value
+from ... import buffer, innermost, value
 from ..arrays.numpys_own import with_values
 
 
@@ -79,9 +79,9 @@ def seeing(name: str, draw: Callable) -> Callable:
                 break
         else:
             if not kwargs:  # so it is nearly always: at once
-                return draw(generator, *args)
+                return buffer(draw(generator, *args))
         if innermost((*args, *kwargs.values())) is None:
-            return draw(generator, *args, **kwargs)
+            return buffer(draw(generator, *args, **kwargs))
         given = signature.bind(*args, **kwargs).arguments
         given.pop("size", None)
         twin = copy.deepcopy(generator)
@@ -97,6 +97,30 @@ def seeing(name: str, draw: Callable) -> Callable:
     return drawn
 
 
+# Methods that have no such parameters; the arrays that they make may be written to all the same.
+DRAWN = (
+    "rand", "randn", "random", "random_sample", "standard_normal", "standard_exponential",
+    "standard_gamma", "standard_t", "standard_cauchy", "beta", "gamma", "chisquare", "choice",
+    "permutation",
+)  # fmt: skip
+
+
+def filled(draw: Callable) -> Callable:
+    """Return ``draw``, of which the arrays take traced values."""
+
+    @functools.wraps(draw)
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        if out is None:
+            return buffer(draw(*args, **kwargs))
+        if innermost((out,)) is None:
+            return draw(*args, **kwargs)
+        out[...] = draw(*args, **{"size": np.shape(out)} | kwargs | {"out": None})
+        return out
+
+    return drawn
+
+
 class _Seeing(type):
     """Instances of the class that it is made from count as its instances."""
 
@@ -106,6 +130,7 @@ class _Seeing(type):
 
 def _class(cls: type) -> Any:
     methods: dict = {name: seeing(name, getattr(cls, name)) for name in SAMPLES}
+    methods |= {name: filled(getattr(cls, name)) for name in DRAWN if hasattr(cls, name)}
     return _Seeing(cls.__name__, (cls,), methods | {"__doc__": cls.__doc__, "__module__": "numpy"})
 
 
@@ -136,5 +161,6 @@ def of_the_module(name: str) -> Callable:
 
 
 INSTEAD: dict[str, Any] = {name: of_the_module(name) for name in SAMPLES}
+INSTEAD |= {name: filled(getattr(np.random, name)) for name in DRAWN if hasattr(np.random, name)}
 INSTEAD |= {"Generator": Generator, "RandomState": RandomState, "default_rng": default_rng}
 REFUSED: dict[str, tuple[str, str]] = {}

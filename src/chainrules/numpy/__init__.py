@@ -27,7 +27,7 @@ from .._numbers import SCALARS
 from .._readers import Joining, is_plain, readers
 from ..rules import array_of, as_dtype, innermost, is_traced, value
 from ..rules.engines.buffers import all_settled, buffer
-from ..rules.tracing.object_arrays import healed
+from ..rules.tracing.object_arrays import healed, is_object_array
 from ..rules.tracing.running import a_run
 
 _functions = _rulesets.functions
@@ -61,7 +61,10 @@ def array(object: Any, dtype: Any = None, **options: Any) -> Any:
 
 def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.asarray``; a traced array is returned as it is."""
-    if is_plain(a) or not is_traced(a):
+    plain = is_plain(a)
+    if not plain and is_object_array(a) and not a.flags.writeable:
+        a = healed(a)  # as x.__array__() gave it, of which nobody can see that this is a copy
+    if plain or not is_traced(a):
         y = _numpy.asarray(a, dtype, **options)
         return y if y is a or a_run() is None else buffer(y)
     y = _as_array(a)

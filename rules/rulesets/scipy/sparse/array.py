@@ -112,6 +112,13 @@ class SparseArray:
         entries = products.summed(self.entries, groups, len(keys))
         return renumbered(entries, whole if self.format == "coo" else whole.asformat(self.format))
 
+    def sum_duplicates(self):
+        whole = self.summed()
+        self.entries, self.places = whole.entries, whole.places
+
+    def eliminate_zeros(self):
+        """Keep them: an entry that is zero here need not stay so."""
+
     def moved(self, f):
         """Return what ``f``, which only moves entries, makes of the array."""
         whole = self.summed()

@@ -1,0 +1,274 @@
+"""What functions of adopted modules hold besides globals: imports, defaults, what they captured."""
+
+import importlib
+import inspect
+import math
+import pickle
+import sys
+import textwrap
+import types
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+HELD = """
+import functools
+import math
+import numpy as np
+
+
+def imports(x):
+    import math
+    import numpy
+    import scipy.linalg
+    import scipy.sparse.linalg as sparse_linalg
+    from math import exp
+    from numpy import zeros
+    from scipy import sparse
+
+    b = zeros(2)
+    b[0] = exp(x) * math.sin(x)
+    b[1] = numpy.linalg.norm([x, 1.0])
+    a = sparse.diags([x, x + 1.0]).tocsc()
+    solved = sparse_linalg.spsolve(a, b)
+    return scipy.linalg.solve(np.diag([2.0, x]), solved).sum()
+
+
+def defaults(x, sin=math.sin, *, zeros=np.zeros):
+    y = zeros(2)
+    y[0] = sin(x)
+    return y.sum()
+
+
+def captured(cos=math.cos):
+    def kernel(x):
+        return cos(x) * x
+
+    return kernel
+
+
+def logged(f):
+    @functools.wraps(f)
+    def calls(*args):
+        return f(*args)
+
+    return calls
+
+
+@logged
+def wrapped(x):
+    from math import tanh
+
+    return tanh(x)
+
+
+class Model:
+    log = staticmethod(math.log)
+
+    def method(self, x):
+        from math import cosh
+
+        return cosh(x) + self.log(x)
+
+    @staticmethod
+    def of_none(x):
+        import math
+
+        return math.atan(x)
+
+    @classmethod
+    def of_class(cls, x):
+        import math
+
+        return math.asinh(x)
+
+    @property
+    def slope(self):
+        import math
+
+        return math.erf(self.x)
+
+
+kernel = captured()
+
+
+def all_of_it(x):
+    model = Model()
+    model.x = x
+    parts = [imports(x), defaults(x), kernel(x), wrapped(x), model.method(x), model.slope]
+    return sum(parts) + Model.of_none(x) + Model.of_class(x)
+"""
+
+
+def module(source=HELD, name="adopted_holders"):
+    made = types.ModuleType(name)
+    exec(textwrap.dedent(source), vars(made))
+    return made
+
+
+def slope(f, x, step=1e-5):
+    return (f(x + step) - f(x - step)) / (2 * step)
+
+
+@pytest.mark.parametrize("name", ["imports", "defaults", "kernel", "wrapped", "all_of_it"])
+def test_what_functions_hold_is_adopted(name):
+    made, x = module(), 0.7
+    plain, expected = getattr(made, name)(x), slope(getattr(made, name), x)
+    with pytest.raises(cr.ChainRulesError):
+        cr.grad(getattr(made, name))(x)
+    with cr.adopt(made):
+        f = getattr(made, name)
+        assert f(x) == plain
+        assert cr.value_and_grad(f)(x) == pytest.approx((plain, expected), rel=1e-8)
+        assert cr.jvp(f, (x,), (1.0,)) == pytest.approx((plain, expected), rel=1e-8)
+        assert cr.hessian(f)(x) == pytest.approx(slope(cr.grad(f), x), rel=1e-7)
+    with pytest.raises(cr.ChainRulesError):
+        cr.grad(getattr(made, name))(x)
+
+
+def test_undo_gives_back_what_functions_held():
+    made = module()
+    names, methods = dict(vars(made)), dict(vars(made.Model))
+    held = made.defaults.__defaults__, made.defaults.__kwdefaults__
+    for _ in range(2):
+        first, second = cr.adopt(made), cr.adopt(made)
+        assert made.imports is not names["imports"]
+        assert made.Model is names["Model"]
+        assert made.kernel is names["kernel"]
+        first.undo()
+        assert made.defaults.__defaults__ != held[0]
+        second.undo()
+        assert dict(vars(made)) == names
+        assert dict(vars(made.Model)) == methods
+        assert (made.defaults.__defaults__, made.defaults.__kwdefaults__) == held
+        assert made.kernel.__closure__[0].cell_contents is math.cos
+
+
+def test_what_was_changed_meanwhile_stays():
+    made = module()
+    adoption = cr.adopt(made)
+    made.imports = other = lambda x: x
+    made.defaults.__defaults__ = (abs,)
+    adoption.undo()
+    assert made.imports is other
+    assert made.defaults.__defaults__ == (abs,)
+
+
+def test_a_function_made_once_more_is_the_same_to_all_who_ask():
+    source = '''
+    def f(a, b: float = 2.0, *args, c=3.0, **options) -> float:
+        """Says what it does."""
+        import math
+        return math.sin(a) * b * c
+    f.said = 1
+    '''
+    made = module(source, "adopted_again")
+    sys.modules["adopted_again"] = made
+    before = made.f
+    with cr.adopt(made):
+        f = made.f
+        assert f is not before
+        assert inspect.signature(f) == inspect.signature(before)
+        for name in ("__doc__", "__name__", "__qualname__", "__module__", "__dict__", "__code__"):
+            assert getattr(f, name) == getattr(before, name)
+        assert pickle.loads(pickle.dumps(f)) is f
+        assert vars(made)["__builtins__"] is before.__builtins__
+    del sys.modules["adopted_again"]
+
+
+def test_modules_that_imported_a_function_have_the_one_that_was_made(tmp_path, monkeypatch):
+    (tmp_path / "adopted_pair").mkdir()
+    (tmp_path / "adopted_pair" / "__init__.py").write_text("from .part import f\n")
+    (tmp_path / "adopted_pair" / "part.py").write_text(
+        "def f(x):\n    from math import sin\n    return sin(x)\n"
+    )
+    (tmp_path / "adopted_pair" / "later.py").write_text("from .part import f\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    pair = importlib.import_module("adopted_pair")
+    with cr.adopt("adopted_pair"):
+        later = importlib.import_module("adopted_pair.later")
+        for f in (pair.f, pair.part.f, later.f):
+            assert cr.grad(f)(0.3) == pytest.approx(math.cos(0.3))
+    for name in [name for name in sys.modules if name.startswith("adopted_pair")]:
+        del sys.modules[name]
+
+
+def test_libraries_that_are_imported_as_ever():
+    made = module(
+        """
+        def f(x):
+            import json, os.path, collections.abc
+            import surely_not_there
+        def g(x):
+            import json, math, os.path
+            from collections.abc import Mapping
+            return json.loads("1.5"), os.path.join("a", "b"), isinstance({}, Mapping), math.pi
+        """
+    )
+    plain = made.g(1.0)
+    with cr.adopt(made):
+        assert made.g(1.0) == plain
+        with pytest.raises(ImportError):
+            made.f(1.0)
+
+
+def test_the_module_that_a_function_was_defined_in():
+    names: dict = {}
+    exec("from math import sin\ndef f(x):\n    return sin(x) * x", names)  # as sympy.lambdify does
+    with pytest.raises(cr.LostDerivativeError, match=r"cr.adopt\(f\), where f is the function"):
+        cr.grad(names["f"])(0.4)
+    with cr.adopt(names["f"]):
+        assert cr.grad(names["f"])(0.4) == pytest.approx(slope(names["f"], 0.4))
+
+
+def test_a_kernel_that_is_compiled_and_captures_functions():
+    numba = pytest.importorskip("numba")
+
+    def make(sin=math.sin):
+        @numba.njit
+        def kernel(x):
+            return sin(x) * x
+
+        return kernel
+
+    made = module("def f(x):\n    return kernel(x)", "adopted_kernel")
+    made.kernel = make()
+    plain = made.f(0.4)
+    with cr.adopt(made):
+        assert made.f(0.4) == plain
+        assert cr.grad(made.f)(0.4) == pytest.approx(math.sin(0.4) + 0.4 * math.cos(0.4))
+        assert isinstance(np.float64(made.f(0.5)), float)
+
+
+def test_what_numba_has_not_compiled_yet_is_compiled_of_the_plain_functions():
+    pytest.importorskip("numba")
+    made = module(
+        """
+        import math
+        import numba
+        import numpy as np
+
+        @numba.njit
+        def square(x):
+            return x * x
+
+        @numba.njit
+        def f(x):
+            y = np.zeros(3)
+            y[0] = math.sin(x) * np.cos(x)
+            return y.sum() + float(x) + square(x)
+
+        @numba.vectorize
+        def g(x):
+            return math.exp(x)
+        """
+    )
+    with cr.adopt(made):
+        plain = math.sin(0.3) * math.cos(0.3) + 0.3 + 0.09
+        assert made.f(0.3) == pytest.approx(plain)
+        assert made.g(0.3) == pytest.approx(math.exp(0.3))
+        assert cr.grad(made.f)(0.3) == pytest.approx(math.cos(0.6) + 1.6)
+        assert cr.grad(made.g)(0.3) == pytest.approx(math.exp(0.3))
+    assert made.f(1) == pytest.approx(math.sin(1) * math.cos(1) + 2)

@@ -1,0 +1,139 @@
+"""Arrays of classes of their own, masked ones among them, that hold traced numbers."""
+
+import types
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules import numpy as followed
+
+
+class Field(np.ndarray):
+    """An array with a product of its own, and an attribute."""
+
+    def __new__(cls, x, note=None):
+        field = followed.asarray(x).view(cls)
+        field.note = note
+        return field
+
+    def __array_finalize__(self, other):
+        self.note = getattr(other, "note", None)
+
+    def __mul__(self, other):
+        return super().__mul__(other) + 1.0
+
+
+M, X = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.7, 1.9])
+MASK = np.array([True, False])
+
+PROGRAMS = {
+    "sum of a view": lambda x: np.sum(Field(x)),
+    "its own product": lambda x: np.asarray((Field(x) * x) * x),
+    "other operators": lambda x: np.asarray(x * Field(x**2) - Field(x) / (1 + x)),
+    "a ufunc": lambda x: np.asarray(np.multiply(Field(x), np.exp(x))),
+    "a number beside it": lambda x: np.asarray(x[0] * Field(x)),
+    "dot": lambda x: np.asarray(np.dot(M * x[0], Field(x))),
+    "matmul": lambda x: np.asarray((M * x[0]) @ Field(x)),
+    "where": lambda x: np.asarray(np.where(x > 1, Field(x), x**2)),
+    "in a list": lambda x: np.asarray(np.concatenate([x**2, Field(x)])),
+    "an array of NumPy's": lambda x: np.sin(followed.array(Field(x))),
+    "written to a buffer": lambda x: written(x, Field(x)),
+    "in place": lambda x: in_place(x, Field(x)),
+    "unmasked": lambda x: np.ma.asarray(x) * x,
+    "masked and filled": lambda x: np.ma.filled(np.ma.array(x**2, mask=MASK) * x, 3.0),
+    "sum of a masked array": lambda x: (np.ma.array(x**2, mask=MASK) * x).sum(),
+    "mean of a masked array": lambda x: np.ma.masked_where(X > 1, x * x[1]).mean(),
+    "masked in dot": lambda x: np.dot(M * x[0], np.ma.asarray(x) - x[1]),
+    "masked in concatenate": lambda x: np.concatenate([x**2, np.ma.asarray(x)]),
+    "masked and written": lambda x: written(x, np.ma.array(x**2, mask=MASK)),
+}
+
+
+def written(x, v):
+    buffer = followed.zeros(2)
+    buffer[:] = v
+    traced = np.zeros_like(x)
+    traced[:] = v
+    return buffer + traced * x
+
+
+def in_place(x, v):
+    y = x**2
+    y += v
+    y *= v
+    return y
+
+
+def differences(f, x, h=1e-6):
+    columns = [(np.asarray(f(x + h * e)) - np.asarray(f(x - h * e))) / (2 * h) for e in np.eye(2)]
+    return np.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_they_are_followed_entry_by_entry(name):
+    f = PROGRAMS[name]
+    expected = differences(f, X)
+    np.testing.assert_allclose(cr.jacfwd(f)(X), expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(cr.jacrev(f)(X), expected, rtol=1e-7, atol=1e-9)
+    total = lambda x: np.sum(np.asarray(f(x)) ** 2)  # noqa: E731
+    second = differences(cr.grad(total), X)
+    np.testing.assert_allclose(cr.hessian(total)(X), second, rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(np.ma.getdata(cr.jvp(f, (X,), (X,))[0]), np.asarray(f(X)))
+
+
+def test_a_view_keeps_its_class_and_what_the_class_says():
+    def f(x):
+        field = Field(x, note="here")
+        assert type(field) is Field
+        assert (field * 2.0).note == "here"
+        assert x.view(np.ndarray) is x
+        return np.sum(field)
+
+    np.testing.assert_array_equal(cr.grad(f)(X), np.ones(2))
+
+
+REFUSED = {
+    "as a result": (lambda x: Field(x) * x, "traced numbers in a Field.*return np.asarray"),
+    "masked": (lambda x: np.ma.array(x, mask=MASK), "masked entries.*np.ma.filled"),
+    "in a list": (lambda x: [Field(x)], "class Field that holds traced numbers"),
+    "by a dtype": (lambda x: x.view(np.int64), "x.view"),
+    "a rule": (lambda x: cr.primitive(lambda a, b: a)(x, Field(x)), "class Field that holds"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev])
+def test_else_they_are_refused(name, transform):
+    f, text = REFUSED[name]
+    with pytest.raises(cr.LostDerivativeError, match=f"(?s){text}"):
+        transform(f)(X)
+
+
+def test_what_such_an_array_shows_cannot_be_written_to():
+    def f(x):
+        field = Field(x)
+        field[0] = 1.0
+        return np.sum(field)
+
+    with pytest.raises((cr.MutationError, ValueError), match="read-only"):
+        cr.grad(f)(X)
+
+
+def test_an_array_asked_for_by_its_own_method():
+    made = types.ModuleType("adopted_array")
+    exec("import numpy as np\ndef f(x):\n    return np.asarray(x.__array__()).mean()", vars(made))
+    with cr.adopt(made):
+        np.testing.assert_array_equal(cr.grad(made.f)(X), np.full(2, 0.5))
+
+
+def test_an_object_array_that_may_be_written_to_is_the_array_itself():
+    x = np.array([0.5, 1.5])
+
+    def f(x):
+        entries = np.array([x[0], x[1]], dtype=object)
+        same = followed.asarray(entries)
+        same[0] = x[1] ** 2
+        return entries[0] * x[0]
+
+    np.testing.assert_allclose(cr.grad(f)(x), [2.25, 1.5])

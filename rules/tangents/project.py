@@ -13,9 +13,9 @@ import numpy as np
 
 from ...config import TangentError
 from ..containers import LEAVES, Within, children, fold, is_flat
-from ..shapes import _BY_TYPE, FLOAT64, dtype_of, shape_of, tangent_dtype
+from ..shapes import _BY_TYPE, FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
 from ..tracing.funnel import astype
-from ..tracing.level import Traced
+from ..tracing.level import Traced, value
 from ..tracing.object_arrays import healed
 from .structural import (
     NO_TANGENT,
@@ -146,7 +146,8 @@ def _project_to(x: Any) -> Any:
             return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
         if isinstance(x, numbers.Number | np.generic):
             return ProjectNumber(space)
-        return ProjectArray(shape_of(x), space)
+        plain = _array if kind is _array else value(x)
+        return ProjectLazy(plain, space) if is_lazy(plain) else ProjectArray(shape_of(x), space)
     if isinstance(x, bool | str | bytes) or x is None:
         return ProjectNothing()
     if isinstance(x, numbers.Number):
@@ -213,6 +214,33 @@ class ProjectArray(Projector):
 
     def __repr__(self) -> str:
         return f"ProjectTo({self.dtype}{list(self.shape)})"
+
+
+class ProjectLazy(ProjectArray):
+    """An array of dask: its tangents are such arrays, in the same chunks.
+
+    ``empty`` is one of zeros, which holds no data: what is as large as the primal is made by adding
+    to it, chunk by chunk, and never at once.
+    """
+
+    __slots__ = ("empty",)
+
+    def __init__(self, x: Any, dtype: np.dtype) -> None:
+        super().__init__(x.shape, dtype)
+        known = not any(map(math.isnan, x.shape))
+        self.empty = np.zeros_like(x, dtype=dtype) if known else (x * 0).astype(dtype)
+
+    def project(self, xbar: Any) -> Any:
+        xbar = ProjectArray.project(self, xbar)
+        if isinstance(xbar, Traced) or is_lazy(xbar):
+            return xbar
+        return np.asarray(xbar, like=self.empty)
+
+    def holds(self, xbar: Any) -> bool:
+        return is_lazy(xbar) and xbar.dtype is self.dtype and xbar.shape == self.shape
+
+    def zeros(self) -> Any:
+        return self.empty
 
 
 # The spaces of numbers, which are all alike.

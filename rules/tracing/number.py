@@ -109,6 +109,8 @@ _INSTEAD = {
     "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
     "detach": "write cr.stop_gradient(x)",
     "grad": "write cr.grad(f)(x), which returns the gradient",
+    "map_blocks": "call NumPy's functions on x, which dask calls on its chunks; and in place of "
+    "writing x into an array of dask, make that of its parts by np.where, np.stack, np.concatenate",
     "numpy": "write cr.value(x), where no derivative is wanted",
     "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
 }
@@ -294,9 +296,10 @@ class TracedNumber(Traced):
         if name.startswith("_") or not hasattr(value(self), name):
             instead = f".\n  {_INSTEAD[name]}" if name in _INSTEAD else ""
             raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}{instead}")
+        instead = _INSTEAD.get(name, f"write cr.value(x).{name}, where no derivative is wanted")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
-            f"  write cr.value(x).{name}, where no derivative is wanted"
+            f"  {instead}"
         )
 
     dtype = _constant_property("dtype")

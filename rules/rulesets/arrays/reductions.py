@@ -23,7 +23,7 @@ from ... import (
     restore,
     select,
     shape_of,
-    spread_to,
+    spread_over,
     value,
 )
 from .accumulations import from_lanes, in_lanes, prior
@@ -37,7 +37,7 @@ from .ties import chooses, in_order
 def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0, where=True):
     if axis is not None:
         ybar = restore(ybar, axis, keepdims, space.ndim)
-    ybar = spread_to(ybar, space.shape)
+    ybar = spread_over(ybar, space)
     return ybar if where is True else select(where, ybar)
 
 

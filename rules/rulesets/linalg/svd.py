@@ -26,10 +26,12 @@ from ... import (
     composed,
     dense,
     frule,
+    is_lazy,
     is_traced,
     rrule,
     told_of_masks,
     unmask,
+    value,
 )
 from ..arrays.products import adjoint
 from ..arrays.quotients import quotient
@@ -155,10 +157,15 @@ def rest_pull(u, s, rest, rest_bar):
     return over_values(-rest @ (adjoint(rest_bar) @ u), s)
 
 
+def decomposed(svd, a, full_matrices):
+    # Dask gives the thin factors, where NumPy gives all of them.
+    return svd(a) if is_lazy(value(a)) else svd(a, full_matrices=full_matrices)
+
+
 @frule.register(np.linalg.svd)
 def svd_frule(tangents, svd, a, *, full_matrices=True, compute_uv=True):
     _, adot = tangents
-    y = svd(a, full_matrices=full_matrices and compute_uv)
+    y = decomposed(svd, a, full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
     if not compute_uv:
         return s, np.real(diagonal_of(adjoint(u) @ adot @ v))
@@ -174,7 +181,7 @@ def svd_frule(tangents, svd, a, *, full_matrices=True, compute_uv=True):
 @rrule.register(np.linalg.svd)
 def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
     """Shapes: ``a``: (..., m, n); ``s``: (..., k), where k is the smaller of m and n."""
-    y = svd(a, full_matrices=full_matrices and compute_uv)
+    y = decomposed(svd, a, full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
     project_a = ProjectTo(a)
 

@@ -27,6 +27,17 @@ class Children(NamedTuple):
     rebuild: Callable[[list], Any]
 
 
+class Form(NamedTuple):
+    """What the derivatives of a container look like that are no ``Tangent``.
+
+    ``build(x, keys, values)`` makes the derivative of ``x``, ``parts(x, t)`` says its parts by key
+    and refuses one that does not fit.
+    """
+
+    build: Callable[[Any, tuple, list], Any]
+    parts: Callable[[Any, Any], dict]
+
+
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
     float, int, complex, bool, str, bytes, type(None), type, slice, type(...), range,
@@ -60,6 +71,10 @@ def is_flat(x: Any) -> bool:
 DEEP = 1000
 # Containers of our own tell their children themselves.
 registered: dict[type, Callable[[Any], Children]] = {}
+# Of these, containers with a form of derivatives of their own: a labelled array and its like.
+built_in: dict[type, "Form"] = {}
+# By the name of a package: what registers its classes, called when the first of these is met.
+late: dict[str, Callable[[], None]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
 # Of these only the classes that hold what the user gave them are looked into.
 _HOLDERS = {
@@ -99,6 +114,8 @@ def children(x: Any) -> Children | None:
         return Children(keys, tuple(x), lambda values: _copy_tuple(x, values))
     if issubclass(cls, list):
         return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
+    if hasattr(cls, "__array__") and (_registers(cls) or _inherits(cls)):
+        return children(x)
     fields = _fields(x)
     if fields is None:
         return None
@@ -108,6 +125,26 @@ def children(x: Any) -> Children | None:
     return Children(
         present, tuple(moving.values()), lambda values: _copy_object(x, present, values)
     )
+
+
+def _registers(cls: type) -> bool:
+    """Let the package of ``cls`` register its containers, the first time one is met."""
+    for base in cls.__mro__ if late else ():
+        package = base.__module__.partition(".")[0]
+        if package in late:
+            late.pop(package)()
+            return True
+    return False
+
+
+def _inherits(cls: type) -> bool:
+    """Let ``cls`` be a container as an array class is that it is derived from."""
+    for base in cls.__mro__:
+        if base in built_in:
+            registered[cls] = registered[base]
+            built_in[cls] = built_in[base]
+            return True
+    return False
 
 
 def constants(x: Any) -> tuple[str, ...]:

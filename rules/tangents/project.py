@@ -140,7 +140,7 @@ def _project_to(x: Any) -> Any:
     if kind in _SPACES:
         return _SPACES[kind]
     dtype = dtype_of(x)
-    if dtype is not None and not _is_sparse(x):
+    if dtype is not None and not _is_sparse(x) and children(x) is None:
         space = tangent_dtype(dtype)
         if space is None:
             return ProjectObjects() if dtype.kind == "O" else ProjectNothing()

@@ -4,7 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, ProjectTo, Traced, ZeroTangent, getitem, rrule, strip
+from ..rules import (
+    AbstractZero,
+    ProjectTo,
+    Traced,
+    ZeroTangent,
+    getitem,
+    is_lazy,
+    rrule,
+    strip,
+    value,
+)
 from ..rules.engines.buffers import settled
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
@@ -84,7 +94,8 @@ class WriteNode:
         elif type(unmask(ybar)) is np.ndarray:
             vbar, counts = self._pull_array(ybar, cotangents)
         else:
-            vbar, rest, counts = self._take_traced(ybar)
+            lazily = is_lazy(value(unmask(ybar)))
+            vbar, rest, counts = (self._take_lazy if lazily else self._take_traced)(ybar)
             cotangents.add(self.before, rest)
         if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = unbroadcast(vbar, self.shape)
@@ -136,6 +147,14 @@ class WriteNode:
         view[self.index] = 0
         return vbar
 
+    def _take_lazy(self, ybar: Any) -> tuple[Any, Any, Any]:
+        """Take what was written out of a cotangent that is no array in memory."""
+        if self.path or self.sensitive or type(ybar) is Masked or _may_repeat(self.index):
+            return self._take_traced(ybar)
+        rest = ybar.copy()
+        rest[self.index] = 0
+        return ZeroTangent() if self.active is None else ybar[self.index], rest, None
+
     def _take_traced(self, ybar: Any) -> tuple[Any, Any, Any]:
         alive = ybar.alive if type(ybar) is Masked else True
         ybar = unmask(ybar)
@@ -143,7 +162,7 @@ class WriteNode:
         positions = self._positions(shape)
         written = np.zeros(shape, bool)
         written.reshape(-1)[positions] = True
-        taken = np.reshape(ybar, -1)[positions]
+        taken = np.reshape(np.reshape(ybar, (-1,))[positions.reshape(-1)], positions.shape)
         rest: Any = np.where(written, 0, ybar)
         if self.sensitive:
             rest = Masked(rest, alive & ~written)

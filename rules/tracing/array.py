@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
+from ..containers import built_in, children
+from ..shapes import is_lazy
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
@@ -198,13 +200,15 @@ class TracedArray(TracedNumber):
         return value(x) in value(self)
 
     def copy(self, order: str = "C") -> Any:
+        if is_lazy(bare(self)):  # of which np.copy would compute all
+            return call(np.positive, (self,), {})
         return call(np.copy, (self,), {"order": order})
 
     def __copy__(self) -> Any:
-        return call(np.copy, (self,), {})
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict) -> Any:
-        return call(np.copy, (self,), {})
+        return self.copy("K")
 
     def tolist(self) -> Any:
         if self.ndim == 0:
@@ -218,6 +222,8 @@ class TracedArray(TracedNumber):
             v = array_of(v)
         elif is_object_array(v):
             refuse_nested(v)
+        elif type(v) in built_in:
+            (v,) = children(v).values  # type: ignore[union-attr]
         root, path = root_of(self)
         for at, (f, _, _) in enumerate(path):
             if f is np.real or f is np.imag:

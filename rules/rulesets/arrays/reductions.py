@@ -129,8 +129,8 @@ def deviation(var, x, axis, ddof, where, mean):
     if var in (np.nanvar, np.nanstd):
         where = where & ~np.isnan(x)
     if mean is None:
-        options = {} if where is True else {"where": where}
-        mean = np.mean(x, axis=axis, keepdims=True, **options)
+        mean = np.sum(select(where, x), axis=axis, keepdims=True)
+        mean = mean / or_one(count(shape_of(x), axis, where))
     c = select(where, x - mean)
     n = count(shape_of(x), axis, where) - ddof
     if type(n) is not int or n <= 0:
@@ -274,7 +274,7 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, **options):
 
 
 @composed(np.nanmean)
-def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=True):
+def nanmean(a, axis=None, dtype=None, keepdims=False, **options):
     missing = np.isnan(a)
-    total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, where=where)
-    return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, where=where)
+    total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, **options)
+    return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, **options)

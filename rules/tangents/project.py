@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...config import TangentError
+from ...config import MissingRuleError, TangentError, user_line
 from ..containers import LEAVES, Within, children, fold, is_flat
 from ..shapes import _BY_TYPE, FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
 from ..tracing.funnel import astype
@@ -227,8 +227,13 @@ class ProjectLazy(ProjectArray):
 
     def __init__(self, x: Any, dtype: np.dtype) -> None:
         super().__init__(x.shape, dtype)
-        known = not any(map(math.isnan, x.shape))
-        self.empty = np.zeros_like(x, dtype=dtype) if known else (x * 0).astype(dtype)
+        if any(map(math.isnan, x.shape)):
+            raise MissingRuleError(
+                "the shape of an array of dask is not known before it is computed, as that of "
+                f"x[x > 0] is not, in {user_line()}.\n"
+                "  write np.where(mask, x, 0), or compute what it is read by: x[mask.compute()]"
+            )
+        self.empty = np.zeros_like(x, dtype=dtype)
 
     def project(self, xbar: Any) -> Any:
         xbar = ProjectArray.project(self, xbar)

@@ -144,7 +144,7 @@ def getitem(x: Any, index: Any) -> Any:
     """Read ``x[index]``."""
     try:
         return x[index]
-    except NotImplementedError:
+    except (NotImplementedError, TypeError):
         if not is_lazy(x):
             raise
         return read_points(x, index)

@@ -8,9 +8,6 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError
-from ... import is_lazy
-
 
 def put(x, shape, dtype, index):
     """Zeros of ``shape``, in chunks, with ``x`` added at ``index``."""
@@ -46,12 +43,6 @@ def whole_index(index, rank):
     """Return one part for each axis, and None for each that is added; masks as integers."""
     parts = []
     for part in index if type(index) is tuple else (index,):
-        if is_lazy(part):
-            raise MissingRuleError(
-                "an array of dask was read at an index that dask has not computed, and how many "
-                "entries that reads is not known.\n"
-                "  write np.where(mask, x, 0), or compute the index before: x[mask.compute()]"
-            )
         part = np.asarray(part) if isinstance(part, list | tuple) else part
         if isinstance(part, np.ndarray) and part.dtype.kind == "b":
             parts.extend(np.nonzero(part))

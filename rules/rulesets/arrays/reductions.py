@@ -15,6 +15,7 @@ from ... import (
     composed,
     composed_where_traced,
     dtype_of,
+    is_lazy,
     linear_rule,
     matrix,
     reduction_rule,
@@ -175,9 +176,10 @@ def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None)
 def winners(extreme, x, y, axis, where=True, initial=None):
     """Where ``x`` attains ``y``, and how many share in each result."""
     attained = x == y if where is True else (x == y) & where
-    if axis is None:
+    lazy = is_lazy(attained)  # of which nothing is looked at
+    if axis is None and not lazy:
         number = int(np.count_nonzero(attained))  # which leaves float32 as it is
-    elif has_one_each(attained, y, where, initial):
+    elif not lazy and has_one_each(attained, y, where, initial):
         return attained, 1
     else:
         number = np.sum(attained, axis=axis, keepdims=True, dtype=np.real(y).dtype)

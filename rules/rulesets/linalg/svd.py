@@ -143,9 +143,8 @@ told_of_masks.add(np.linalg.svd)
 def thin(y):
     """Return the vectors that belong to singular values, as columns, and the others."""
     u, s, vh = y
-    k = [np.shape(s)[-1]]
-    (u, u_rest), (v, v_rest) = np.split(u, k, axis=-1), np.split(adjoint(vh), k, axis=-1)
-    return u, s, v, u_rest, v_rest
+    k, v = np.shape(s)[-1], adjoint(vh)
+    return u[..., :k], s, v[..., :k], u[..., k:], v[..., k:]
 
 
 def rest_push(u, s, rest, moved):

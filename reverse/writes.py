@@ -149,11 +149,20 @@ class WriteNode:
 
     def _take_lazy(self, ybar: Any) -> tuple[Any, Any, Any]:
         """Take what was written out of a cotangent that is no array in memory."""
-        if self.path or self.sensitive or type(ybar) is Masked or _may_repeat(self.index):
+        if self.path or _may_repeat(self.index):
             return self._take_traced(ybar)
-        rest = ybar.copy()
+        alive: Any = ybar.alive if type(ybar) is Masked else True
+        ybar = unmask(ybar)
+        rest: Any = ybar.copy()
         rest[self.index] = 0
-        return ZeroTangent() if self.active is None else ybar[self.index], rest, None
+        written = np.zeros_like(value(ybar), dtype=bool)
+        written[self.index] = True
+        if self.sensitive:
+            rest = Masked(rest, alive & ~written)
+        if self.active is None:
+            return ZeroTangent(), rest, None
+        counts = None if alive is True else counts_of((alive & written)[self.index])
+        return ybar[self.index], rest, counts
 
     def _take_traced(self, ybar: Any) -> tuple[Any, Any, Any]:
         alive = ybar.alive if type(ybar) is Masked else True
@@ -169,8 +178,9 @@ class WriteNode:
         last = _last(positions)
         counts = None
         if alive is not True:
-            alive = np.reshape(np.broadcast_to(alive, shape), -1)
-            counts = counts_of(last & alive[positions])
+            alive = np.reshape(np.broadcast_to(alive, shape), (-1,))
+            alive = np.reshape(alive[positions.reshape(-1)], positions.shape)
+            counts = counts_of(last & alive)
         return np.where(last, taken, 0), rest, counts
 
     def _positions(self, shape: tuple[int, ...]) -> np.ndarray:

@@ -105,7 +105,7 @@ def _derivative_by(replace: Any) -> Any:
                 raise TangentError(
                     f"the derivative of a {type(x).__name__} has the shape of its data, "
                     f"{shape_of(part)}, and this has {shape_of(v)}.\n"
-                    "  differentiate a function of its data: lambda data: f(x.copy(data=data))"
+                    "  write f of the data: cr.jacobian(lambda data: f(x.copy(data=data)))(x.data)"
                 )
         return replace(x, moving)
 

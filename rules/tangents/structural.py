@@ -319,7 +319,8 @@ def child_tangents(x: Any, t: Any) -> list:
         return child_tangents(x, Tangent(dict, t))
     elif by_name or isinstance(t, str | bytes):
         if type(t) is not type(x):
-            raise TangentError(f"the tangent of a {type(x).__name__} is a Tangent or a dict, "
+            own = f"a {type(x).__name__}, " if type(x) in built_in else ""
+            raise TangentError(f"the tangent of a {type(x).__name__} is {own}a Tangent or a dict, "
                                f"not a {type(t).__name__}.")  # fmt: skip
         items = [getattr(t, name, ZERO) for name in parts.keys]
     else:

@@ -24,10 +24,17 @@ REFUSED = {
 }
 
 
+# Where dask gives an array to NumPy, it warns, and so all other tests would fail.
+GIVEN_TO_NUMPY = COMPUTED | {"eigvalsh", "det", "interp"}
+
+
 @pytest.fixture(autouse=True)
-def synchronous():
+def synchronous(request):
     with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where dask gives an array to NumPy, it says so
+        if getattr(request.node, "callspec", None) and GIVEN_TO_NUMPY.intersection(
+            map(str, request.node.callspec.params.values())
+        ):
+            warnings.simplefilter("ignore", FutureWarning)
         yield
 
 
@@ -249,7 +256,7 @@ STEPS = {
 }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4),
     st.sampled_from([(3, 2), (6, 1), (1, 4), (4, 3)]),

@@ -59,14 +59,18 @@ def main() -> None:
 
     from dask.distributed import Client, LocalCluster
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
         print("gradients agree with NumPy's:", agrees())
         x, y = table(given.rows, given.chunk)
         w, v = da.zeros(COLUMNS), da.ones(COLUMNS)
         before = max(client.run(peak).values())
-        print(f"table of {x.nbytes / 1e9:.1f} GB in chunks of {x.nbytes / x.npartitions / 1e6:.0f} MB; "
+        chunk = x.nbytes / x.npartitions / 1e6
+        print(f"table of {x.nbytes / 1e9:.1f} GB in chunks of {chunk:.0f} MB; "
               f"a worker without work has {before:.0f} MB")  # fmt: skip
         products = {
             "value and gradient": lambda: cr.value_and_grad(loss)(w, x, y),

@@ -102,7 +102,7 @@ class Pieces:
             together = np.stack(values) if rows else array_of(values)
             pairs = [(_columns(self.places), together), *pairs]
         self.emptied, self.places, self.others = set(), {}, []
-        # A piece that is a good part of the whole costs no more by itself, nor does one of a lazy array.
+        # A piece that is a good part of the whole costs no more by itself, nor one that is lazy.
         large = [pair for pair in pairs if self._is_large(*pair)]
         small = [pair for pair in pairs if not self._is_large(*pair)]
         if len(small) > 1:

@@ -5,7 +5,7 @@ from .engines.buffers import all_settled, handed_out, writers
 from .engines.engine import Engine
 from .engines.flatten import flatten
 from .engines.inputs import is_perturbable_input
-from .engines.labelled import register_xarray  # noqa: F401 (late: at the first DataArray)
+from .engines.labelled import register_xarray
 from .engines.registration import register_container
 from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
 from .linear.jacobian import gradient_via_ad, jacobian_via_ad
@@ -170,6 +170,7 @@ __all__ = [
     "refuse_real",
     "refuse_too_many",
     "register_container",
+    "register_xarray",
     "restore",
     "rrule",
     "run_on_block",

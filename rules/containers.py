@@ -18,25 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-
-class Children(NamedTuple):
-    """The parts of a container: their names, the parts, and how to build it anew."""
-
-    keys: tuple
-    values: tuple
-    rebuild: Callable[[list], Any]
-
-
-class Form(NamedTuple):
-    """What the derivatives of a container look like that are no ``Tangent``.
-
-    ``build(x, keys, values)`` makes the derivative of ``x``, ``parts(x, t)`` says its parts by key
-    and refuses one that does not fit.
-    """
-
-    build: Callable[[Any, tuple, list], Any]
-    parts: Callable[[Any, Any], dict]
-
+from .known_classes import Children, becomes_known, registered
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
@@ -69,12 +51,6 @@ def is_flat(x: Any) -> bool:
 
 # How deep a walk goes before it looks whether it will end.
 DEEP = 1000
-# Containers of our own tell their children themselves.
-registered: dict[type, Callable[[Any], Children]] = {}
-# Of these, containers with a form of derivatives of their own: a labelled array and its like.
-built_in: dict[type, "Form"] = {}
-# By the name of a package: what registers its classes, called when the first of these is met.
-late: dict[str, Callable[[], None]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
 # Of these only the classes that hold what the user gave them are looked into.
 _HOLDERS = {
@@ -114,7 +90,7 @@ def children(x: Any) -> Children | None:
         return Children(keys, tuple(x), lambda values: _copy_tuple(x, values))
     if issubclass(cls, list):
         return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
-    if hasattr(cls, "__array__") and (_registers(cls) or _inherits(cls)):
+    if hasattr(cls, "__array__") and becomes_known(cls):
         return children(x)
     fields = _fields(x)
     if fields is None:
@@ -125,26 +101,6 @@ def children(x: Any) -> Children | None:
     return Children(
         present, tuple(moving.values()), lambda values: _copy_object(x, present, values)
     )
-
-
-def _registers(cls: type) -> bool:
-    """Let the package of ``cls`` register its containers, the first time one is met."""
-    for base in cls.__mro__ if late else ():
-        package = base.__module__.partition(".")[0]
-        if package in late:
-            late.pop(package)()
-            return True
-    return False
-
-
-def _inherits(cls: type) -> bool:
-    """Let ``cls`` be a container as an array class is that it is derived from."""
-    for base in cls.__mro__:
-        if base in built_in:
-            registered[cls] = registered[base]
-            built_in[cls] = built_in[base]
-            return True
-    return False
 
 
 def constants(x: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import importlib
 from typing import Any
 
 from ...config import LostDerivativeError, TangentError, user_line
-from ..containers import Children, Form, built_in, late, registered
+from ..known_classes import Children, Form, built_in, late, registered
 from ..shapes import dtype_of, shape_of
 from ..tangents.filled import zero_tangent
 from ..tangents.structural import NO_TANGENT, AbstractZero

@@ -25,10 +25,9 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
     space = ProjectTo(y)
     if shape_of(ydot) != shape_of(y):
         empty = getattr(space, "empty", None)
-        if empty is None:
-            ydot = np.copy(np.broadcast_to(ydot, shape_of(y)))  # which can be written into
-        else:
-            ydot = ydot + empty
+        # Of NumPy's arrays a copy, which can be written into.
+        spread = np.copy(np.broadcast_to(ydot, shape_of(y))) if empty is None else ydot + empty
+        return space(spread)
     return space(ydot)
 
 

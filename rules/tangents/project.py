@@ -13,10 +13,9 @@ import numpy as np
 
 from ...config import MissingRuleError, TangentError, user_line
 from ..containers import LEAVES, Within, children, fold, is_flat
-from ..shapes import _BY_TYPE, FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
-from ..tracing.funnel import astype
+from ..shapes import FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
 from ..tracing.level import Traced, value
-from ..tracing.object_arrays import healed
+from .fitting import cast, drop_singletons
 from .structural import (
     NO_TANGENT,
     AbstractZero,
@@ -174,7 +173,7 @@ class ProjectNumber(Projector):
 
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != ():
-            xbar = _drop_singletons(xbar, ())
+            xbar = drop_singletons(xbar, ())
         recorded = getattr(xbar, "records", False) and xbar.__class__ is np.ndarray
         if recorded or type(xbar) is np.ndarray:
             xbar = xbar[()]
@@ -201,7 +200,7 @@ class ProjectArray(Projector):
 
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != self.shape:
-            xbar = _drop_singletons(xbar, self.shape)
+            xbar = drop_singletons(xbar, self.shape)
         elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
             xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
         return cast(xbar, self.dtype)
@@ -219,8 +218,7 @@ class ProjectArray(Projector):
 class ProjectLazy(ProjectArray):
     """An array of dask: its tangents are such arrays, in the same chunks.
 
-    ``empty`` is one of zeros, which holds no data: what is as large as the primal is made by adding
-    to it, chunk by chunk, and never at once.
+    ``empty`` is one of zeros, without data: what is as large as the primal is added to it.
     """
 
     __slots__ = ("empty",)
@@ -400,39 +398,3 @@ def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
 def _is_sparse(x: Any) -> bool:
     # Asked by name, so that SciPy is imported only by those who use it.
     return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format")
-
-
-def _drop_singletons(xbar: Any, shape: tuple[int, ...]) -> Any:
-    """Fit axes of length 1 that were added at the end or lost, and refuse any other shape."""
-    given = shape_of(xbar)
-    if [n for n in given if n != 1] == [n for n in shape if n != 1] and _trailing(given, shape):
-        return np.reshape(xbar, shape)
-    raise TangentError(
-        f"a cotangent of shape {given} does not fit a value of shape {shape}.\n"
-        "  sum it over the axes that were broadcast, or reshape it"
-    )
-
-
-def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    n = min(len(a), len(b))
-    return a[:n] == b[:n]
-
-
-def cast(xbar: Any, dtype: np.dtype) -> Any:
-    given = dtype_of(xbar)
-    if given is dtype and type(xbar) is not int:
-        return xbar
-    if given is None:
-        if xbar is None:  # which NumPy takes for NaN
-            raise TangentError("None is no tangent; give NoTangent() or ZeroTangent() instead.")
-        return dtype.type(xbar)
-    if given.kind == "O":
-        return healed(xbar)  # a rule that calls np.asarray computes with traced numbers in it
-    if given.kind == "c" and dtype.kind != "c":
-        xbar = np.real(xbar)
-        given = dtype_of(xbar)
-    if given == dtype and type(xbar) is not int:
-        return xbar
-    if type(xbar) in _BY_TYPE or type(xbar) is bool:
-        return dtype.type(xbar)
-    return astype(xbar, dtype) if isinstance(xbar, Traced) else xbar.astype(dtype)

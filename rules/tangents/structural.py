@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...config import TangentError
-from ..containers import Children, Within, built_in, children, constants, fold, registered
+from ..containers import Children, Within, children, constants, fold, registered
+from ..known_classes import built_in
 from .missing import NotImplementedTangent, not_implemented
 from .thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
-from ..containers import built_in, children
+from ..containers import children
+from ..known_classes import built_in
 from ..shapes import is_lazy
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call

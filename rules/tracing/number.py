@@ -107,8 +107,8 @@ _UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})
 _INSTEAD = {
     "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
     "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
-    "chunks": "call NumPy's functions on x, not those of dask.array: np.einsum, not da.einsum; where "
-    "xarray calls these by opt_einsum, write xarray.set_options(use_opt_einsum=False)",
+    "chunks": "call NumPy's functions on x, not dask.array's: np.einsum in place of da.einsum; "
+    "where xarray calls these by opt_einsum, write xarray.set_options(use_opt_einsum=False)",
     "detach": "write cr.stop_gradient(x)",
     "grad": "write cr.grad(f)(x), which returns the gradient",
     "map_blocks": "call NumPy's functions on x, which dask calls on its chunks; and in place of "

@@ -84,7 +84,7 @@ def test_refused(name):
             run()
 
 
-class Computed(Exception):
+class ComputedError(Exception):
     pass
 
 
@@ -95,7 +95,7 @@ LOOKS_FOR_TIES = {"max", "maximum", "clip", "abs", "svd"}  # where it is differe
 @pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - REFUSED.keys() - LOOKS))
 def test_nothing_is_computed_before_it_is_asked_for(name):
     def refuse(*args, **kwargs):
-        raise Computed
+        raise ComputedError
 
     f, x = PROGRAMS[name], lazy(point(name), name)
     with dask.config.set(scheduler=refuse):

@@ -120,7 +120,8 @@ def above(u, v):
 
 
 def apart(pairs, u):
-    return np.split(pairs, [np.shape(u)[-2]], axis=-2)
+    n = np.shape(u)[-2]
+    return pairs[..., :n, :], pairs[..., n:, :]
 
 
 def real_row(u, v):

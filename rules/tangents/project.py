@@ -38,6 +38,7 @@ class Projector:
     shape: tuple[int, ...]
     dtype: np.dtype
     ndim: int
+    empty: Any = None  # of a lazy array, zeros to add to
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # it holds no values, only what they look like
@@ -145,8 +146,8 @@ def _project_to(x: Any) -> Any:
             return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
         if isinstance(x, numbers.Number | np.generic):
             return ProjectNumber(space)
-        plain = _array if kind is _array else value(x)
-        return ProjectLazy(plain, space) if is_lazy(plain) else ProjectArray(shape_of(x), space)
+        lazy = kind is not _array and is_lazy(plain := value(x))
+        return ProjectLazy(plain, space) if lazy else ProjectArray(shape_of(x), space)
     if isinstance(x, bool | str | bytes) or x is None:
         return ProjectNothing()
     if isinstance(x, numbers.Number):
@@ -218,7 +219,7 @@ class ProjectArray(Projector):
 class ProjectLazy(ProjectArray):
     """An array of dask: its tangents are such arrays, in the same chunks.
 
-    ``empty`` is one of zeros, without data: what is as large as the primal is added to it.
+    ``empty`` is one, without data: what is as large as the primal is added to it.
     """
 
     __slots__ = ("empty",)
@@ -228,8 +229,8 @@ class ProjectLazy(ProjectArray):
         if any(map(math.isnan, x.shape)):
             raise MissingRuleError(
                 "the shape of an array of dask is not known before it is computed, as that of "
-                f"x[x > 0] is not, in {user_line()}.\n"
-                "  write np.where(mask, x, 0), or compute what it is read by: x[mask.compute()]"
+                f"x[x > 0] is not, in {user_line()}.\n  write np.where(mask, x, 0), "
+                "or compute what it is read by: x[mask.compute()]"
             )
         self.empty = np.zeros_like(x, dtype=dtype)
 

@@ -217,10 +217,7 @@ class ProjectArray(Projector):
 
 
 class ProjectLazy(ProjectArray):
-    """An array of dask: its tangents are such arrays, in the same chunks.
-
-    ``empty`` is one, without data: what is as large as the primal is added to it.
-    """
+    """An array of dask: tangents lie in its chunks. What is as large is added to ``empty``."""
 
     __slots__ = ("empty",)
 

@@ -56,7 +56,7 @@ def check_program(name, a, v):
     assert isinstance(ydot, xr.DataArray)
     np.testing.assert_allclose(ydot, slope, rtol=1e-5, atol=1e-6)
     product = cr.hvp(f, (a,), (v,))
-    assert type(product.data) is type(a.data)
+    assert type(product.data) is type(a.data) or name in SORTED
     right = along(lambda data: gradient_of(name, data), A.data, V)
     np.testing.assert_allclose(product, right, rtol=1e-4, atol=1e-5)
 

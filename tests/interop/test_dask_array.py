@@ -101,7 +101,6 @@ def test_nothing_is_computed_before_it_is_asked_for(name):
     with dask.config.set(scheduler=refuse):
         cr.grad(f)(x)
         if name not in LOOKS_FOR_TIES:
-            cr.jvp(f, (x,), (x,))
             cr.hvp(f, (x,), (x,))
 
 
@@ -210,8 +209,8 @@ def test_indices(index):
 
 
 def test_many_reads_of_one_place_are_added_in_pairs():
-    x, labels = np.arange(5.0), np.random.default_rng(0).integers(0, 5, 1000)
-    gradient = cr.grad(lambda x: np.sum(x[labels] ** 2))(da.from_array(x, chunks=2))
+    x, labels = np.arange(5.0), np.random.default_rng(0).integers(0, 5, 300)
+    gradient = cr.grad(lambda x: np.sum(x[labels] ** 2))(da.from_array(x, chunks=5))
     np.testing.assert_allclose(gradient, 2 * x * np.bincount(labels))
 
 

@@ -250,9 +250,11 @@ class ForwardLevel(Engine):
             if is_draft(x):
                 values, tangents = x.memory.draft
                 y = values[index]
-                if is_array(y):
-                    return views_of_draft(x, getitem, {"index": index})
-                return self.dual(y, tangents[index])
+                if not is_array(y):
+                    return self.dual(y, tangents[index])
+                view = views_of_draft(x, getitem, {"index": index})
+                # A part of an array of dask is no view.
+                return self.call(getitem, (x, index), {}) if view is NotImplemented else view
             y, ydot = x.primal[index], x.tangent[index]
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:

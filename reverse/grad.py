@@ -7,10 +7,12 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import ProjectTo, describe
+from ..rules import ProjectTo, children, describe
+from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
+from ..rules.tangents.structural import derivative_like
 from ..rules.tracing.stop import value
 from .vjp import REVERSE, handed_out, pulling
 
@@ -142,7 +144,7 @@ def grad(
 
 
 def _seed(name: str, f: Any, y: Any) -> Any:
-    """Return the cotangent 1 of ``y``, which is to be one real number."""
+    """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
     if type(y) is np.float64 or type(y) is float:
         return 1.0
     dtype = dtype_of(y)
@@ -157,4 +159,7 @@ def _seed(name: str, f: Any, y: Any) -> Any:
         raise TypeError(
             f"{name} needs a scalar output, and {name_of(f)} returned {describe(y)}.\n{remedy}"
         )
-    return ProjectTo(y)(1.0)
+    parts = None if type(y) in LEAVES else children(y)
+    if parts is None:
+        return ProjectTo(y)(1.0)
+    return derivative_like(y, [ProjectTo(part)(1.0) for part in parts.values])

@@ -102,7 +102,7 @@ class Pieces:
             together = np.stack(values) if rows else array_of(values)
             pairs = [(_columns(self.places), together), *pairs]
         self.emptied, self.places, self.others = set(), {}, []
-        # A piece that is a good part of the whole costs no more by itself.
+        # A piece that is a good part of the whole costs no more by itself, nor one that is lazy.
         large = [pair for pair in pairs if self._is_large(*pair)]
         small = [pair for pair in pairs if not self._is_large(*pair)]
         if len(small) > 1:
@@ -117,7 +117,8 @@ class Pieces:
 
     def _is_large(self, index: Any, ybar: Any) -> bool:
         joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)
-        return joined or LARGE_PIECE * math.prod(shape_of(ybar)) >= self.space.size
+        lazy = getattr(self.space, "empty", None) is not None
+        return joined or lazy or LARGE_PIECE * math.prod(shape_of(ybar)) >= self.space.size
 
     def _joined(self, pairs: list) -> tuple[Any, Any]:
         """Return several pieces as one, with its index."""

@@ -299,12 +299,14 @@ class Tape(Engine):
         """Record ``x[index]``; plain indices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
         basic = is_basic(index)
-        if kind is not None and (basic or is_array_of_indices(index)):
+        if kind is not None and (basic or (is_array_of_indices(index) and x.__class__ is _array)):
             draft = is_draft(x)
             held = x.memory.draft[0] if draft else x.primal
             y = held[index]
             if draft and basic and is_array(y):
-                return views_of_draft(x, getitem, {"index": index})
+                view = views_of_draft(x, getitem, {"index": index})
+                if view is not NotImplemented:  # which a part of an array of dask is
+                    return view
             class_y = y.__class__
             if class_y is _float64 and basic:
                 return self.wrap(y, (x.position, index, shape_of(held), None, None, None))

@@ -4,7 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, ProjectTo, Traced, ZeroTangent, getitem, rrule, strip
+from ..rules import (
+    AbstractZero,
+    ProjectTo,
+    Traced,
+    ZeroTangent,
+    getitem,
+    is_lazy,
+    rrule,
+    strip,
+    value,
+)
 from ..rules.engines.buffers import settled
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
@@ -84,7 +94,8 @@ class WriteNode:
         elif type(unmask(ybar)) is np.ndarray:
             vbar, counts = self._pull_array(ybar, cotangents)
         else:
-            vbar, rest, counts = self._take_traced(ybar)
+            lazily = is_lazy(value(unmask(ybar)))
+            vbar, rest, counts = (self._take_lazy if lazily else self._take_traced)(ybar)
             cotangents.add(self.before, rest)
         if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = unbroadcast(vbar, self.shape)
@@ -136,6 +147,23 @@ class WriteNode:
         view[self.index] = 0
         return vbar
 
+    def _take_lazy(self, ybar: Any) -> tuple[Any, Any, Any]:
+        """Take what was written out of a cotangent that is no array in memory."""
+        if self.path or _may_repeat(self.index):
+            return self._take_traced(ybar)
+        alive: Any = ybar.alive if type(ybar) is Masked else True
+        ybar = unmask(ybar)
+        rest: Any = ybar.copy()
+        rest[self.index] = 0
+        written = np.zeros_like(value(ybar), dtype=bool)
+        written[self.index] = True
+        if self.sensitive:
+            rest = Masked(rest, alive & ~written)
+        if self.active is None:
+            return ZeroTangent(), rest, None
+        counts = None if alive is True else counts_of((alive & written)[self.index])
+        return ybar[self.index], rest, counts
+
     def _take_traced(self, ybar: Any) -> tuple[Any, Any, Any]:
         alive = ybar.alive if type(ybar) is Masked else True
         ybar = unmask(ybar)
@@ -143,15 +171,16 @@ class WriteNode:
         positions = self._positions(shape)
         written = np.zeros(shape, bool)
         written.reshape(-1)[positions] = True
-        taken = np.reshape(ybar, -1)[positions]
+        taken = np.reshape(np.reshape(ybar, (-1,))[positions.reshape(-1)], positions.shape)
         rest: Any = np.where(written, 0, ybar)
         if self.sensitive:
             rest = Masked(rest, alive & ~written)
         last = _last(positions)
         counts = None
         if alive is not True:
-            alive = np.reshape(np.broadcast_to(alive, shape), -1)
-            counts = counts_of(last & alive[positions])
+            alive = np.reshape(np.broadcast_to(alive, shape), (-1,))
+            alive = np.reshape(alive[positions.reshape(-1)], positions.shape)
+            counts = counts_of(last & alive)
         return np.where(last, taken, 0), rest, counts
 
     def _positions(self, shape: tuple[int, ...]) -> np.ndarray:

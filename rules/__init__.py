@@ -5,11 +5,12 @@ from .engines.buffers import all_settled, buffer, handed_out, writers
 from .engines.engine import Engine
 from .engines.flatten import flatten
 from .engines.inputs import is_perturbable_input
+from .engines.labelled import register_xarray
 from .engines.registration import register_container
 from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
 from .linear.jacobian import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
-from .shapes import dtype_of, shape_of
+from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
 from .table.define import (
     bilinear_rule,
@@ -30,7 +31,7 @@ from .table.kinds import Shares, unbroadcast
 from .table.pairs import pair_rule
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
-from .table.sums import spread_to
+from .table.sums import spread_over, spread_to
 from .table.tables import frule, late_rulesets, rrule
 from .tangents.filled import as_structured, dense, zero_tangent
 from .tangents.project import ProjectContainer, Projector, ProjectTo, structural
@@ -142,6 +143,7 @@ __all__ = [
     "instances",
     "is_array",
     "is_basic",
+    "is_lazy",
     "is_perturbable_input",
     "is_primitive",
     "is_traced",
@@ -169,6 +171,7 @@ __all__ = [
     "refuse_real",
     "refuse_too_many",
     "register_container",
+    "register_xarray",
     "restore",
     "rrule",
     "run_on_block",
@@ -181,6 +184,7 @@ __all__ = [
     "shared",
     "shifted",
     "spread",
+    "spread_over",
     "spread_to",
     "stop_gradient",
     "strip",

@@ -18,14 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-
-class Children(NamedTuple):
-    """The parts of a container: their names, the parts, and how to build it anew."""
-
-    keys: tuple
-    values: tuple
-    rebuild: Callable[[list], Any]
-
+from .known_classes import Children, becomes_known, registered
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
@@ -58,8 +51,6 @@ def is_flat(x: Any) -> bool:
 
 # How deep a walk goes before it looks whether it will end.
 DEEP = 1000
-# Containers of our own tell their children themselves.
-registered: dict[type, Callable[[Any], Children]] = {}
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
 # Of these only the classes that hold what the user gave them are looked into.
 _HOLDERS = {
@@ -99,6 +90,8 @@ def children(x: Any) -> Children | None:
         return Children(keys, tuple(x), lambda values: _copy_tuple(x, values))
     if issubclass(cls, list):
         return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
+    if hasattr(cls, "__array__") and becomes_known(cls):
+        return children(x)
     fields = _fields(x)
     if fields is None:
         return None

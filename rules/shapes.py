@@ -38,6 +38,11 @@ def shape_of(x: Any) -> tuple[int, ...]:
         return np.shape(x)
 
 
+def is_lazy(x: Any) -> bool:
+    """Say whether the plain ``x`` is an array of dask: of chunks that nobody has computed yet."""
+    return hasattr(type(x), "__dask_graph__") and hasattr(x, "chunks")
+
+
 def tangent_dtype(dtype: np.dtype) -> np.dtype | None:
     """Return the dtype of tangents: integers count as float64; None where there are none."""
     if dtype.kind in "fc":

@@ -113,7 +113,7 @@ def _importing(cls: type) -> str:
     """Return how a function of the library of ``cls`` is differentiated, where we know."""
     library = cls.__module__.partition(".")[0].removesuffix("lib")
     if library not in ("jax", "torch"):
-        return ""
+        return "; functions of JAX and PyTorch come in by import_(f) of chainrules.interop"
     return f"; and for a function of {library}, chainrules.interop.{library}.import_(f)"
 
 

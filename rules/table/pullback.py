@@ -22,9 +22,13 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
         return ydot
     if issubclass(type(y), _SEQUENCES):
         return Tangent(type(y), *map(fit_tangent, ydot, y))
+    space = ProjectTo(y)
     if shape_of(ydot) != shape_of(y):
-        ydot = np.copy(np.broadcast_to(ydot, shape_of(y)))  # which can be written into
-    return ProjectTo(y)(ydot)
+        empty = getattr(space, "empty", None)
+        # Of NumPy's arrays a copy, which can be written into.
+        spread = np.copy(np.broadcast_to(ydot, shape_of(y))) if empty is None else ydot + empty
+        return space(spread)
+    return space(ydot)
 
 
 class Pullback:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..shapes import is_lazy
 from ..tracing.level import Traced
 
 
@@ -33,7 +34,7 @@ class Masked:
         return self + other if ufunc is np.add else NotImplemented
 
     def __mul__(self, partial: Any) -> Any:
-        if np.all(self.alive):
+        if all_alive(self.alive):
             return partial * self.value
         # The product is NaN where an infinite partial meets a structural zero; it is not read.
         with np.errstate(invalid="ignore"):
@@ -51,13 +52,22 @@ class Masked:
 
 
 def plain_array(x: Any) -> Any:
-    """Return an array, but of what a recording holds that itself: an array would be looked at."""
-    return x if isinstance(x, Traced) else np.asarray(x)
+    """Return an array, but of what a recording holds that itself: an array would be looked at.
+
+    And an array of dask, which would be computed.
+    """
+    return x if isinstance(x, Traced) or is_lazy(x) else np.asarray(x)
+
+
+def all_alive(alive: Any) -> bool:
+    """Say whether no entry is structurally zero; of what is computed later nobody knows."""
+    return not is_lazy(alive) and bool(np.all(alive))
 
 
 def counts_of(alive: Any) -> Any:
     """Return 1.0 where ``alive``, and 0.0 elsewhere."""
-    return 1.0 * alive if isinstance(alive, Traced) else np.asarray(alive, float)  # type: ignore
+    later = isinstance(alive, Traced) or is_lazy(alive)
+    return 1.0 * alive if later else np.asarray(alive, float)
 
 
 def zeroed(product: Any, partial: Any, alive: Any) -> Any:
@@ -90,7 +100,7 @@ def do_zeros_pass(f: Any) -> bool:
 
 def masked(value: Any, alive: Any) -> Any:
     """Return a cotangent whose entries are structurally zero where not ``alive``, if any is."""
-    return value if np.all(alive) else Masked(value, alive)
+    return value if all_alive(alive) else Masked(value, alive)
 
 
 def unmask(ybar: Any) -> Any:

@@ -28,6 +28,12 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
     return np.add.reduce(x, axis=axis)
 
 
+def spread_over(ybar: Any, space: Any) -> Any:
+    """Broadcast ``ybar`` to an array of ``space``; of dask, in the chunks of the primal."""
+    empty = getattr(space, "empty", None)
+    return spread_to(ybar, space.shape) if empty is None else ybar + empty
+
+
 def spread_to(ybar: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast ``ybar`` to ``shape``; np.broadcast_to takes ten times as long as a small copy."""
     if (type(ybar) is np.float64 or type(ybar) is np.ndarray) and math.prod(

@@ -11,12 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...config import TangentError
+from ...config import MissingRuleError, TangentError, user_line
 from ..containers import LEAVES, Within, children, fold, is_flat
-from ..shapes import _BY_TYPE, FLOAT64, dtype_of, shape_of, tangent_dtype
-from ..tracing.funnel import astype
-from ..tracing.level import Traced
-from ..tracing.object_arrays import healed
+from ..shapes import FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
+from ..tracing.level import Traced, value
+from .fitting import cast, drop_singletons
 from .structural import (
     NO_TANGENT,
     AbstractZero,
@@ -39,6 +38,7 @@ class Projector:
     shape: tuple[int, ...]
     dtype: np.dtype
     ndim: int
+    empty: Any = None  # of a lazy array, zeros to add to
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # it holds no values, only what they look like
@@ -140,13 +140,14 @@ def _project_to(x: Any) -> Any:
     if kind in _SPACES:
         return _SPACES[kind]
     dtype = dtype_of(x)
-    if dtype is not None and not _is_sparse(x):
+    if dtype is not None and not _is_sparse(x) and children(x) is None:
         space = tangent_dtype(dtype)
         if space is None:
             return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
         if isinstance(x, numbers.Number | np.generic):
             return ProjectNumber(space)
-        return ProjectArray(shape_of(x), space)
+        lazy = kind is not _array and is_lazy(plain := value(x))
+        return ProjectLazy(plain, space) if lazy else ProjectArray(shape_of(x), space)
     if isinstance(x, bool | str | bytes) or x is None:
         return ProjectNothing()
     if isinstance(x, numbers.Number):
@@ -173,7 +174,7 @@ class ProjectNumber(Projector):
 
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != ():
-            xbar = _drop_singletons(xbar, ())
+            xbar = drop_singletons(xbar, ())
         recorded = getattr(xbar, "records", False) and xbar.__class__ is np.ndarray
         if recorded or type(xbar) is np.ndarray:
             xbar = xbar[()]
@@ -201,7 +202,7 @@ class ProjectArray(Projector):
 
     def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != self.shape:
-            xbar = _drop_singletons(xbar, self.shape)
+            xbar = drop_singletons(xbar, self.shape)
         elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
             xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
         return cast(xbar, self.dtype)
@@ -214,6 +215,34 @@ class ProjectArray(Projector):
 
     def __repr__(self) -> str:
         return f"ProjectTo({self.dtype}{list(self.shape)})"
+
+
+class ProjectLazy(ProjectArray):
+    """An array of dask: tangents lie in its chunks. What is as large is added to ``empty``."""
+
+    __slots__ = ("empty",)
+
+    def __init__(self, x: Any, dtype: np.dtype) -> None:
+        super().__init__(x.shape, dtype)
+        if any(map(math.isnan, x.shape)):
+            raise MissingRuleError(
+                "the shape of an array of dask is not known before it is computed, as that of "
+                f"x[x > 0] is not, in {user_line()}.\n  write np.where(mask, x, 0), "
+                "or compute what it is read by: x[mask.compute()]"
+            )
+        self.empty = np.zeros_like(x, dtype=dtype)
+
+    def project(self, xbar: Any) -> Any:
+        xbar = ProjectArray.project(self, xbar)
+        if isinstance(xbar, Traced) or is_lazy(xbar):
+            return xbar
+        return np.asarray(xbar, like=self.empty)
+
+    def holds(self, xbar: Any) -> bool:
+        return is_lazy(xbar) and xbar.dtype is self.dtype and xbar.shape == self.shape
+
+    def zeros(self) -> Any:
+        return self.empty
 
 
 # The spaces of numbers, which are all alike.
@@ -368,39 +397,3 @@ def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
 def _is_sparse(x: Any) -> bool:
     # Asked by name, so that SciPy is imported only by those who use it.
     return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format")
-
-
-def _drop_singletons(xbar: Any, shape: tuple[int, ...]) -> Any:
-    """Fit axes of length 1 that were added at the end or lost, and refuse any other shape."""
-    given = shape_of(xbar)
-    if [n for n in given if n != 1] == [n for n in shape if n != 1] and _trailing(given, shape):
-        return np.reshape(xbar, shape)
-    raise TangentError(
-        f"a cotangent of shape {given} does not fit a value of shape {shape}.\n"
-        "  sum it over the axes that were broadcast, or reshape it"
-    )
-
-
-def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    n = min(len(a), len(b))
-    return a[:n] == b[:n]
-
-
-def cast(xbar: Any, dtype: np.dtype) -> Any:
-    given = dtype_of(xbar)
-    if given is dtype and type(xbar) is not int:
-        return xbar
-    if given is None:
-        if xbar is None:  # which NumPy takes for NaN
-            raise TangentError("None is no tangent; give NoTangent() or ZeroTangent() instead.")
-        return dtype.type(xbar)
-    if given.kind == "O":
-        return healed(xbar)  # a rule that calls np.asarray computes with traced numbers in it
-    if given.kind == "c" and dtype.kind != "c":
-        xbar = np.real(xbar)
-        given = dtype_of(xbar)
-    if given == dtype and type(xbar) is not int:
-        return xbar
-    if type(xbar) in _BY_TYPE or type(xbar) is bool:
-        return dtype.type(xbar)
-    return astype(xbar, dtype) if isinstance(xbar, Traced) else xbar.astype(dtype)

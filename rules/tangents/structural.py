@@ -14,6 +14,7 @@ import numpy as np
 
 from ...config import TangentError
 from ..containers import Children, Within, children, constants, fold, registered
+from ..known_classes import built_in
 from .missing import NotImplementedTangent, not_implemented
 from .thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros
@@ -202,6 +203,8 @@ def derivative_like(x: Any, values: list) -> Any:
     assert parts is not None
     if isinstance(x, tuple | list | dict | Tangent):
         return parts.rebuild(values)
+    if type(x) in built_in:
+        return built_in[type(x)].build(x, parts.keys, values)
     fixed = dict.fromkeys(constants(x), NO_TANGENT)
     return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)), **fixed)
 
@@ -302,6 +305,8 @@ def child_tangents(x: Any, t: Any) -> list:
     t = unthunk(t)
     if isinstance(t, AbstractZero):
         return [t] * len(parts.keys)
+    if type(t) in built_in:
+        t = Tangent(type(t), **built_in[type(t)].parts(x, t))
     by_name = isinstance(x, dict) or not isinstance(x, tuple | list)
     if isinstance(t, Tangent):
         if isinstance(t.backing, dict):
@@ -315,7 +320,8 @@ def child_tangents(x: Any, t: Any) -> list:
         return child_tangents(x, Tangent(dict, t))
     elif by_name or isinstance(t, str | bytes):
         if type(t) is not type(x):
-            raise TangentError(f"the tangent of a {type(x).__name__} is a Tangent or a dict, "
+            own = f"a {type(x).__name__}, " if type(x) in built_in else ""
+            raise TangentError(f"the tangent of a {type(x).__name__} is {own}a Tangent or a dict, "
                                f"not a {type(t).__name__}.")  # fmt: skip
         items = [getattr(t, name, ZERO) for name in parts.keys]
     else:

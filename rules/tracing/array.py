@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
-from ..containers import LEAVES
+from ..containers import LEAVES, children
+from ..known_classes import built_in
+from ..shapes import is_lazy
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
@@ -199,13 +201,15 @@ class TracedArray(TracedNumber):
         return value(x) in value(self)
 
     def copy(self, order: str = "C") -> Any:
+        if is_lazy(bare(self)):  # of which np.copy would compute all
+            return call(np.positive, (self,), {})
         return call(np.copy, (self,), {"order": order})
 
     def __copy__(self) -> Any:
-        return call(np.copy, (self,), {})
+        return self.copy("K")
 
     def __deepcopy__(self, memo: dict) -> Any:
-        return call(np.copy, (self,), {})
+        return self.copy("K")
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
         (cls,) = args if len(args) == 1 and not kwargs else (None,)
@@ -225,6 +229,8 @@ class TracedArray(TracedNumber):
             v = array_of(v)
         elif is_object_array(v):
             refuse_nested(v)
+        elif type(v) in built_in:
+            (v,) = children(v).values  # type: ignore[union-attr]
         elif type(v) not in LEAVES:
             v = entries_of(v)
         root, path = root_of(self)

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from ...config import LostDerivativeError, MutationError, user_line
+from ..shapes import is_lazy
 from .level import Traced, innermost
 
 P = ParamSpec("P")
@@ -141,7 +142,29 @@ def _seen_class(cls: type) -> type:
 @primitive
 def getitem(x: Any, index: Any) -> Any:
     """Read ``x[index]``."""
-    return x[index]
+    try:
+        return x[index]
+    except (NotImplementedError, TypeError):
+        if not is_lazy(x):
+            raise
+        return read_points(x, index)
+
+
+def read_points(x: Any, index: Any) -> Any:
+    """Read ``x[index]`` of an array of dask by several arrays, or by one of several axes.
+
+    Dask calls it ``x.vindex``, takes nothing else but full slices beside, and puts first what the
+    arrays read.
+    """
+    parts = list(index if type(index) is tuple else (index,))
+    if any(part is ... for part in parts):
+        at = next(k for k, part in enumerate(parts) if part is ...)
+        parts[at : at + 1] = [slice(None)] * (x.ndim - len(parts) + 1)
+    read = [k for k, part in enumerate(parts) if not isinstance(part, slice)]
+    y = x.vindex[tuple(parts)]
+    rank = np.broadcast(*(np.asarray(parts[k]) for k in read)).ndim
+    together = read[-1] - read[0] == len(read) - 1
+    return np.moveaxis(y, range(rank), range(read[0], read[0] + rank)) if together else y
 
 
 @primitive

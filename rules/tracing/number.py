@@ -107,8 +107,12 @@ _UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})
 _INSTEAD = {
     "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
     "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
+    "chunks": "call NumPy's functions on x, not dask.array's: np.einsum in place of da.einsum; "
+    "where xarray calls these by opt_einsum, write xarray.set_options(use_opt_einsum=False)",
     "detach": "write cr.stop_gradient(x)",
     "grad": "write cr.grad(f)(x), which returns the gradient",
+    "map_blocks": "call NumPy's functions on x, which dask calls on its chunks; and in place of "
+    "writing x into an array of dask, make that of its parts by np.where, np.stack, np.concatenate",
     "numpy": "write cr.value(x), where no derivative is wanted",
     "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
 }
@@ -294,9 +298,10 @@ class TracedNumber(Traced):
         if name.startswith("_") or not hasattr(value(self), name):
             instead = f".\n  {_INSTEAD[name]}" if name in _INSTEAD else ""
             raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}{instead}")
+        instead = _INSTEAD.get(name, f"write cr.value(x).{name}, where no derivative is wanted")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
-            f"  write cr.value(x).{name}, where no derivative is wanted"
+            f"  {instead}"
         )
 
     dtype = _constant_property("dtype")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import Within, children, fold
+from ..shapes import is_lazy
 from .level import Traced
 
 Step = tuple[Any, dict, tuple]  # a function, its options, and positions inside what it returns
@@ -295,7 +296,7 @@ def snapshot(x: Any) -> Any:
 
 def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
     """Return the axes of an array from the outermost in memory to the innermost; None for C."""
-    if x.flags.c_contiguous:
+    if is_lazy(x) or x.flags.c_contiguous:
         return None
     axes = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
     return None if axes == list(range(x.ndim)) else tuple(axes)
@@ -304,5 +305,5 @@ def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
 def laid_out(x: Any, axes: tuple[int, ...] | None) -> Any:
     """Copy an array, traced or not, such that its axes lie in memory in the order ``axes``."""
     if axes is None:
-        return np.copy(x, order="C")
+        return x.copy() if is_lazy(bare(x)) else np.copy(x, order="C")
     return np.transpose(np.copy(np.transpose(x, axes), order="C"), np.argsort(axes).tolist())

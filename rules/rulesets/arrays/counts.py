@@ -44,7 +44,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     if np.ndim(bins) == 1:
         return bins
     edges = np.histogram_bin_edges(value(a), bins, value(range), value(weights))
-    if range is None and np.size(a) == 0:
+    if range is None and 0 in np.shape(a):
         return edges
     low, high = (np.min(a), np.max(a)) if range is None else range
     if low == high:

@@ -3,7 +3,18 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ... import Pattern, astype, composed, dtype_of, is_traced, linear_rule, primitive
+from ....config import MissingRuleError
+from ... import (
+    Pattern,
+    astype,
+    composed,
+    dtype_of,
+    is_lazy,
+    is_traced,
+    linear_rule,
+    primitive,
+    value,
+)
 from .elementwise import as_array, or_one
 from .numpys_own import composed_for_derivatives
 
@@ -123,6 +134,11 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 @composed_for_derivatives(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
+    if any(is_lazy(value(x)) for x in (x, xp, fp)):
+        raise MissingRuleError(
+            "np.interp of an array of dask has no derivative: dask has no such function.\n"
+            "  compute the array before, or write the pieces with np.where"
+        )
     x, xp, fp = map(as_array, (x, xp, fp))
     if period is not None:
         left = right = None

@@ -19,10 +19,12 @@ from ... import (
     composed,
     getitem,
     is_basic,
+    is_lazy,
     linear_rule,
     matrix,
     primitive,
 )
+from .lazily import put
 
 # Cotangents of these types are not traced, so they may be added into an array.
 PLAIN = frozenset({np.ndarray, float, complex, np.float64, np.float32, np.complex128})
@@ -73,6 +75,8 @@ def scatter(x, shape, dtype, index):
     """Zeros of ``shape``, with ``x`` added at ``index``."""
     # For small arrays most of the time is spent in zeros_like.
     plain = type(x) is np.ndarray
+    if not plain and is_lazy(x):
+        return put(x, shape, dtype, index)
     y = np.zeros(shape, dtype) if plain else np.zeros_like(x, dtype=dtype, shape=shape)
     add_at(y, index, x)
     return y

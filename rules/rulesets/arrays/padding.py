@@ -38,7 +38,9 @@ def pad(array, pad_width, mode="constant", **options):
 def check_call(array, pad_width, mode, options):
     """Let NumPy refuse what it does not take; of the result only the dtype is looked at."""
     plain = {name: value(option) for name, option in options.items()}
-    np.pad(np.zeros(np.shape(array), np.int8), pad_width, mode, **plain)
+    # Small numbers where there are no others: what is put around them may be NaN.
+    zeros = np.zeros_like(value(array), **({} if plain else {"dtype": np.int8}))
+    np.pad(zeros, pad_width, mode, **plain)
     if dtype_of(array).kind in "iu" and mode in ("linear_ramp", "mean", "median"):
         raise MissingRuleError(
             f"numpy.pad with mode={mode!r} rounds integers, and would lose their derivatives.\n"
@@ -48,6 +50,9 @@ def check_call(array, pad_width, mode, options):
 
 def pad_constants(array, pad_width, constants):
     """Pad with constants, which may be traced: one, or one before and after for each axis."""
+    if not is_traced(constants):
+        around = np.pad(np.zeros_like(value(array)), pad_width, constant_values=constants)
+        return pad_zeros(array, pad_width) + around
     shape = (np.ndim(array), 2)
     constants = astype(np.broadcast_to(array_of(constants), shape), dtype_of(array))
     source = np.concatenate([np.ravel(array), np.ravel(constants)])

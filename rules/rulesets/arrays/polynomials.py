@@ -222,7 +222,7 @@ def check_samples(x, y, deg, w, fewest):
         raise ValueError("expected deg >= 0")
     if np.ndim(x) != 1:
         raise TypeError("expected 1D vector for x")
-    if np.size(x) == 0:
+    if 0 in np.shape(x):
         raise TypeError("expected non-empty vector for x")
     if np.ndim(y) not in (1, 2):
         raise TypeError("expected 1D or 2D array for y")

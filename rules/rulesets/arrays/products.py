@@ -210,14 +210,14 @@ def tensordot_left(ybar, a, b, axes=2):
     a_axes, b_axes, a_free, b_free = contracted(a, b, axes)
     abar = np.tensordot(ybar, conj(b), (range(len(a_free), np.ndim(ybar)), b_free))
     order = a_free + [a_axes[k] for k in np.argsort(b_axes)]
-    return np.transpose(abar, np.argsort(order))
+    return np.transpose(abar, np.argsort(order).tolist())
 
 
 def tensordot_right(ybar, a, b, axes=2):
     a_axes, b_axes, a_free, b_free = contracted(a, b, axes)
     bbar = np.tensordot(conj(a), ybar, (a_free, range(len(a_free))))
     order = [b_axes[k] for k in np.argsort(a_axes)] + b_free
-    return np.transpose(bbar, np.argsort(order))
+    return np.transpose(bbar, np.argsort(order).tolist())
 
 
 def tensordot_block(a, b, axes=2):

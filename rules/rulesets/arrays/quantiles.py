@@ -42,7 +42,7 @@ def median_weights(median, a, y, axis, overwrite_input=False):
             f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
             "rule.\n  take it of the real and of the imaginary part"
         )
-    if np.size(a) == 0:  # NumPy's quantiles do not take it
+    if 0 in np.shape(a):  # NumPy's quantiles do not take it
         return np.zeros(np.shape(a), bool), np.ones(np.shape(a))
     weights = 0.0
     for method in ("lower", "higher"):
@@ -166,7 +166,7 @@ def add_quantile(quantile, skip_nan, unit):
     def as_composed(a, q, axis=None, out=None, overwrite_input=False, method="linear",
                     keepdims=False, *, weights=None):  # fmt: skip
         a, q = as_array(a), as_array(q) / unit
-        if np.size(a) == 0:  # NaN for each lane, or an error
+        if 0 in np.shape(a):  # NaN for each lane, or an error
             return quantile(value(a), value(q) * unit, axis, out, method=method, keepdims=keepdims)
         if weights is not None:
             weights = value(weights)

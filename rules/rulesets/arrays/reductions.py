@@ -15,6 +15,7 @@ from ... import (
     composed,
     composed_where_traced,
     dtype_of,
+    is_lazy,
     linear_rule,
     matrix,
     reduction_rule,
@@ -23,7 +24,7 @@ from ... import (
     restore,
     select,
     shape_of,
-    spread_to,
+    spread_over,
     value,
 )
 from .accumulations import from_lanes, in_lanes, prior
@@ -37,7 +38,7 @@ from .ties import chooses, in_order
 def sum_transpose(ybar, space, axis=None, dtype=None, keepdims=False, initial=0, where=True):
     if axis is not None:
         ybar = restore(ybar, axis, keepdims, space.ndim)
-    ybar = spread_to(ybar, space.shape)
+    ybar = spread_over(ybar, space)
     return ybar if where is True else select(where, ybar)
 
 
@@ -129,8 +130,8 @@ def deviation(var, x, axis, ddof, where, mean):
     if var in (np.nanvar, np.nanstd):
         where = where & ~np.isnan(x)
     if mean is None:
-        options = {} if where is True else {"where": where}
-        mean = np.mean(x, axis=axis, keepdims=True, **options)
+        mean = np.sum(select(where, x), axis=axis, keepdims=True)
+        mean = mean / or_one(count(shape_of(x), axis, where))
     c = select(where, x - mean)
     n = count(shape_of(x), axis, where) - ddof
     if type(n) is not int or n <= 0:
@@ -175,9 +176,10 @@ def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None)
 def winners(extreme, x, y, axis, where=True, initial=None):
     """Where ``x`` attains ``y``, and how many share in each result."""
     attained = x == y if where is True else (x == y) & where
-    if axis is None:
+    lazy = is_lazy(attained)  # of which nothing is looked at
+    if axis is None and not lazy:
         number = int(np.count_nonzero(attained))  # which leaves float32 as it is
-    elif has_one_each(attained, y, where, initial):
+    elif not lazy and has_one_each(attained, y, where, initial):
         return attained, 1
     else:
         number = np.sum(attained, axis=axis, keepdims=True, dtype=np.real(y).dtype)
@@ -274,7 +276,7 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, **options):
 
 
 @composed(np.nanmean)
-def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=True):
+def nanmean(a, axis=None, dtype=None, keepdims=False, **options):
     missing = np.isnan(a)
-    total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, where=where)
-    return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, where=where)
+    total = np.sum(np.where(missing, 0, a), axis, dtype, keepdims=keepdims, **options)
+    return total / np.sum(~missing, axis, total.dtype, keepdims=keepdims, **options)

@@ -40,11 +40,16 @@ def as_it_lies(x, order="C", **options):
 
 
 def reshape_transpose(ybar, space, shape, order="C", copy=None):
-    return np.reshape(ybar, space.shape, order=order)
+    return in_order(ybar, space.shape, order)
 
 
 def ravel_transpose(ybar, space, order="C"):
-    return np.reshape(ybar, space.shape, order=order)
+    return in_order(ybar, space.shape, order)
+
+
+def in_order(x, shape, order):
+    # Dask has no order, and refuses the word.
+    return np.reshape(x, shape) if order == "C" else np.reshape(x, shape, order=order)
 
 
 def reshape_block(x, shape, order="C", copy=None):
@@ -117,7 +122,7 @@ def transpose_block(x, axes=None):
 def transpose_transpose(ybar, space, axes=None):
     if axes is None:
         return np.transpose(ybar)
-    return np.transpose(ybar, np.argsort([axis % space.ndim for axis in axes]))
+    return np.transpose(ybar, np.argsort([axis % space.ndim for axis in axes]).tolist())
 
 
 def matrix_transpose_transpose(ybar, space):

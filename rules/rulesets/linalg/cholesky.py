@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import NoTangent, ProjectTo, frule, rrule
+from ... import NoTangent, ProjectTo, frule, is_lazy, rrule, value
 from ..arrays.products import adjoint
 from .hermitian import from_triangle, from_triangle_transpose, half_lower
 from .triangular import are_plain, cholesky_pull, inverse_of_lower
@@ -12,10 +12,16 @@ def inverse_of_factor(factor):
     return inverse_of_lower(factor) if are_plain(factor) else np.linalg.inv(factor)
 
 
+def factor_of(cholesky, a, upper):
+    """The factor, and whether it is the upper one: dask's is, and it takes no such keyword."""
+    upper_only = is_lazy(value(a)) and not upper
+    return (cholesky(a), True) if upper_only else (cholesky(a, upper=upper), upper)
+
+
 @frule.register(np.linalg.cholesky)
 def cholesky_frule(tangents, cholesky, a, *, upper=False):
     _, adot = tangents
-    y = cholesky(a, upper=upper)
+    y, upper = factor_of(cholesky, a, upper)
     factor = adjoint(y) if upper else y
     inverse = inverse_of_factor(factor)
     moved = inverse @ from_triangle(adot, "U" if upper else "L") @ adjoint(inverse)
@@ -33,7 +39,7 @@ def cholesky_rrule(cholesky, a, *, upper=False):
     Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
     Source: Murray (2016), differentiation of the Cholesky decomposition.
     """
-    y = cholesky(a, upper=upper)
+    y, upper = factor_of(cholesky, a, upper)
     factor = adjoint(y) if upper else y
     project_a = ProjectTo(a)
 

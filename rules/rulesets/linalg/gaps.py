@@ -14,7 +14,8 @@ from .systems import over_matrices
 
 def rounding(w):
     """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
-    largest = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)
+    none = {} if np.shape(w)[-1] else {"initial": 0}
+    largest = np.max(np.abs(w), axis=-1, keepdims=True, **none)
     return np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
 
 

@@ -32,7 +32,7 @@ def factors(a, mode):
 @frule.register(np.linalg.qr)
 def qr_frule(tangents, qr, a, *, mode="reduced"):
     _, adot = tangents
-    y = qr(a, mode)
+    y = qr(a) if mode == "reduced" else qr(a, mode)
     q, r, _, a_rest = factors(a, mode)
     k = np.shape(q)[-1]
     moved = over_factor(adot[..., :k], r[..., :k])
@@ -59,7 +59,7 @@ def qr_rrule(qr, a, *, mode="reduced"):
     of m and n.
     Source: Walter and Lehmann (2012), algorithmic differentiation of linear algebra functions.
     """
-    y = qr(a, mode)
+    y = qr(a) if mode == "reduced" else qr(a, mode)
     q, r, _, a_rest = factors(a, mode)
     k = np.shape(q)[-1]
     project_a = ProjectTo(a)

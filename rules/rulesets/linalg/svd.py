@@ -26,10 +26,12 @@ from ... import (
     composed,
     dense,
     frule,
+    is_lazy,
     is_traced,
     rrule,
     told_of_masks,
     unmask,
+    value,
 )
 from ..arrays.products import adjoint
 from ..arrays.quotients import quotient
@@ -118,7 +120,8 @@ def above(u, v):
 
 
 def apart(pairs, u):
-    return np.split(pairs, [np.shape(u)[-2]], axis=-2)
+    n = np.shape(u)[-2]
+    return pairs[..., :n, :], pairs[..., n:, :]
 
 
 def real_row(u, v):
@@ -141,9 +144,8 @@ told_of_masks.add(np.linalg.svd)
 def thin(y):
     """Return the vectors that belong to singular values, as columns, and the others."""
     u, s, vh = y
-    k = [np.shape(s)[-1]]
-    (u, u_rest), (v, v_rest) = np.split(u, k, axis=-1), np.split(adjoint(vh), k, axis=-1)
-    return u, s, v, u_rest, v_rest
+    k, v = np.shape(s)[-1], adjoint(vh)
+    return u[..., :k], s, v[..., :k], u[..., k:], v[..., k:]
 
 
 def rest_push(u, s, rest, moved):
@@ -155,10 +157,15 @@ def rest_pull(u, s, rest, rest_bar):
     return over_values(-rest @ (adjoint(rest_bar) @ u), s)
 
 
+def decomposed(svd, a, full_matrices):
+    # Dask gives the thin factors, where NumPy gives all of them.
+    return svd(a) if is_lazy(value(a)) else svd(a, full_matrices=full_matrices)
+
+
 @frule.register(np.linalg.svd)
 def svd_frule(tangents, svd, a, *, full_matrices=True, compute_uv=True):
     _, adot = tangents
-    y = svd(a, full_matrices=full_matrices and compute_uv)
+    y = decomposed(svd, a, full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
     if not compute_uv:
         return s, np.real(diagonal_of(adjoint(u) @ adot @ v))
@@ -174,7 +181,7 @@ def svd_frule(tangents, svd, a, *, full_matrices=True, compute_uv=True):
 @rrule.register(np.linalg.svd)
 def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
     """Shapes: ``a``: (..., m, n); ``s``: (..., k), where k is the smaller of m and n."""
-    y = svd(a, full_matrices=full_matrices and compute_uv)
+    y = decomposed(svd, a, full_matrices and compute_uv)
     u, s, v, u_rest, v_rest = thin(y)
     project_a = ProjectTo(a)
 

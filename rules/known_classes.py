@@ -1,0 +1,56 @@
+"""Classes that are known to be containers: registered by users, or met for the first time."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Children(NamedTuple):
+    """The parts of a container: their names, the parts, and how to build it anew."""
+
+    keys: tuple
+    values: tuple
+    rebuild: Callable[[list], Any]
+
+
+class Form(NamedTuple):
+    """What the derivatives of a container look like that are no ``Tangent``.
+
+    ``build(x, keys, values)`` makes the derivative of ``x``, ``parts(x, t)`` says its parts by key
+    and refuses one that does not fit.
+    """
+
+    build: Callable[[Any, tuple, list], Any]
+    parts: Callable[[Any, Any], dict]
+
+
+# Containers of our own tell their children themselves.
+registered: dict[type, Callable[[Any], Children]] = {}
+# Of these, containers with a form of derivatives of their own: a labelled array and its like.
+built_in: dict[type, "Form"] = {}
+# By the name of a package: what registers its classes, called when the first of these is met.
+late: dict[str, Callable[[], None]] = {}
+
+
+def becomes_known(cls: type) -> bool:
+    """Say whether ``cls``, an array class that is no container yet, is one from now on."""
+    return _registers(cls) or _inherits(cls)
+
+
+def _registers(cls: type) -> bool:
+    """Let the package of ``cls`` register its containers, the first time one is met."""
+    for base in cls.__mro__ if late else ():
+        package = base.__module__.partition(".")[0]
+        if package in late:
+            late.pop(package)()
+            return True
+    return False
+
+
+def _inherits(cls: type) -> bool:
+    """Let ``cls`` be a container as an array class is that it is derived from."""
+    for base in cls.__mro__:
+        if base in built_in:
+            registered[cls] = registered[base]
+            built_in[cls] = built_in[base]
+            return True
+    return False

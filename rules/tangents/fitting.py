@@ -1,0 +1,48 @@
+"""Bringing a cotangent to a shape and a dtype, as far as that is no mistake."""
+
+from typing import Any
+
+import numpy as np
+
+from ...config import TangentError
+from ..shapes import _BY_TYPE, dtype_of, shape_of
+from ..tracing.funnel import astype
+from ..tracing.level import Traced
+from ..tracing.object_arrays import healed
+
+
+def drop_singletons(xbar: Any, shape: tuple[int, ...]) -> Any:
+    """Fit axes of length 1 that were added at the end or lost, and refuse any other shape."""
+    given = shape_of(xbar)
+    if [n for n in given if n != 1] == [n for n in shape if n != 1] and _trailing(given, shape):
+        return np.reshape(xbar, shape)
+    raise TangentError(
+        f"a cotangent of shape {given} does not fit a value of shape {shape}.\n"
+        "  sum it over the axes that were broadcast, or reshape it"
+    )
+
+
+def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    n = min(len(a), len(b))
+    return a[:n] == b[:n]
+
+
+def cast(xbar: Any, dtype: np.dtype) -> Any:
+    """Convert to ``dtype``; of what is complex a real one keeps the real part."""
+    given = dtype_of(xbar)
+    if given is dtype and type(xbar) is not int:
+        return xbar
+    if given is None:
+        if xbar is None:  # which NumPy takes for NaN
+            raise TangentError("None is no tangent; give NoTangent() or ZeroTangent() instead.")
+        return dtype.type(xbar)
+    if given.kind == "O":
+        return healed(xbar)  # a rule that calls np.asarray computes with traced numbers in it
+    if given.kind == "c" and dtype.kind != "c":
+        xbar = np.real(xbar)
+        given = dtype_of(xbar)
+    if given == dtype and type(xbar) is not int:
+        return xbar
+    if type(xbar) in _BY_TYPE or type(xbar) is bool:
+        return dtype.type(xbar)
+    return astype(xbar, dtype) if isinstance(xbar, Traced) else xbar.astype(dtype)

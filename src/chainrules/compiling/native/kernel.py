@@ -90,8 +90,9 @@ def _made(program: Program) -> Kernel:
         numbers = Numbers(program, module)
     kinds = program.arguments()
     message = "this kernel takes " + (", ".join(kinds) or "no arguments")
-    module.globals.append(entry_text(kinds, message))
+    module.globals.append(entry_text(module, kinds, message))
     code = Code(module.text(), numbers.effort if numbers else 2)
+    code.connect(module.addresses.values())
     if numbers:
         numbers.fill(code)
     return make_callable(code)

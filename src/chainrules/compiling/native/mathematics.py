@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .assembler import Function, Lanes, bits_of
+from .assembler import Function, Lanes, Module, bits_of
 from .machine import libm
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "each_lane",
     "exp_tail",
     "expm1_within",
+    "function_of_c",
     "log1p",
     "log_edges",
     "log_in_two_parts",
@@ -377,9 +378,22 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
 }
 
 
+def function_of_c(module: Module, name: str, count: int) -> str:
+    """The name of a function that goes on to C's of this name, wherever that lies."""
+    full = f"@c.{name}"
+    if full not in module.functions:
+        taken = ", ".join(f"double %x{k}" for k in range(count))
+        module.functions[full] = (
+            f"define internal double {full}({taken}) noinline nounwind {{\n"
+            f"%f = load ptr, ptr {module.elsewhere(name, libm(name))}\n"
+            f"%y = musttail call double %f({taken})\nret double %y\n}}"
+        )
+    return full
+
+
 def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
     """C's function ``c_name`` of each lane: one call, to a function that is written once."""
-    target = f"inttoptr (i64 {libm(c_name)} to ptr)"
+    target = function_of_c(v.fn.module, c_name, len(xs))
     if v.width == 1:
         given = ", ".join(f"double {x}" for x in xs)
         return v.fn.let(f"call double {target}({given}) #0")

@@ -18,7 +18,7 @@ from typing import Any
 from .assembler import Function, Lanes, Module
 from .memory import BYTES, load, load_one, store
 from .operations import LIBM, emit
-from .request import NEUTRAL, Input, Output, Program, kind_of
+from .request import NEUTRAL, Input, Output, Program, kind_of, parameters
 from .results import Result, State
 
 __all__ = ["write_nest"]
@@ -42,9 +42,7 @@ def write_nest(program: Program, module: Module, width: int) -> None:
         many = math.prod(program.shape) >= _MANY
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         _Nest(program, fn, names, width, calls).write()
-    types = {"array": "ptr", "float": "double", "bool": "i1"}
-    taken = ", ".join(f"{types[kind]} {x}" for kind, x in zip(program.arguments(), names))
-    text = "\n".join(fn.lines)
+    text, taken = "\n".join(fn.lines), parameters(program.arguments())
     module.functions["@run"] = (
         f"define internal void @run({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
     )

@@ -20,12 +20,10 @@ def natively(recorder: Recorder, output: Any) -> Any:
 
     if not available():
         return None
-    from .fused import Fused
-    from .line_of_numbers import NativeLine
     from .names import NotLowered
 
     reasons = []
-    for way in (NativeLine, Fused) if _is_of_numbers(recorder) else (Fused,):
+    for way in (_line, _fused) if _is_of_numbers(recorder) else (_fused,):
         try:
             return way(recorder, output)
         except NotLowered as error:
@@ -34,6 +32,18 @@ def natively(recorder: Recorder, output: Any) -> Any:
             reasons.append(repr(error))
     recorder.not_native = "; ".join(reasons)
     return None
+
+
+def _line(recorder: Recorder, output: Any) -> Any:
+    from .line_of_numbers import NativeLine
+
+    return NativeLine(recorder, output)
+
+
+def _fused(recorder: Recorder, output: Any) -> Any:
+    from .fused import Fused
+
+    return Fused(recorder, output)
 
 
 def _is_of_numbers(recorder: Recorder) -> bool:

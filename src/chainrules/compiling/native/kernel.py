@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
 from .machine import Code, host_width, llvm
-from .nests import write_nest
-from .numbers import Numbers
 from .request import Input, Output, Program, checked
 
 __all__ = ["Kernel", "available", "build"]
@@ -85,8 +83,12 @@ def _made(program: Program) -> Kernel:
     module = Module()
     numbers = None
     if program.shape:
+        from .nests import write_nest
+
         write_nest(program, module, host_width())
     else:
+        from .numbers import Numbers
+
         numbers = Numbers(program, module)
     kinds = program.arguments()
     message = "this kernel takes " + (", ".join(kinds) or "no arguments")

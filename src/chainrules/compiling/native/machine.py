@@ -6,6 +6,7 @@ begins. When the last reference to the ``Code`` goes, so does the memory of its 
 
 from __future__ import annotations
 
+import array
 import ctypes
 import functools
 import importlib
@@ -102,8 +103,8 @@ class Code:
 
     def connect(self, addresses: Iterable[int]) -> None:
         """Fill the table of what lies elsewhere in the process."""
-        table = [*addresses]
-        (ctypes.c_uint64 * len(table)).from_address(self.data("c"))[:] = table
+        table = array.array("Q", addresses)
+        ctypes.memmove(self.data("c"), table.buffer_info()[0], 8 * len(table))
 
 
 @functools.cache

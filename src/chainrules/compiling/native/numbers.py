@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .assembler import Function, Lanes, Module, place_of
+from .functions import function_of_c
 from .machine import Code
-from .mathematics import function_of_c
 from .operations import LIBM, emit
 from .places import read_entry, read_slot, write_entry, write_slot
 from .plan import Part, Plan
@@ -44,7 +43,7 @@ _TEMPLATES = {
     "greater_equal": "%%%d = fcmp oge double %s, %s",
 }
 _TYPES = {"f8": "double", "b1": "i1"}
-Ints = npt.NDArray[np.int64]
+Ints = np.ndarray
 
 
 class Numbers:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from . import mathematics
 from .assembler import Lanes
-from .compositions import COMPOSED
+from .functions import as_function, each_lane
 
 __all__ = ["COMMUTATIVE", "LIBM", "OPERATIONS", "POWERS", "emit", "result_kind"]
 
@@ -230,9 +229,14 @@ def as_real(v: Lanes, x: Operand, kind: str) -> str:
 def call(v: Lanes, name: str, *xs: Operand) -> str:
     """A function of mathematics: on several lanes our own where there is one, else that of C."""
     texts = [v.number(x) for x in xs]
-    own = mathematics.FUNCTIONS.get(name) or COMPOSED.get(name)
-    if own is None or v.width == 1:
-        return mathematics.each_lane(v, LIBM[name], *texts)
-    if v.fn.module.inline:
-        return own(v, *texts)
-    return mathematics.as_function(v, name, own, *texts)
+    own = _own(name) if v.width > 1 else None
+    if own is None:
+        return each_lane(v, LIBM[name], *texts)
+    return own(v, *texts) if v.fn.module.inline else as_function(v, name, own, *texts)
+
+
+def _own(name: str) -> Emitter | None:
+    from .compositions import COMPOSED
+    from .mathematics import FUNCTIONS
+
+    return FUNCTIONS.get(name) or COMPOSED.get(name)

@@ -74,16 +74,27 @@ class Compiled:
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
         "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
-        "paths", "warned",
+        "paths", "progress", "threads", "warned",
     )  # fmt: skip
 
-    def __init__(self, f: Callable, captured: str, paths: int, fallback: str, check: bool) -> None:
+    def __init__(
+        self,
+        f: Callable,
+        captured: str,
+        paths: int,
+        fallback: str,
+        check: bool,
+        threads: int,
+        progress: bool,
+    ) -> None:
         functools.update_wrapper(self, f)
         self.f = f
         self.frozen = captured == "freeze"
         self.paths = paths
         self.fallback = fallback
         self.check = check
+        self.threads = threads
+        self.progress = progress
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
         self.kinds: dict[Hashable, Kind] = {}
@@ -105,7 +116,8 @@ class Compiled:
     @property
     def options(self) -> tuple:
         """What ``compile`` was told, besides the function."""
-        return "freeze" if self.frozen else "check", self.paths, self.fallback, self.check
+        captured = "freeze" if self.frozen else "check"
+        return captured, self.paths, self.fallback, self.check, self.threads, self.progress
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -162,7 +174,12 @@ class Compiled:
             kind.reason = self._too_many(kind)
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
-        return self._recorded(kind, values, args, kwargs)
+        if not self.progress:
+            return self._recorded(kind, values, args, kwargs, Recorder)
+        from .progress import Shown, bar
+
+        with bar(name_of(self.f)) as shown:
+            return self._recorded(kind, values, args, kwargs, functools.partial(Shown, shown))
 
     def _captured(self, key: Hashable) -> tuple[Any, str]:
         """Return what is captured, or None and why that cannot be said."""
@@ -177,11 +194,13 @@ class Compiled:
         kind.reason = reason
         return kind
 
-    def _recorded(self, kind: Kind, values: list, args: tuple, kwargs: dict) -> Any:
+    def _recorded(
+        self, kind: Kind, values: list, args: tuple, kwargs: dict, new: Callable[..., Recorder]
+    ) -> Any:
         captured, key = kind.captured, signature(args, kwargs)[0]
         before = process_generators()
         try:
-            recorder, output, y = record(self.f, args, kwargs, captured)
+            recorder, output, y = record(self.f, args, kwargs, captured, new)
         except CompileError:
             raise
         except Exception as error:
@@ -227,7 +246,7 @@ class Compiled:
         self, recorder: Recorder, output: Any, values: list, y: Any
     ) -> Recording | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
-        native = natively(recorder, output)
+        native = natively(recorder, output, self.threads)
         if native is not None:
             if _replays(native.run, values, y):
                 return Recording(recorder, native.run, native.how)

@@ -35,9 +35,10 @@ class Fused(Grouped):
         When made, if there is nothing to fuse.
     """
 
-    def __init__(self, recorder: Recorder, output: Any) -> None:
+    def __init__(self, recorder: Recorder, output: Any, threads: int = 1) -> None:
         refuse_last_bits(recorder)
         super().__init__(recorder, output)
+        self.threads = threads
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
         self.loops: list[str] = []
@@ -170,8 +171,10 @@ class Fused(Grouped):
                     after.append(f"{name} = a{position}[()] / {self.divided[position]}")
             elif not form.array:
                 after.append(f"{name} = a{position}[()]")
+        kernel = build(group.shape, inputs, ops, outputs, self.threads)
+        threads = getattr(kernel, "threads", 1)
+        on_threads = f", on {threads} threads" if threads > 1 else ""
         self.loops.append(f"{group.shape}: {len(ops)} operations, {len(inputs)} arrays or numbers "
-                          f"read, {len(outputs)} made")  # fmt: skip
-        kernel = self.constant(build(group.shape, inputs, ops, outputs))
+                          f"read, {len(outputs)} made{on_threads}")  # fmt: skip
         given = [group.inputs[key][1] for key in keys]
-        return [*before, f"{kernel}({', '.join([*given, *names])})", *after]
+        return [*before, f"{self.constant(kernel)}({', '.join([*given, *names])})", *after]

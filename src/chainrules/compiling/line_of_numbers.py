@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..rules.linear.steps import Slot
 from .forms import Form
 from .line import Line
 from .looks import STRUCTURE, TRUTHS, Look
 from .names import Names, NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
-from .replay import Missed, Writer
+from .replay import Again, Missed, Writer
+from .shared import Shared
 
 
 class Place(NamedTuple):
@@ -58,7 +60,8 @@ class NativeLine:
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
-        self.line = Line(recorder)
+        self.shared = Shared(recorder)
+        self.line = Line(recorder, self.shared.roots)
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
@@ -71,7 +74,8 @@ class NativeLine:
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
                 self.slow[at] = self.place(look.position).text()
-        writer = Writer(recorder, output, self.place)
+        self.lines: dict[str, str] = {}  # names of results that share memory, and their texts
+        self.writer = writer = Writer(recorder, output, self.result)
         text = writer.expression(output, final=True)
         self.kernel, numbers, truths = self._built()
         self.names = {
@@ -107,6 +111,20 @@ class NativeLine:
         start = len(held)
         held += x.ids.reshape(-1, order="F" if form.order == "F" else "C").tolist()
         return Place(x.kind, start, form)
+
+    def result(self, x: Slot | Again) -> str:
+        """Return the text that reads a result; what shares memory in NumPy does so here."""
+        if type(x) is Again or x.position not in self.shared.steps:
+            return self.place(x.position).text()
+        name = f"y{x.position}"
+        if name not in self.lines:
+            step = self.shared.steps[x.position]
+            if step is None:
+                self.lines[name] = self.place(x.position).text()
+            else:
+                text = step if isinstance(step, str) else self.writer.step(*step)
+                self.lines[name] = text
+        return name
 
     def _built(self) -> tuple[Callable, np.ndarray, np.ndarray]:
         """Return the native function, and the two arrays with the constants in them."""
@@ -158,6 +176,7 @@ class NativeLine:
                 f"    missed = first_missed(n, {'t' if self.truths else None})",
                 "    if missed is not None: return missed, None",
             ]
+        lines += [f"{name} = {made}" for name, made in self.lines.items()]
         return "\n    ".join([*lines, f"return None, {text}"])
 
     def first_missed(self, n: np.ndarray, t: np.ndarray) -> Missed | None:

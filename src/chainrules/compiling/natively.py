@@ -14,7 +14,7 @@ FEW = 3000  # entries of all results together, each an operation of its own
 SMALL_ARRAYS = 12  # entries of a result on average
 
 
-def natively(recorder: Recorder, output: Any) -> Any:
+def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     """Return the recording in machine code, to be run as a replay is; None where it has none."""
     from .native import available
 
@@ -25,7 +25,7 @@ def natively(recorder: Recorder, output: Any) -> Any:
     reasons = []
     for way in (_line, _fused) if _is_of_numbers(recorder) else (_fused,):
         try:
-            return way(recorder, output)
+            return way(recorder, output, threads)
         except NotLowered as error:
             reasons.append(str(error))
         except Exception as error:  # a step with options that its lowering does not know
@@ -34,16 +34,16 @@ def natively(recorder: Recorder, output: Any) -> Any:
     return None
 
 
-def _line(recorder: Recorder, output: Any) -> Any:
+def _line(recorder: Recorder, output: Any, threads: int) -> Any:
     from .line_of_numbers import NativeLine
 
     return NativeLine(recorder, output)
 
 
-def _fused(recorder: Recorder, output: Any) -> Any:
+def _fused(recorder: Recorder, output: Any, threads: int) -> Any:
     from .fused import Fused
 
-    return Fused(recorder, output)
+    return Fused(recorder, output, threads)
 
 
 def _is_of_numbers(recorder: Recorder) -> bool:

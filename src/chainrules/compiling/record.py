@@ -25,9 +25,18 @@ def _may_be_returned(x: Any) -> bool:
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
 
 
-def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
-    """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
-    recorder = Recorder(Constants(captured.frozen, captured.constants))
+def record(
+    f: Callable,
+    args: tuple,
+    kwargs: dict,
+    captured: Captured,
+    new: Callable[..., Recorder] = Recorder,
+) -> tuple[Recorder, Any, Any]:
+    """Run ``f`` on recorded values; return the recording, its output with slots, and the result.
+
+    ``new`` makes the recorder.
+    """
+    recorder = new(Constants(captured.frozen, captured.constants))
     recorder.refuses_hash = captured.caches
     taken_before: dict[int, Any] = {}
     made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them

@@ -68,9 +68,11 @@ class Replay:
 
 
 class Writer:
-    """Writes the source of a recording; ``place`` says how a result is read, if it has no name."""
+    """Writes the source of a recording; ``place`` says how a slot is read, if it has no name."""
 
-    def __init__(self, recorder: Recorder, output: Any, place: Callable | None = None) -> None:
+    def __init__(
+        self, recorder: Recorder, output: Any, place: Callable[[Any], str] | None = None
+    ) -> None:
         self.recorder = recorder
         self.output = output
         self.place = place
@@ -139,7 +141,7 @@ class Writer:
         """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""
         kind = type(x)
         if self.place is not None and (kind is Slot or kind is Again):
-            return self.place(x.position).text()
+            return self.place(x)
         if kind is Slot:
             self.reads.add(x.position)
             return f"v{x.position}"

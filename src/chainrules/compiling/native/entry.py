@@ -102,7 +102,9 @@ class _Entry:
             f"%p{k} = getelementptr ptr, ptr %args, i64 {k}",
             f"%o{k} = load ptr, ptr %p{k}",
         )
-        {"array": self._array, "float": self._float, "bool": self._bool}[kind](k)
+        {"array": self._array, "float": self._float, "bool": self._bool, "whole": self._whole}[
+            kind
+        ](k)
         self.put(f"a{k}.next:\nbr label %a{k + 1}")
 
     def _type(self, k: int) -> None:
@@ -159,6 +161,14 @@ class _Entry:
             f"br i1 %c{k}, label %a{k}.next, label %bad",
         )
 
+    def _whole(self, k: int) -> None:
+        ask = self.there(f"%f{k}", "PyLong_AsSsize_t", "ptr")
+        self.put(
+            f"%x{k} = call i64 {ask}(ptr %o{k})",
+            f"%c{k} = icmp sge i64 %x{k}, 0",
+            f"br i1 %c{k}, label %a{k}.next, label %bad",
+        )
+
     def give_none(self) -> None:
         """Return None. It is immortal from 3.12 on, before that the caller gets a reference."""
         none = self.there("%none", "None", "ptr")
@@ -171,11 +181,12 @@ class _Entry:
         self.put(f"ret ptr {none}")
 
 
-def entry_text(module: Module, kinds: Sequence[str], message: str) -> str:
+def entry_text(module: Module, kinds: Sequence[str], message: str, *, free: bool = False) -> str:
     """LLVM text of ``@entry``, which calls ``@run`` with one argument for each of ``kinds``.
 
-    Kinds: "array" (passed as a pointer), "float" (as a double), "bool" (as an i1). ``message`` is
-    that of the TypeError which other arguments raise.
+    Kinds: "array" (passed as a pointer), "float" (as a double), "bool" (as an i1), "whole" (of an
+    int, 0 or more). ``message`` is that of the TypeError which other arguments raise. What is
+    ``free`` runs without the interpreter's lock; its caller holds the arguments meanwhile.
     """
     where = layout()
     assert where is not None
@@ -183,7 +194,13 @@ def entry_text(module: Module, kinds: Sequence[str], message: str) -> str:
     entry.put(f"%ok = icmp eq i64 %n, {len(kinds)}", "br i1 %ok, label %a0, label %bad")
     for k, kind in enumerate(kinds):
         entry.read(k, kind)
-    entry.put(f"a{len(kinds)}:", f"call void @run({parameters(kinds)})")
+    entry.put(f"a{len(kinds)}:")
+    if free:
+        entry.put(f"%lock = call ptr {entry.there('%let', 'PyEval_SaveThread', 'ptr')}()")
+    entry.put(f"call void @run({parameters(kinds)})")
+    if free:
+        taken = entry.there("%take", "PyEval_RestoreThread", "ptr")
+        entry.put(f"call void {taken}(ptr %lock)")
     entry.give_none()
     entry.put("bad:")
     error, raised = entry.there("%error", "TypeError", "ptr"), "PyErr_SetString"

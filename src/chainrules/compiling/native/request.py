@@ -82,7 +82,7 @@ class Program(NamedTuple):
 
 def parameters(kinds: Sequence[str]) -> str:
     """The arguments of these kinds, as the native function takes them and is given them."""
-    types = {"array": "ptr", "float": "double", "bool": "i1"}
+    types = {"array": "ptr", "float": "double", "bool": "i1", "whole": "i64"}
     return ", ".join(f"{types[kind]} %x{k}" for k, kind in enumerate(kinds))
 
 

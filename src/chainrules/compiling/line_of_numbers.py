@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rules.linear.steps import Slot
 from .forms import Form
 from .line import Line
 from .looks import STRUCTURE, TRUTHS, Look
 from .names import Names, NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
-from .replay import Again, Missed, Writer
-from .shared import Shared
+from .replay import Missed
+from .shared import Results, Shared
 
 
 class Place(NamedTuple):
@@ -60,8 +59,8 @@ class NativeLine:
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
-        self.shared = Shared(recorder)
-        self.line = Line(recorder, self.shared.roots)
+        shared = Shared(recorder)
+        self.line = Line(recorder, shared.roots)
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
@@ -74,22 +73,18 @@ class NativeLine:
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
                 self.slow[at] = self.place(look.position).text()
-        self.lines: dict[str, str] = {}  # names of results that share memory, and their texts
-        self.writer = writer = Writer(recorder, output, self.result)
+        writer = Results(recorder, output, shared, self.place)
         text = writer.expression(output, final=True)
         self.kernel, numbers, truths = self._built()
         self.names = {
             **writer.names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
             "int64": np.int64,
-            "expected": bytes(look.seen == ("bool", True) for look in self._looks_at_truths()),
+            "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
             "first_missed": self.first_missed,
         }  # fmt: skip
-        self.source = self._source(text)
+        self.source = self._source([*writer.lines, f"return None, {text}"])
         exec(compile(self.source, "<native recording>", "exec"), self.names)
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.names["run"]
-
-    def _looks_at_truths(self) -> list[Look]:
-        return [self.looks[at] for at in self.quick]
 
     def _truth(self, look: Look) -> int:
         x = self.line.values[look.position]
@@ -111,20 +106,6 @@ class NativeLine:
         start = len(held)
         held += x.ids.reshape(-1, order="F" if form.order == "F" else "C").tolist()
         return Place(x.kind, start, form)
-
-    def result(self, x: Slot | Again) -> str:
-        """Return the text that reads a result; what shares memory in NumPy does so here."""
-        if type(x) is Again or x.position not in self.shared.steps:
-            return self.place(x.position).text()
-        name = f"y{x.position}"
-        if name not in self.lines:
-            step = self.shared.steps[x.position]
-            if step is None:
-                self.lines[name] = self.place(x.position).text()
-            else:
-                text = step if isinstance(step, str) else self.writer.step(*step)
-                self.lines[name] = text
-        return name
 
     def _built(self) -> tuple[Callable, np.ndarray, np.ndarray]:
         """Return the native function, and the two arrays with the constants in them."""
@@ -159,7 +140,7 @@ class NativeLine:
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
         return build((), line.inputs, ops, outputs), arrays[0][0], arrays[1][0]
 
-    def _source(self, text: str) -> str:
+    def _source(self, results: list[str]) -> str:
         lines = ["def run(values):", "n = numbers.copy()"]
         lines += ["t = truths.copy()"] if self.truths else []
         lines.append(f"kernel({', '.join(['*values', *self.given])})")
@@ -176,8 +157,7 @@ class NativeLine:
                 f"    missed = first_missed(n, {'t' if self.truths else None})",
                 "    if missed is not None: return missed, None",
             ]
-        lines += [f"{name} = {made}" for name, made in self.lines.items()]
-        return "\n    ".join([*lines, f"return None, {text}"])
+        return "\n    ".join([*lines, *results])
 
     def first_missed(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
         """Return the first look that sees something else than it did, and what."""

@@ -31,5 +31,6 @@ class Shown(Recorder):
 
     def end(self, outputs: list) -> None:
         super().end(outputs)
+        name = self.bar.desc.removesuffix(": ")
+        self.bar.set_description_str(f"{name}, machine code", refresh=False)
         self.bar.update(len(self.steps) - self.bar.n)
-        self.bar.set_description(f"{self.bar.desc.removesuffix(': ')}, machine code")

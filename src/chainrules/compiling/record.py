@@ -9,7 +9,7 @@ from ..rules import Traced, all_settled, children, fold, healed, iterate_leaves
 from ..rules.containers import LEAVES, Within
 from ..rules.linear.steps import Slot
 from ..rules.tracing.running import running
-from .arguments import BY_VALUE, is_taken
+from .arguments import BY_VALUE, is_taken, with_inputs
 from .captured import Captured
 from .constants import Constants
 from .looks import NotRecordable
@@ -42,16 +42,6 @@ def record(
     made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
 
     def taken(x: Any) -> Any:
-        parts = None if type(x) in LEAVES else children(x)
-        if parts is not None:
-
-            def rebuilt(values: Any) -> Any:
-                made.append((y := parts.rebuild(values), list(values)))
-                return y
-
-            return Within(zip(parts.values), rebuilt)
-        if not is_taken(x):
-            return x
         if type(x) is not _array:
             return recorder.input(x)
         if id(x) not in taken_before:
@@ -60,7 +50,7 @@ def record(
             recorder.inputs.append(taken_before[id(x)].position)
         return taken_before[id(x)]
 
-    given, options = fold(taken, args), fold(taken, kwargs)
+    given, options = with_inputs(args, taken, made), with_inputs(kwargs, taken, made)
     with running():
         y = all_settled(healed(f(*given, **options)))
     for container, values in made:

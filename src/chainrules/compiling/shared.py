@@ -5,6 +5,7 @@ Such views are made by NumPy, of the array that they are views of.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from ..rules import getitem
 from ..rules.linear.steps import Slot
 from .lowering import MOVING
-from .names import NotLowered, settings
 from .recorder import Recorder
+from .replay import Again, Writer, has_slots
 
 
 class Shared:
@@ -61,12 +62,29 @@ class Shared:
             return None
         if f is not getitem and (type(f).__hash__ is None or f not in MOVING or f is np.copy):
             return None
-        return args[0].position if _is_plain((args[1:], kwargs)) else None
+        return None if has_slots((args[1:], kwargs)) else args[0].position
 
 
-def _is_plain(x: Any) -> bool:
-    try:
-        settings(x)
-    except NotLowered:
-        return False
-    return True
+class Results(Writer):
+    """Writes how results are read: by ``place``, or by lines that make what is shared, once."""
+
+    def __init__(self, recorder: Recorder, output: Any, shared: Shared, place: Callable) -> None:
+        super().__init__(recorder, output)
+        self.shared, self.place = shared, place
+        self.lines: list[str] = []
+        self.named: set[str] = set()
+
+    def expression(self, x: Any, final: bool = False) -> str:
+        if type(x) is not Slot and type(x) is not Again:
+            return super().expression(x, final)
+        if type(x) is Again or x.position not in self.shared.steps:
+            return str(self.place(x.position).text())
+        name = f"y{x.position}"
+        if name not in self.named:
+            self.named.add(name)
+            step = self.shared.steps[x.position]
+            if step is None:
+                step = self.place(x.position).text()
+            made = step if isinstance(step, str) else self.step(*step)
+            self.lines.append(f"{name} = {made}")
+        return name

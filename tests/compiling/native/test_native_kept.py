@@ -179,5 +179,6 @@ def test_two_processes_at_once(folder):
         process.stdin.flush()
     assert all(map(made, both))
     names = [file.name for file in files(folder)]
-    assert names and all(name.endswith(".code") and len(name) == 69 for name in names)
+    assert names
+    assert all(name.endswith(".code") and len(name) == 69 for name in names)
     assert 0 == made(start())  # also with other seeds of hash()

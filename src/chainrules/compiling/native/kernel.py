@@ -61,8 +61,8 @@ def build(
 
     Returns
     -------
-    A builtin function, or one that calls it in pieces, of one argument for each input and then each output without ``of``. Arrays
-    are taken as they are: neither shape nor dtype is checked.
+    A builtin function, or one that calls it in pieces, of one argument for each input and then each
+    output without ``of``. Arrays are taken as they are: neither shape nor dtype is checked.
 
     Examples
     --------

@@ -330,7 +330,7 @@ def test_one_compiled_function_over_a_value_that_is_traced_at_times(wrap):
 # ---- loops of ours, solvers with callbacks ------------------------------------------------------
 
 
-@program(fails="checkpoint takes the second evaluation for another one", fails_in=GRAD)
+@program()
 def test_checkpoint_map_scan_loop_and_reduce(wrap):
     settings = {"rate": 0.5}
 
@@ -350,6 +350,35 @@ def test_checkpoint_map_scan_loop_and_reduce(wrap):
     yield [g(X), g(X), g(2 * X)]
     settings["rate"] = 0.25
     yield g(X), g(-X), g(X[:3])
+
+
+@program()
+def test_segments_of_a_loop(wrap):
+    def step(carry, x):
+        carry = np.sin(carry) * x
+        return carry, carry[0]
+
+    def f(x):
+        xs = np.concatenate([x, x * 0.5])
+        y, ys = cr.scan(step, x, xs, segment=3)
+        return np.sum(y) + np.sum(ys) + cr.loop(7, lambda c: c * x[1], x[0], segment=2)
+
+    g = wrap(f)
+    yield [g(X), g(X), g(2 * X), g(-X)]
+
+
+@program(modes=GRAD)
+def test_checkpoint_of_what_is_written_to_meanwhile(wrap):
+    def f(x, w, late):
+        u = w * 1.0
+        y = cr.checkpoint(lambda v: np.sum(v * u))(x)
+        if late:
+            u[0] = u[0] + np.max(w)
+        return y
+
+    g = wrap(f)
+    for w in (X, 2 * X):
+        yield g(X, w, False), said(g, X, w, True)[0], g(2 * X, w, False)
 
 
 @program(warns="")

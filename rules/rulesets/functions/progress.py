@@ -6,6 +6,25 @@ from typing import Any
 from ....config import user_line
 
 
+def tqdm_for(name: str) -> Any:
+    """Return the class of tqdm's bars.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed; ``name`` is what was to show a bar.
+    """
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            f"{name}(..., progress=True) needs tqdm, which is not installed, in {user_line()}."
+            '\n  pip install "chainrules[progress]", or leave out progress',
+            name="tqdm",
+        ) from error
+    return tqdm
+
+
 class Progress:
     """A bar that counts steps, or items, those that a pullback evaluates again among them.
 
@@ -15,15 +34,7 @@ class Progress:
     __slots__ = ("bar",)
 
     def __init__(self, name: str, steps: int, unit: str = "steps") -> None:
-        try:
-            from tqdm import tqdm
-        except ImportError as error:
-            raise ModuleNotFoundError(
-                f"{name}(..., progress=True) needs tqdm, which is not installed, in {user_line()}."
-                '\n  pip install "chainrules[progress]", or leave out progress',
-                name="tqdm",
-            ) from error
-        self.bar = tqdm(total=steps, desc=name, unit=f" {unit}")
+        self.bar = tqdm_for(name)(total=steps, desc=name, unit=f" {unit}")
 
     def over(self, items: Iterable) -> Iterator[Any]:
         """Yield the items, and count each when the next one is asked for."""

@@ -4,13 +4,13 @@
 the 2 and the text belong to the kind, for which there are recordings of their own.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..rules import Traced, children, fold
-from ..rules.containers import Within
+from ..rules.containers import LEAVES, Within
 from .looks import NotRecordable, bits
 
 _array, _float64 = np.ndarray, np.float64
@@ -94,6 +94,28 @@ class _Same:
 
     def __hash__(self) -> int:
         return id(self.x)
+
+
+def with_inputs(x: Any, take: Callable, made: list | None = None) -> Any:
+    """Return arguments with ``take(x)`` for each number or array in them that is taken.
+
+    New containers, and what was put into them, are noted in ``made``.
+    """
+
+    def look(x: Any) -> Any:
+        parts = None if type(x) in LEAVES else children(x)
+        if parts is None:
+            return take(x) if is_taken(x) else x
+
+        def rebuilt(values: Any) -> Any:
+            y = parts.rebuild(values)
+            if made is not None:
+                made.append((y, list(values)))
+            return y
+
+        return Within(zip(parts.values), rebuilt)
+
+    return fold(look, x)
 
 
 def is_taken(x: Any) -> bool:

@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
-
 from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
@@ -28,8 +26,6 @@ from .replay import Missed, Replay
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
-
-_array, _float64 = np.ndarray, np.float64
 
 
 class Recording:
@@ -74,18 +70,30 @@ class Compiled:
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
         "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
-        "paths", "warned",
+        "paths", "progress", "threads", "untraced", "warned",
     )  # fmt: skip
 
-    def __init__(self, f: Callable, captured: str, paths: int, fallback: str, check: bool) -> None:
+    def __init__(
+        self,
+        f: Callable,
+        captured: str,
+        paths: int,
+        fallback: str,
+        check: bool,
+        threads: int,
+        progress: bool,
+    ) -> None:
         functools.update_wrapper(self, f)
         self.f = f
         self.frozen = captured == "freeze"
         self.paths = paths
         self.fallback = fallback
         self.check = check
+        self.threads = threads
+        self.progress = progress
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
+        self.untraced: Captured | None = None  # in which no transform is under way
         self.kinds: dict[Hashable, Kind] = {}
         self.bound: dict[tuple, Compiled] = {}
 
@@ -105,7 +113,8 @@ class Compiled:
     @property
     def options(self) -> tuple:
         """What ``compile`` was told, besides the function."""
-        return "freeze" if self.frozen else "check", self.paths, self.fallback, self.check
+        captured = "freeze" if self.frozen else "check"
+        return captured, self.paths, self.fallback, self.check, self.threads, self.progress
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -162,7 +171,13 @@ class Compiled:
             kind.reason = self._too_many(kind)
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
-        return self._recorded(kind, values, args, kwargs)
+        if not self.progress:
+            return self._recorded(kind, key, values, args, kwargs, Recorder)
+        from .progress import Shown, bar
+
+        with bar(name_of(self.f)) as shown:
+            new = functools.partial(Shown, shown)
+            return self._recorded(kind, key, values, args, kwargs, new)
 
     def _captured(self, key: Hashable) -> tuple[Any, str]:
         """Return what is captured, or None and why that cannot be said."""
@@ -177,11 +192,19 @@ class Compiled:
         kind.reason = reason
         return kind
 
-    def _recorded(self, kind: Kind, values: list, args: tuple, kwargs: dict) -> Any:
-        captured, key = kind.captured, signature(args, kwargs)[0]
+    def _recorded(
+        self,
+        kind: Kind,
+        key: Hashable,
+        values: list,
+        args: tuple,
+        kwargs: dict,
+        new: Callable[..., Recorder],
+    ) -> Any:
+        captured = kind.captured
         before = process_generators()
         try:
-            recorder, output, y = record(self.f, args, kwargs, captured)
+            recorder, output, y = record(self.f, args, kwargs, captured, new)
         except CompileError:
             raise
         except Exception as error:
@@ -227,7 +250,7 @@ class Compiled:
         self, recorder: Recorder, output: Any, values: list, y: Any
     ) -> Recording | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
-        native = natively(recorder, output)
+        native = natively(recorder, output, self.threads)
         if native is not None:
             if _replays(native.run, values, y):
                 return Recording(recorder, native.run, native.how)
@@ -351,14 +374,21 @@ class Compiled:
 
     # ---- inside derivatives ---------------------------------------------------------------------
 
+    def _may_capture_traced(self) -> bool:
+        """Say whether a transform is under way in what the function captures, for all we know."""
+        if self.untraced is None or self.untraced.changed():
+            try:
+                captured = Captured(self.f, frozen=False)
+            except NotRecordable:
+                return True
+            self.untraced = None if captured.traced else captured
+        return self.untraced is None
+
     def _inside(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call with traced values: by compiled derivatives where these are of arrays."""
         if kwargs or not all(map(is_number_or_array, args)):
             return self.f(*args, **kwargs)
-        try:
-            if Captured(self.f, frozen=True).traced:
-                return self.f(*args)
-        except NotRecordable:
+        if self._may_capture_traced():
             return self.f(*args)
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind

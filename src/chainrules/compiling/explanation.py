@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..config import user_line
-from ..rules import all_settled, children, fold, healed, name_of
-from ..rules.containers import LEAVES, Within, iterate_leaves
+from ..rules import all_settled, healed, name_of
+from ..rules.containers import iterate_leaves
 from ..rules.linear.steps import Slot
 from ..rules.tracing.running import running
-from .arguments import is_taken
+from .arguments import with_inputs
 from .compiled import Compiled
 from .constants import Constants
 from .forms import Form
@@ -206,14 +206,7 @@ def _is_finite(y: Any, stop: str | None) -> bool:
 
 def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explanation:
     recorder = _Watched(stop)
-
-    def taken(x: Any) -> Any:
-        parts = None if type(x) in LEAVES else children(x)
-        if parts is not None:
-            return Within(zip(parts.values), parts.rebuild)
-        return recorder.input(x) if is_taken(x) else x
-
-    given, options = fold(taken, args), fold(taken, kwargs)
+    given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
         with running(), np.errstate(all="ignore"):
             all_settled(healed(f(*given, **options)))

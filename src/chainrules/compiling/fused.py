@@ -15,14 +15,12 @@ import numpy as np
 from ..rules import name_of
 from ..rules.linear.steps import Slot
 from .groups import Call, Group, Grouped
-from .layout import size_of
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed
 
-LET_GO = 256  # entries, from which a result is let go, so that its memory serves the next one
 _NAME = re.compile(r"\b[vw]\d+\b")
 
 
@@ -35,9 +33,10 @@ class Fused(Grouped):
         When made, if there is nothing to fuse.
     """
 
-    def __init__(self, recorder: Recorder, output: Any) -> None:
+    def __init__(self, recorder: Recorder, output: Any, threads: int = 1) -> None:
         refuse_last_bits(recorder)
         super().__init__(recorder, output)
+        self.threads = threads
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
         self.loops: list[str] = []
@@ -52,6 +51,7 @@ class Fused(Grouped):
         self.demand(recorder.outputs)
         for look in self.looks:
             self.demand(Slot(look.position))
+        read = {name for item in self.items if type(item) is Group for name in item.names()}
         at, body = 0, []
         for item in self.items:
             if isinstance(item, Group):
@@ -61,14 +61,14 @@ class Fused(Grouped):
             if not self.is_made(item):
                 continue
             body.append(f"v{item.position} = {self.call(item)}")
-            if self._is_read_by_loops(item.position):
+            if f"w{item.position}" in read:
                 body.append(f"w{item.position} = ascontiguousarray(v{item.position})")
         self._looks_before(len(recorder.steps) + 1, at, recorder.looks, body)
         body.append(f"return None, {self.expression(output, final=True)}")
         head = [
             f"w{p} = ascontiguousarray(v{p})"
             for p in recorder.inputs
-            if p not in self.contiguous and self._is_read_by_loops(p)
+            if p not in self.contiguous and f"w{p}" in read
         ]
         body = self.let_go(body)
         given = ", ".join(f"v{p}" for p in recorder.inputs)
@@ -90,13 +90,7 @@ class Fused(Grouped):
         for k, line in enumerate(lines):
             for name in _NAME.findall(line):
                 last[name] = k
-        forms = enumerate(self.forms)
-        large = {
-            f"{letter}{p}"
-            for p, form in forms
-            if form is not None and size_of(form.shape) >= LET_GO
-            for letter in "vw"
-        }
+        large = {f"{letter}{p}" for p in self.large() for letter in "vw"}
         freed: dict[int, list[str]] = {}
         for name, k in last.items():
             if name in large and k < len(lines) - 1:
@@ -121,13 +115,6 @@ class Fused(Grouped):
 
     def look(self, at: int, look: Look) -> str:
         return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
-
-    def _is_read_by_loops(self, position: int) -> bool:
-        text = f"w{position}"
-        return any(
-            type(item) is Group and any(name == text for _, name in item.inputs.values())
-            for item in self.items
-        )
 
     def loop(self, group: Group) -> list[str]:
         """Return the lines that call a loop, and make the arrays that it fills."""
@@ -170,8 +157,10 @@ class Fused(Grouped):
                     after.append(f"{name} = a{position}[()] / {self.divided[position]}")
             elif not form.array:
                 after.append(f"{name} = a{position}[()]")
+        kernel = build(group.shape, inputs, ops, outputs, self.threads)
+        threads = getattr(kernel, "threads", 1)
+        on_threads = f", on {threads} threads" if threads > 1 else ""
         self.loops.append(f"{group.shape}: {len(ops)} operations, {len(inputs)} arrays or numbers "
-                          f"read, {len(outputs)} made")  # fmt: skip
-        kernel = self.constant(build(group.shape, inputs, ops, outputs))
+                          f"read, {len(outputs)} made{on_threads}")  # fmt: skip
         given = [group.inputs[key][1] for key in keys]
-        return [*before, f"{kernel}({', '.join([*given, *names])})", *after]
+        return [*before, f"{self.constant(kernel)}({', '.join([*given, *names])})", *after]

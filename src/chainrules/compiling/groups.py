@@ -1,5 +1,6 @@
 """Which elementwise steps of a recording become one loop, and what each loop reads and stores."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,16 @@ from .layout import (
     View,
     broadcast,
     has_order,
-    has_slot,
     is_same,
     is_uniform,
     placed,
-    size_of,
     strides_of,
 )
 from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
-from .names import NotLowered
+from .names import NotLowered, kind_of
 from .native import Input
 from .recorder import Recorder
-from .replay import Again, Writer
+from .replay import Again, Writer, has_slots
 
 ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
 SMALL = 16  # entries, of fewer a loop is not worth a call
@@ -54,6 +53,10 @@ class Group:
 
     def arrays(self) -> int:
         return len(self.inputs) + len(self.stored)
+
+    def names(self) -> list[str]:
+        """Return the texts of what is read."""
+        return [name for _, name in self.inputs.values()]
 
 
 class Call:
@@ -115,7 +118,7 @@ class Grouped(Writer):
             return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
-        if not form.array or form.kind not in (_FLOAT, _BOOL) or size_of(form.shape) < SMALL:
+        if not form.array or form.kind not in (_FLOAT, _BOOL) or math.prod(form.shape) < SMALL:
             return False
         if form.order == "?" and self.asks_for_order:
             return False  # a loop would lay it out in C's order
@@ -124,7 +127,7 @@ class Grouped(Writer):
         if f is astype and form.kind == _FLOAT and not kwargs.keys() - {"dtype"}:
             return self.elementwise(position, "float", [args[0]], form)
         if (f in ELEMENTWISE or f in OF_TRUTHS) and not kwargs:
-            truths = all(self.kind_of(x) == "b1" for x in args)
+            truths = all(self.kind_read(x) == "b1" for x in args)
             name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
             root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
             if root and (f is np.float_power or np.ndim(args[1])):
@@ -173,14 +176,13 @@ class Grouped(Writer):
 
     # ---- operands -------------------------------------------------------------------------------
 
-    def kind_of(self, x: Any) -> str:
+    def kind_read(self, x: Any) -> str:
         """Return "f8" or "b1" for what a step reads."""
         if type(x) is Slot:
             form = self.forms[x.position]
-            if form is not None and form.kind in (_FLOAT, float, np.float64):
-                return "f8"
-            if form is not None and form.kind in (_BOOL, np.bool_):
-                return "b1"
+            kind = None if form is None else kind_of(form)
+            if kind in ("f8", "b1"):
+                return kind
         elif type(x) in (float, int, np.float64, np.int64):
             return "f8"
         elif type(x) in (bool, np.bool_):
@@ -193,7 +195,7 @@ class Grouped(Writer):
 
     def operand(self, group: Group, x: Any) -> Any:
         """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
-        kind = self.kind_of(x)
+        kind = self.kind_read(x)
         if type(x) is Slot:
             position = self.whole_of.get(x.position, x.position)
             if position in group.of_step:
@@ -273,7 +275,7 @@ class Grouped(Writer):
             return False
         shape, name = given.shape, _REDUCTIONS[f]
         one = not form.array and form.kind not in _ONE
-        if not shape or size_of(shape) < SMALL or type(axis) is Slot or one:
+        if not shape or math.prod(shape) < SMALL or type(axis) is Slot or one:
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False
@@ -296,17 +298,17 @@ class Grouped(Writer):
         self.contiguous.add(position)
         self.demanded.add(position)
         if f is np.mean:
-            self.divided[position] = size_of([shape[k] for k in axes])
+            self.divided[position] = math.prod([shape[k] for k in axes])
         return True
 
     def scattered(
         self, position: int, form: Form, x: Any, shape: Any, dtype: Any, index: Any
     ) -> bool:
         """Store what is scattered at a plain index into an array of zeros."""
-        if type(x) is not Slot or form.kind != _FLOAT or has_slot(index) or not form.array:
+        if type(x) is not Slot or form.kind != _FLOAT or has_slots(index) or not form.array:
             return False
         given = self.forms[x.position]
-        if given is None or not given.array or size_of(given.shape) < SMALL:
+        if given is None or not given.array or math.prod(given.shape) < SMALL:
             return False
         place = placed(getitem, (index,), {}, View(position, 0, form.shape, strides_of(form.shape)))
         if place is None or place.shape != given.shape:
@@ -335,7 +337,7 @@ class Grouped(Writer):
         source = self.forms[args[0].position]
         if form is None or not form.array or source is None or not source.array:
             return None
-        if has_slot((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
+        if has_slots((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
             return None
         known = self.views.get(args[0].position) or self.whole(args[0].position)
         if known.base not in self.contiguous and has_order((args[1:], kwargs)):

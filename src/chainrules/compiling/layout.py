@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from ..rules import getitem
-from ..rules.linear.steps import Slot
 
 
 class View:
@@ -15,10 +14,6 @@ class View:
 
     def __init__(self, base: int, offset: int, shape: tuple, strides: tuple) -> None:
         self.base, self.offset, self.shape, self.strides = base, offset, shape, strides
-
-
-def size_of(shape: Any) -> int:
-    return int(np.prod(shape)) if len(shape) else 1
 
 
 def strides_of(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
@@ -44,12 +39,6 @@ def is_uniform(x: np.ndarray) -> bool:
 
 def is_same(a: View, b: View) -> bool:
     return (a.offset, a.shape, a.strides) == (b.offset, b.shape, b.strides)
-
-
-def has_slot(x: Any) -> bool:
-    if type(x) in (tuple, list):
-        return any(map(has_slot, x))
-    return any(map(has_slot, x.values())) if type(x) is dict else type(x) is Slot
 
 
 def has_order(x: Any) -> bool:

@@ -28,9 +28,9 @@ _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minim
 
 
 class Line:
-    """A recording lowered to operations on numbers."""
+    """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, kept: frozenset[int] | set[int] = frozenset()) -> None:
         self.forms = recorder.forms
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
@@ -46,7 +46,8 @@ class Line:
             if len(self.ops) > MOST:
                 raise NotLowered("too many operations on single numbers")
             for read in last:
-                del self.values[read]
+                if read not in kept:
+                    del self.values[read]
 
     # ---- inputs and constants -------------------------------------------------------------------
 
@@ -171,11 +172,14 @@ class Line:
         return self.each(name, kind, *[self.as_kind(x, "f8") for x in xs])
 
     def folded(self, name: str, ids: list[int]) -> int:
-        """Reduce numbers by an operation, in a tree: short chains, and small errors."""
+        """Reduce numbers by an operation, in a tree: short chains, and small errors.
+
+        A sum begins with 0.0, as NumPy's does: of nothing but -0.0 it is 0.0.
+        """
         while len(ids) > 1:
             pairs = [self.op(name, a, b) for a, b in zip(ids[::2], ids[1::2], strict=False)]
             ids = pairs + ids[len(ids) - len(ids) % 2 :]
-        return ids[0]
+        return self.op("add", ids[0], self.constant(0.0)) if name == "add" else ids[0]
 
     def reduced(
         self, name: str, x: Names, kind: str, axis: Any, keepdims: bool, empty: Any

@@ -17,7 +17,8 @@ from .looks import STRUCTURE, TRUTHS, Look
 from .names import Names, NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
-from .replay import Missed, Writer
+from .replay import Missed
+from .shared import Results, Shared
 
 
 class Place(NamedTuple):
@@ -58,7 +59,8 @@ class NativeLine:
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
-        self.line = Line(recorder)
+        shared = Shared(recorder)
+        self.line = Line(recorder, shared.roots)
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
@@ -71,21 +73,18 @@ class NativeLine:
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
                 self.slow[at] = self.place(look.position).text()
-        writer = Writer(recorder, output, self.place)
+        writer = Results(recorder, output, shared, self.place)
         text = writer.expression(output, final=True)
         self.kernel, numbers, truths = self._built()
         self.names = {
             **writer.names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
             "int64": np.int64,
-            "expected": bytes(look.seen == ("bool", True) for look in self._looks_at_truths()),
+            "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
             "first_missed": self.first_missed,
         }  # fmt: skip
-        self.source = self._source(text)
+        self.source = self._source([*writer.lines, f"return None, {text}"])
         exec(compile(self.source, "<native recording>", "exec"), self.names)
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.names["run"]
-
-    def _looks_at_truths(self) -> list[Look]:
-        return [self.looks[at] for at in self.quick]
 
     def _truth(self, look: Look) -> int:
         x = self.line.values[look.position]
@@ -141,7 +140,7 @@ class NativeLine:
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
         return build((), line.inputs, ops, outputs), arrays[0][0], arrays[1][0]
 
-    def _source(self, text: str) -> str:
+    def _source(self, results: list[str]) -> str:
         lines = ["def run(values):", "n = numbers.copy()"]
         lines += ["t = truths.copy()"] if self.truths else []
         lines.append(f"kernel({', '.join(['*values', *self.given])})")
@@ -158,7 +157,7 @@ class NativeLine:
                 f"    missed = first_missed(n, {'t' if self.truths else None})",
                 "    if missed is not None: return missed, None",
             ]
-        return "\n    ".join([*lines, f"return None, {text}"])
+        return "\n    ".join([*lines, *results])
 
     def first_missed(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
         """Return the first look that sees something else than it did, and what."""

@@ -14,26 +14,36 @@ FEW = 3000  # entries of all results together, each an operation of its own
 SMALL_ARRAYS = 12  # entries of a result on average
 
 
-def natively(recorder: Recorder, output: Any) -> Any:
+def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     """Return the recording in machine code, to be run as a replay is; None where it has none."""
     from .native import available
 
     if not available():
         return None
-    from .fused import Fused
-    from .line_of_numbers import NativeLine
     from .names import NotLowered
 
     reasons = []
-    for way in (NativeLine, Fused) if _is_of_numbers(recorder) else (Fused,):
+    for way in (_line, _fused) if _is_of_numbers(recorder) else (_fused,):
         try:
-            return way(recorder, output)
+            return way(recorder, output, threads)
         except NotLowered as error:
             reasons.append(str(error))
         except Exception as error:  # a step with options that its lowering does not know
             reasons.append(repr(error))
     recorder.not_native = "; ".join(reasons)
     return None
+
+
+def _line(recorder: Recorder, output: Any, threads: int) -> Any:
+    from .line_of_numbers import NativeLine
+
+    return NativeLine(recorder, output)
+
+
+def _fused(recorder: Recorder, output: Any, threads: int) -> Any:
+    from .fused import Fused
+
+    return Fused(recorder, output, threads)
 
 
 def _is_of_numbers(recorder: Recorder) -> bool:

@@ -9,7 +9,7 @@ from ..rules import Traced, all_settled, children, fold, healed, iterate_leaves
 from ..rules.containers import LEAVES, Within
 from ..rules.linear.steps import Slot
 from ..rules.tracing.running import running
-from .arguments import BY_VALUE, is_taken
+from .arguments import BY_VALUE, is_taken, with_inputs
 from .captured import Captured
 from .constants import Constants
 from .looks import NotRecordable
@@ -25,24 +25,23 @@ def _may_be_returned(x: Any) -> bool:
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
 
 
-def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[Recorder, Any, Any]:
-    """Run ``f`` on recorded values; return the recording, its output with slots, and the result."""
-    recorder = Recorder(Constants(captured.frozen, captured.constants))
+def record(
+    f: Callable,
+    args: tuple,
+    kwargs: dict,
+    captured: Captured,
+    new: Callable[..., Recorder] = Recorder,
+) -> tuple[Recorder, Any, Any]:
+    """Run ``f`` on recorded values; return the recording, its output with slots, and the result.
+
+    ``new`` makes the recorder.
+    """
+    recorder = new(Constants(captured.frozen, captured.constants))
     recorder.refuses_hash = captured.caches
     taken_before: dict[int, Any] = {}
     made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
 
     def taken(x: Any) -> Any:
-        parts = None if type(x) in LEAVES else children(x)
-        if parts is not None:
-
-            def rebuilt(values: Any) -> Any:
-                made.append((y := parts.rebuild(values), list(values)))
-                return y
-
-            return Within(zip(parts.values), rebuilt)
-        if not is_taken(x):
-            return x
         if type(x) is not _array:
             return recorder.input(x)
         if id(x) not in taken_before:
@@ -51,7 +50,7 @@ def record(f: Callable, args: tuple, kwargs: dict, captured: Captured) -> tuple[
             recorder.inputs.append(taken_before[id(x)].position)
         return taken_before[id(x)]
 
-    given, options = fold(taken, args), fold(taken, kwargs)
+    given, options = with_inputs(args, taken, made), with_inputs(kwargs, taken, made)
     with running():
         y = all_settled(healed(f(*given, **options)))
     for container, values in made:

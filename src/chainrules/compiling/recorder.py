@@ -52,7 +52,6 @@ from .recorded_steps import DIVISIONS, NUMBERS, PLAIN, RECORDED, REMEMBERED, TRU
 from .shapes import gives_one_shape, tells_only_structure
 
 LONGEST = 1_000_000  # steps; what takes more is not worth what its recording takes
-LARGE = 1 << 16  # bytes, from which a result is let go as soon as it has been read
 
 _array = np.ndarray
 _float64 = np.float64
@@ -70,7 +69,6 @@ class Recorder(Program, Level):
         "constants",
         "forms",
         "known",
-        "large",
         "looked_at",
         "looks",
         "not_native",
@@ -91,7 +89,6 @@ class Recorder(Program, Level):
         self.not_native = ""  # why there is no machine code
         self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
         self.refuses_hash = False
-        self.large: set[int] = set()  # results that are not kept longer than needed
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
         self.under_way: list[Any] = []  # functions that are being run
@@ -110,8 +107,6 @@ class Recorder(Program, Level):
             if y.dtype.kind == "O":
                 raise NotRecordable("an array of objects")
             recorded = RecordedArray()
-            if y.nbytes >= LARGE:
-                self.large.add(len(self.steps))
         else:
             recorded = RecordedNumber()
         recorded.sample = y
@@ -376,7 +371,7 @@ class Recorder(Program, Level):
 
     def written_root(self, x: Any) -> tuple[Any, Path]:
         root, path = root_of(x)
-        if root.position in self.inputs:
+        if self.steps[root.position] is None:  # an input
             raise NotRecordable("a write into an argument: return a new array instead")
         begin_write(root)
         return root, path

@@ -9,6 +9,7 @@
 in pieces of some thousand lines, which hand values on in a list.
 """
 
+import math
 import operator
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -16,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..rules import children, getitem
-from ..rules.containers import LEAVES, Within, fold, unless_same
+from ..rules.containers import LEAVES, iterate_leaves
 from ..rules.linear.steps import Slot
 from .looks import Look
 from .recorder import Recorder
 
+LET_GO = 256  # entries, from which a result is let go as soon as it has been read
 LINES = 2000  # steps of a piece: Python's compiler takes the longer per line, the longer a function
 
 _INFIX = {
@@ -68,19 +70,23 @@ class Replay:
 
 
 class Writer:
-    """Writes the source of a recording; ``place`` says how a result is read, if it has no name."""
+    """Writes the source of a recording."""
 
-    def __init__(self, recorder: Recorder, output: Any, place: Callable | None = None) -> None:
+    def __init__(self, recorder: Recorder, output: Any) -> None:
         self.recorder = recorder
         self.output = output
-        self.place = place
         self.source = ""
         self.names: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
         self.reads: set[int] = set()
 
+    def large(self) -> set[int]:
+        """Return the results that are not kept longer than needed."""
+        forms = enumerate(self.recorder.forms)
+        return {p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO}
+
     def pieces(self) -> list[Callable]:
-        plan, looks = self.recorder.plan, self.recorder.looks
+        plan, looks, large = self.recorder.plan, self.recorder.looks, self.large()
         blocks: list[tuple[list[str], set[int], set[int]]] = []
         at = 0
         for start in range(0, max(len(plan), 1), LINES):
@@ -90,7 +96,7 @@ class Writer:
                 at = self._looks_before(position, at, looks, lines)
                 lines.append(f"v{position} = {self.step(f, args, kwargs)}")
                 made.add(position)
-                lines += [f"v{read} = None" for read in last if read in made & self.recorder.large]
+                lines += [f"v{read} = None" for read in last if read in made and read in large]
             if start + LINES >= len(plan):
                 self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
@@ -138,8 +144,6 @@ class Writer:
     def expression(self, x: Any, final: bool = False) -> str:
         """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""
         kind = type(x)
-        if self.place is not None and (kind is Slot or kind is Again):
-            return self.place(x.position).text()
         if kind is Slot:
             self.reads.add(x.position)
             return f"v{x.position}"
@@ -152,7 +156,7 @@ class Writer:
             return repr(x)
         if kind is np.ndarray and final:
             return f"{self.constant(x)}.copy('K')"
-        if kind in LEAVES or (not final and not _has_slots(x)):
+        if kind in LEAVES or (not final and not has_slots(x)):
             return self.constant(x)
         if kind is tuple:
             return f"({''.join(self.expression(part, final) + ', ' for part in x)})"
@@ -193,14 +197,5 @@ def _another(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-def _has_slots(x: Any) -> bool:
-    found = False
-
-    def look(x: Any) -> Any:
-        nonlocal found
-        found = found or type(x) is Slot or type(x) is Again
-        parts = None if type(x) in LEAVES else children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
-
-    fold(look, x)
-    return found
+def has_slots(x: Any) -> bool:
+    return any(type(leaf) is Slot or type(leaf) is Again for leaf in iterate_leaves(x))

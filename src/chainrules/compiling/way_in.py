@@ -22,6 +22,8 @@ def compile(  # type: ignore[misc]
     paths: int = 16,
     fallback: Literal["eager", "error"] = "eager",
     check: bool = True,
+    threads: int = 1,
+    progress: bool = False,
 ) -> Callable:
     """Return ``f`` as a function that is recorded at its first call, and replayed from then on.
 
@@ -29,7 +31,9 @@ def compile(  # type: ignore[misc]
     ``cr.hessian(f)``, ``cr.jvp`` or a nest of these inside. A call records what is done with the
     numbers, whatever Python did between; the next calls with arguments of the same types, shapes
     and dtypes do that again: as machine code where llvmlite is installed (``pip install
-    'chainrules[compile]'``), else and where there is none by calls of NumPy.
+    'chainrules[compile]'``), else and where there is none by calls of NumPy. Machine code is kept
+    in the user's cache folder, or where the environment variable ``CHAINRULES_CACHE`` says, which
+    may be ``off``.
 
     What the function looks at (``if x > 0``, ``range(int(n))``, ``x[x > 0]``) is looked at in
     every replay; where that is something else, the function is recorded again, and both ways are
@@ -55,6 +59,14 @@ def compile(  # type: ignore[misc]
     check : bool, optional
         Whether each recording is compared with the function itself, when it is made and when it is
         first replayed: then the function runs twice.
+    threads : int, optional
+        On how many threads machine code goes over large arrays, of more than some 100,000 entries.
+        The numbers are those of one thread, but for sums over the axis that is divided: these are
+        put together of pieces, and the same on two threads and on more. (NumPy's products of
+        matrices have threads of their own.)
+    progress : bool, optional
+        Whether a first call that takes long shows a bar by tqdm (the extra ``progress``), which
+        counts the operations that are recorded.
 
     Returns
     -------
@@ -92,14 +104,23 @@ def compile(  # type: ignore[misc]
     0.013054 -0.084714
     """
     if f is None:
-        options = {"captured": captured, "paths": paths, "fallback": fallback, "check": check}
-        return functools.partial(compile, **options)
+        return functools.partial(
+            compile,
+            captured=captured,
+            paths=paths,
+            fallback=fallback,
+            check=check,
+            threads=threads,
+            progress=progress,
+        )
     for name, x, known in (
         ("captured", captured, ("check", "freeze")),
         ("fallback", fallback, ("eager", "error")),
     ):
         if x not in known:
             raise ValueError(f"{name}={x!r} is none of {', '.join(map(repr, known))}")
+    if type(threads) is not int or threads < 1:
+        raise ValueError(f"threads={threads!r} is no number of threads")
     if not callable(f):
         raise TypeError(f"compile takes a function, not a {type(f).__name__}")
-    return Compiled(f, captured, paths, fallback, check)
+    return Compiled(f, captured, paths, fallback, check, threads, progress)

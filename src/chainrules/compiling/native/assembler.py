@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 
-__all__ = ["Function", "Lanes", "Module", "bits_of"]
+__all__ = ["Function", "Lanes", "Module", "bits_of", "place_of"]
 
 
 #: What calls of functions of mathematics promise, as "#0".
@@ -22,21 +22,39 @@ def bits_of(x: float) -> int:
     return int(struct.unpack("<Q", struct.pack("<d", x))[0])
 
 
-class Module:
-    """Declarations and functions of one LLVM module, each written once."""
+def place_of(name: str, k: int, kind: str = "double") -> str:
+    """The address of a place in a global, as a constant."""
+    return f"@{name}" if k == 0 else f"getelementptr ({kind}, ptr @{name}, i64 {k})"
 
-    __slots__ = ("declarations", "functions", "globals", "inline")
+
+class Module:
+    """Declarations and functions of one LLVM module, each written once.
+
+    What lies elsewhere in the process is reached by a table, ``@c``, that is filled when the code
+    is loaded: so the text is the same in every process, and its machine code can be kept.
+    """
+
+    __slots__ = ("addresses", "declarations", "functions", "globals", "inline")
 
     def __init__(self, inline: bool = True) -> None:
+        #: of what lies elsewhere, by name, in the order of the table
+        self.addresses: dict[str, int] = {}
         #: whether functions of mathematics are written out where they are called
         self.inline = inline
         self.declarations: dict[str, None] = {}
         self.globals: list[str] = []
         self.functions: dict[str, str] = {}
 
+    def elsewhere(self, name: str, address: int) -> str:
+        """Where the table has the address of something of the process."""
+        self.addresses.setdefault(name, address)
+        return place_of("c", list(self.addresses).index(name), "ptr")
+
     def text(self) -> str:
         """All of it, as LLVM reads it."""
-        parts = (*self.declarations, *self.globals, *self.functions.values(), _PURE)
+        table = f"@c = global [{len(self.addresses)} x ptr] zeroinitializer ; "
+        table += ", ".join(self.addresses)
+        parts = (*self.declarations, *self.globals, table, *self.functions.values(), _PURE)
         return "\n".join(parts)
 
 

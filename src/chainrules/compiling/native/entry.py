@@ -19,7 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .assembler import Module
 from .machine import Code
+from .request import parameters
 
 __all__ = ["Layout", "entry_text", "layout", "make_callable"]
 
@@ -65,126 +67,157 @@ def _word(x: object, offset: int) -> int:
     return ctypes.c_uint64.from_address(id(x) + offset).value
 
 
-def _api(name: str) -> int:
+def _address(name: str) -> int:
+    """Where an object that entries compare with, or a function of CPython's, lies."""
+    if name in _OBJECTS:
+        return id(_OBJECTS[name])
     return int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
 
 
-def _pointer(address: int) -> str:
-    return f"inttoptr (i64 {address} to ptr)"
+_OBJECTS = {
+    "array": np.ndarray, "float": float, "float64": np.float64, "TypeError": TypeError,
+    "None": None, "True": True, "False": False, "True_": np.True_, "False_": np.False_,
+}  # fmt: skip
 
 
-def entry_text(kinds: Sequence[str], message: str) -> str:
-    """LLVM text of ``@entry``, which calls ``@run`` with one argument for each of ``kinds``.
+class _Entry:
+    """The lines of an entry."""
 
-    Kinds: "array" (passed as a pointer), "float" (as a double), "bool" (as an i1). ``message`` is
-    that of the TypeError which other arguments raise.
-    """
-    where = layout()
-    assert where is not None
-    lines = [f"%ok = icmp eq i64 %n, {len(kinds)}", "br i1 %ok, label %a0, label %bad"]
-    given = []
-    for k, kind in enumerate(kinds):
-        lines += [
+    def __init__(self, module: Module, where: Layout) -> None:
+        self.module, self.where = module, where
+        self.lines: list[str] = []
+
+    def put(self, *lines: str) -> None:
+        self.lines += lines
+
+    def there(self, register: str, name: str, kind: str = "i64") -> str:
+        """Put what lies elsewhere in the process into a register, and return that."""
+        self.put(f"{register} = load {kind}, ptr {self.module.elsewhere(name, _address(name))}")
+        return register
+
+    def read(self, k: int, kind: str) -> None:
+        """Go on with argument ``k`` in the register ``%xk``, or to ``bad``."""
+        self.put(
             f"a{k}:",
             f"%p{k} = getelementptr ptr, ptr %args, i64 {k}",
             f"%o{k} = load ptr, ptr %p{k}",
-        ]
-        lines += _READ[kind](k, where)
-        lines.append(f"a{k}.next:\nbr label %a{k + 1}")
-        given.append({"array": "ptr", "float": "double", "bool": "i1"}[kind] + f" %x{k}")
-    text = message.encode("ascii")
-    lines += [
-        f"a{len(kinds)}:",
-        f"call void @run({', '.join(given)})",
-        *_none(),
-        "bad:",
-        f"call void {_pointer(_api('PyErr_SetString'))}(ptr {_pointer(id(TypeError))}, "
-        "ptr @message)",
+        )
+        {"array": self._array, "float": self._float, "bool": self._bool, "whole": self._whole}[
+            kind
+        ](k)
+        self.put(f"a{k}.next:\nbr label %a{k + 1}")
+
+    def _type(self, k: int) -> None:
+        self.put(
+            f"%q{k} = getelementptr i8, ptr %o{k}, i64 {self.where.type}",
+            f"%t{k} = load i64, ptr %q{k}",
+        )
+
+    def _field(self, k: int, offset: int, kind: str) -> None:
+        self.put(
+            f"a{k}.read:",
+            f"%d{k} = getelementptr i8, ptr %o{k}, i64 {offset}",
+            f"%x{k} = load {kind}, ptr %d{k}",
+            f"br label %a{k}.next",
+        )
+
+    def _array(self, k: int) -> None:
+        self._type(k)
+        self.put(
+            f"%c{k} = icmp eq i64 %t{k}, {self.there(f'%w{k}', 'array')}",
+            f"br i1 %c{k}, label %a{k}.read, label %bad",
+        )
+        self._field(k, self.where.data, "ptr")
+
+    def _float(self, k: int) -> None:
+        # float and np.float64 by their types; another subclass of float is asked for by CPython.
+        self._type(k)
+        self.put(
+            f"%c{k} = icmp eq i64 %t{k}, {self.there(f'%v{k}', 'float')}",
+            f"%e{k} = icmp eq i64 %t{k}, {self.there(f'%w{k}', 'float64')}",
+            f"%b{k} = or i1 %c{k}, %e{k}",
+            f"br i1 %b{k}, label %a{k}.read, label %a{k}.ask",
+            f"a{k}.ask:",
+            f"%i{k} = inttoptr i64 %t{k} to ptr",
+            f"%f{k} = inttoptr i64 %v{k} to ptr",
+        )
+        ask = self.there(f"%h{k}", "PyType_IsSubtype", "ptr")
+        self.put(
+            f"%s{k} = call i32 {ask}(ptr %i{k}, ptr %f{k})",
+            f"%g{k} = icmp ne i32 %s{k}, 0",
+            f"br i1 %g{k}, label %a{k}.read, label %bad",
+        )
+        self._field(k, self.where.number, "double")
+
+    def _bool(self, k: int) -> None:
+        self.put(f"%t{k} = ptrtoint ptr %o{k} to i64")
+        for letter, name in zip("uvwz", ("True", "True_", "False", "False_"), strict=True):
+            here = self.there(f"%{letter}{k}.of", name)
+            self.put(f"%{letter}{k} = icmp eq i64 %t{k}, {here}")
+        self.put(
+            f"%x{k} = or i1 %u{k}, %v{k}",
+            f"%y{k} = or i1 %w{k}, %z{k}",
+            f"%c{k} = or i1 %x{k}, %y{k}",
+            f"br i1 %c{k}, label %a{k}.next, label %bad",
+        )
+
+    def _whole(self, k: int) -> None:
+        ask = self.there(f"%f{k}", "PyLong_AsSsize_t", "ptr")
+        self.put(
+            f"%x{k} = call i64 {ask}(ptr %o{k})",
+            f"%c{k} = icmp sge i64 %x{k}, 0",
+            f"br i1 %c{k}, label %a{k}.next, label %bad",
+        )
+
+    def give_none(self) -> None:
+        """Return None. It is immortal from 3.12 on, before that the caller gets a reference."""
+        none = self.there("%none", "None", "ptr")
+        if sys.version_info < (3, 12):
+            self.put(
+                f"%count = load i64, ptr {none}",
+                "%more = add i64 %count, 1",
+                f"store i64 %more, ptr {none}",
+            )
+        self.put(f"ret ptr {none}")
+
+
+def entry_text(module: Module, kinds: Sequence[str], message: str, *, free: bool = False) -> str:
+    """LLVM text of ``@entry``, which calls ``@run`` with one argument for each of ``kinds``.
+
+    Kinds: "array" (passed as a pointer), "float" (as a double), "bool" (as an i1), "whole" (of an
+    int, 0 or more). ``message`` is that of the TypeError which other arguments raise. What is
+    ``free`` runs without the interpreter's lock; its caller holds the arguments meanwhile.
+    """
+    where = layout()
+    assert where is not None
+    entry = _Entry(module, where)
+    entry.put(f"%ok = icmp eq i64 %n, {len(kinds)}", "br i1 %ok, label %a0, label %bad")
+    for k, kind in enumerate(kinds):
+        entry.read(k, kind)
+    entry.put(f"a{len(kinds)}:")
+    if free:
+        entry.put(f"%lock = call ptr {entry.there('%let', 'PyEval_SaveThread', 'ptr')}()")
+    entry.put(f"call void @run({parameters(kinds)})")
+    if free:
+        taken = entry.there("%take", "PyEval_RestoreThread", "ptr")
+        entry.put(f"call void {taken}(ptr %lock)")
+    entry.give_none()
+    entry.put("bad:")
+    error, raised = entry.there("%error", "TypeError", "ptr"), "PyErr_SetString"
+    entry.put(
+        f"call void {entry.there('%raise', raised, 'ptr')}(ptr {error}, ptr @message)",
         "ret ptr null",
-    ]
+    )
+    text = "".join(f"\\{c:02X}" for c in message.encode("ascii"))
     return "\n".join(
         (
-            f"@message = private constant [{len(text) + 1} x i8] "
-            f'c"{"".join(f"{chr(92)}{c:02X}" for c in text)}{chr(92)}00"',
+            f'@message = private constant [{len(message) + 1} x i8] c"{text}\\00"',
             "define ptr @entry(ptr %self, ptr %args, i64 %n) noinline optnone nounwind {",
-            *lines,
+            *entry.lines,
             "}",
             "",
         )
     )
-
-
-def _type_of(k: int, where: Layout) -> list[str]:
-    return [
-        f"%q{k} = getelementptr i8, ptr %o{k}, i64 {where.type}",
-        f"%t{k} = load i64, ptr %q{k}",
-    ]
-
-
-def _read_array(k: int, where: Layout) -> list[str]:
-    return [
-        *_type_of(k, where),
-        f"%c{k} = icmp eq i64 %t{k}, {id(np.ndarray)}",
-        f"%d{k} = getelementptr i8, ptr %o{k}, i64 {where.data}",
-        f"br i1 %c{k}, label %a{k}.read, label %bad",
-        f"a{k}.read:",
-        f"%x{k} = load ptr, ptr %d{k}",
-        f"br label %a{k}.next",
-    ]
-
-
-def _read_float(k: int, where: Layout) -> list[str]:
-    # float and np.float64 by their types; another subclass of float is asked for by CPython.
-    return [
-        *_type_of(k, where),
-        f"%c{k} = icmp eq i64 %t{k}, {id(float)}",
-        f"%e{k} = icmp eq i64 %t{k}, {id(np.float64)}",
-        f"%b{k} = or i1 %c{k}, %e{k}",
-        f"br i1 %b{k}, label %a{k}.read, label %a{k}.ask",
-        f"a{k}.ask:",
-        f"%i{k} = inttoptr i64 %t{k} to ptr",
-        f"%s{k} = call i32 {_pointer(_api('PyType_IsSubtype'))}"
-        f"(ptr %i{k}, ptr {_pointer(id(float))})",
-        f"%g{k} = icmp ne i32 %s{k}, 0",
-        f"br i1 %g{k}, label %a{k}.read, label %bad",
-        f"a{k}.read:",
-        f"%d{k} = getelementptr i8, ptr %o{k}, i64 {where.number}",
-        f"%x{k} = load double, ptr %d{k}",
-        f"br label %a{k}.next",
-    ]
-
-
-def _read_bool(k: int, where: Layout) -> list[str]:
-    lines = [f"%t{k} = ptrtoint ptr %o{k} to i64"]
-    for name, x in (("u", True), ("v", np.True_), ("w", False), ("z", np.False_)):
-        lines.append(f"%{name}{k} = icmp eq i64 %t{k}, {id(x)}")
-    return [
-        *lines,
-        f"%x{k} = or i1 %u{k}, %v{k}",
-        f"%y{k} = or i1 %w{k}, %z{k}",
-        f"%c{k} = or i1 %x{k}, %y{k}",
-        f"br i1 %c{k}, label %a{k}.next, label %bad",
-    ]
-
-
-_READ: dict[str, Callable[[int, Layout], list[str]]] = {
-    "array": _read_array,
-    "float": _read_float,
-    "bool": _read_bool,
-}
-
-
-def _none() -> list[str]:
-    """Return None. It is immortal from Python 3.12 on, before that the caller gets a reference."""
-    none = _pointer(id(None))
-    if sys.version_info >= (3, 12):
-        return [f"ret ptr {none}"]
-    return [
-        f"%count = load i64, ptr {none}",
-        "%more = add i64 %count, 1",
-        f"store i64 %more, ptr {none}",
-        f"ret ptr {none}",
-    ]
 
 
 class _MethodDef(ctypes.Structure):

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
 from .machine import Code, host_width, llvm
-from .nests import write_nest
-from .numbers import Numbers
 from .request import Input, Output, Program, checked
 
 __all__ = ["Kernel", "available", "build"]
@@ -41,6 +39,7 @@ def build(
     inputs: Sequence[Input],
     ops: Sequence[tuple[Any, ...]],
     outputs: Sequence[Output],
+    threads: int = 1,
 ) -> Kernel:
     """Machine code for elementwise operations over ``shape``, with reductions.
 
@@ -56,11 +55,14 @@ def build(
     outputs
         What is stored. An array may be written and read at the same time only if both have the
         same strides and offset, and never if ``shape`` is ``()``.
+    threads
+        On how many threads a large loop is done. Then an output that is reduced over the outermost
+        axis fills its array, and is put together of pieces: the same on two threads and on more.
 
     Returns
     -------
-    A builtin function of one argument for each input and then each output without ``of``. Arrays
-    are taken as they are: neither shape nor dtype is checked.
+    A builtin function, or one that calls it in pieces, of one argument for each input and then each
+    output without ``of``. Arrays are taken as they are: neither shape nor dtype is checked.
 
     Examples
     --------
@@ -73,25 +75,45 @@ def build(
     """
     if len(ops) > _LARGEST_KNOWN:
         return _made(checked(shape, inputs, ops, outputs))
-    key = repr((tuple(shape), inputs, ops, outputs))
+    key = repr((tuple(shape), inputs, ops, outputs, threads))
     with _lock:
         kernel = _known.get(key)
         if kernel is None:
-            kernel = _known[key] = _made(checked(shape, inputs, ops, outputs))
+            kernel = _known[key] = _made(checked(shape, inputs, ops, outputs), threads)
         return kernel
 
 
-def _made(program: Program) -> Kernel:
+def _made(program: Program, threads: int = 1) -> Kernel:
     module = Module()
-    numbers = None
-    if program.shape:
-        write_nest(program, module, host_width())
-    else:
-        numbers = Numbers(program, module)
-    kinds = program.arguments()
-    message = "this kernel takes " + (", ".join(kinds) or "no arguments")
-    module.globals.append(entry_text(kinds, message))
-    code = Code(module.text(), numbers.effort if numbers else 2)
-    if numbers:
-        numbers.fill(code)
+    if not program.shape:
+        return _of_numbers(program, module)
+    from .axes import PIECE, pieces_of
+    from .nests import write_nest
+
+    width, kinds = host_width(), program.arguments()
+    pieces = pieces_of(program, width) if threads > 1 else None
+    write_nest(program, module, width, pieces)
+    if pieces is None:
+        return make_callable(_code(module, kinds))
+    from .threads import InPieces
+
+    kernel = make_callable(_code(module, [*kinds, *PIECE], free=True))
+    return InPieces(kernel, program, pieces, threads)
+
+
+def _of_numbers(program: Program, module: Module) -> Kernel:
+    from .numbers import Numbers
+
+    numbers = Numbers(program, module)
+    code = _code(module, program.arguments(), numbers.effort)
+    numbers.fill(code)
     return make_callable(code)
+
+
+def _code(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:
+    """The machine code of a module, with an entry that takes arguments of these kinds."""
+    message = "this kernel takes " + (", ".join(kinds) or "no arguments")
+    module.globals.append(entry_text(module, kinds, message, free=free))
+    code = Code(module.text(), effort)
+    code.connect(module.addresses.values())
+    return code

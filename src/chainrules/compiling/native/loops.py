@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 __all__ = ["Run", "find_runs"]
 
@@ -21,7 +20,7 @@ _WORTH = 64  # operations that a run must save
 _LONGEST = 4000  # of a body
 _CANDIDATES = 18
 
-Ints = npt.NDArray[np.int64]
+Ints = np.ndarray
 
 
 class Run(NamedTuple):

@@ -6,14 +6,17 @@ begins. When the last reference to the ``Code`` goes, so does the memory of its 
 
 from __future__ import annotations
 
+import array
 import ctypes
-import ctypes.util
 import functools
 import importlib
 import platform
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Any
+
+from . import kept
 
 __all__ = ["Code", "host_width", "libm", "llvm"]
 
@@ -69,18 +72,24 @@ class Code:
     """Machine code of one module.
 
     ``effort`` is the level of LLVM's code generator: 2 for loops, 0 for long straight lines, where
-    it takes a fifth of the time. No passes run over the text: it is written as it should be.
+    it takes a fifth of the time. No passes run over the text: it is written as it should be. Code
+    that was made before, by any process, is not made again: see :mod:`.kept`.
     """
 
     __slots__ = ("__weakref__", "_engine", "keep")
 
     def __init__(self, text: str, effort: int = 2) -> None:
         with _compiling:
-            binding = llvm()
-            module = binding.parse_assembly(text)
-            machine = _machine(effort)
-            together = True if _side_by_side() else None
-            self._engine = binding.create_mcjit_compiler(module, machine, use_lmm=together)
+            binding, machine = llvm(), _machine(effort)
+            together = _side_by_side()
+            key = kept.key_of(text, effort, together, *_host(), *binding.llvm_version_info)
+            found = kept.found(key)
+            module = binding.parse_assembly("" if found else text)
+            self._engine = binding.create_mcjit_compiler(module, machine, use_lmm=together or None)
+            if found:
+                self._engine.add_object_file(binding.ObjectFileRef.from_data(found))
+            else:
+                self._engine.set_object_cache(lambda module, code: kept.keep(key, code))
             self._engine.finalize_object()
         self.keep: list[object] = []
 
@@ -92,12 +101,16 @@ class Code:
         """Where the global of this name lies."""
         return int(self._engine.get_global_value_address(name))
 
+    def connect(self, addresses: Iterable[int]) -> None:
+        """Fill the table of what lies elsewhere in the process."""
+        table = array.array("Q", addresses)
+        ctypes.memmove(self.data("c"), table.buffer_info()[0], 8 * len(table))
+
 
 @functools.cache
 def _math_library() -> Any:
-    if sys.platform == "win32":
-        return ctypes.CDLL("ucrtbase")
-    return ctypes.CDLL(ctypes.util.find_library("m") or None)
+    # Elsewhere than on Windows the interpreter is linked to it.
+    return ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
 
 
 @functools.cache

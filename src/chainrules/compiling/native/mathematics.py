@@ -11,15 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .assembler import Function, Lanes, bits_of
-from .machine import libm
+from .assembler import Lanes, bits_of
+from .functions import each_lane
 
 __all__ = [
     "FUNCTIONS",
     "arctan",
-    "as_function",
     "clamp",
-    "each_lane",
     "exp_tail",
     "expm1_within",
     "log1p",
@@ -375,44 +373,3 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
     "arctan": arctan,
     "power": _power,
 }
-
-
-def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
-    """C's function ``c_name`` of each lane: one call, to a function that is written once."""
-    target = f"inttoptr (i64 {libm(c_name)} to ptr)"
-    if v.width == 1:
-        given = ", ".join(f"double {x}" for x in xs)
-        return v.fn.let(f"call double {target}({given}) #0")
-    name = f"@{c_name}.each.{v.suffix}"
-    module = v.fn.module
-    if name not in module.functions:
-        fn = Function(module)
-        inner = Lanes(fn, v.width)
-        parameters = [f"%x{k}" for k in range(len(xs))]
-        results = []
-        for lane in range(v.width):
-            given = ", ".join(f"double {inner.lane(x, lane)}" for x in parameters)
-            results.append(fn.let(f"call double {target}({given}) #0"))
-        fn.put(f"ret {v.real} {inner.gathered(results)}")
-        module.functions[name] = _definition(v, name, parameters, fn)
-    given = ", ".join(f"{v.real} {x}" for x in xs)
-    return v.fn.let(f"call {v.real} {name}({given}) #0")
-
-
-def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str:
-    """A call of what ``write`` writes, as a function that is written once."""
-    full = f"@own.{name}.{v.suffix}"
-    module = v.fn.module
-    if full not in module.functions:
-        fn = Function(module)
-        parameters = [f"%x{k}" for k in range(len(xs))]
-        fn.put(f"ret {v.real} {write(Lanes(fn, v.width), *parameters)}")
-        module.functions[full] = _definition(v, full, parameters, fn)
-    given = ", ".join(f"{v.real} {x}" for x in xs)
-    return v.fn.let(f"call {v.real} {full}({given}) #0")
-
-
-def _definition(v: Lanes, name: str, parameters: list[str], fn: Function) -> str:
-    given = ", ".join(f"{v.real} {x}" for x in parameters)
-    head = f"define internal {v.real} {name}({given}) noinline #0 {{"
-    return "\n".join((head, "entry:", *fn.lines, "}", ""))

@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .assembler import Function, Lanes, Module
+from .axes import PIECE, Axes, Pieces, axes_of
 from .memory import BYTES, load, load_one, store
 from .operations import LIBM, emit
-from .request import NEUTRAL, Input, Output, Program, kind_of
+from .request import NEUTRAL, Output, Program, kind_of, parameters
 from .results import Result, State
 
 __all__ = ["write_nest"]
@@ -30,10 +31,14 @@ _INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
 _MANY = 2000  # points
 
 
-def write_nest(program: Program, module: Module, width: int) -> None:
-    """Write ``@run``, which takes the arguments of the program in order, into ``module``."""
+def write_nest(program: Program, module: Module, width: int, pieces: Pieces | None = None) -> None:
+    """Write ``@run``, which takes the arguments of the program in order, into ``module``.
+
+    Of a nest in ``pieces`` it does the rows from one to before another, two more arguments.
+    """
     fn = Function(module)
-    names = [f"%x{k}" for k in range(len(program.arguments()))]
+    kinds = program.arguments()
+    names = [f"%x{k}" for k in range(len(kinds))]
     if 0 in program.shape:
         for y, k in zip(program.outputs, program.argument_of_output()):
             _fill(fn, program.shape, y, names[k], width)
@@ -41,13 +46,30 @@ def write_nest(program: Program, module: Module, width: int) -> None:
         calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
         many = math.prod(program.shape) >= _MANY
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
-        _Nest(program, fn, names, width, calls).write()
-    types = {"array": "ptr", "float": "double", "bool": "i1"}
-    taken = ", ".join(f"{types[kind]} {x}" for kind, x in zip(program.arguments(), names))
-    text = "\n".join(fn.lines)
+        if pieces is None:
+            _Nest(program, fn, names, width, calls).write()
+        else:
+            _write_pieces(program, fn, names, width, calls, pieces)
+            kinds = [*kinds, *PIECE]
+    text, taken = "\n".join(fn.lines), parameters(kinds)
     module.functions["@run"] = (
         f"define internal void @run({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
     )
+
+
+def _write_pieces(
+    program: Program, fn: Function, names: list[str], width: int, calls: int, pieces: Pieces
+) -> None:
+    """Write a nest over some of its rows; the row behind the last one is the rest."""
+    rows = f"%x{len(names)}", f"%x{len(names) + 1}"
+    if pieces.rest is not None:
+        is_rest = fn.let(f"icmp eq i64 {rows[0]}, {pieces.axes.shape[0]}")
+        fn.put(f"br i1 {is_rest}, label %rest, label %rows")
+        fn.start("rest")
+        _Nest(pieces.rest, fn, names, width, calls).write()
+        fn.put("ret void")
+        fn.start("rows")
+    _Nest(program, fn, names, width, calls, pieces.axes, rows).write()
 
 
 def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -> None:
@@ -66,54 +88,25 @@ def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) 
     _Nest(program, fn, [base], width, 0).write()
 
 
-def _order(shape: list[int], strides: list[list[int]], width: int) -> list[int]:
-    """The axes from the outermost to the innermost: large strides out, the cheapest axis in."""
-
-    def cost(axis: int) -> float:
-        n = shape[axis]
-        steps = -(-n // width)
-        each = sum(0.3 if s[axis] == 0 else 1 if s[axis] == 1 else 0.5 * width for s in strides)
-        return steps * (3 + each) / n
-
-    axes = list(range(len(shape)))
-    if not axes:
-        return axes
-    # In doubt the last one, which is contiguous in plain arrays.
-    inner = min(reversed(axes), key=cost)
-    axes.remove(inner)
-    axes.sort(key=lambda k: -sum(abs(s[k]) for s in strides))
-    return [*axes, inner]
-
-
-def _merge(shape: list[int], strides: list[list[int]]) -> None:
-    """Make one axis of two, in place, where the outer one goes on as the inner one ends."""
-    for k in reversed(range(len(shape) - 1)):
-        if all(s[k] == s[k + 1] * shape[k + 1] for s in strides):
-            shape[k : k + 2] = [shape[k] * shape[k + 1]]
-            for s in strides:
-                del s[k]
-
-
 class _Nest:
     """One loop nest being written; ``level`` k is inside the loops over axes 0 to k - 1."""
 
     def __init__(
-        self, program: Program, fn: Function, names: list[str], width: int, calls: int
+        self,
+        program: Program,
+        fn: Function,
+        names: list[str],
+        width: int,
+        calls: int,
+        axes: Axes | None = None,
+        rows: tuple[str, str] | None = None,
     ) -> None:
         self.program, self.fn, self.calls = program, fn, calls
-        inputs, outputs = program.inputs, program.outputs
-        kept = [k for k, n in enumerate(program.shape) if n != 1]
-        shape = [program.shape[k] for k in kept]
-        places: list[Input | Output] = [*inputs, *outputs]
-        given = [x.strides or (0,) * len(program.shape) for x in places]
-        strides = [[s[k] for k in kept] for s in given]
-        order = _order(shape, strides, width)
-        self.shape = [shape[k] for k in order] or [1]
-        all_strides = [[s[k] for k in order] or [0] for s in strides]
-        _merge(self.shape, all_strides)
+        #: from where to where the outermost loop goes, if not over all
+        self.rows = rows
+        outputs = program.outputs
+        self.shape, self.in_strides, self.out_strides = axes or axes_of(program, width)
         self.depth = len(self.shape)
-        self.in_strides = all_strides[: len(inputs)]
-        self.out_strides = all_strides[len(inputs) :]
         inner = self.shape[-1]
         self.width = min(width, 1 << (inner - 1).bit_length())
         self.one = Lanes(fn, 1)
@@ -205,7 +198,8 @@ class _Nest:
                 after = self._level(level + 1, moved_in, moved_out, there)
                 return [x for j in names for x in after[j]]
 
-            last = fn.loop("0", str(self.shape[level]), 1, flat, body)
+            first, end = (not level and self.rows) or ("0", str(self.shape[level]))
+            last = fn.loop(first, end, 1, flat, body)
             held = self._split(names, held, last)
         for j in beginning:
             total, combined = held.pop(j), j in self.combined
@@ -391,6 +385,8 @@ class _Nest:
                 if j in self.combined:
                     there = load(self.wide, outs[j], at, stride, lanes, y.dtype)
                     text = result.combine(result.read(there, self.wide), text, self.wide)
+                else:
+                    text = result.alone(text)
                 text = result.stored(text, self.wide)
                 store(self.wide, text, outs[j], at, stride, lanes, y.dtype)
         return after

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .assembler import Function, Lanes, Module
-from .machine import Code, libm
+from .assembler import Function, Lanes, Module, place_of
+from .functions import function_of_c
+from .machine import Code
 from .operations import LIBM, emit
-from .places import place_of, read_entry, read_slot, write_entry, write_slot
+from .places import read_entry, read_slot, write_entry, write_slot
 from .plan import Part, Plan
-from .request import Program
+from .request import Program, parameters
 
 __all__ = ["Numbers"]
 
@@ -43,7 +43,7 @@ _TEMPLATES = {
     "greater_equal": "%%%d = fcmp oge double %s, %s",
 }
 _TYPES = {"f8": "double", "b1": "i1"}
-Ints = npt.NDArray[np.int64]
+Ints = np.ndarray
 
 
 class Numbers:
@@ -99,9 +99,7 @@ class Numbers:
         self._keep_leaves(fn)
         for name in calls:
             fn.put(f"call void {name}()")
-        types = {"array": "ptr", "float": "double", "bool": "i1"}
-        taken = ", ".join(f"{types[kind]} %x{k}" for k, kind in enumerate(arguments))
-        self._define("@run", fn, taken)
+        self._define("@run", fn, parameters(arguments))
         self.module.globals += [
             f"@m = global [{max(self.plan.top, 1)} x double] zeroinitializer, align 64",
             f"@t = global [{max(self.table_top, 1)} x i64] zeroinitializer, align 64",
@@ -186,7 +184,7 @@ class Numbers:
             self.plan.direct,
             fn.lines,
         )
-        templates = [_template(*s) for s in self.program.signatures]
+        templates = [_template(self.module, *s) for s in self.program.signatures]
         for t, code in enumerate(self.plan.codes[part.start : part.end].tolist(), part.start):
             operands = []
             for x in rows[t]:
@@ -388,11 +386,11 @@ class Numbers:
         fn.loop("0", str(count), 1, [], body)
 
 
-def _template(name: str, *kinds: str) -> str | None:
+def _template(module: Module, name: str, *kinds: str) -> str | None:
     """The line of an operation, for the number of its register and its operands."""
     if "b1" in kinds:
         return None
     if name in LIBM:
         given = ", ".join(["double %s"] * len(kinds))
-        return f"%%%d = call double inttoptr (i64 {libm(LIBM[name])} to ptr)({given}) #0"
+        return f"%%%d = call double {function_of_c(module, LIBM[name], len(kinds))}({given}) #0"
     return _TEMPLATES.get(name)

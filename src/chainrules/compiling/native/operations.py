@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from . import mathematics
 from .assembler import Lanes
-from .compositions import COMPOSED
+from .functions import as_function, each_lane
 
 __all__ = ["COMMUTATIVE", "LIBM", "OPERATIONS", "POWERS", "emit", "result_kind"]
 
@@ -59,25 +58,25 @@ LIBM = {
 }
 
 
-def _maximum(v: Lanes, a: Operand, b: Operand) -> str:
-    # Two instructions of the machine: where b is not larger or one is NaN the first gives a.
-    larger = v.select(v.compare("ogt", b, a), b, a)
-    return v.select(v.compare("uno", b, b), b, larger)
+def _extreme(how: str) -> Emitter:
+    """NumPy's maximum or minimum: a NaN, where there is one."""
+
+    def emitter(v: Lanes, a: Operand, b: Operand) -> str:
+        # One instruction of the machine: where b is not beyond a, or one is NaN, it gives a.
+        beyond = v.select(v.compare(how, b, a), b, a)
+        return v.select(v.compare("uno", b, b), b, beyond)
+
+    return emitter
 
 
-def _minimum(v: Lanes, a: Operand, b: Operand) -> str:
-    smaller = v.select(v.compare("olt", b, a), b, a)
-    return v.select(v.compare("uno", b, b), b, smaller)
+def _extreme_number(how: str) -> Emitter:
+    """NumPy's fmax or fmin: a NaN only where both are."""
 
+    def emitter(v: Lanes, a: Operand, b: Operand) -> str:
+        beyond = v.select(v.compare(how, a, b), a, b)
+        return v.select(v.compare("uno", b, b), a, beyond)
 
-def _fmax(v: Lanes, a: Operand, b: Operand) -> str:
-    larger = v.select(v.compare("oge", a, b), a, b)
-    return v.select(v.compare("uno", b, b), a, larger)
-
-
-def _fmin(v: Lanes, a: Operand, b: Operand) -> str:
-    smaller = v.select(v.compare("ole", a, b), a, b)
-    return v.select(v.compare("uno", b, b), a, smaller)
+    return emitter
 
 
 def _sign(v: Lanes, a: Operand) -> str:
@@ -145,10 +144,10 @@ _REAL: dict[str, tuple[int, Emitter]] = {
     "rint": (1, _intrinsic("rint")),
     "sign": (1, _sign),
     "copysign": (2, Lanes.copysign),
-    "maximum": (2, _maximum),
-    "minimum": (2, _minimum),
-    "fmax": (2, _fmax),
-    "fmin": (2, _fmin),
+    "maximum": (2, _extreme("ogt")),
+    "minimum": (2, _extreme("olt")),
+    "fmax": (2, _extreme_number("oge")),
+    "fmin": (2, _extreme_number("ole")),
     "power of 3": (1, lambda v, a: v.mul(v.mul(a, a), a)),
     "remainder": (2, lambda v, a, b: _divmod(v, a, b)[1]),
     "floor_divide": (2, lambda v, a, b: _divmod(v, a, b)[0]),
@@ -230,9 +229,14 @@ def as_real(v: Lanes, x: Operand, kind: str) -> str:
 def call(v: Lanes, name: str, *xs: Operand) -> str:
     """A function of mathematics: on several lanes our own where there is one, else that of C."""
     texts = [v.number(x) for x in xs]
-    own = mathematics.FUNCTIONS.get(name) or COMPOSED.get(name)
-    if own is None or v.width == 1:
-        return mathematics.each_lane(v, LIBM[name], *texts)
-    if v.fn.module.inline:
-        return own(v, *texts)
-    return mathematics.as_function(v, name, own, *texts)
+    own = _own(name) if v.width > 1 else None
+    if own is None:
+        return each_lane(v, LIBM[name], *texts)
+    return own(v, *texts) if v.fn.module.inline else as_function(v, name, own, *texts)
+
+
+def _own(name: str) -> Emitter | None:
+    from .compositions import COMPOSED
+    from .mathematics import FUNCTIONS
+
+    return FUNCTIONS.get(name) or COMPOSED.get(name)

@@ -6,11 +6,6 @@ from .assembler import Function, Lanes
 from .operations import as_real, as_truth
 
 
-def place_of(name: str, k: int, kind: str = "double") -> str:
-    """The address of a place in a global, as a constant."""
-    return f"@{name}" if k == 0 else f"getelementptr ({kind}, ptr @{name}, i64 {k})"
-
-
 def read_entry(fn: Function, base: str, at: str, dtype: str) -> str:
     """An entry of an array."""
     if dtype == "f8":

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .loops import Run, find_runs
 from .operations import COMMUTATIVE
@@ -26,7 +25,7 @@ __all__ = ["Part", "Place", "Plan"]
 _CHUNK = 1000  # operations of one function
 _LOOKED_THROUGH = 64  # fewer operations are not searched for repetition
 
-Ints = npt.NDArray[np.int64]
+Ints = np.ndarray
 
 
 class Part(NamedTuple):
@@ -150,7 +149,7 @@ class Plan:
         self._plan_outputs(part_of, kept)
         self._place(kept)
 
-    def _roles(self, run: Run, kept: npt.NDArray[np.bool_]) -> list[list[Any]]:
+    def _roles(self, run: Run, kept: np.ndarray) -> list[list[Any]]:
         """What the operands of a body are over all repetitions; marks what must lie in memory."""
         start, period, count = run
         first, end = self.first, self.first + len(self.codes)
@@ -180,7 +179,7 @@ class Plan:
             roles.append(row)
         return roles
 
-    def _from_memory(self, values: Ints, kept: npt.NDArray[np.bool_]) -> Any:
+    def _from_memory(self, values: Ints, kept: np.ndarray) -> Any:
         first, end = self.first, self.first + len(self.codes)
         if values.min() >= end:  # constants
             begin = self.top
@@ -214,7 +213,7 @@ class Plan:
         self.top += 1
         return self.slots[value]
 
-    def _plan_outputs(self, part_of: Ints, kept: npt.NDArray[np.bool_]) -> None:
+    def _plan_outputs(self, part_of: Ints, kept: np.ndarray) -> None:
         """Outputs are stored where they are computed, if one line can say it, else copied."""
         first, count = self.first, len(self.codes)
         #: straight: value -> places
@@ -254,7 +253,7 @@ class Plan:
             places = (Place(argument, int(offset), dtype) for offset in offsets)
             self.copies += zip(values.tolist(), places)
 
-    def _place(self, kept: npt.NDArray[np.bool_]) -> None:
+    def _place(self, kept: np.ndarray) -> None:
         """Places in memory; what a loop keeps, it keeps in every repetition, side by side."""
         #: loops: part -> (position, place in the first repetition, step)
         self.stores: dict[int, list[tuple[int, int, int]]] = {}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .operations import POWERS, result_kind
 
-__all__ = ["Input", "Output", "Program", "checked"]
+__all__ = ["Input", "Output", "Program", "checked", "parameters"]
 
 _REDUCTIONS = {
     "f8": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
@@ -78,6 +78,12 @@ class Program(NamedTuple):
     def argument_of_output(self) -> list[int]:
         """For each output the number of the argument that it writes."""
         return _numbered([y.of for y in self.outputs], sum(x.of is None for x in self.inputs))
+
+
+def parameters(kinds: Sequence[str]) -> str:
+    """The arguments of these kinds, as the native function takes them and is given them."""
+    types = {"array": "ptr", "float": "double", "bool": "i1", "whole": "i64"}
+    return ", ".join(f"{types[kind]} %x{k}" for k, kind in enumerate(kinds))
 
 
 def _numbered(sources: list[int | None], first: int) -> list[int]:

@@ -37,6 +37,10 @@ class Result:
         """The value as what the output is computed with."""
         return (as_truth if self.truths else as_real)(self.wide, x, self.kind)
 
+    def alone(self, x: str) -> str:
+        """The reduction of one value: a sum begins with 0.0, as NumPy's does, and is no -0.0."""
+        return self.wide.add(x, 0.0) if self.output.reduce == "sum" else x
+
     def stored(self, x: str, v: Lanes) -> str:
         """A total as what the array is made of."""
         kind = "b1" if self.truths else "f8"
@@ -52,8 +56,7 @@ class Result:
         assert reduce is not None
         if self.truths:
             return self.wide.boolean(bool(NEUTRAL[reduce]))
-        # -0.0 + x is x, also where x is -0.0.
-        return self.wide.number(-0.0 if reduce == "sum" else NEUTRAL[reduce])
+        return self.wide.number(NEUTRAL[reduce])
 
     def begin(self) -> State:
         """A total of nothing."""

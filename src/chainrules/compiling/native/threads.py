@@ -1,0 +1,87 @@
+"""Calls a kernel piece by piece, on several threads at once.
+
+A piece is so many rows of the outermost axis, however many threads there are. The kernel lets go of
+the interpreter's lock. Outputs are written by each piece at its own rows; of what is reduced over
+the rows each piece gives a part, and the parts are put together in their order: so the numbers do
+not depend on who did what.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .axes import Pieces
+from .request import Program
+
+__all__ = ["InPieces"]
+
+_JOIN: dict[str, np.ufunc] = {
+    "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
+    "any": np.logical_or, "all": np.logical_and,
+}  # fmt: skip
+
+
+class InPieces:
+    """A kernel as a function that does its pieces on ``threads`` threads, the caller's among them.
+
+    Examples
+    --------
+    >>> from chainrules.compiling.native import Input, Output, build
+    >>> inputs, ops = [Input("f8", (1,))], [("add", 0, 0)]
+    >>> double = build((200_000,), inputs, ops, [Output(1, (1,))], threads=2)
+    >>> y = np.empty(200_000)
+    >>> double(np.arange(200_000.0), y)
+    >>> y[-1]
+    np.float64(399998.0)
+    """
+
+    def __init__(self, kernel: Callable, program: Program, pieces: Pieces, threads: int) -> None:
+        self.kernel = kernel
+        self.ranges = pieces.ranges()
+        self.threads = min(threads, len(self.ranges))
+        places = program.argument_of_output()
+        #: arguments of which each piece gives a part, and how parts become one
+        self.joined: dict[int, np.ufunc] = {}
+        for j in pieces.partial:
+            self.joined[places[j]] = _JOIN[program.outputs[j].reduce or ""]
+
+    def __call__(self, *args: Any) -> None:
+        parts = {k: np.empty((len(self.ranges), args[k].size), args[k].dtype) for k in self.joined}
+        waiting = iter(enumerate(self.ranges))
+
+        def work() -> None:
+            given = list(args)
+            for number, rows in waiting:
+                for k, of_pieces in parts.items():
+                    given[k] = of_pieces[number]
+                self.kernel(*given, *rows)
+
+        helpers = self._helped(work)
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                if not helper.cancel():
+                    helper.result()
+        for k, of_pieces in parts.items():
+            self.joined[k].reduce(of_pieces, axis=0, out=args[k].reshape(-1, order="A"))
+
+    def _helped(self, work: Callable) -> list[Future]:
+        """Let other threads do ``work``; where there are none any more, the caller does it all."""
+        try:
+            pool = _pool(self.threads - 1, os.getpid())
+            return [pool.submit(work) for _ in range(self.threads - 1)]
+        except RuntimeError:  # the interpreter ends
+            return []
+
+
+@functools.cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Threads of this process: a fork has none of those of its parent."""
+    return ThreadPoolExecutor(threads, "chainrules")

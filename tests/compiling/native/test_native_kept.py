@@ -1,0 +1,184 @@
+"""Machine code that is kept on disk: found again, never half of it, and never in the way."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("platformdirs")
+
+import chainrules as cr
+from chainrules.compiling.native import Input, Output, available, build, kept
+
+pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHAINRULES_CACHE", str(tmp_path / "codes"))
+    kept._tidy_once.cache_clear()
+    return tmp_path / "codes"
+
+
+def result(factor=3.0):
+    """What a kernel gives that is built anew."""
+    y = np.empty(4)
+    ops = [("multiply", 0, ("c", factor)), ("sin", 1), ("fmod", 2, 0)]
+    build((4,), [Input("f8", (1,))], ops, [Output(3, (1,))])(np.arange(1.0, 5.0), y)
+    return y
+
+
+EXPECTED = np.fmod(np.sin(3.0 * np.arange(1.0, 5.0)), np.arange(1.0, 5.0))
+
+
+def number(x=0.3, y=1.7):
+    """What a program on numbers gives, with constants in its memory, and functions of C's."""
+    found = np.empty(2)
+    ops = [("sin", 0), ("power", 0, 1), *[("add", k, ("c", 0.1 * k)) for k in range(2, 120)]]
+    inputs = [Input("f8", None), Input("f8", None)]
+    outputs = [Output(3, (), None, "f8", 0), Output(121, (), None, "f8", 1, 0)]
+    build((), inputs, ops, outputs)(x, y, found)
+    return found
+
+
+def files(folder):
+    return sorted(folder.iterdir())
+
+
+def test_the_next_one_is_found(folder, monkeypatch):
+    first, of_numbers = result(), number()
+    np.testing.assert_allclose(first, EXPECTED, rtol=1e-15)
+    assert len(files(folder)) == 2
+    monkeypatch.setattr(kept, "keep", lambda *args: pytest.fail("compiled again"))
+    np.testing.assert_array_equal(first, result())
+    np.testing.assert_array_equal(of_numbers, number())
+
+
+def test_other_text_other_code(folder):
+    result(), result(2.0)
+    assert len(files(folder)) == 2
+
+
+CUTS = {
+    "empty": lambda data: b"",
+    "short": lambda data: data[:20],
+    "cut off": lambda data: data[:-7],
+    "a bit": lambda data: data[:90] + bytes([data[90] ^ 4]) + data[91:],
+    "foreign": lambda data: b"\x7fELF" * 500,
+    "of another name": lambda data: hashlib.sha256(b"0" * 64 + data[32:]).digest() + data[32:],
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_what_is_not_whole_is_written_anew(cut, folder):
+    result()
+    (file,) = files(folder)
+    whole = file.read_bytes()
+    file.write_bytes(CUTS[cut](whole))
+    np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
+    assert whole == file.read_bytes()
+
+
+def test_of_another_version_nothing_is_taken(folder, monkeypatch):
+    result()
+    monkeypatch.setattr(cr, "__version__", "another")
+    result()
+    assert len(files(folder)) == 2
+
+
+@pytest.mark.parametrize("switch", ["off", "0", ""])
+def test_switched_off(switch, folder, monkeypatch):
+    monkeypatch.setenv("CHAINRULES_CACHE", switch)
+    monkeypatch.chdir(folder.parent)
+    np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
+    assert [] == files(folder.parent)
+
+
+def test_without_platformdirs_nothing_is_kept(monkeypatch):
+    monkeypatch.delenv("CHAINRULES_CACHE")
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    kept._users_folder.cache_clear()
+    try:
+        assert kept._folder() is None
+        np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
+    finally:
+        kept._users_folder.cache_clear()
+
+
+def test_a_folder_of_the_users_own(monkeypatch):
+    monkeypatch.delenv("CHAINRULES_CACHE")
+    kept._users_folder.cache_clear()
+    assert "chainrules" in kept._folder()
+
+
+def test_a_folder_that_cannot_be_made(folder, monkeypatch):
+    folder.write_text("a file")
+    np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
+    assert "a file" == folder.read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_a_folder_that_cannot_be_written_to(folder):
+    folder.mkdir(mode=0o500)
+    np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
+    assert [] == files(folder)
+
+
+def test_the_oldest_go(folder, monkeypatch):
+    folder.mkdir()
+    for k in range(4):
+        (folder / f"{k}.code").write_bytes(b"x" * 1000)
+        os.utime(folder / f"{k}.code", (k, k))
+    (folder / "letter.txt").write_bytes(b"x" * 10_000)
+    monkeypatch.setattr(kept, "LARGEST", 4000)
+    kept.keep("new", b"x" * 1500)
+    assert ["2.code", "3.code", "letter.txt", "new.code"] == [file.name for file in files(folder)]
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import chainrules as cr
+from chainrules.compiling.native import kept
+
+made = []
+keep = kept.keep
+kept.keep = lambda key, code: (made.append(key), keep(key, code))
+print("ready", flush=True)
+sys.stdin.readline()
+x = np.linspace(0.1, 1.0, 40)
+for k in range(1, 6):
+    f = cr.compile(cr.value_and_grad(lambda x: np.sum(np.sin(k * x) ** k)), fallback="error")
+    g = cr.compile(lambda a: a ** k + np.exp(a * k), fallback="error")
+    y, slope = f(x)
+    assert np.isclose(y, np.sum(np.sin(k * x) ** k), rtol=1e-14), k
+    assert np.isclose(g(0.5), 0.5 ** k + np.exp(0.5 * k), rtol=1e-14), k
+print(len(made))
+"""
+
+
+def test_two_processes_at_once(folder):
+    def start():
+        command, pipe = [sys.executable, "-c", PROGRAM], subprocess.PIPE
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        assert "ready\n" == process.stdout.readline()
+        return process
+
+    def made(process):
+        out, _ = process.communicate("\n")
+        assert 0 == process.returncode
+        return int(out)
+
+    both = [start(), start()]
+    for process in both:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert all(map(made, both))
+    names = [file.name for file in files(folder)]
+    assert names
+    assert all(name.endswith(".code") and len(name) == 69 for name in names)
+    assert 0 == made(start())  # also with other seeds of hash()

@@ -21,6 +21,7 @@ from ..rules import (
     strip,
     unthunk,
 )
+from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.engine import Engine
 from ..rules.engines.inputs import is_perturbable_input
@@ -85,7 +86,7 @@ class ForwardLevel(Engine):
         self.live = False
         self.given = None
 
-    def dual(self, x: Any, xdot: Any) -> Any:
+    def dual(self, x: Value, xdot: Tangentlike) -> Any:
         """Return ``x`` with the tangent ``xdot``, which fits it."""
         traced: Any
         if is_array(x):
@@ -98,11 +99,11 @@ class ForwardLevel(Engine):
         traced.tangent = xdot
         return traced
 
-    def wrap(self, y: Any, ydot: Any, f: Any) -> Any:
+    def wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
         return fold(self._wrap, y, ydot, f)
 
-    def _wrap(self, y: Any, ydot: Any, f: Any) -> Any:
+    def _wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
         ydot = unthunk(ydot)
         # Not isinstance: of a traced value that would ask for the class of its number.
         if issubclass(type(ydot), AbstractZero):
@@ -128,10 +129,10 @@ class ForwardLevel(Engine):
         ydot = space(ydot)
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
 
-    def motion(self, x: Any) -> Any:
+    def motion(self, x: Value) -> Any:
         return x.tangent
 
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = DualArray()
         traced.at_level = self
@@ -139,15 +140,15 @@ class ForwardLevel(Engine):
         traced.memory = Memory((x, laid_out(zeros, axes_of(bare(x)))))
         return traced
 
-    def write(self, x: Any, index: Any, v: Any) -> None:
+    def write(self, x: Value, index: Index, v: Value) -> None:
         """Do ``x[index] = v``."""
         self.check_live()
         write(self, x, index, v)
 
-    def publish(self, root: Any, draft: tuple) -> None:
+    def publish(self, root: Value, draft: tuple) -> None:
         root.primal, root.tangent = draft
 
-    def refresh(self, view: Any, root: Any, path: Path) -> None:
+    def refresh(self, view: Value, root: Value, path: Path) -> None:
         self.check_live()
         draft = draft_of(root)
         values, tangents = (root.primal, root.tangent) if draft is None else draft
@@ -158,7 +159,7 @@ class ForwardLevel(Engine):
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
-    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
         """Evaluate ``operation(x)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -190,7 +191,7 @@ class ForwardLevel(Engine):
             return dual
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
-    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         """Evaluate ``operation(a, b)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -244,7 +245,7 @@ class ForwardLevel(Engine):
                 return dual
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Value, index: Index) -> Value:
         """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
         if is_basic(index) and self.live and getitem in _kinds:
             if is_draft(x):
@@ -272,8 +273,8 @@ class ForwardLevel(Engine):
             raise _escaped()
 
     def apply_kind(
-        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
-    ) -> Any:
+        self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
+    ) -> Value:
         tangents = [
             self.tangent_of(x) if isinstance(x, Traced) or type(x) not in LEAVES else ZERO
             for x in args
@@ -286,17 +287,17 @@ class ForwardLevel(Engine):
         return self.wrap(y, fit_tangent(ydot, y), f)
 
     def apply_rule(
-        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
-    ) -> Any:
+        self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
+    ) -> Value:
         tangents = tuple(self.tangent_of(x) for x in (f, *args))
         y, ydot = frule.run(rule, self.config, tangents, strip(f, self), values, kwargs)
         return run_body(f, args, kwargs) if captures_inner(y, self) else self.wrap(y, ydot, f)
 
-    def tangent_of(self, x: Any) -> Any:
+    def tangent_of(self, x: Value) -> Any:
         """Return the tangent of ``x`` at this level: zero where it does not depend on it."""
         return fold(self._tangent_of, x)
 
-    def _tangent_of(self, x: Any) -> Any:
+    def _tangent_of(self, x: Value) -> Any:
         if isinstance(x, Traced):
             return x.tangent if x.at_level is self else ZERO  # type: ignore[attr-defined]
         parts = children(x)
@@ -312,7 +313,14 @@ class ForwardLevel(Engine):
 
 
 def _push_both(
-    kind: ScalarRule, a: Any, a_active: bool, b: Any, b_active: bool, y: Any, x: Any, z: Any
+    kind: ScalarRule,
+    a: Value,
+    a_active: bool,
+    b: Value,
+    b_active: bool,
+    y: Value,
+    x: Value,
+    z: Value,
 ) -> Any:
     of_a, of_b = kind.partials
     ones = kind.constants

@@ -17,6 +17,7 @@ from ..rules import (
     strip,
     unthunk,
 )
+from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, copied_containers, fold
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.inputs import check_primals, check_tangent, is_perturbable_input, taken
@@ -33,12 +34,14 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
 
     __slots__ = ()
 
-    def frule_via_ad(self, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def frule_via_ad(
+        self, tangents: tuple, f: Function, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any]:
         """Push tangents through ``f`` by its rule, or else by dual numbers."""
         answer = frule(self, tangents, f, *args, **kwargs)
         return answer if answer is not None else push(self, tangents, f, args, kwargs)
 
-    def value_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> Any:
+    def value_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> Any:
         """Evaluate ``f`` on dual numbers that do not move."""
         still = tuple([as_structured(x, ZeroTangent()) for x in (f, *args)])
         with np.errstate(invalid="ignore"):  # infinity times 0, which says nothing of the value
@@ -57,7 +60,7 @@ class ForwardBlocks(ForwardConfig, AsksForBlocks):
 FORWARD_BLOCKS = ForwardBlocks()
 
 
-def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> tuple:
+def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> tuple:
     """Run ``f`` on dual numbers; ``tangents`` begins with that of ``f`` itself."""
     level = ForwardLevel(config)
     try:
@@ -76,10 +79,10 @@ def push(config: RuleConfig, tangents: tuple, f: Any, args: tuple, kwargs: dict)
         level.close()
 
 
-def _wrap(level: ForwardLevel, x: Any, xdot: Any) -> Any:
+def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
     """Return ``x`` with its tangents, in containers that the function may write to."""
 
-    def look(x: Any, xdot: Any) -> Any:
+    def look(x: Value, xdot: Tangentlike) -> Any:
         xdot = unthunk(xdot)
         parts = children(x)
         if parts is not None:
@@ -92,8 +95,8 @@ def _wrap(level: ForwardLevel, x: Any, xdot: Any) -> Any:
     return fold(look, x, xdot)
 
 
-def _tangent(level: ForwardLevel, y: Any) -> Any:
-    def look(y: Any) -> Any:
+def _tangent(level: ForwardLevel, y: Value) -> Any:
+    def look(y: Value) -> Any:
         if isinstance(y, Traced):
             return y.tangent if y.at_level is level else ZeroTangent()  # type: ignore[attr-defined]
         parts = children(y)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..config import RuleConfig, TangentError
 from ..rules import AbstractZero, NoTangent, as_structured
+from ..rules.annotations import Tangentlike, Value
 from ..rules.engines.inputs import check_primals, check_tangent, taken
 from ..rules.linear.blocks import Block
 from ..rules.linear.directions import block_values
@@ -92,11 +93,13 @@ def linear_program(config: RuleConfig, f: Callable, primals: tuple) -> tuple[Any
     return y, program
 
 
-def _unless_zero(y: Any, ydot: Any) -> Any:
+def _unless_zero(y: Value, ydot: Tangentlike) -> Any:
     return zero_tangent(y) if isinstance(ydot, AbstractZero) else ydot
 
 
-def _collect_blocks(x: Any, xdot: Any, what: str, given: list, count: int | None) -> int | None:
+def _collect_blocks(
+    x: Value, xdot: Tangentlike, what: str, given: list, count: int | None
+) -> int | None:
     """Append a block for each leaf of ``x``; return how many directions there are.
 
     Raises

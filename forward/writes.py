@@ -3,13 +3,14 @@
 from typing import Any
 
 from ..rules import strip
+from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
 from ..rules.tangents.structural import AbstractZero
 from ..rules.tracing.views import axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 
 
-def write(level: Any, x: Any, index: Any, v: Any) -> None:
+def write(level: Any, x: Value, index: Index, v: Value) -> None:
     """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
     given = v = settled(v)
     check_write(x, v, level)
@@ -25,7 +26,7 @@ def write(level: Any, x: Any, index: Any, v: Any) -> None:
     put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
 
 
-def draft(root: Any) -> tuple[Any, Any]:
+def draft(root: Value) -> tuple[Any, Any]:
     """Copy the values and tangents of an array, the latter in the memory order of the former.
 
     So a call that gives a view of the one gives a view of the other.

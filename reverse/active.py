@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children, unthunk
+from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold, is_flat
 from ..rules.table.pullback import check_shape
 from ..rules.table.structural_zeros import Masked, masked, plain_array
@@ -33,7 +34,13 @@ class Active:
         return is_sensitive(entries[self.parent])
 
     def receive(
-        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
+        self,
+        tape: Any,
+        xbar: Tangentlike,
+        cotangents: Cotangents,
+        f: Function,
+        i: int,
+        counts: Any = None,
     ) -> None:
         """Check what a rule returned for argument ``i`` of ``f``, and add it up.
 
@@ -90,7 +97,13 @@ class ActiveParts(Active):
         return fold(look, self)
 
     def receive(
-        self, tape: Any, xbar: Any, cotangents: Cotangents, f: Any, i: int, counts: Any = None
+        self,
+        tape: Any,
+        xbar: Tangentlike,
+        cotangents: Cotangents,
+        f: Function,
+        i: int,
+        counts: Any = None,
     ) -> None:
         if self.flat and counts is None and type(xbar) is list and len(xbar) == len(self.parts):
             for active, part in zip(self.parts, xbar, strict=True):
@@ -98,7 +111,7 @@ class ActiveParts(Active):
                     active.receive(tape, part, cotangents, f, i)
             return
 
-        def look(active: Any, xbar: Any, counts: Any) -> Any:
+        def look(active: Any, xbar: Tangentlike, counts: Any) -> Any:
             if active is None:
                 return None
             if active.parts is None:
@@ -117,7 +130,7 @@ def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
     return np.reshape(plain_array(counts) != 0, shape)
 
 
-def _untraced(xbar: Any, tape: Any) -> Any:
+def _untraced(xbar: Tangentlike, tape: Any) -> Any:
     # What was computed from a captured value is traced here; only its number is a cotangent.
     return xbar.primal if isinstance(xbar, Traced) and xbar.at_level is tape else xbar
 
@@ -142,10 +155,10 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
     return False
 
 
-def find_active(tape: Any, x: Any) -> Active | None:
+def find_active(tape: Any, x: Value) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
 
-    def of_leaf(x: Any) -> Active | None:
+    def of_leaf(x: Value) -> Active | None:
         if not isinstance(x, Traced) or x.at_level is not tape:
             return None
         return Active(x.position, space_of(x.primal))  # type: ignore[attr-defined]
@@ -154,7 +167,7 @@ def find_active(tape: Any, x: Any) -> Active | None:
         found = list(map(of_leaf, x))
         return flat_parts(x, found) if any(found) else None
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         if isinstance(x, Traced):
             return of_leaf(x)
         parts = None if type(x) in LEAVES else children(x)
@@ -174,7 +187,7 @@ def find_active(tape: Any, x: Any) -> Active | None:
     return active
 
 
-def flat_parts(x: Any, found: list) -> ActiveParts:
+def flat_parts(x: Value, found: list) -> ActiveParts:
     """Return where the cotangents of the parts of a list or tuple go, as ``found`` of each."""
     cls, count = type(x), len(x)
     spaces = [

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
+from ..rules.annotations import Tangentlike
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
+from ..rules.tangents.project import Projector
 from .pieces import Pieces
 
 _array = np.ndarray
@@ -44,7 +46,7 @@ class Cotangents:
         self.bars: list[Any] = [None] * count
         self.owned: set[int] = set()
 
-    def add(self, index: int, xbar: Any) -> None:
+    def add(self, index: int, xbar: Tangentlike) -> None:
         """Add ``xbar`` to the cotangent of an entry.
 
         The first contribution is borrowed, the second makes a sum of the sweep's own, further
@@ -77,7 +79,7 @@ class Cotangents:
             bars[index] = add(present, xbar)
 
     def add_in_place(
-        self, index: int, xbar: InplaceableThunk, space: Any, marks: Any = None
+        self, index: int, xbar: InplaceableThunk, space: Projector, marks: Any = None
     ) -> None:
         """Let ``xbar`` add itself into an array of the sweep's own, made if need be.
 

@@ -20,6 +20,7 @@ from ..rules import (
     rrule,
     unthunk,
 )
+from ..rules.annotations import Function, Tangentlike
 from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
 from ..rules.linear.program import LinearProgram
 from ..rules.signatures import RuleSignature, name_of
@@ -30,7 +31,7 @@ from ..rules.tracing.no_rule import runs_in_python
 from .transposed import transposed
 
 
-def derive(f: Any) -> bool:
+def derive(f: Function) -> bool:
     """Register the missing direction of the rules of ``f``; say whether there is one now."""
     if not is_primitive(f) and runs_in_python(f):
         return False  # its body is differentiated
@@ -60,7 +61,7 @@ def pulled(rule: RuleSignature) -> Callable:
         program.finish(tangent_leaves(y, ydot))
         pull = transposed(program, leaves(args))
 
-        def derived_pullback(ybar: Any) -> tuple:
+        def derived_pullback(ybar: Tangentlike) -> tuple:
             xbars = iter(pull(tangent_leaves(y, ybar)))
             return (NoTangent(), *[with_leaves(x, xbars) for x in args])
 
@@ -91,7 +92,7 @@ def pushed(rule: RuleSignature) -> Callable:
     return _with_signature(derived_frule, rule, 1)
 
 
-def _if_it_moves(xbar: Any, xdot: Any) -> Any:
+def _if_it_moves(xbar: Tangentlike, xdot: Tangentlike) -> Any:
     """Return a cotangent; of an argument that does not move it need not be implemented.
 
     Raises
@@ -110,7 +111,7 @@ def _split(rule: RuleSignature, call: tuple) -> tuple[Any, tuple]:
     return (None, call) if rule.config_type is None else (call[0], call[1:])
 
 
-def _recorded(name: str, f: Any, run: Callable) -> Any:
+def _recorded(name: str, f: Function, run: Callable) -> Any:
     try:
         return run()
     except Exception as error:

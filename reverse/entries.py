@@ -7,6 +7,7 @@ are. The threads of one program may append to one list.
 from typing import Any
 
 from ..config import EscapedTraceError, user_line
+from ..rules.annotations import Index
 
 Entry = tuple[Any, ...]
 
@@ -28,7 +29,7 @@ class _Discarded(list):
     def append(self, entry: Any) -> None:
         pass
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         return ()
 
 

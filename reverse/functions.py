@@ -13,6 +13,7 @@ import numpy as np
 
 from ..forward import jvp
 from ..rules import name_of
+from ..rules.annotations import Function
 from ..rules.signatures import POSITIONAL, parameters
 from .vjp import vjp
 
@@ -191,7 +192,7 @@ class Pullback(_Derivative):
         )
 
 
-def arity_of(f: Any, given: int | None) -> Count | None:
+def arity_of(f: Function, given: int | None) -> Count | None:
     """Return how many arguments ``f`` demands by position; None where it does not tell."""
     if given is not None:
         return Count(given, 0)
@@ -205,12 +206,12 @@ def arity_of(f: Any, given: int | None) -> Count | None:
     return Count(sum(p.kind in POSITIONAL and p.default is p.empty for p in known), 0)
 
 
-def width_of(f: Any) -> Count | None:
+def width_of(f: Function) -> Count | None:
     """Return how many results ``f`` gives: of a function at the bottom that is what ``m`` is."""
     return f.width if isinstance(f, _Derivative) else Count(0, 1)
 
 
-def _callable(name: str, f: Any) -> Any:
+def _callable(name: str, f: Function) -> Any:
     if not callable(f):
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
     return f

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..rules import ProjectTo, children, describe
+from ..rules.annotations import Function, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
@@ -143,7 +144,7 @@ def grad(
     return titled(gradient, "grad", f)
 
 
-def _seed(name: str, f: Any, y: Any) -> Any:
+def _seed(name: str, f: Function, y: Value) -> Any:
     """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
     if type(y) is np.float64 or type(y) is float:
         return 1.0

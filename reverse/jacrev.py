@@ -7,6 +7,7 @@ from typing import Any, ParamSpec
 from ..config import AsksForBlocks, RuleConfig
 from ..config.thresholds import WORTH_RECORDING
 from ..forward.jacfwd import sparse_forward_jacobian
+from ..rules.annotations import Tangentlike, Value
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.linear.compression import prefers_rows, sparse_matrix
 from ..rules.linear.directions import Directions, arrange, run_each, run_program, size_of
@@ -135,7 +136,7 @@ def jacobian(
     return titled(jacobian_of, "jacobian", f)
 
 
-def _reverse_jacobian(chosen: Arguments, y: Any, pull: Callable) -> Any:
+def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:
     directions, targets = Directions(leaves(y)), leaves(chosen.primals)
     if directions.count < WORTH_RECORDING:
         images = run_each(
@@ -147,7 +148,7 @@ def _reverse_jacobian(chosen: Arguments, y: Any, pull: Callable) -> Any:
     return arrange(images, y, primals, transposed=True)
 
 
-def _jacobian_by_columns(chosen: Arguments, y: Any, pull: Callable) -> Any:
+def _jacobian_by_columns(chosen: Arguments, y: Value, pull: Callable) -> Any:
     """Return the Jacobian by tangents of the inputs, without a second run of the function.
 
     What it does with them is the transpose of what its pullback does, and that is a program.
@@ -169,18 +170,18 @@ def _transposed(program: LinearProgram, sources: list, targets: list) -> LinearP
     return transpose
 
 
-def _sparse_reverse_jacobian(chosen: Arguments, y: Any, pull: Callable, known: dict) -> Any:
+def _sparse_reverse_jacobian(chosen: Arguments, y: Value, pull: Callable, known: dict) -> Any:
     program = _recorded(chosen, y, pull)
     return sparse_matrix(program, leaves(y), leaves(chosen.primals), known).T.tocsr()
 
 
-def _pulled(chosen: Arguments, pull: Callable, ybar: Any) -> list:
+def _pulled(chosen: Arguments, pull: Callable, ybar: Tangentlike) -> list:
     """Return the cotangents of the leaves of the chosen arguments."""
     pairs = zip(chosen.primals, pull(ybar, False), strict=True)
     return [leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)]
 
 
-def _recorded(chosen: Arguments, y: Any, pull: Callable) -> LinearProgram:
+def _recorded(chosen: Arguments, y: Value, pull: Callable) -> LinearProgram:
     """Return the pullback as a program from the leaves of ``y`` to those of the arguments."""
     program = LinearProgram()
     ybar = program.input(y)

@@ -10,6 +10,7 @@ What was found for some entries is where the next search ends.
 from typing import Any
 
 from ..rules import AbstractZero
+from ..rules.annotations import Tangentlike, Value
 from ..rules.linear.program import LinearProgram
 from ..rules.linear.samples import Samples
 from ..rules.tangents.filled import zero_tangent
@@ -25,13 +26,13 @@ class Motions:
         self.found: dict[int, Any] = {}
         self.samples = Samples()
 
-    def of(self, tape: Any, x: Any) -> Any:
+    def of(self, tape: Any, x: Value) -> Any:
         """Return the tangent of ``x``, a traced value of ``tape``."""
         if x.position not in self.found:
             self.found[x.position] = self._pushed(tape, x)
         return self.found[x.position]
 
-    def _pushed(self, tape: Any, x: Any) -> Any:
+    def _pushed(self, tape: Any, x: Value) -> Any:
         entries = tape.recorded[: x.position + 1]
         ends = {i: End() for i, entry in enumerate(entries) if not entry or i in self.found}
         for i, end in ends.items():
@@ -46,7 +47,7 @@ class Motions:
         xdot = push(tangents)[1]
         return zero if isinstance(xdot, AbstractZero) else xdot
 
-    def _tangent(self, i: int, ybar: Any) -> Any:
+    def _tangent(self, i: int, ybar: Tangentlike) -> Any:
         if i not in self.found:
             self.found[i] = self.samples.tangent(ybar)
         return self.found[i]
@@ -61,5 +62,5 @@ class End:
     def __init__(self) -> None:
         self.ybar: Any = None
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Any) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Any) -> None:
         self.ybar = ybar

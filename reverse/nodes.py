@@ -18,6 +18,7 @@ from ..rules import (
     rrule,
     type_under,
 )
+from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.table.kinds import Kind
@@ -29,7 +30,13 @@ from ..rules.table.structural_zeros import (
     is_told_of_masks,
     unmask,
 )
-from ..rules.tangents.project import ProjectArray, ProjectNumber, float64_arrays, structural
+from ..rules.tangents.project import (
+    ProjectArray,
+    ProjectNumber,
+    Projector,
+    float64_arrays,
+    structural,
+)
 from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive, is_sensitive
 from .cotangents import Cotangents
@@ -48,7 +55,7 @@ class KindNode:
     def __init__(
         self,
         kind: Kind,
-        y: Any,
+        y: Value,
         args: tuple,
         kwargs: dict,
         active: list[tuple[int, Active]],
@@ -64,7 +71,7 @@ class KindNode:
             bool(kwargs) and kind.adds and kwargs.get("where", True) is not True
         )
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         kind = self.kind
         if type(ybar) in _PLAIN and not (self.leaves_out and (self.sensitive or kind.f is getitem)):
             for i, active in self.active:
@@ -100,14 +107,14 @@ class KindNode:
             active.receive(tape, xbar, cotangents, kind.f, i, counts)
 
 
-def real_space(space: Any) -> Any:
+def real_space(space: Projector) -> Any:
     """Return the space of flags for the entries of a space."""
     if type(space) is not ProjectArray and type(space) is not ProjectNumber:
         return space
     return ProjectArray(space.shape, FLOAT64)
 
 
-def collect(tape: Any, node: KindNode, ybar: Any, cotangents: Cotangents) -> bool:
+def collect(tape: Any, node: KindNode, ybar: Tangentlike, cotangents: Cotangents) -> bool:
     """Add the cotangent of ``x[index]`` to the pieces of that of ``x``; say whether it is one."""
     _, active = node.active[0]
     index = node.kwargs["index"]
@@ -127,7 +134,7 @@ def collect(tape: Any, node: KindNode, ybar: Any, cotangents: Cotangents) -> boo
     return True
 
 
-def pull_item(tape: Any, entry: Any, ybar: Any, cotangents: Cotangents) -> None:
+def pull_item(tape: Any, entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
     if type(ybar) is float64 and parent in cotangents.owned:
@@ -152,7 +159,7 @@ class RuleNode:
     takes_pieces = False
 
     def __init__(
-        self, pullback: Pullback, f: Any, active: list[tuple[int, Active]], entries: Any
+        self, pullback: Pullback, f: Function, active: list[tuple[int, Active]], entries: Any
     ) -> None:
         self.sensitive = do_zeros_pass(f) and are_sensitive(active, entries)
         pullback.plain = False
@@ -161,7 +168,7 @@ class RuleNode:
         self.active = active
         self.template: Template | None = None
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         if self.template is not None:
             ybar = self.template.assemble(ybar)
         flags = None
@@ -185,7 +192,7 @@ class OutputNode:
         self.key = key
         self.template = template
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         bars = cotangents.bars
         if bars[self.call] is None:
             bars[self.call] = {}
@@ -203,7 +210,7 @@ class MergeNode:
         self.node = node
         self.captured = captured
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         self.node.pull(tape, ybar, cotangents)
         cotangents.add(self.captured, ybar)
 
@@ -231,7 +238,7 @@ class Template:
     def filled(self, f: Callable) -> Any:
         """Return the structure with ``f`` applied to each number of a leaf, or None."""
 
-        def look(part: Any) -> Any:
+        def look(part: Value) -> Any:
             if type(part) is not Template:
                 return f(part)
             return Within(zip(part.parts), partial(structural, part.primal_type, part.keys))
@@ -250,7 +257,7 @@ class Template:
         return self.filled(flags_of)
 
 
-def is_perturbable(tape: Any, y: Any, args: Any) -> bool:
+def is_perturbable(tape: Any, y: Value, args: Any) -> bool:
     """Say whether an output can depend smoothly on ``args``; an integer only on integers."""
     dtype = dtype_of(y)
     if dtype is None:
@@ -260,7 +267,7 @@ def is_perturbable(tape: Any, y: Any, args: Any) -> bool:
     return dtype.kind in "fc"
 
 
-def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
+def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
     if type(y) is float64 or (type(y) is ndarray and y.dtype.kind == "f"):
         return tape.wrap(y, (node,))  # at once, since most are
@@ -271,7 +278,7 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
     masked = is_told_of_masks(node.f) if isinstance(node, RuleNode) else node.kind.multiplies
     node.template = _number_leaves(tape, y, args, masked)
 
-    def wrap(part: Any, structure: Any) -> Any:
+    def wrap(part: Value, structure: Any) -> Value:
         if isinstance(structure, Template):
             inner = children(part)
             assert inner is not None
@@ -284,16 +291,16 @@ def wrap_output(tape: Any, y: Any, node: Any, args: Any) -> Any:
     return fold(wrap, y, node.template)
 
 
-def _wrap_leaf(tape: Any, y: Any, node: Any) -> Any:
+def _wrap_leaf(tape: Any, y: Value, node: Any) -> Any:
     if isinstance(y, Traced) and y.at_level is tape:
         return tape.wrap(y.primal, (MergeNode(node, y.position),))  # type: ignore[attr-defined]
     return tape.wrap(y, (node,))
 
 
-def _number_leaves(tape: Any, y: Any, args: Any, masked: bool) -> Template:
+def _number_leaves(tape: Any, y: Value, args: Any, masked: bool) -> Template:
     numbers = itertools.count()
 
-    def look(y: Any) -> Any:
+    def look(y: Value) -> Any:
         parts = children(y)
         if parts is None:
             return next(numbers) if is_perturbable(tape, y, args) else None

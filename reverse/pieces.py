@@ -12,6 +12,7 @@ import numpy as np
 
 from ..config.thresholds import LARGE_PIECE
 from ..rules import ZeroTangent, add, array_of
+from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, unmask
 
@@ -37,7 +38,7 @@ class Pieces:
         self.emptied: set[tuple[int, ...]] = set()
         self.others: list[tuple[Any, Any]] = []
 
-    def append(self, index: Any, ybar: Any) -> None:
+    def append(self, index: Index, ybar: Tangentlike) -> None:
         """Add the cotangent of ``x[index]``."""
         place = self._place(index)
         if place is None:
@@ -49,13 +50,13 @@ class Pieces:
             present = self.places.get(place)
             self.places[place] = ybar if present is None else add(present, ybar)
 
-    def add(self, xbar: Any) -> None:
+    def add(self, xbar: Tangentlike) -> None:
         """Add a cotangent of all of ``x``."""
         if self.emptied:
             self._gather()
         self.rest = xbar if self.rest is None else add(self.rest, xbar)
 
-    def take(self, index: Any) -> Any:
+    def take(self, index: Index) -> Any:
         """Take the cotangent of ``x[index]`` out, and leave zeros there."""
         place = self._place(index)
         if self.others or place is None:
@@ -74,7 +75,7 @@ class Pieces:
         self._gather()
         return ZeroTangent() if self.rest is None else self.rest
 
-    def _place(self, index: Any) -> tuple[int, ...] | None:
+    def _place(self, index: Index) -> tuple[int, ...] | None:
         index = index if type(index) is tuple else (index,)
         if not all(isinstance(part, _INTEGERS) for part in index):
             return None
@@ -115,7 +116,7 @@ class Pieces:
                 placed = Masked(placed, alive)
             self.rest = placed if self.rest is None else add(self.rest, placed)
 
-    def _is_large(self, index: Any, ybar: Any) -> bool:
+    def _is_large(self, index: Index, ybar: Tangentlike) -> bool:
         joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)
         lazy = getattr(self.space, "empty", None) is not None
         return joined or lazy or LARGE_PIECE * math.prod(shape_of(ybar)) >= self.space.size
@@ -133,7 +134,7 @@ def _columns(places: Any) -> tuple:
     return tuple([np.array(column) for column in zip(*places, strict=True)])
 
 
-def positions(index: Any, shape: tuple[int, ...]) -> np.ndarray:
+def positions(index: Index, shape: tuple[int, ...]) -> np.ndarray:
     """Return where the entries that a basic ``index`` reads are in the flat array, in order."""
     index = index if type(index) is tuple else (index,)
     index = tuple(part for part in index if part is not None)

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero, unthunk
+from ..rules.annotations import Tangentlike, Value
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import unmask
@@ -36,7 +37,7 @@ from .pieces import Pieces
 _array = np.ndarray
 
 
-def keeps_dtype(x: Any, dtype: np.dtype) -> bool:
+def keeps_dtype(x: Value, dtype: np.dtype) -> bool:
     """Say whether ``x`` has cotangents like a result of ``dtype``, up to broadcasting."""
     if x.__class__ is _array:
         return x.dtype is dtype and dtype.kind in "fc" and x.shape != ()
@@ -64,7 +65,7 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
     return np.conj(factor) if dtype.kind == "c" else factor
 
 
-def pulled(partial: Callable | None, args: tuple, ybar: Any, shape: tuple | None) -> Any:
+def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tuple | None) -> Any:
     """Multiply ``ybar`` by a partial, and sum it to the shape of what was broadcast."""
     if partial is None:
         return ybar if shape is None else unbroadcast(ybar, shape)
@@ -76,7 +77,7 @@ def pulled(partial: Callable | None, args: tuple, ybar: Any, shape: tuple | None
     return unbroadcast(factor * ybar, shape)
 
 
-def own(xbar: Any) -> Any:
+def own(xbar: Tangentlike) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
     if type(xbar) is _array:
         return xbar.copy()

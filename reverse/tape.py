@@ -7,6 +7,7 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..rules import Traced, TracedArray, TracedNumber, getitem, rrule, strip
+from ..rules.annotations import Function, Index, Value
 from ..rules.engines.engine import Engine
 from ..rules.shapes import shape_of
 from ..rules.signatures import RuleSignature
@@ -69,7 +70,7 @@ class Tape(Engine):
         self.watch = Watch()
         self.sweeps = 0
 
-    def wrap(self, x: Any, entry: Entry) -> Any:
+    def wrap(self, x: Value, entry: Entry) -> Value:
         """Append ``entry`` and return the traced ``x`` that it makes."""
         traced: Any
         if type(x) is _array or is_array(x):
@@ -104,7 +105,7 @@ class Tape(Engine):
             if self.sweeps == 0:
                 self.entries = CLOSED
 
-    def motion(self, x: Any) -> Any:
+    def motion(self, x: Value) -> Any:
         """Return which way ``x`` moves along one direction of the inputs: see ``Motions``."""
         if self.entries is not self.recorded:
             return None  # it has ended, and only numbers are read
@@ -112,7 +113,7 @@ class Tape(Engine):
             self.motions = Motions()
         return self.motions.of(self, x)
 
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
         traced = TapeArray()
         traced.at_level = self
@@ -120,15 +121,15 @@ class Tape(Engine):
         traced.memory = Memory((x,))
         return traced
 
-    def write(self, x: Any, index: Any, v: Any) -> None:
+    def write(self, x: Value, index: Index, v: Value) -> None:
         """Record ``x[index] = v``."""
         self.check_live()
         write(self, x, index, v)
 
-    def publish(self, root: Any, draft: tuple) -> None:
+    def publish(self, root: Value, draft: tuple) -> None:
         (root.primal,) = draft
 
-    def refresh(self, view: Any, root: Any, path: Path) -> None:
+    def refresh(self, view: Value, root: Value, path: Path) -> None:
         draft = draft_of(root)
         same = TapeArray()
         same.at_level = self
@@ -139,7 +140,7 @@ class Tape(Engine):
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
-    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
         """Record ``operation(x)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -185,7 +186,7 @@ class Tape(Engine):
             return traced
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
-    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         """Record ``operation(a, b)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -268,13 +269,13 @@ class Tape(Engine):
     def _array_entry(
         self,
         kind: ScalarRule,
-        a: Any,
+        a: Value,
         a_active: bool,
-        b: Any,
+        b: Value,
         b_active: bool,
-        y: Any,
-        x: Any,
-        z: Any,
+        y: Value,
+        x: Value,
+        z: Value,
     ) -> Entry:
         """Return the entry of a binary elementwise rule on arrays; it keeps what it reads."""
         reads_y = reads_x = reads_z = False
@@ -295,7 +296,7 @@ class Tape(Engine):
             return a.position, of_a, b.position, of_b, kept
         return (a.position, of_a, kept) if a_active else (b.position, of_b, kept)
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Value, index: Index) -> Value:
         """Record ``x[index]``; plain indices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
         basic = is_basic(index)
@@ -326,8 +327,8 @@ class Tape(Engine):
             self.entries.append(())
 
     def apply_kind(
-        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
-    ) -> Any:
+        self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
+    ) -> Value:
         active = find_all_active(self, args)
         if not active:
             return y
@@ -345,8 +346,8 @@ class Tape(Engine):
         return tuple([v if v is None else hold(v, x) for v, x in pairs])
 
     def apply_rule(
-        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
-    ) -> Any:
+        self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
+    ) -> Value:
         plain_f = strip(f, self)
         values, kwargs = self._held(values, args), self.watch.hold_all(kwargs)
         y, pullback = rrule.run(rule, self.config, plain_f, values, kwargs)

@@ -19,6 +19,7 @@ from ..rules import (
     strip,
     unthunk,
 )
+from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.inputs import check_primals, check_tangent, is_perturbable_input, taken
@@ -40,24 +41,26 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
 
     __slots__ = ()
 
-    def rrule_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Callable]:
+    def rrule_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> tuple[Any, Callable]:
         """Evaluate ``f`` by its rule, or else on a tape; pull back to ``(fbar, *argbars)``."""
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
             return answer
         recording = Recording(Tape(self), taken(f), taken(args), kwargs)
 
-        def via_ad_pullback(ybar: Any) -> tuple:
+        def via_ad_pullback(ybar: Tangentlike) -> tuple:
             return tuple(recording.pull(unthunk(ybar), last=False))
 
         return recording.y, via_ad_pullback
 
-    def value_via_ad(self, f: Any, *args: Any, **kwargs: Any) -> Any:
+    def value_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> Any:
         """Evaluate ``f`` on a tape that keeps nothing."""
         answer = rrule(self, f, *args, **kwargs)
         return Recording(Forgetful(self), f, args, kwargs).y if answer is None else answer[0]
 
-    def frule_via_ad(self, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def frule_via_ad(
+        self, tangents: tuple, f: Function, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any]:
         """Push tangents through ``f`` with dual numbers."""
         return ForwardConfig.frule_via_ad(self, tangents, f, *args, **kwargs)  # type: ignore
 
@@ -71,7 +74,7 @@ class Recording:
     __slots__ = ("inputs", "outputs", "primals", "structure", "tape", "y")
 
     def __init__(
-        self, tape: Tape, f: Any, args: tuple, kwargs: dict, positions: Any = None
+        self, tape: Tape, f: Function, args: tuple, kwargs: dict, positions: Any = None
     ) -> None:
         self.tape = tape
         # The function comes first: a functor's fields are inputs as well.
@@ -103,12 +106,12 @@ class Recording:
             self.y = tape.watch.hold(y)
         self.structure = taken(self.y)
 
-    def _argument(self, y: Any) -> int | None:
+    def _argument(self, y: Value) -> int | None:
         """Return which input the output ``y`` is itself, None where it is none."""
         (first,) = self.outputs if isinstance(y, Traced) else (None,)
         return first if first is not None and first < self.inputs else None
 
-    def pull(self, ybar: Any, last: bool) -> list:
+    def pull(self, ybar: Tangentlike, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
         seeds = _seeds(self.outputs, self.structure, ybar)
         bars = iter(self.tape.sweep(seeds, self.inputs, last))
@@ -120,12 +123,12 @@ def _inputs(primals: tuple) -> list:
     return [x for x in iterate_leaves(primals) if is_perturbable_input(x)]
 
 
-def _wrap_inputs(tape: Tape, x: Any) -> Any:
+def _wrap_inputs(tape: Tape, x: Value) -> Any:
     """Return ``x`` with entries on the tape, in containers that the function may write to."""
     if type(x) in LEAVES:
         return tape.wrap(tape.watch.hold(x), ()) if is_perturbable_input(x) else x
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         parts = children(x)
         if parts is None:
             return tape.wrap(tape.watch.hold(x), ()) if is_perturbable_input(x) else x
@@ -134,12 +137,12 @@ def _wrap_inputs(tape: Tape, x: Any) -> Any:
     return fold(look, x)
 
 
-def _input_cotangent(x: Any, bars: Any) -> Any:
+def _input_cotangent(x: Value, bars: Any) -> Any:
     if type(x) in LEAVES and is_perturbable_input(x):
         xbar = next(bars)
         return ZeroTangent() if xbar is None else xbar
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         parts = children(x)
         if parts is not None:
             return Within(zip(parts.values), gathered(type(x), parts.keys))
@@ -151,12 +154,12 @@ def _input_cotangent(x: Any, bars: Any) -> Any:
     return fold(look, x)
 
 
-def _entry(tape: Tape, y: Any) -> int | None:
+def _entry(tape: Tape, y: Value) -> int | None:
     """Return the entry of an output; None where it does not depend on the inputs."""
     return y.position if isinstance(y, Traced) and y.at_level is tape else None  # type: ignore
 
 
-def _seeds(outputs: list, y: Any, ybar: Any) -> list[tuple[int, Any]]:
+def _seeds(outputs: list, y: Value, ybar: Tangentlike) -> list[tuple[int, Any]]:
     """Return the cotangents of those leaves of ``y`` that have entries, with these."""
     if len(outputs) == 1 and type(y) in LEAVES:
         (entry,) = outputs
@@ -167,7 +170,7 @@ def _seeds(outputs: list, y: Any, ybar: Any) -> list[tuple[int, Any]]:
     entries = iter(outputs)
     seeds: list[tuple[int, Any]] = []
 
-    def look(y: Any, ybar: Any) -> Any:
+    def look(y: Value, ybar: Tangentlike) -> Any:
         parts = children(y)
         if parts is not None:
             return Within(zip(parts.values, child_tangents(y, ybar), strict=True), list)
@@ -227,27 +230,27 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
     y, pull = pulling(config, f, primals, {}, range(len(primals)))
     structure = taken(y)
 
-    def pullback(ybar: Any) -> tuple:
+    def pullback(ybar: Tangentlike) -> tuple:
         xbars = pull(check_tangent(structure, ybar, "the cotangent of the output"), False)
         return tuple([handed_out(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
 
     return y, pullback
 
 
-def handed_out(x: Any, xbar: Any) -> Any:
+def handed_out(x: Value, xbar: Tangentlike) -> Any:
     """Return the cotangent ``xbar`` of ``x`` as users get it: arrays of ``pull`` are theirs."""
     if type(xbar) in _PLAIN and type(x) in LEAVES:
         return xbar
     return as_structured(x, xbar, _another_handle)
 
 
-def _another_handle(xbar: Any) -> Any:
+def _another_handle(xbar: Tangentlike) -> Any:
     # Two arguments may have one cotangent, and writes into the one are none into the other.
     return snapshot(xbar) if isinstance(xbar, Traced) else xbar
 
 
 def pulling(
-    config: RuleConfig, f: Any, args: tuple, kwargs: dict, positions: Any
+    config: RuleConfig, f: Function, args: tuple, kwargs: dict, positions: Any
 ) -> tuple[Any, Callable[[Any, bool], list]]:
     """Return the value, and ``pull(ybar, last)`` giving a raw cotangent for each position."""
     rule = rrule.find(config, f, args)
@@ -260,7 +263,7 @@ def pulling(
         return recording.y, recording.pull
     y, pull_all = answer
 
-    def pull(ybar: Any, last: bool) -> list:
+    def pull(ybar: Tangentlike, last: bool) -> list:
         if isinstance(ybar, AbstractZero):
             return [ybar for _ in positions]
         xbars = pull_all(ybar)

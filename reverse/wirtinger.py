@@ -9,6 +9,7 @@ import numpy as np
 from ..config import RuleConfig
 from ..forward import linearize
 from ..forward.jvp import FORWARD
+from ..rules.annotations import Value
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
 from ..rules.linear.directions import is_complex
 from ..rules.shapes import shape_of
@@ -78,7 +79,7 @@ def wirtinger(
     return titled(derivatives, "wirtinger", f)
 
 
-def _matrix(columns: list, y: Any, shape: tuple[int, ...]) -> Any:
+def _matrix(columns: list, y: Value, shape: tuple[int, ...]) -> Any:
     if not shape:
         return columns[0]
     if not columns:

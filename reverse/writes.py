@@ -15,6 +15,7 @@ from ..rules import (
     strip,
     value,
 )
+from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.engines.buffers import settled
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
@@ -27,7 +28,7 @@ from .entries import append
 from .pieces import Pieces
 
 
-def write(tape: Any, x: Any, index: Any, v: Any) -> None:
+def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     """Record ``x[index] = v``: the array that owns the memory of ``x`` gets a new version."""
     given = v = settled(v)
     check_write(x, v, tape)
@@ -60,7 +61,7 @@ class WriteNode:
         before: int,
         path: Path,
         axes: tuple[int, ...] | None,
-        index: Any,
+        index: Index,
         shape: tuple[int, ...],
         active: Active | None,
         entries: Any,
@@ -76,7 +77,7 @@ class WriteNode:
         )
         self.position = append(entries, (self,))
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
         counts = None
         if isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
@@ -102,7 +103,7 @@ class WriteNode:
             counts = None if counts is None else unbroadcast(counts, self.shape)
             self.active.receive(tape, vbar, cotangents, "an assignment", 0, counts)
 
-    def _pull_array(self, ybar: Any, cotangents: Cotangents) -> tuple[Any, Any]:
+    def _pull_array(self, ybar: Tangentlike, cotangents: Cotangents) -> tuple[Any, Any]:
         """Pull back an array: in its own memory where it is ours, so that n writes cost O(n)."""
         before, owned = self.before, cotangents.owned
         buffer, alive = unmask(ybar), ybar.alive if type(ybar) is Masked else None
@@ -147,7 +148,7 @@ class WriteNode:
         view[self.index] = 0
         return vbar
 
-    def _take_lazy(self, ybar: Any) -> tuple[Any, Any, Any]:
+    def _take_lazy(self, ybar: Tangentlike) -> tuple[Any, Any, Any]:
         """Take what was written out of a cotangent that is no array in memory."""
         if self.path or _may_repeat(self.index):
             return self._take_traced(ybar)
@@ -164,7 +165,7 @@ class WriteNode:
         counts = None if alive is True else counts_of((alive & written)[self.index])
         return ybar[self.index], rest, counts
 
-    def _take_traced(self, ybar: Any) -> tuple[Any, Any, Any]:
+    def _take_traced(self, ybar: Tangentlike) -> tuple[Any, Any, Any]:
         alive = ybar.alive if type(ybar) is Masked else True
         ybar = unmask(ybar)
         shape = shape_of(ybar)
@@ -189,7 +190,7 @@ class WriteNode:
         return np.asarray(follow(self.path, numbered)[self.index])
 
 
-def _may_repeat(index: Any) -> bool:
+def _may_repeat(index: Index) -> bool:
     """Say whether an index may name an entry twice; only lists of integers can."""
     parts = index if isinstance(index, tuple) else (index,)
     return any(
@@ -214,7 +215,7 @@ class ConstantNode:
     takes_pieces = True
     sensitive = False
 
-    def pull(self, tape: Any, ybar: Any, cotangents: Cotangents) -> None:
+    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         pass
 
 

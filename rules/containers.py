@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .annotations import Value
 from .known_classes import Children, becomes_known, registered
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
@@ -43,7 +44,7 @@ def are_settings(xs: Iterable) -> bool:
     return True
 
 
-def is_flat(x: Any) -> bool:
+def is_flat(x: Value) -> bool:
     """Say whether ``x`` is a list or a tuple of leaves, as most containers in calls are."""
     cls = type(x)
     return (cls is list or cls is tuple) and LEAVES.issuperset(map(type, x))
@@ -62,7 +63,7 @@ _HOLDERS = {
 }
 
 
-def children(x: Any) -> Children | None:
+def children(x: Value) -> Children | None:
     """Return the parts of ``x``, or None where ``x`` is not a container.
 
     Examples
@@ -103,7 +104,7 @@ def children(x: Any) -> Children | None:
     )
 
 
-def constants(x: Any) -> tuple[str, ...]:
+def constants(x: Value) -> tuple[str, ...]:
     """Return the fields of an object that stay as they are, and are no parts of it.
 
     That is what a dataclass (or attrs) calls static, by ``field(metadata={"static": True})``;
@@ -116,7 +117,7 @@ def constants(x: Any) -> tuple[str, ...]:
     return tuple(k for k in fields if hasattr(x, k) and _is_constant(fields[k], getattr(x, k)))
 
 
-def _is_constant(field: Any, part: Any) -> bool:
+def _is_constant(field: Any, part: Value) -> bool:
     if field is not None and field.metadata.get("static"):
         return True
     if not _is_whole(part):
@@ -125,14 +126,14 @@ def _is_constant(field: Any, part: Any) -> bool:
     return "float" not in annotation and "complex" not in annotation
 
 
-def _is_whole(part: Any) -> bool:
+def _is_whole(part: Value) -> bool:
     kind = type(part)
     if kind is tuple:
         return len(part) > 0 and all(map(_is_whole, part))
     return issubclass(kind, int | np.integer) and kind is not bool
 
 
-def _fields(x: Any) -> dict[str, Any] | None:
+def _fields(x: Value) -> dict[str, Any] | None:
     """Return the fields of a dataclass, an attrs object or an object of a user's class.
 
     By name; what a dataclass or attrs says of it, or None.
@@ -200,7 +201,7 @@ def _copy_list(x: list, values: list) -> list:
     return y
 
 
-def _restore_attributes(y: Any, x: Any) -> None:
+def _restore_attributes(y: Value, x: Value) -> None:
     if hasattr(x, "__dict__"):  # the copying may have called methods that change them
         y.__dict__.update(x.__dict__)
 
@@ -215,7 +216,7 @@ def _copy_tuple(x: tuple, values: list) -> tuple:
     return y
 
 
-def _copy_object(x: Any, names: tuple[str, ...], values: list) -> Any:
+def _copy_object(x: Value, names: tuple[str, ...], values: list) -> Any:
     y = _copy(x)
     for name, value in zip(names, values, strict=True):
         object.__setattr__(y, name, value)  # frozen dataclasses forbid their own setattr
@@ -225,7 +226,7 @@ def _copy_object(x: Any, names: tuple[str, ...], values: list) -> Any:
     return y
 
 
-def _copy(x: Any) -> Any:
+def _copy(x: Value) -> Any:
     y = copy.copy(x)
     if y is x or type(y) is not type(x):
         raise TypeError(
@@ -236,7 +237,7 @@ def _copy(x: Any) -> Any:
     return y
 
 
-def find_cycle(x: Any) -> str | None:
+def find_cycle(x: Value) -> str | None:
     """Return the fields that lead from a part of ``x`` back to it, or None.
 
     Examples
@@ -270,7 +271,7 @@ def find_cycle(x: Any) -> str | None:
     return None
 
 
-def refuse_cycle(x: Any) -> None:
+def refuse_cycle(x: Value) -> None:
     """Refuse an ``x`` that holds itself; walks ask once, when they are ``DEEP`` inside it.
 
     Raises
@@ -293,7 +294,7 @@ class Within(NamedTuple):
     build: Callable[[list], Any]
 
 
-def fold(look: Callable, x: Any, *beside: Any) -> Any:
+def fold(look: Callable, x: Value, *beside: Any) -> Any:
     """Walk through the container ``x``, and through what lies beside it.
 
     This is the recursion over containers, without Python's stack: they may nest to any depth.
@@ -346,7 +347,7 @@ def fold(look: Callable, x: Any, *beside: Any) -> Any:
             answers.append(answer)
 
 
-def unless_same(x: Any, parts: Children) -> Callable[[list], Any]:
+def unless_same(x: Value, parts: Children) -> Callable[[list], Any]:
     """Return what rebuilds ``x`` from new parts, and gives ``x`` itself if they are the old."""
 
     def build(values: list) -> Any:
@@ -355,7 +356,7 @@ def unless_same(x: Any, parts: Children) -> Callable[[list], Any]:
     return build
 
 
-def copied_containers(x: Any, parts: Children) -> Callable[[list], Any]:
+def copied_containers(x: Value, parts: Children) -> Callable[[list], Any]:
     """Return what rebuilds ``x`` as a container that can be written to without touching ``x``.
 
     An object in which nothing is replaced stays the same one: others may ask which it is.
@@ -363,17 +364,17 @@ def copied_containers(x: Any, parts: Children) -> Callable[[list], Any]:
     return parts.rebuild if isinstance(x, list | dict) else unless_same(x, parts)
 
 
-def map_leaves(f: Callable[[Any], Any], x: Any) -> Any:
+def map_leaves(f: Callable[[Any], Any], x: Value) -> Any:
     """Rebuild ``x`` with ``f`` applied to every leaf."""
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         parts = children(x)
         return f(x) if parts is None else Within(zip(parts.values), parts.rebuild)
 
     return fold(look, x)
 
 
-def iterate_leaves(x: Any) -> Iterator[Any]:
+def iterate_leaves(x: Value) -> Iterator[Any]:
     """Yield the leaves of ``x``, depth first."""
     outer: list[Iterator] = []
     deep = DEEP

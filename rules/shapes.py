@@ -4,9 +4,9 @@
 answers as the number or array that it carries.
 """
 
-from typing import Any
-
 import numpy as np
+
+from .annotations import Value
 
 FLOAT64 = np.dtype(np.float64)
 COMPLEX128 = np.dtype(np.complex128)
@@ -18,7 +18,7 @@ _BY_TYPE: dict[type, np.dtype] = {
 }
 
 
-def dtype_of(x: Any) -> np.dtype | None:
+def dtype_of(x: Value) -> np.dtype | None:
     """Return the dtype of a number or an array (of any library), None for anything else."""
     dtype = getattr(x, "dtype", None)
     if dtype is None:
@@ -28,7 +28,7 @@ def dtype_of(x: Any) -> np.dtype | None:
     return dtype if isinstance(dtype, np.dtype) else None
 
 
-def shape_of(x: Any) -> tuple[int, ...]:
+def shape_of(x: Value) -> tuple[int, ...]:
     """Return the shape of a number or an array, without a call that a tracer would see."""
     if x.__class__ in _BY_TYPE:
         return ()
@@ -38,7 +38,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
         return np.shape(x)
 
 
-def is_lazy(x: Any) -> bool:
+def is_lazy(x: Value) -> bool:
     """Say whether the plain ``x`` is an array of dask: of chunks that nobody has computed yet."""
     return hasattr(type(x), "__dask_graph__") and hasattr(x, "chunks")
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..config import TRAITS, AllOf, MissingRuleError, RuleConfig, RuleError, defined_at
+from .annotations import Function
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def name_of(f: Any) -> str:
+def name_of(f: Function) -> str:
     """Return the name of ``f`` as users write it: ``numpy.sum``, ``loss``, ``Model``."""
     owner = getattr(f, "__self__", None)
     if hasattr(owner, "__name__") and not inspect.ismodule(owner):
@@ -33,7 +34,7 @@ def name_of(f: Any) -> str:
     return name
 
 
-def parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
+def parameters(f: Function) -> tuple[inspect.Parameter, ...] | None:
     """Return the parameters of ``f``, or None where it does not tell them."""
     # Kept for what stays for good; whatever else was kept would be kept alive.
     owner = getattr(f, "__self__", f)
@@ -43,7 +44,7 @@ def parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
 _LASTING = (np.ufunc, type(np.sum), types.ModuleType)
 
 
-def _parameters(f: Any) -> tuple[inspect.Parameter, ...] | None:
+def _parameters(f: Function) -> tuple[inspect.Parameter, ...] | None:
     try:
         return tuple(inspect.signature(f).parameters.values())
     except (ValueError, TypeError):
@@ -57,13 +58,13 @@ _kept_parameters = functools.lru_cache(maxsize=4096)(_parameters)
 _NO_DEFAULTS = (inspect.Parameter.empty, np._NoValue)
 
 
-def positional_names(f: Any) -> list[str]:
+def positional_names(f: Function) -> list[str]:
     """Return the names of the positional parameters of ``f``, as far as it tells them."""
     return [p.name for p in parameters(f) or () if p.kind in POSITIONAL]
 
 
 def options_by_name(
-    f: Any, args: tuple, kwargs: dict, count: int, names: list[str]
+    f: Function, args: tuple, kwargs: dict, count: int, names: list[str]
 ) -> tuple[tuple, dict]:
     """Turn the positional arguments after the first ``count`` into keywords of ``f``."""
     if len(names) < len(args):
@@ -75,7 +76,7 @@ def options_by_name(
     return args[:count], {**options, **kwargs} if kwargs else options
 
 
-def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+def positional(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Turn keyword arguments of ``f`` into positional ones, as far as its signature allows."""
     known = parameters(f)
     if not kwargs or known is None:
@@ -95,7 +96,7 @@ def positional(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return tuple(placed), kwargs
 
 
-def without_defaults(f: Any, kwargs: dict, supported: Iterable[str]) -> dict:
+def without_defaults(f: Function, kwargs: dict, supported: Iterable[str]) -> dict:
     """Drop the unsupported keywords that only repeat a default of ``f``, and refuse others.
 
     Raises
@@ -137,7 +138,7 @@ class RuleSignature:
         "varargs",
     )
 
-    def __init__(self, function: Callable, f: Any, leading: int, functor: type | None) -> None:
+    def __init__(self, function: Callable, f: Function, leading: int, functor: type | None) -> None:
         self.function = function
         try:
             known = list(inspect.signature(function, eval_str=True).parameters.values())
@@ -168,7 +169,7 @@ class RuleSignature:
         self.keywords = None if any(p.kind is p.VAR_KEYWORD for p in rest) else named
         self.names: list[str] | None = None  # of the parameters of ``f``, once they are asked for
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call of ``f`` to the rule: surplus positional arguments become options."""
         if self.varargs is None and len(args) > self.positional:
             if self.names is None:
@@ -179,7 +180,7 @@ class RuleSignature:
         return args, kwargs
 
 
-def _is_config(parameter: inspect.Parameter, f: Any, functor: type | None) -> bool:
+def _is_config(parameter: inspect.Parameter, f: Function, functor: type | None) -> bool:
     annotation = parameter.annotation
     if not isinstance(annotation, type) or annotation in (Any, inspect.Parameter.empty):
         return False

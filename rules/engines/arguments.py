@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..annotations import Function
 from ..containers import constants, iterate_leaves
 from ..signatures import name_of, positional, positional_names
 from .inputs import check_primals, is_perturbable_input, taken
@@ -24,7 +25,7 @@ class Arguments:
 
     __slots__ = ("args", "f", "kwargs", "positions", "primals", "several")
 
-    def __init__(self, name: str, f: Any, argnums: Any, args: tuple, kwargs: dict) -> None:
+    def __init__(self, name: str, f: Function, argnums: Any, args: tuple, kwargs: dict) -> None:
         self.f = f
         self.several = isinstance(argnums, tuple | list)
         if type(argnums) is int and 0 <= argnums < len(args):  # as nearly always
@@ -68,7 +69,7 @@ class Arguments:
         return chosen
 
 
-def _positions(name: str, f: Any, argnums: Any, chosen: tuple, count: int) -> tuple[int, ...]:
+def _positions(name: str, f: Function, argnums: Any, chosen: tuple, count: int) -> tuple[int, ...]:
     """Return the positions chosen, counted from the first of ``count`` arguments."""
     for argnum in chosen:
         if not -count <= argnum < count:
@@ -83,7 +84,7 @@ def _positions(name: str, f: Any, argnums: Any, chosen: tuple, count: int) -> tu
     return positions
 
 
-def _position(name: str, f: Any, argnum: Any) -> int:
+def _position(name: str, f: Function, argnum: Any) -> int:
     if type(argnum) is int:
         return argnum
     if isinstance(argnum, str):
@@ -119,7 +120,7 @@ def takes_argnums(transform: F) -> F:
     return asked  # type: ignore[return-value]
 
 
-def titled(function: Callable, name: str, f: Any) -> Callable:
+def titled(function: Callable, name: str, f: Function) -> Callable:
     """Name a transform's result after what it is: ``grad(loss)``."""
     function.__name__ = function.__qualname__ = f"{name}({name_of(f)})"
     function.__doc__ = f"{name} of {name_of(f)}.\n\n{getattr(f, '__doc__', None) or ''}"

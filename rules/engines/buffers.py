@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...config import EscapedTraceError, MutationError, user_line
+from ..annotations import Function, Index, Value
 from ..containers import iterate_leaves, map_leaves
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype
@@ -57,13 +58,13 @@ class BufferLevel(Level):
     __slots__ = ()
     number = math.inf
 
-    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
         return buffer(operation(x.primal))
 
-    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         return buffer(operation(settled(a), settled(b)))
 
-    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         if args and type(args[0]) is BufferArray and is_writer(f):
             rest = all_settled((args[1:], kwargs))
             self._receive(args[0], innermost(rest))
@@ -76,7 +77,7 @@ class BufferLevel(Level):
             return buffer_if_new(y, (args, kwargs))
         return y
 
-    def _tied(self, y: Any, x: Any, f: Any, args: tuple, kwargs: dict) -> Any:
+    def _tied(self, y: Value, x: Value, f: Function, args: tuple, kwargs: dict) -> Any:
         """Return ``y = f(*args)`` as a view of the buffer ``x`` among ``args``, if it is one."""
         if y is x.primal:
             return x
@@ -88,7 +89,7 @@ class BufferLevel(Level):
             hand_out(root_of(x)[0], x.primal)  # for good: nobody knows who holds it
         return y
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Value, index: Index) -> Value:
         y = x.primal[index]
         if type(y) is not np.ndarray:
             return y
@@ -98,7 +99,7 @@ class BufferLevel(Level):
         register_view(view, x, _getitem, {"index": index})
         return view
 
-    def write(self, x: Any, index: Any, v: Any) -> None:
+    def write(self, x: Value, index: Index, v: Value) -> None:
         v = healed(settled(v))
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
@@ -112,10 +113,10 @@ class BufferLevel(Level):
                 "  make the array inside the function"
             ) from None
 
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: Value) -> Value:
         return buffer(x)
 
-    def _receive(self, x: Any, level: Any) -> None:
+    def _receive(self, x: Value, level: Any) -> None:
         """Make the array that owns the memory of ``x`` one that values of ``level`` fit into."""
         root, _ = root_of(x)
         if level is None or (
@@ -137,19 +138,19 @@ class BufferLevel(Level):
 BUFFERS = BufferLevel()
 
 
-def settled(x: Any) -> Any:
+def settled(x: Value) -> Any:
     """Return what a buffer holds; anything else as it is."""
     return x.primal if type(x) is BufferArray else x
 
 
-def all_settled(x: Any) -> Any:
+def all_settled(x: Value) -> Any:
     """Settle all that is in a container."""
     if isinstance(x, Traced):
         return settled(x)
     return x if innermost((x,)) is not BUFFERS else map_leaves(settled, x)
 
 
-def handed_out(x: Any) -> Any:
+def handed_out(x: Value) -> Any:
     """Return ``x`` with NumPy's own arrays for buffers that hold nothing traced.
 
     For those who keep what they are given: what they look into may not become traced later.
@@ -157,22 +158,22 @@ def handed_out(x: Any) -> Any:
     return x if innermost((x,)) is not BUFFERS else map_leaves(_handed_out, x)
 
 
-def _handed_out(x: Any) -> Any:
+def _handed_out(x: Value) -> Any:
     y = settled(x)
     return np.asarray(x) if type(x) is BufferArray and not isinstance(y, Traced) else y
 
 
-def is_writer(f: Any) -> bool:
+def is_writer(f: Function) -> bool:
     """Say whether ``f`` writes into its first argument."""
     return getattr(f, "__name__", "") == "at" or (type(f).__hash__ is not None and f in writers)
 
 
-def buffer(y: Any) -> Any:
+def buffer(y: Value) -> Any:
     """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
     return _wrapped(y) if is_running() and is_fresh(y) else y
 
 
-def buffer_if_new(y: Any, given: Any) -> Any:
+def buffer_if_new(y: Value, given: Value) -> Any:
     """As ``buffer``, for what a function returned; a view of what it was ``given`` is none."""
     if type(y) is not np.ndarray or not y.flags.writeable:
         return y
@@ -190,5 +191,5 @@ def _wrapped(y: np.ndarray) -> Any:
     return traced
 
 
-def _getitem(x: Any, index: Any) -> Any:
+def _getitem(x: Value, index: Index) -> Any:
     return x[index]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...config import LostDerivativeError, MutationError, RuleConfig, user_line
+from ..annotations import Function, Index, Value
 from ..containers import are_settings
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
@@ -79,30 +80,30 @@ class Engine(Level):
         """Raise ``EscapedTraceError`` where the run has ended."""
 
     def apply_kind(
-        self, kind: Kind, f: Any, args: tuple, kwargs: dict, values: tuple, y: Any
-    ) -> Any:
+        self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
+    ) -> Value:
         """Return ``y = f(*values, **kwargs)`` traced, by the kind that is the rule of ``f``."""
         raise NotImplementedError
 
     def apply_rule(
-        self, rule: RuleSignature, f: Any, args: tuple, kwargs: dict, values: tuple
-    ) -> Any:
+        self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
+    ) -> Value:
         """Answer a call of ``f`` by a hand-written rule."""
         raise NotImplementedError
 
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: Value) -> Value:
         return x
 
-    def write(self, x: Any, index: Any, v: Any) -> None:
+    def write(self, x: Value, index: Index, v: Value) -> None:
         raise MutationError(
             f"{type(self).__name__} cannot follow writes into arrays, in {user_line()}.\n"
             "  make a new array: np.where(mask, new, x), np.stack, np.concatenate"
         )
 
-    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
         return self.call(ufunc, (x,), {})
 
-    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         if self.table.scalars.get(ufunc) is None:
             return self.call_operator(ufunc, operation, a, b)
         for x in (a, b):
@@ -111,14 +112,14 @@ class Engine(Level):
                 return answer
         return self.call(ufunc, (a, b), {})
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Value, index: Index) -> Value:
         return self.call(getitem, (x, index), {})
 
-    def carries(self, x: Any) -> bool:
+    def carries(self, x: Value) -> bool:
         """Say whether ``x`` is a traced value of this run."""
         return isinstance(x, Traced) and x.at_level is self
 
-    def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+    def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where it is not for this level to do; None where it is.
 
         ``other`` is the one of the two that this level does not follow: a traced value of a level
@@ -137,7 +138,7 @@ class Engine(Level):
             return self.binary(ufunc, operation, *map(array_of, (a, b)))
         return None
 
-    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         self.check_live()
         given = args
         settings = not kwargs or are_settings(kwargs.values())
@@ -181,7 +182,7 @@ class Engine(Level):
         mark_views(y, args)
         return y
 
-    def call_operator(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def call_operator(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
         other = b if self.carries(a) else a
         ours = self.carries(other) or (type(other) is np.ndarray and other.dtype is not OBJECT)
@@ -195,7 +196,7 @@ class Engine(Level):
             return kind.answer(self, ufunc, (a, b), {}, False)
         return innermost((a, b)).call(ufunc, (a, b), {})
 
-    def call_with_traced_option(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def call_with_traced_option(self, f: Function, args: tuple, kwargs: dict) -> Any:
         """Answer a call with options that depend on an input: by another function, or not."""
         names = [name for name, x in kwargs.items() if innermost((x,)) is self]
         hashable = type(f).__hash__ is not None

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Value
 from ..containers import iterate_leaves, map_leaves
 from ..shapes import dtype_of, shape_of
 from ..tangents.project import ProjectTo
@@ -63,12 +64,12 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     return vector, unflatten
 
 
-def _is_complex(x: Any) -> bool:
+def _is_complex(x: Value) -> bool:
     dtype = dtype_of(x)
     return dtype is not None and dtype.kind == "c"
 
 
-def _collect(x: Any, found: list) -> None:
+def _collect(x: Value, found: list) -> None:
     if not is_perturbable_input(x):
         return
     flat = np.reshape(array_of(x), -1)
@@ -86,7 +87,7 @@ def _rebuild(tree: Any, vector: Any) -> Any:
         start += count
         return vector[start - count : start]
 
-    def leaf(x: Any) -> Any:
+    def leaf(x: Value) -> Any:
         if not is_perturbable_input(x):
             return x
         shape = shape_of(x)

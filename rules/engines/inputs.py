@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...config import LostDerivativeError, TangentError
+from ..annotations import Tangentlike, Value
 from ..containers import (
     LEAVES,
     Within,
@@ -38,7 +39,7 @@ _SHOWN = 12  # how many of the keys on the way to a place an error names
 _NUMBERS = (float, int, complex, np.number, Traced)
 
 
-def is_perturbable_input(x: Any) -> bool:
+def is_perturbable_input(x: Value) -> bool:
     """Say whether a leaf is a number or an array that can be perturbed; integers can."""
     cls = type(x)
     if cls is float or cls is np.float64:
@@ -49,7 +50,7 @@ def is_perturbable_input(x: Any) -> bool:
     return isinstance(x, _NUMBERS) or is_array(x)
 
 
-def is_foreign_array(x: Any) -> bool:
+def is_foreign_array(x: Value) -> bool:
     """Say whether ``x`` is an array that speaks neither of NumPy's protocols.
 
     What is computed with it is computed by its own library, unseen.
@@ -67,7 +68,7 @@ def is_foreign_array(x: Any) -> bool:
     )
 
 
-def taken(x: Any) -> Any:
+def taken(x: Value) -> Any:
     """Return ``x`` as it is now: the same numbers and arrays, in containers of our own.
 
     The function, or the caller, may add to a list or a dict; a derivative belongs to what
@@ -78,7 +79,7 @@ def taken(x: Any) -> Any:
     return fold(_taken, x)
 
 
-def _taken(x: Any) -> Any:
+def _taken(x: Value) -> Any:
     parts = children(x)
     if parts is None:
         return healed(x)  # an object array of traced numbers is a traced array
@@ -117,7 +118,7 @@ def _importing(cls: type) -> str:
     return f"; and for a function of {library}, chainrules.interop.{library}.import_(f)"
 
 
-def check_tangent(x: Any, t: Any, what: str) -> Any:
+def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
     """Fit the tangent or cotangent ``t`` that a user gives for ``x``, or refuse it by name.
 
     Raises
@@ -129,7 +130,7 @@ def check_tangent(x: Any, t: Any, what: str) -> Any:
     return fold(_checked, x, t, what)
 
 
-def _checked(x: Any, t: Any, place: Any) -> Any:
+def _checked(x: Value, t: Tangentlike, place: Any) -> Any:
     t = unthunk(t)
     if isinstance(t, AbstractZero):
         return t
@@ -156,7 +157,7 @@ def _checked(x: Any, t: Any, place: Any) -> Any:
     return Within(nodes, partial(derivative_like, x))
 
 
-def _check_leaf(x: Any, t: Any, place: Any) -> Any:
+def _check_leaf(x: Value, t: Tangentlike, place: Any) -> Any:
     space = ProjectTo(x)
     if space.holds(t):
         return t
@@ -191,7 +192,7 @@ def _check_leaf(x: Any, t: Any, place: Any) -> Any:
     return space(t)
 
 
-def _is_direction(t: Any) -> bool:
+def _is_direction(t: Tangentlike) -> bool:
     """Say whether ``t`` says that something moves: True, None, a text or a zero does not."""
     if isinstance(t, Traced):
         return True
@@ -207,7 +208,7 @@ def _is_direction(t: Any) -> bool:
     return dtype.kind in "fciu" and bool(np.any(np.not_equal(t, 0)))
 
 
-def _remedy(x: Any) -> str:
+def _remedy(x: Value) -> str:
     dtype = dtype_of(x)
     if dtype is not None and dtype.kind in "Ob":
         number = isinstance(x, bool | np.generic)
@@ -226,5 +227,5 @@ def _name(place: Any) -> str:
     return place + "".join(reversed(keys))
 
 
-def _kind(x: Any) -> str:
+def _kind(x: Value) -> str:
     return f"{describe(x)} array" if is_array(x) else "number"

@@ -8,6 +8,7 @@ import importlib
 from typing import Any
 
 from ...config import LostDerivativeError, TangentError, user_line
+from ..annotations import Tangentlike, Value
 from ..known_classes import Children, Form, built_in, late, registered
 from ..shapes import dtype_of, shape_of
 from ..tangents.filled import zero_tangent
@@ -32,7 +33,7 @@ late["xarray"] = register_xarray
 
 
 def _children_by(find: Any, replace: Any) -> Any:
-    def children_of(x: Any) -> Children:
+    def children_of(x: Value) -> Children:
         parts = find(x)
         keys, values = tuple(parts), tuple(parts.values())
 
@@ -54,30 +55,30 @@ def _children_by(find: Any, replace: Any) -> Any:
     return children_of
 
 
-def _data(x: Any) -> dict:
+def _data(x: Value) -> dict:
     _refuse_coordinates(x)
     return {"data": x.data} if _holds_numbers(x) else {}
 
 
-def _with_data(x: Any, values: dict) -> Any:
+def _with_data(x: Value, values: dict) -> Any:
     return x.copy(deep=False, data=values["data"]) if values else x
 
 
-def _variables(x: Any) -> dict:
+def _variables(x: Value) -> dict:
     _refuse_coordinates(x)
     return {name: x[name].data for name in x.data_vars if _holds_numbers(x[name])}
 
 
-def _with_variables(x: Any, values: dict) -> Any:
+def _with_variables(x: Value, values: dict) -> Any:
     others = {name: x[name].data for name in x.data_vars if name not in values}
     return x.copy(deep=False, data={**values, **others}) if values else x
 
 
-def _holds_numbers(x: Any) -> bool:
+def _holds_numbers(x: Value) -> bool:
     return x.dtype.kind in "fciuO"  # objects may be traced numbers
 
 
-def _refuse_coordinates(x: Any) -> None:
+def _refuse_coordinates(x: Value) -> None:
     for name, coordinate in getattr(x, "coords", {}).items():
         if isinstance(coordinate.variable._data, Traced):
             raise LostDerivativeError(
@@ -88,7 +89,7 @@ def _refuse_coordinates(x: Any) -> None:
 
 
 def _derivative_by(replace: Any) -> Any:
-    def build(x: Any, keys: tuple, values: list) -> Any:
+    def build(x: Value, keys: tuple, values: list) -> Any:
         """Return the derivative of ``x``, without the variables that have none."""
         parts = dict(zip(keys, values, strict=True))
         moving = {key: v for key, v in parts.items() if v is not NO_TANGENT}
@@ -112,7 +113,7 @@ def _derivative_by(replace: Any) -> Any:
     return build
 
 
-def _fitting(x: Any, t: Any) -> dict:
+def _fitting(x: Value, t: Tangentlike) -> dict:
     """Return the data of ``t``, a tangent of ``x`` that has its dimensions and coordinates."""
     own = registered[type(t)](t)
     if type(x) is not Shell:
@@ -120,7 +121,7 @@ def _fitting(x: Any, t: Any) -> dict:
     return dict(zip(own.keys, own.values, strict=True))
 
 
-def _refuse_unlike(x: Any, t: Any) -> None:
+def _refuse_unlike(x: Value, t: Tangentlike) -> None:
     name = type(x).__name__
     if type(t) is not type(x):
         raise TangentError(f"the tangent of a {name} is one, and no {type(t).__name__}.")

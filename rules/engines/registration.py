@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...config import LostDerivativeError, user_line
+from ..annotations import Value
 from ..containers import LEAVES, Children, registered
 from ..tracing.level import innermost
 
@@ -61,7 +62,7 @@ def register_container(
             "  register a class of your own that holds one"
         )
 
-    def children_of(x: Any) -> Children:
+    def children_of(x: Value) -> Children:
         found = parts(x)
         keys, values = tuple(found), tuple(found.values())
 
@@ -90,7 +91,7 @@ registered[Shell] = lambda shell: Children(
 )
 
 
-def _checked(cls: type, parts: Callable, rebuild: Callable, x: Any, values: dict) -> Any:
+def _checked(cls: type, parts: Callable, rebuild: Callable, x: Value, values: dict) -> Any:
     """Return what ``rebuild`` gives, if it put the parts in as they are."""
     # The inputs of a tape are its first entries: what rebuild recorded would be taken for some.
     entries = getattr(innermost(values.values()), "entries", ())

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
 from ..shapes import shape_of
 from ..table.tables import frule
@@ -92,7 +93,7 @@ def block_rule(*functions: Any) -> Callable[[Callable], Callable]:
     return register
 
 
-def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
+def run_on_block(f: Function, args: tuple, kwargs: dict) -> Any:
     """Call ``f`` for every direction of the blocks among its arguments.
 
     Returns
@@ -118,7 +119,7 @@ def run_on_block(f: Any, args: tuple, kwargs: dict) -> Any:
     return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
 
 
-def operate_on_blocks(operation: Callable, x: Any, z: Any) -> Any:
+def operate_on_blocks(operation: Callable, x: Value, z: Value) -> Any:
     """Do ``operation(x, z)`` where blocks have as many axes for each value as the result has."""
     if type(x) is Block:
         if type(z) is Block:
@@ -144,7 +145,7 @@ def blocks_in(x: Iterable) -> list[Block]:
     return found
 
 
-def is_elementwise(f: Any) -> bool:
+def is_elementwise(f: Function) -> bool:
     """Say whether ``f`` is elementwise in every argument."""
     if isinstance(f, np.ufunc):
         return f.signature is None and f.nout == 1
@@ -152,7 +153,7 @@ def is_elementwise(f: Any) -> bool:
     return f in _operators or (kind is not None and kind.elementwise)
 
 
-def _by_declaration(kind: Any, f: Any, args: tuple, options: dict) -> Any:
+def _by_declaration(kind: Any, f: Function, args: tuple, options: dict) -> Any:
     """Run a linear function on a block as its rule says; NotImplemented where it does not."""
     if kind.block is not None:
         return kind.block(*args, **options)
@@ -163,20 +164,20 @@ def _by_declaration(kind: Any, f: Any, args: tuple, options: dict) -> Any:
     return f(x.values, **options | {name: x.axes(axis) for name, axis in shifts.items()})
 
 
-def _entry_by_entry(f: Any, args: tuple, options: dict) -> Any:
+def _entry_by_entry(f: Function, args: tuple, options: dict) -> Any:
     others = options.values() if options else ()  # a mask broadcasts as an argument does
     rank = max([rank_of(x) for x in (*args, *others)])
     return f(*[aligned(x, rank) for x in args], **options)
 
 
-def rank_of(x: Any) -> int:
+def rank_of(x: Value) -> int:
     """Return how many axes a value has; of a block, each of its values."""
     if type(x) is Block:
         return x.rank
     return 0 if isinstance(x, AbstractZero) else len(shape_of(x))
 
 
-def aligned(x: Any, rank: int) -> Any:
+def aligned(x: Value, rank: int) -> Any:
     """Return the values of a block with ``rank`` axes for each value; others as they are."""
     if type(x) is not Block:
         return x
@@ -186,13 +187,13 @@ def aligned(x: Any, rank: int) -> Any:
     return np.reshape(x.values, (x.count, *(1,) * missing, *x.shape))
 
 
-def spread(x: Any, count: int) -> Any:
+def spread(x: Value, count: int) -> Any:
     """Return the values of a block; of anything else the same value for every direction."""
     return x.values if type(x) is Block else np.broadcast_to(x, (count, *shape_of(x)))
 
 
-def _one_by_one(f: Any, args: tuple, kwargs: dict, count: int) -> Any:
-    def direction(x: Any, k: int) -> Any:
+def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
+    def direction(x: Value, k: int) -> Any:
         return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
 
     if count == 0:
@@ -204,7 +205,7 @@ def _one_by_one(f: Any, args: tuple, kwargs: dict, count: int) -> Any:
     return _gathered(results)
 
 
-def _one_direction(leaf: Any) -> Any:
+def _one_direction(leaf: Value) -> Any:
     if type(leaf) is not Block:
         return leaf
     return Block(np.zeros_like(leaf.values, shape=(1, *leaf.shape)))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Value
 from ..shapes import shape_of
 from ..tangents.project import ProjectTo
 from ..tracing.level import is_traced
@@ -121,7 +122,7 @@ def sparse_matrix(
     return _evaluated(compression, program, sources, targets)
 
 
-def same_pattern(a: Any, b: Any) -> bool:
+def same_pattern(a: Value, b: Value) -> bool:
     """Say whether two sorted patterns of one shape have the same entries."""
     return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...config.thresholds import BLOCK_IN_CACHE, LARGEST_BLOCK
+from ..annotations import Tangentlike, Value
 from ..shapes import dtype_of, shape_of
 from ..tangents.project import ProjectTo
 from ..tangents.structural import AbstractZero
@@ -16,12 +17,12 @@ from .leaves import leaves, with_leaves
 from .program import LinearProgram
 
 
-def is_complex(x: Any) -> bool:
+def is_complex(x: Value) -> bool:
     dtype = dtype_of(x)
     return dtype is not None and dtype.kind == "c"
 
 
-def size_of(x: Any) -> int:
+def size_of(x: Value) -> int:
     """Return how many numbers the leaf ``x`` holds."""
     return int(np.prod(shape_of(x), dtype=int))
 
@@ -77,7 +78,7 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def block_values(y: Any, ydot: Any, count: int) -> Any:
+def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
     """Return what a block gave for the target ``y``: one derivative for each of ``count``."""
     dtype = ProjectTo(y).dtype
     if type(ydot) is not Block:
@@ -135,7 +136,7 @@ def arrange(
     return with_leaves(target, iter(columns_of))
 
 
-def _block(x: Any, y: Any, image: Any, transposed: bool) -> Any:
+def _block(x: Value, y: Value, image: Any, transposed: bool) -> Any:
     """Return the block of target ``y`` in source ``x``; ``image`` has directions first."""
     if is_complex(x):
         image = _complex_image(y, image[: size_of(x)], image[size_of(x) :], transposed)
@@ -147,7 +148,7 @@ def _block(x: Any, y: Any, image: Any, transposed: bool) -> Any:
     return block if inner or outer else block[()]
 
 
-def _complex_image(y: Any, image: Any, turned: Any, transposed: bool) -> Any:
+def _complex_image(y: Value, image: Any, turned: Any, transposed: bool) -> Any:
     """Combine the images of 1 and i: one complex derivative, if there is one."""
     if not is_complex(y):
         return image + 1j * turned

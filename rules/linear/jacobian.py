@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ..annotations import Value
 from ..shapes import shape_of
 from ..tangents.filled import as_structured
 from ..tangents.project import ProjectTo
@@ -16,7 +17,7 @@ from .leaves import tangent_leaves
 from .program import LinearProgram
 
 
-def jacobian_via_ad(config: Any, f: Callable, x: Any) -> tuple[Any, Any]:
+def jacobian_via_ad(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
     """Return ``f(x)`` and its Jacobian, with the engine behind ``config``.
 
     In forward mode, if the engine has it: ``f`` is run once, for all directions.
@@ -43,14 +44,14 @@ def jacobian_via_ad(config: Any, f: Callable, x: Any) -> tuple[Any, Any]:
     return y, arrange(images, x, y, transposed=False)
 
 
-def _by_rows(config: Any, f: Callable, x: Any) -> tuple[Any, Any]:
+def _by_rows(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
     y, pullback = rrule_via_ad(config, f, x)
     units = np.eye(np.size(y), dtype=ProjectTo(y).dtype)
     rows = [as_structured(x, pullback(np.reshape(unit, shape_of(y)))[1]) for unit in units]
     return y, np.reshape(array_of(rows), shape_of(y) + shape_of(x))
 
 
-def gradient_via_ad(config: Any, f: Callable, x: Any) -> Any:
+def gradient_via_ad(config: Any, f: Callable, x: Value) -> Any:
     """Return the gradient of ``f``, which returns a real number, at the real number or array ``x``.
 
     In reverse mode, if the engine behind ``config`` has it.

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
 from ..tangents.structural import (
@@ -16,16 +17,16 @@ from ..tangents.structural import (
 )
 
 
-def leaves(x: Any) -> list:
+def leaves(x: Value) -> list:
     """Return the numbers and arrays in ``x`` that can be perturbed."""
     return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
 
 
-def tangent_leaves(x: Any, t: Any) -> list:
+def tangent_leaves(x: Value, t: Tangentlike) -> list:
     """Return the parts of the tangent ``t`` that belong to ``leaves(x)``."""
     found: list[Any] = []
 
-    def look(x: Any, t: Any) -> Any:
+    def look(x: Value, t: Tangentlike) -> Any:
         t = unthunk(t)
         parts = children(x)
         if parts is not None:
@@ -38,10 +39,10 @@ def tangent_leaves(x: Any, t: Any) -> list:
     return found
 
 
-def with_leaves(x: Any, values: Iterator) -> Any:
+def with_leaves(x: Value, values: Iterator) -> Any:
     """Return a derivative with the structure of ``x`` and the next ``values`` as its leaves."""
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         parts = children(x)
         if parts is None:
             return next(values) if is_perturbable_input(x) else NoTangent()

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...config import MissingRuleError
 from ...config.thresholds import LARGEST_PATTERN, PROBED
+from ..annotations import Function, Value
 from ..containers import LEAVES, iterate_leaves, map_leaves
 from ..shapes import shape_of
 from ..signatures import name_of
@@ -90,7 +91,7 @@ def selection(ids: Any, count: int) -> Any:
     return matrix(present, ids[present] - 1, (ids.size, count))
 
 
-def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
+def run_on_pattern(f: Function, args: tuple, kwargs: dict) -> Any:
     """Return the pattern of ``f(*args, **kwargs)``, or a container of patterns."""
     patterns = [x for x in iterate_leaves((args, kwargs)) if type(x) is Pattern]
     if not patterns:
@@ -119,7 +120,7 @@ def run_on_pattern(f: Any, args: tuple, kwargs: dict) -> Any:
 NOTHING, INTEGERS, ZEROS, NUMBERS = range(4)
 
 
-def what_is_read(f: Any) -> int:
+def what_is_read(f: Function) -> int:
     """Say at what ``run_on_pattern`` looks in the arguments of ``f`` that are no patterns."""
     if is_elementwise(f):
         return NOTHING
@@ -129,7 +130,7 @@ def what_is_read(f: Any) -> int:
     return NUMBERS if _rule_of(f) is None else ZEROS
 
 
-def _rule_of(f: Any) -> Callable | None:
+def _rule_of(f: Function) -> Callable | None:
     kind = frule.kind_of(f)
     return kind.pattern if kind is not None and kind.linear else _rules.get(f)
 
@@ -145,7 +146,7 @@ def entry_by_entry(args: tuple) -> Pattern:
     return Pattern(shape, rows)
 
 
-def moved(f: Any, args: tuple, kwargs: dict) -> Any:
+def moved(f: Function, args: tuple, kwargs: dict) -> Any:
     """Return the pattern of a function that moves the entries of its first argument."""
     numbered, whole = number(args[0])
     # In another dtype the numbers of the entries could be rounded.
@@ -153,7 +154,7 @@ def moved(f: Any, args: tuple, kwargs: dict) -> Any:
     return map_leaves(whole.taken, f(numbered, *map(value, args[1:]), **kwargs))
 
 
-def number(x: Any) -> tuple[Any, Pattern]:
+def number(x: Value) -> tuple[Any, Pattern]:
     """Number the entries of all patterns in ``x``, and return one pattern for all of them.
 
     Whatever else there is in ``x`` depends on nothing, and has the number 0.
@@ -163,7 +164,7 @@ def number(x: Any) -> tuple[Any, Pattern]:
     rows: list[Any] = []
     total = 0
 
-    def numbered(leaf: Any) -> Any:
+    def numbered(leaf: Value) -> Any:
         nonlocal total
         if type(leaf) is not Pattern:
             return np.zeros(shape_of(leaf))
@@ -176,7 +177,7 @@ def number(x: Any) -> tuple[Any, Pattern]:
     return ids, Pattern((total,), rows[0] if len(rows) == 1 else sparse.vstack(rows, "csr"))
 
 
-def probed(f: Any, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
+def probed(f: Function, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
     """Return the pattern of a linear function of few numbers, from what each of them does."""
 
     def images(unit: complex) -> Any:
@@ -204,19 +205,19 @@ def probed(f: Any, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
     return map_leaves(lambda leaf: pattern_of(leaf) if type(leaf) is Block else leaf, y)
 
 
-def everything(f: Any, args: tuple, kwargs: dict, patterns: list[Pattern]) -> Any:
+def everything(f: Function, args: tuple, kwargs: dict, patterns: list[Pattern]) -> Any:
     """Return the pattern of a function of which nothing is known."""
     used = np.zeros(patterns[0].rows.shape[1], bool)
     for x in patterns:
         used |= np.asarray(x.rows.sum(axis=0)).ravel() > 0
     columns = np.flatnonzero(used)
 
-    def sample(leaf: Any) -> Any:
+    def sample(leaf: Value) -> Any:
         return np.ones(leaf.shape)[()] if type(leaf) is Pattern else value(leaf)
 
     y = f(*map_leaves(sample, list(args)), **map_leaves(sample, kwargs))
 
-    def pattern_of(part: Any) -> Pattern:
+    def pattern_of(part: Value) -> Pattern:
         shape = shape_of(part)
         size = math.prod(shape)
         refuse_too_many(f, size, len(columns))
@@ -226,7 +227,7 @@ def everything(f: Any, args: tuple, kwargs: dict, patterns: list[Pattern]) -> An
     return map_leaves(pattern_of, y)
 
 
-def refuse_too_many(f: Any, size: int, count: int) -> None:
+def refuse_too_many(f: Function, size: int, count: int) -> None:
     """Refuse a pattern where each of ``size`` entries depends on ``count`` others.
 
     Raises

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function, Index, Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold, map_leaves, unless_same
 from ..engines.inputs import is_perturbable_input
 from ..shapes import shape_of
@@ -65,7 +66,7 @@ class LinearProgram(Program, Level):
         self.total = 0
         self.samples = Samples()
 
-    def wrap(self, xdot: Any, step: tuple | None) -> Any:
+    def wrap(self, xdot: Tangentlike, step: tuple | None) -> Value:
         """Append ``step`` and return its result, followed."""
         if is_array(xdot):
             traced: Any = LinearArray()
@@ -83,11 +84,11 @@ class LinearProgram(Program, Level):
         self.steps.append(step)
         return traced
 
-    def input(self, x: Any) -> Any:
+    def input(self, x: Value) -> Any:
         """Return a tangent of ``x`` that is still to be given, with a sample of its values."""
         return fold(self._input, x)
 
-    def _input(self, x: Any) -> Any:
+    def _input(self, x: Value) -> Any:
         parts = children(x)
         if parts is not None:
             return Within(zip(parts.values), partial(structural, type(x), parts.keys))
@@ -97,12 +98,12 @@ class LinearProgram(Program, Level):
         self.inputs.append(len(self.steps))
         return self.wrap(sample, None)
 
-    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
         if ufunc in _scalars:
             return self.wrap(operation(x.primal), (operation, (Slot(x.position),), {}))
         return self.call(ufunc, (x,), {})
 
-    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         # By their types: to ask isinstance of other traced values is slow.
         type_a, type_b = type(a), type(b)
         x, z = a, b
@@ -150,7 +151,7 @@ class LinearProgram(Program, Level):
         self.steps.append(step)
         return traced
 
-    def meet(self, ufunc: Any, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+    def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
         if isinstance(other, Traced):
             if other.at_level.number > self.number:
@@ -163,12 +164,12 @@ class LinearProgram(Program, Level):
             return self.call(ufunc, (a, b), {})
         return None
 
-    def follows(self, x: Any) -> bool:
+    def follows(self, x: Value) -> bool:
         """Say whether ``x`` is a result of a step of this program."""
         kind = type(x)
         return (kind is LinearArray or kind is LinearNumber) and x.at_level is self
 
-    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Run ``f`` on the samples, and remember that it was called."""
         if any(map(_may_be_swept, args)) or kwargs:
             args, kwargs = _as_read(args), _as_read(kwargs)
@@ -185,10 +186,10 @@ class LinearProgram(Program, Level):
             tie_views(traced, args[0], view_by, {"f": f, "rest": args[1:], "options": kwargs})
         return traced
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Value, index: Index) -> Value:
         return self.call(getitem, (x, index), {})
 
-    def _result(self, y: Any, step: tuple) -> Any:
+    def _result(self, y: Value, step: tuple) -> Any:
         parts = children(y)
         if parts is None:
             return self.wrap(y, step) if is_perturbable_input(y) else y
@@ -198,11 +199,11 @@ class LinearProgram(Program, Level):
         ]
         return Within(nodes, parts.rebuild)
 
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of tangents that depends on none of the inputs yet."""
         return self.wrap(x, (np.array, (x,), {}))
 
-    def write(self, x: Any, index: Any, v: Any) -> None:
+    def write(self, x: Value, index: Index, v: Value) -> None:
         """Remember ``x[index] = v`` as a step that makes a new array."""
         root, path = root_of(x)
         axes = axes_of(bare(root))
@@ -211,7 +212,7 @@ class LinearProgram(Program, Level):
         root.primal, root.position = again.primal, again.position
         forget(root)
 
-    def refresh(self, view: Any, root: Any, path: Path) -> None:
+    def refresh(self, view: Value, root: Value, path: Path) -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
         same = LinearArray()
         same.at_level, same.primal, same.position = self, root.primal, root.position
@@ -226,7 +227,7 @@ class LinearProgram(Program, Level):
         self.watch.check()
 
 
-def _may_be_swept(x: Any) -> bool:
+def _may_be_swept(x: Value) -> bool:
     """Say whether ``x`` may hold values of a tape that is being swept."""
     if isinstance(x, Traced):
         return x.at_level.sweeps > 0
@@ -235,7 +236,7 @@ def _may_be_swept(x: Any) -> bool:
     return type(x) not in LEAVES
 
 
-def _as_read(x: Any) -> Any:
+def _as_read(x: Value) -> Any:
     """Replace traced values of tapes that are being swept by what the sweep reads: their numbers.
 
     The program runs when the sweep is over, and the tape is closed.
@@ -247,8 +248,8 @@ def _as_read(x: Any) -> Any:
     return map_leaves(_as_read, x)
 
 
-def _slots(x: Any, program: LinearProgram) -> Any:
-    def look(x: Any) -> Any:
+def _slots(x: Value, program: LinearProgram) -> Any:
+    def look(x: Value) -> Any:
         if isinstance(x, Traced):
             return Slot(x.position) if x.at_level is program else x  # type: ignore[attr-defined]
         parts = None if type(x) in LEAVES else children(x)

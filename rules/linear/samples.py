@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Value
 from ..shapes import dtype_of, shape_of
 from ..tangents.filled import zero_tangent
 from ..tracing.operands import is_array
@@ -29,7 +30,7 @@ class Samples:
     def __init__(self) -> None:
         self.rows = 0
 
-    def tangent(self, x: Any) -> Any:
+    def tangent(self, x: Value) -> Any:
         """Return a tangent of ``x``, independent of those made before."""
         zero = zero_tangent(x)
         sample = zero if type(zero) is np.ndarray else np.zeros(shape_of(x), dtype_of(zero))

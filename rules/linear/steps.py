@@ -7,6 +7,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ..annotations import Function, Value
 from ..containers import LEAVES, Within, children, fold, iterate_leaves, unless_same
 from .blocks import operate_on_blocks, run_on_block
 from .patterns import run_on_pattern
@@ -130,23 +131,23 @@ class Program:
         return [results[y.position] if type(y) is Slot else y for y in self.outputs]
 
 
-def _call(f: Any, args: Any, kwargs: dict) -> Any:
+def _call(f: Function, args: Any, kwargs: dict) -> Any:
     return f(*args, **kwargs)
 
 
-def _call_on_block(f: Any, args: Any, kwargs: dict) -> Any:
+def _call_on_block(f: Function, args: Any, kwargs: dict) -> Any:
     return part_at(*args) if f is part_at else run_on_block(f, tuple(args), kwargs)
 
 
-def _operate_on_patterns(f: Any, x: Any, z: Any) -> Any:
+def _operate_on_patterns(f: Function, x: Value, z: Value) -> Any:
     return run_on_pattern(f, (x, z), {})
 
 
-def _call_on_pattern(f: Any, args: Any, kwargs: dict) -> Any:
+def _call_on_pattern(f: Function, args: Any, kwargs: dict) -> Any:
     return part_at(*args) if f is part_at else run_on_pattern(f, tuple(args), kwargs)
 
 
-def part_at(y: Any, position: int) -> Any:
+def part_at(y: Value, position: int) -> Any:
     parts = children(y)
     assert parts is not None
     return parts.values[position]
@@ -158,8 +159,8 @@ def _places(args: tuple, count: int) -> tuple[tuple[int, int], ...] | None:
     return places if len(places) == count else None
 
 
-def _fill(x: Any, results: list) -> Any:
-    def look(x: Any) -> Any:
+def _fill(x: Value, results: list) -> Any:
+    def look(x: Value) -> Any:
         kind = type(x)
         if kind is Slot:
             return results[x.position]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Value
 from ..containers import iterate_leaves
 from ..shapes import shape_of
 from ..tangents.structural import AbstractZero
@@ -46,7 +47,7 @@ def structure_of(program: LinearProgram) -> list:
     return structure
 
 
-def described(x: Any, look: int) -> Any:
+def described(x: Value, look: int) -> Any:
     """Return what counts of an argument, in parts that are equal where it is the same.
 
     What cannot be compared is equal to nothing.

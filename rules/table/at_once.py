@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function
+
 
 def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
     """Return ``np.stack(parts, axis)``; of numbers an array is made at once."""
@@ -26,7 +28,7 @@ def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", **options: Any) -> An
     return np.reshape(x, shape, order, **options) if options else x.reshape(shape, order=order)
 
 
-def _reduced(ufunc: Any) -> tuple[type, Callable]:
+def _reduced(ufunc: Function) -> tuple[type, Callable]:
     return np.ndarray, functools.partial(ufunc.reduce, axis=None)
 
 
@@ -45,6 +47,6 @@ AT_ONCE: dict[Any, tuple[type, Callable]] = {
 }
 
 
-def at_once(f: Any) -> tuple[type | None, Any]:
+def at_once(f: Function) -> tuple[type | None, Any]:
     """Return the type of the first argument for which ``f`` has a quicker way, and that."""
     return AT_ONCE.get(f, (None, None)) if type(f) is type(np.sum) else (None, None)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
+from ..annotations import Function, Value
 from ..signatures import RuleSignature, dispatch_types, name_of
 from ..tracing.first import load, needed
 from ..tracing.level import type_under
@@ -17,7 +18,7 @@ from .reduction_kind import ReductionRule, refuse_real
 from .tables import RuleTable, frule, hashable, rrule, traced_options
 
 
-def scalar_rule(f: Any, /, *partials: Any, branch: Any = None) -> None:
+def scalar_rule(f: Function, /, *partials: Any, branch: Any = None) -> None:
     """Give the derivative of an elementwise ``f`` by one partial per argument.
 
     Parameters
@@ -59,7 +60,7 @@ def scalar_rule(f: Any, /, *partials: Any, branch: Any = None) -> None:
     _add_kind(f, OutputsRule(f, partials, caller_line()))
 
 
-def linear_rule(f: Any, transpose: Callable | None = None, /, **declared: Any) -> Any:
+def linear_rule(f: Function, transpose: Callable | None = None, /, **declared: Any) -> Any:
     """Give the derivative of an ``f`` that is linear in its first argument by its transpose.
 
     Parameters
@@ -115,7 +116,7 @@ def linear_rule(f: Any, transpose: Callable | None = None, /, **declared: Any) -
 
 
 def bilinear_rule(
-    f: Any,
+    f: Function,
     left: Callable,
     right: Callable,
     /,
@@ -182,12 +183,12 @@ def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
     return define
 
 
-def selection_rule(f: Any, /) -> None:
+def selection_rule(f: Function, /) -> None:
     """Declare that ``f(condition, a, b)`` takes each entry from ``a`` or ``b``, as where does."""
     _add_kind(f, SelectionRule(f, caller_line()))
 
 
-def non_differentiable(f: Any, /, *types: Any) -> None:
+def non_differentiable(f: Function, /, *types: Any) -> None:
     """Declare that the result of ``f`` does not change when its arguments do.
 
     Parameters
@@ -224,7 +225,7 @@ def fresh_array(*functions: Any) -> None:
         _add_kind(f, FreshArray(f, 0, None, caller_line()))
 
 
-def composed(f: Any) -> Callable[[Callable], Callable]:
+def composed(f: Function) -> Callable[[Callable], Callable]:
     """Decorator: differentiate ``f`` through the function below, which does the same."""
 
     def define(body: Callable) -> Callable:
@@ -234,7 +235,7 @@ def composed(f: Any) -> Callable[[Callable], Callable]:
     return define
 
 
-def composed_where_traced(f: Any, *options: str) -> Callable[[Callable], Callable]:
+def composed_where_traced(f: Function, *options: str) -> Callable[[Callable], Callable]:
     """Decorator: where one of these options is traced, differentiate through the function below.
 
     A rule differentiates positional arguments; to its options it is constant.
@@ -248,14 +249,14 @@ def composed_where_traced(f: Any, *options: str) -> Callable[[Callable], Callabl
     return define
 
 
-def _add_kind(f: Any, kind: Kind) -> None:
+def _add_kind(f: Function, kind: Kind) -> None:
     kind.f = seen(f) if is_shown(f) else f  # what a rule calls again is seen further out
     warn_if_never_asked(f)
     for table in (frule, rrule):
         table.add_kind(f, kind)
 
 
-def opt_out(table: RuleTable, f: Any, /, *types: Any) -> None:
+def opt_out(table: RuleTable, f: Function, /, *types: Any) -> None:
     """Let the engine differentiate the body of ``f`` for arguments of ``types``.
 
     Parameters
@@ -334,7 +335,7 @@ def _why(rule: RuleSignature, config: Any) -> str:
     return "because " + " and ".join(reasons) if reasons else "registered for any arguments"
 
 
-def _why_none(table: RuleTable, config: Any, f: Any) -> str:
+def _why_none(table: RuleTable, config: Any, f: Function) -> str:
     methods = table.methods_of(f)
     if methods is None:
         return ", and none is registered for any types"
@@ -350,11 +351,11 @@ def _why_none(table: RuleTable, config: Any, f: Any) -> str:
     return "; those registered are for other argument types"
 
 
-def _type_name(x: Any) -> str:
+def _type_name(x: Value) -> str:
     return type_under(x).__name__
 
 
-def derivatives_given_output(y: Any, f: Any, /, *args: Any) -> tuple:
+def derivatives_given_output(y: Value, f: Function, /, *args: Any) -> tuple:
     """Return the partials of a ``scalar_rule`` function, given its output.
 
     Parameters

@@ -6,9 +6,9 @@ the user's carries them, since they refer to it: both go when nobody else refers
 
 import types
 import warnings
-from typing import Any
 
 from ...config import RuleNeverAskedWarning
+from ..annotations import Function
 from ..signatures import name_of
 from ..tracing.funnel import is_primitive, is_seen
 from .methods import Methods, registrar
@@ -52,12 +52,12 @@ class Carried:
 
     __slots__ = ("f", "methods")
 
-    def __init__(self, f: Any) -> None:
+    def __init__(self, f: Function) -> None:
         self.f = f
         self.methods: dict[str, Methods] = {}
 
 
-def carries_rules(f: Any) -> bool:
+def carries_rules(f: Function) -> bool:
     """Say whether the rules of ``f`` belong on ``f``: it is a function that may be gone one day.
 
     Those of NumPy, of SciPy and of this library stay, and are found faster in the tables.
@@ -70,20 +70,20 @@ def carries_rules(f: Any) -> bool:
     return package != __package__.partition(".")[0]
 
 
-def is_of_others(f: Any) -> bool:
+def is_of_others(f: Function) -> bool:
     """Say whether ``f`` belongs to another package than the one that registers a rule for it."""
     home = registrar()[0].partition(".")[0]
     owner = getattr(f.cls if isinstance(f, instances) else f, "__module__", None) or ""
     return home not in (owner.partition(".")[0], __package__.partition(".")[0])
 
 
-def carried(f: Any) -> Carried | None:
+def carried(f: Function) -> Carried | None:
     """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
     found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None
     return found if found is not None and found.f is f else None
 
 
-def why_never_asked(f: Any) -> str:
+def why_never_asked(f: Function) -> str:
     """Return what to say of a rule of ``f`` that calls inside a program do not ask, or nothing."""
     if isinstance(f, instances):
         direct = f"an instance of {f.cls.__name__} is itself what is differentiated"
@@ -99,7 +99,7 @@ def why_never_asked(f: Any) -> str:
     )
 
 
-def warn_if_never_asked(f: Any) -> None:
+def warn_if_never_asked(f: Function) -> None:
     """Warn the line that registers a rule for ``f``, unless it is one of ours."""
     reason = why_never_asked(f)
     home, stacklevel = registrar() if reason else ("", 0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...config import RuleError
+from ..annotations import Function, Tangentlike, Value
 from ..containers import are_settings
 from ..shapes import dtype_of, shape_of
 from ..signatures import (
@@ -24,7 +25,7 @@ from ..signatures import (
     positional_names,
     without_defaults,
 )
-from ..tangents.project import ProjectTo
+from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import (
     NO_TANGENT,
     ZERO,
@@ -63,7 +64,7 @@ class Kind:
     block: Callable | None = None
     pattern: Callable | None = None
 
-    def __init__(self, f: Any, count: int, keywords: set[str] | None, line: str) -> None:
+    def __init__(self, f: Function, count: int, keywords: set[str] | None, line: str) -> None:
         self.f = f
         self.count = count
         self.keywords = keywords
@@ -71,7 +72,7 @@ class Kind:
         self.names: list[str] | None = None
         self.at_once = at_once(f)
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call: positional arguments after the first ``count`` become options."""
         if len(args) > self.count:
             if self.names is None:
@@ -81,20 +82,22 @@ class Kind:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs
 
-    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Return the value, with the derivative that it has at the levels further out."""
         for_type, quick = self.at_once
         return (quick if args and type(args[0]) is for_type else f)(*args, **kwargs)
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         """Return the share of ``ydot`` that comes from the tangent ``xdot`` of argument ``i``."""
         raise NotImplementedError
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         """Return the cotangent of argument ``i``, whose tangents are in ``space``."""
         raise NotImplementedError
 
-    def push_all(self, tangents: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push_all(self, tangents: Any, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         """Sum the shares of every argument whose tangent is not zero. ``fit_tangent`` it."""
         ydot: Any = ZERO
         for i, xdot in enumerate(tangents):
@@ -106,7 +109,7 @@ class Kind:
 
     # ---- what is asked of a kind ----
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
         """Answer a call of ``f`` in which traced values of ``level`` take part.
 
         ``followed`` says whether some may be among the ``kwargs``.
@@ -122,7 +125,7 @@ class Kind:
             return level.call_with_traced_option(f, args, options)
         return self.apply(level, f, args, options)
 
-    def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
+    def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         """Evaluate a call that was bound, none of whose options is followed, and have it kept."""
         values = strip_all(args, level)
         y = self.evaluate(f, values, options)
@@ -130,13 +133,15 @@ class Kind:
             refuse_objects(f, y)
         return level.apply_kind(self, f, args, options, values, y)
 
-    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
         """Answer an ``frule`` query."""
         args, kwargs = self.bind(f, args, kwargs)
         y = self.evaluate(f, args, kwargs)
         return y, fit_tangent(self.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
 
-    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+    def rrule(
+        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
+    ) -> Any:
         """Answer an ``rrule`` query; one cotangent per positional argument given.
 
         Where it is said which arguments are ``wanted``, nothing is computed for others.
@@ -146,8 +151,8 @@ class Kind:
         spaces = [ProjectTo(x) for x in args]
         options = (NO_TANGENT,) * (len(given) - len(spaces))
 
-        def kind_pullback(ybar: Any) -> tuple:
-            def pull(i: int, space: Any) -> Any:
+        def kind_pullback(ybar: Tangentlike) -> tuple:
+            def pull(i: int, space: Projector) -> Tangentlike:
                 if wanted is not None and i not in wanted:
                     return ZERO
                 xbar = self.pull(i, ybar, y, args, kwargs, space)
@@ -169,7 +174,7 @@ class Kind:
         """Say whether the pull to argument ``i`` looks at ``y``, and at each argument."""
         return True, (True,) * self.count
 
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         """Return ``y`` and ``args`` with None for what no pull to the ``active`` looks at."""
         reads_y, reads = self.reads(active[0][0])
         for i, _ in active[1:]:
@@ -178,7 +183,9 @@ class Kind:
             reads = tuple(map(operator.or_, reads, also))
         return y if reads_y else None, tuple([x if read else None for x, read in zip(args, reads)])
 
-    def counts(self, i: int, flags: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def counts(
+        self, i: int, flags: Any, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         """Return how many of the ``flags`` set for the result come from each entry of ``x``."""
         return unthunk(self.pull(i, flags, None, args, kwargs, space))
 
@@ -200,7 +207,7 @@ class ScalarRule(Kind):
     elementwise = multiplies = True
 
     def __init__(
-        self, f: Any, partials: Iterable[Any], line: str, branch: Callable | None = None
+        self, f: Function, partials: Iterable[Any], line: str, branch: Callable | None = None
     ) -> None:
         partials = tuple(partials)
         super().__init__(f, len(partials), set(), line)
@@ -210,20 +217,20 @@ class ScalarRule(Kind):
         self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
         self._reads: list[Any] = [None] * len(partials)
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         constant = self.constants[i]
         if constant is None:
             partial = self.partial(i, y, args)
             return (partial.branch if type(partial) is Shares else partial) * xdot
         return xdot if constant is ONE else constant * xdot
 
-    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         y = f(*args, **kwargs)
         if self.branch is None or not isinstance(y, Traced) or y.records:
             return y
         return self.branch(y, *args)
 
-    def partial(self, i: int, y: Any, args: tuple) -> Any:
+    def partial(self, i: int, y: Value, args: tuple) -> Any:
         try:
             return self.partials[i](y, *args)
         except ArithmeticError:
@@ -231,7 +238,9 @@ class ScalarRule(Kind):
             numbers = [np.float64(x) if type(x) in (float, int) else x for x in (y, *args)]
             return self.partials[i](*numbers)
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         if type(ybar) is Masked:
             product = self.pull(i, ybar.value, y, args, kwargs, ProjectTo(ybar.value))
             alive = ybar.alive
@@ -270,11 +279,11 @@ class OutputsRule(Kind):
     label = "scalar rule of several outputs"
     multiplies = True
 
-    def __init__(self, f: Any, table: tuple, line: str) -> None:
+    def __init__(self, f: Function, table: tuple, line: str) -> None:
         super().__init__(f, len(table[0]), set(), line)
         self._rows = [ScalarRule(f, row, line) for row in table]
 
-    def evaluate(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         y = f(*args, **kwargs)
         given = len(y) if isinstance(y, tuple | list) else 1
         if given != len(self._rows) or not isinstance(y, tuple | list):
@@ -289,10 +298,12 @@ class OutputsRule(Kind):
     def rows(self) -> Iterable[Any]:
         return self._rows
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         return Tangent(type(y), *[row.push(i, xdot, y, args, kwargs) for row in self.rows])
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         return sum_tangents(
             row.pull(i, bar, y, args, kwargs, space)
             for row, bar in zip(self.rows, child_tangents(y, ybar), strict=True)
@@ -310,7 +321,7 @@ class Shares:
         self.branch = branch
         self.pull = pull
 
-    def __mul__(self, ybar: Any) -> Any:
+    def __mul__(self, ybar: Tangentlike) -> Any:
         return self.pull(ybar)
 
 
@@ -339,28 +350,30 @@ class SelectionRule(Kind):
     label = "selection rule"
     adds = drops = elementwise = True
 
-    def __init__(self, f: Any, line: str) -> None:
+    def __init__(self, f: Function, line: str) -> None:
         super().__init__(f, 3, set(), line)
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         if i == 0:
             return ZERO
         return self.f(args[0], xdot, 0) if i == 1 else self.f(args[0], 0, xdot)
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         if i == 0:
             return ZERO
         xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
         return unbroadcast(xbar, space.shape)
 
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         return None, (args[0], None, None)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (True, False, False)
 
 
-def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
+def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast."""
     if type(xbar) is np.ndarray and xbar.shape == shape:
         return xbar

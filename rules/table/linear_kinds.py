@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function, Tangentlike, Value
 from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.filled import as_structured
+from ..tangents.project import Projector
 from ..tangents.structural import AbstractZero, Tangent
 from ..tracing.funnel import array_of
 from ..tracing.level import strip
@@ -36,7 +38,7 @@ class LinearRule(Kind):
 
     def __init__(
         self,
-        f: Any,
+        f: Function,
         transpose: Callable,
         line: str,
         *,
@@ -67,10 +69,10 @@ class LinearRule(Kind):
         self.block = block
         self.pattern = pattern
 
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         return None, (None,)
 
-    def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
+    def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         (x,) = args
         if self.views and is_draft(x):
             y = views_of_draft(x, f, options)
@@ -91,7 +93,7 @@ class LinearRule(Kind):
             tie_views(traced, x, f, options)
         return traced
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         if kwargs or len(args) > 1:
             args, kwargs = Kind.bind(self, f, args, kwargs)
         if kwargs and self.adapt is not None:
@@ -102,7 +104,7 @@ class LinearRule(Kind):
             args = (type(args[0])(parts), *args[1:])
         return args, kwargs
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         if issubclass(type(xdot), Tangent):
             xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
             if type(xdot) in (list, tuple):
@@ -111,18 +113,22 @@ class LinearRule(Kind):
             kwargs = {name: x for name, x in kwargs.items() if name not in self.constants}
         return self.f(xdot, **kwargs)
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         return self.transpose(ybar, space, **kwargs)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
         return False, (False,)
 
-    def counts(self, i: int, flags: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def counts(
+        self, i: int, flags: Any, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         # Of the imaginary part of real flags nothing would be left.
         return flags if self.elementwise else Kind.counts(self, i, flags, args, kwargs, space)
 
 
-def _of_flags(x: Any, xdot: Any) -> Any:
+def _of_flags(x: Value, xdot: Tangentlike) -> Any:
     # Flags have no tangents, but join arrays as zeros and ones; among tangents, as zeros.
     flags = isinstance(xdot, AbstractZero) and dtype_of(x) is not None
     return np.zeros(shape_of(x)) if flags else xdot
@@ -137,7 +143,7 @@ class BilinearRule(Kind):
 
     def __init__(
         self,
-        f: Any,
+        f: Function,
         left: Callable,
         right: Callable,
         line: str,
@@ -150,21 +156,23 @@ class BilinearRule(Kind):
         self.block = block
         self.pattern = pattern
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         if kwargs or len(args) > 2:
             args, kwargs = Kind.bind(self, f, args, kwargs)
         if type(args[0]) in (list, tuple) or type(args[-1]) in (list, tuple):
             args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
         return args, kwargs
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         a, b = args
         return self.f(xdot, b, **kwargs) if i == 0 else self.f(a, xdot, **kwargs)
 
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         return None, args
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         return unbroadcast(self.pulls[i](ybar, *args, **kwargs), space.shape)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError
+from ..annotations import Function, Value
 from ..signatures import name_of, without_defaults
 from ..tangents.structural import NO_TANGENT, ZERO
 from ..tracing.funnel import body
@@ -21,13 +22,13 @@ class NonDifferentiable(Kind):
     label = "non-differentiable"
     constant = True
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         return args, kwargs
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
         return self.run(f, tuple(map(value, args)), {k: value(x) for k, x in kwargs.items()})
 
-    def run(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
         if "dtype" in kwargs and np.dtype(kwargs["dtype"]) == object:
             # np.logical_or.reduce(x, dtype=object) is one of the entries of x
             raise MissingRuleError(
@@ -35,10 +36,12 @@ class NonDifferentiable(Kind):
             )
         return body(f)(*args, **kwargs)
 
-    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
         return self.run(f, args, kwargs), ZERO
 
-    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+    def rrule(
+        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
+    ) -> Any:
         zeros = (NO_TANGENT,) * (1 + len(given))
         return self.run(f, given, kwargs), lambda ybar: zeros
 
@@ -49,11 +52,11 @@ class FreshArray(NonDifferentiable):
     __slots__ = ()
     label = "fresh array"
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
         y = NonDifferentiable.answer(self, level, f, args, kwargs, followed)
         return level.constant(y) if is_fresh(y) else y
 
-    def run(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
         return body(f)(*args, **kwargs)
 
 
@@ -63,26 +66,28 @@ class Composed(Kind):
     __slots__ = ("body",)
     label = "composed of other functions"
 
-    def __init__(self, f: Any, body: Callable, line: str) -> None:
+    def __init__(self, f: Function, body: Callable, line: str) -> None:
         super().__init__(f, 0, options_of(body, 0), line)
         self.body = body
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs
 
-    def answer(self, level: Any, f: Any, args: tuple, kwargs: dict, followed: bool) -> Any:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
         args, kwargs = self.bind(f, args, kwargs)
         return self.body(*args, **kwargs)
 
-    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
         if not hasattr(config, "frule_via_ad"):
             return None
         args, kwargs = self.bind(f, args, kwargs)
         return config.frule_via_ad(tangents, self.body, *args, **kwargs)
 
-    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+    def rrule(
+        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
+    ) -> Any:
         if not hasattr(config, "rrule_via_ad"):
             return None
         args, kwargs = self.bind(f, given, kwargs)

@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..annotations import Function, Tangentlike, Value
 from ..tangents.project import ProjectTo
 from ..tangents.structural import NO_TANGENT
 from .tables import frule, rrule
@@ -45,16 +46,18 @@ def _half(direction: Callable, pair: Callable, known: list[inspect.Parameter]) -
     return half
 
 
-def _push(pair: Callable, tangents: tuple, f: Any, x: Any, **options: Any) -> tuple[Any, Any]:
+def _push(
+    pair: Callable, tangents: tuple, f: Function, x: Value, **options: Any
+) -> tuple[Any, Any]:
     y, pushforward, _ = pair(f, x, **options)
     return y, ProjectTo(y)(pushforward(tangents[1]))
 
 
-def _pull(pair: Callable, f: Any, x: Any, **options: Any) -> tuple[Any, Callable]:
+def _pull(pair: Callable, f: Function, x: Value, **options: Any) -> tuple[Any, Callable]:
     project_x = ProjectTo(x)
     y, _, pullback = pair(f, x, **options)
 
-    def pair_pullback(ybar: Any) -> tuple:
+    def pair_pullback(ybar: Tangentlike) -> tuple:
         return NO_TANGENT, project_x(pullback(ybar))
 
     return y, pair_pullback

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from ...config import RuleError, TangentError, defined_at
+from ..annotations import Function, Tangentlike, Value
 from ..shapes import shape_of
 from ..signatures import name_of
-from ..tangents.project import ProjectTo
+from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
 from .structural_zeros import unmask
 
@@ -16,7 +17,7 @@ _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
 _SEQUENCES = (tuple, list)
 
 
-def fit_tangent(ydot: Any, y: Any) -> Any:
+def fit_tangent(ydot: Tangentlike, y: Value) -> Any:
     """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
     if issubclass(type(ydot), _NO_NUMBERS):
         return ydot
@@ -42,7 +43,7 @@ class Pullback:
 
     __slots__ = ("count", "f", "function", "most", "plain")
 
-    def __init__(self, function: Callable, f: Any, count: int, most: int = 0) -> None:
+    def __init__(self, function: Callable, f: Function, count: int, most: int = 0) -> None:
         self.function = function
         self.f = f
         self.count = count
@@ -51,7 +52,7 @@ class Pullback:
         # Engines are told which entries are structurally zero; others get numbers.
         self.plain = True
 
-    def __call__(self, ybar: Any) -> tuple:
+    def __call__(self, ybar: Tangentlike) -> tuple:
         ybar = unthunk(ybar)
         if issubclass(type(ybar), AbstractZero):
             return (ybar,) * (1 + self.count)
@@ -78,7 +79,7 @@ class Pullback:
         return f"<pullback of {name_of(self.f)}>"
 
 
-def _none_given(f: Any, i: int, where: str = "", role: str = "pullback") -> str:
+def _none_given(f: Function, i: int, where: str = "", role: str = "pullback") -> str:
     argument = f"argument {i}" if i >= 0 else "the function itself"
     return (
         f"the {role} of {name_of(f)} gave None for {argument}"
@@ -88,7 +89,9 @@ def _none_given(f: Any, i: int, where: str = "", role: str = "pullback") -> str:
     )
 
 
-def check_shape(xbar: Any, space: Any, f: Any, i: int, role: str = "pullback") -> Any:
+def check_shape(
+    xbar: Tangentlike, space: Projector, f: Function, i: int, role: str = "pullback"
+) -> Any:
     """Bring what a rule returned into ``space``, and refuse another shape by name."""
     if space.holds(xbar):
         return xbar

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError
+from ..annotations import Function, Tangentlike, Value
 from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
-from ..tangents.project import ProjectTo
+from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import NO_TANGENT
 from ..tracing.level import strip, value
 from ..tracing.object_arrays import refuse_objects
@@ -31,7 +32,7 @@ from .structural_zeros import Masked, unmask
 OPTIONS = {"axis", "dtype", "keepdims", "where"}
 
 
-def restore(y: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
+def restore(y: Value, axis: Any, keepdims: bool, ndim: int) -> Any:
     """Give back to ``y`` the axes that a reduction of ``ndim`` axes dropped."""
     if axis is None or keepdims or ndim == 0:
         return y
@@ -40,12 +41,12 @@ def restore(y: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
     return np.expand_dims(y, axis)
 
 
-def select(where: Any, x: Any, otherwise: Any = 0) -> Any:
+def select(where: Any, x: Value, otherwise: Any = 0) -> Any:
     """Return ``x`` where it counts."""
     return x if where is True else np.where(where, x, otherwise)
 
 
-def refuse_integers(x: Any, dtype: Any = None, **options: Any) -> dict:
+def refuse_integers(x: Value, dtype: Any = None, **options: Any) -> dict:
     """Refuse a ``dtype`` to which a conversion is piecewise constant."""
     if dtype is None:
         return options
@@ -57,7 +58,7 @@ def refuse_integers(x: Any, dtype: Any = None, **options: Any) -> dict:
     return {"dtype": dtype, **options}
 
 
-def refuse_real(x: Any, dtype: Any = None, **options: Any) -> dict:
+def refuse_real(x: Value, dtype: Any = None, **options: Any) -> dict:
     """Refuse a real ``dtype`` for complex numbers, too: NumPy drops imaginary parts on its way."""
     if dtype is None:
         return options
@@ -69,7 +70,7 @@ def refuse_real(x: Any, dtype: Any = None, **options: Any) -> dict:
     return refuse_integers(x, dtype, **options)
 
 
-def shared(t: Any, place: Any, number: Any) -> Any:
+def shared(t: Tangentlike, place: Any, number: Any) -> Any:
     """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
     return np.where(place, t if type(number) is int and number == 1 else t / number, 0)
 
@@ -84,7 +85,7 @@ class ReductionRule(Kind):
     __slots__ = ("adapt", "again", "asked", "axis", "weights")
     label = "reduction rule"
 
-    def __init__(self, f: Any, weights: Callable, line: str, adapt: Callable) -> None:
+    def __init__(self, f: Function, weights: Callable, line: str, adapt: Callable) -> None:
         named = {p.name: p.default for p in (parameters(weights) or ())[2:]}
         self.asked = named.keys() - {"y", "axis"}
         axis = named["axis"]
@@ -94,11 +95,11 @@ class ReductionRule(Kind):
         self.adapt = adapt
         super().__init__(f, 1, OPTIONS | self.asked, line)
 
-    def bind(self, f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)
         return args, self.adapt(args[0], **kwargs) if kwargs else kwargs
 
-    def weights_at(self, x: Any, y: Any, axis: Any, kwargs: dict) -> Any:
+    def weights_at(self, x: Value, y: Value, axis: Any, kwargs: dict) -> Any:
         """Return the weights of the entries of ``x``."""
         if axis is not None:
             y = restore(y, axis, kwargs.get("keepdims", False), len(shape_of(x)))
@@ -107,14 +108,16 @@ class ReductionRule(Kind):
         asked = {name: option for name, option in kwargs.items() if name in self.asked}
         return self.weights(self.f, x, y, axis, **asked)
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         (x,) = args
         axis = kwargs.get("axis", self.axis)
         terms = self.weights_at(x, y, axis, kwargs) * select(kwargs.get("where", True), xdot)
         keepdims = kwargs.get("keepdims", False)
         return np.sum(terms, axis=axis, dtype=kwargs.get("dtype"), keepdims=keepdims)
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         (x,) = args
         axis = kwargs.get("axis", self.axis)
         weights = self.weights_at(x, y, axis, kwargs)
@@ -128,7 +131,7 @@ class ReductionRule(Kind):
 
     # ---- where entries are chosen: a kind for this point answers ----
 
-    def choice(self, f: Any, x: Any, kwargs: dict) -> tuple["Choice", Any]:
+    def choice(self, f: Function, x: Value, kwargs: dict) -> tuple["Choice", Any]:
         """Return what was chosen, and the value."""
         y = self.evaluate(f, (x,), kwargs)
         axis = kwargs.get("axis", self.axis)
@@ -137,7 +140,7 @@ class ReductionRule(Kind):
         choice = Choice(f, even, again, axis, kwargs.get("keepdims", False))
         return choice, y if again is None else again.value(y, choice.total)
 
-    def apply(self, level: Any, f: Any, args: tuple, options: dict) -> Any:
+    def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         if self.again is None:
             return Kind.apply(self, level, f, args, options)
         x = strip(args[0], level)
@@ -145,21 +148,23 @@ class ReductionRule(Kind):
         refuse_objects(f, y)
         return level.apply_kind(choice, f, args, options, (x,), y)
 
-    def frule(self, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
         if self.again is None:
             return Kind.frule(self, config, tangents, f, args, kwargs)
         args, kwargs = self.bind(f, args, kwargs)
         choice, y = self.choice(f, args[0], kwargs)
         return y, fit_tangent(choice.push_all(tangents[1:2], y, args, kwargs), y)
 
-    def rrule(self, config: Any, f: Any, given: tuple, kwargs: dict, wanted: Any = None) -> Any:
+    def rrule(
+        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
+    ) -> Any:
         if self.again is None:
             return Kind.rrule(self, config, f, given, kwargs, wanted)
         args, kwargs = self.bind(f, given, kwargs)
         choice, y = self.choice(f, args[0], kwargs)
         space = ProjectTo(args[0])
 
-        def choice_pullback(ybar: Any) -> tuple:
+        def choice_pullback(ybar: Tangentlike) -> tuple:
             xbar = unmask(choice.pull(0, ybar, None, args, kwargs, space))
             return (NO_TANGENT, xbar, *[NO_TANGENT] * (len(given) - 1))
 
@@ -178,17 +183,17 @@ class Choice(Kind):
     __slots__ = ("again", "axis", "even", "keepdims")
     label = "choice"
 
-    def __init__(self, f: Any, even: tuple, again: Any, axis: Any, keepdims: bool) -> None:
+    def __init__(self, f: Function, even: tuple, again: Any, axis: Any, keepdims: bool) -> None:
         super().__init__(f, 1, None, "")
         self.even = even
         self.again = again
         self.axis = axis
         self.keepdims = keepdims
 
-    def push(self, i: int, xdot: Any, y: Any, args: tuple, kwargs: dict) -> Any:
+    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         return self.total(xdot)
 
-    def total(self, xdot: Any) -> Any:
+    def total(self, xdot: Tangentlike) -> Any:
         place, number = self.even if self.again is None else self.again.shares
         plain = type(xdot) is np.ndarray and xdot.ndim
         if plain and type(self.axis) is int and type(number) is int:
@@ -198,14 +203,16 @@ class Choice(Kind):
             return ydot if self.keepdims else np.squeeze(ydot, self.axis)
         return np.sum(shared(xdot, place, number), axis=self.axis, keepdims=self.keepdims)
 
-    def pull(self, i: int, ybar: Any, y: Any, args: tuple, kwargs: dict, space: Any) -> Any:
+    def pull(
+        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
         ybar = restore(ybar, self.axis, self.keepdims, space.ndim)
         xbar = shared(ybar, *self.even)
         if self.again is not None:
             xbar = self.again.through(shared(ybar, *self.again.shares), xbar)
         return Masked(xbar if space.holds(xbar) else space(xbar), self.even[0])
 
-    def kept(self, active: list, y: Any, args: tuple) -> tuple[Any, tuple]:
+    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         return None, (None,)
 
     def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function, Tangentlike, Value
 from ..shapes import is_lazy
 from ..tracing.level import Traced
 
@@ -20,11 +21,11 @@ class Masked:
 
     __slots__ = ("alive", "value")
 
-    def __init__(self, value: Any, alive: Any) -> None:
+    def __init__(self, value: Value, alive: Any) -> None:
         self.value = value
         self.alive: Any = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:
             return NotImplemented
         a, b = inputs
@@ -43,7 +44,7 @@ class Masked:
 
     __rmul__ = __mul__
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Value) -> Any:
         if isinstance(other, Masked):
             return Masked(self.value + other.value, self.alive | other.alive)
         return self.value + other
@@ -51,7 +52,7 @@ class Masked:
     __radd__ = __add__
 
 
-def plain_array(x: Any) -> Any:
+def plain_array(x: Value) -> Any:
     """Return an array, but of what a recording holds that itself: an array would be looked at.
 
     And an array of dask, which would be computed.
@@ -83,7 +84,7 @@ def zeroed(product: Any, partial: Any, alive: Any) -> Any:
 told_of_masks: set[Any] = set()
 
 
-def is_told_of_masks(f: Any) -> bool:
+def is_told_of_masks(f: Function) -> bool:
     """Say whether the pullback of ``f`` takes cotangents with structural zeros."""
     return type(f).__hash__ is not None and f in told_of_masks
 
@@ -93,16 +94,16 @@ def is_told_of_masks(f: Any) -> bool:
 zeros_pass: set[Any] = set()
 
 
-def do_zeros_pass(f: Any) -> bool:
+def do_zeros_pass(f: Function) -> bool:
     """Say whether structural zeros pass the pullback of ``f`` as they are."""
     return type(f).__hash__ is not None and f in zeros_pass
 
 
-def masked(value: Any, alive: Any) -> Any:
+def masked(value: Value, alive: Any) -> Any:
     """Return a cotangent whose entries are structurally zero where not ``alive``, if any is."""
     return value if all_alive(alive) else Masked(value, alive)
 
 
-def unmask(ybar: Any) -> Any:
+def unmask(ybar: Tangentlike) -> Any:
     """Return a cotangent as plain numbers."""
     return ybar.value if type(ybar) is Masked else ybar

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
+from ..annotations import Tangentlike
+from ..tangents.project import Projector
 
 
 def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
@@ -28,13 +30,13 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
     return np.add.reduce(x, axis=axis)
 
 
-def spread_over(ybar: Any, space: Any) -> Any:
+def spread_over(ybar: Tangentlike, space: Projector) -> Any:
     """Broadcast ``ybar`` to an array of ``space``; of dask, in the chunks of the primal."""
     empty = getattr(space, "empty", None)
     return spread_to(ybar, space.shape) if empty is None else ybar + empty
 
 
-def spread_to(ybar: Any, shape: tuple[int, ...]) -> Any:
+def spread_to(ybar: Tangentlike, shape: tuple[int, ...]) -> Any:
     """Broadcast ``ybar`` to ``shape``; np.broadcast_to takes ten times as long as a small copy."""
     if (type(ybar) is np.float64 or type(ybar) is np.ndarray) and math.prod(
         shape

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ...config import RuleConfig, RuleError, defined_at
+from ..annotations import Function, Tangentlike
 from ..signatures import RuleSignature, name_of
 from ..tangents.structural import NO_TANGENT
 from ..tangents.zeros import linear_in
@@ -38,13 +39,13 @@ derivers: list[Callable[[Any], bool]] = []
 traced_options: dict[tuple[Any, str], Callable] = {}
 
 
-def load_rules_of(f: Any) -> bool:
+def load_rules_of(f: Function) -> bool:
     """Register the rules of the library that ``f`` belongs to, if that has not been done."""
     loaded = [load(f) for load in list(late_rulesets)]
     return any(loaded)
 
 
-def _title(f: Any) -> str:
+def _title(f: Function) -> str:
     return repr(f) if isinstance(f, instances) else name_of(f)
 
 
@@ -61,7 +62,7 @@ class RuleTable:
         self.kinds: dict[Any, Kind] = {}
         self.scalars: dict[Any, ScalarRule] = {}  # those of them that have a short way
 
-    def methods_of(self, f: Any) -> Methods | None:
+    def methods_of(self, f: Function) -> Methods | None:
         """Return the rules registered for ``f`` itself, or for calling instances of its class."""
         try:
             found = self.methods.get(f)
@@ -72,14 +73,14 @@ class RuleTable:
             found = None if own is None else own.methods.get(self.name)
         return self._by_class(f) if found is None else found
 
-    def _by_class(self, f: Any) -> Methods | None:
+    def _by_class(self, f: Function) -> Methods | None:
         """Return the rules registered for calling instances of the class of ``f``."""
         functors = self.functors
         if not functors or functors.keys().isdisjoint(type(f).__mro__):
             return None
         return next(functors[base] for base in type(f).__mro__ if base in functors)
 
-    def kind_of(self, f: Any) -> Kind | None:
+    def kind_of(self, f: Function) -> Kind | None:
         """Return the kind that is the only rule of ``f``, or None."""
         try:
             kind = self.kinds.get(f)
@@ -92,7 +93,7 @@ class RuleTable:
                 return methods.kind
         return kind
 
-    def find(self, config: Any, f: Any, args: tuple) -> Any:
+    def find(self, config: Any, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
         try:
             methods = self.methods.get(f)
@@ -114,7 +115,7 @@ class RuleTable:
             return self.find(config, f, args) if found else None
         return methods.find(type(config), tuple(map(type_under, args)))
 
-    def add_kind(self, f: Any, kind: Kind) -> None:
+    def add_kind(self, f: Function, kind: Kind) -> None:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
         former = self._entry(f)
         self.unregister(f)
@@ -128,11 +129,11 @@ class RuleTable:
             if kind.linear:
                 linear_in[f] = kind.count
 
-    def add_for_types(self, f: Any, types: tuple, rule: Any) -> None:
+    def add_for_types(self, f: Function, types: tuple, rule: Any) -> None:
         """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
         self._entry(f).add(types, None, rule)
 
-    def _entry(self, f: Any) -> Methods:
+    def _entry(self, f: Function) -> Methods:
         f = getattr(f, "__shows__", f)
         if needed and is_of_others(f):
             load()  # what would replace this rule otherwise, when it is loaded
@@ -151,27 +152,27 @@ class RuleTable:
         self._forget_kind(key)
         return table[key]
 
-    def rules_by_hand(self, f: Any) -> list[RuleSignature]:
+    def rules_by_hand(self, f: Function) -> list[RuleSignature]:
         """Return the hand-written rules of ``f`` itself, each once."""
         methods = self.methods_of(f)
         found = {} if methods is None else methods.alternatives
         rules = [rule for rows in found.values() for _, rule in rows]
         return list({id(r): r for r in rules if isinstance(r, RuleSignature)}.values())
 
-    def mark_derived(self, f: Any) -> None:
+    def mark_derived(self, f: Function) -> None:
         """Say that the rules of ``f`` were made from those in the other table."""
         self._entry(f).derived = True
 
-    def is_derived(self, f: Any) -> bool:
+    def is_derived(self, f: Function) -> bool:
         """Say whether the rules of ``f`` were made from those in the other table."""
         methods = None if isinstance(f, instances) else self.methods_of(f)
         return methods is not None and methods.derived
 
-    def _forget_kind(self, f: Any) -> None:
+    def _forget_kind(self, f: Function) -> None:
         self.kinds.pop(f, None)
         self.scalars.pop(f, None)
 
-    def register(self, f: Any, /) -> Callable[[Callable], Callable]:
+    def register(self, f: Function, /) -> Callable[[Callable], Callable]:
         """Decorator: the function below answers calls of ``f``.
 
         Parameters
@@ -194,7 +195,7 @@ class RuleTable:
 
         return add
 
-    def add(self, f: Any, function: Callable) -> None:
+    def add(self, f: Function, function: Callable) -> None:
         """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
         for table in (frule, rrule):
             if table.is_derived(f):
@@ -208,7 +209,7 @@ class RuleTable:
                 types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
                 methods.add(hashable(types), rule.config_type, rule)
 
-    def unregister(self, f: Any) -> None:
+    def unregister(self, f: Function) -> None:
         """Forget every rule of ``f`` in this direction."""
         if isinstance(f, instances):
             self.functors.pop(f.cls, None)
@@ -284,7 +285,7 @@ class FRuleTable(RuleTable):
 
     @staticmethod
     def run(
-        rule: RuleSignature, config: Any, tangents: tuple, f: Any, args: tuple, kwargs: dict
+        rule: RuleSignature, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict
     ) -> tuple:
         """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (tangents, f) if rule.config_type is None else (config, tangents, f)
@@ -345,7 +346,7 @@ class RRuleTable(RuleTable):
 
     @staticmethod
     def run(
-        rule: RuleSignature, config: Any, f: Any, args: tuple, kwargs: dict
+        rule: RuleSignature, config: Any, f: Function, args: tuple, kwargs: dict
     ) -> tuple[Any, Pullback]:
         """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (f,) if rule.config_type is None else (config, f)
@@ -359,7 +360,7 @@ class RRuleTable(RuleTable):
 
 
 def _pad(pullback: Pullback, options: int) -> Pullback:
-    def padded_pullback(ybar: Any) -> tuple:
+    def padded_pullback(ybar: Tangentlike) -> tuple:
         return (*pullback(ybar), *((NO_TANGENT,) * options))
 
     return Pullback(padded_pullback, pullback.f, pullback.count + options)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold
 from ..shapes import dtype_of, shape_of, tangent_dtype
 from .project import ProjectTo, structural
@@ -19,7 +20,7 @@ from .structural import (
 )
 
 
-def zero_tangent(x: Any) -> Any:
+def zero_tangent(x: Value) -> Any:
     """Return the zero tangent of ``x``: real zeros for numbers and arrays.
 
     Parameters
@@ -41,7 +42,7 @@ def zero_tangent(x: Any) -> Any:
     return fold(_zero_tangent, x)
 
 
-def _zero_tangent(x: Any) -> Any:
+def _zero_tangent(x: Value) -> Any:
     parts = children(x)
     if parts is not None:
         return Within(zip(parts.values), partial(structural, type(x), parts.keys))
@@ -58,19 +59,19 @@ def _zero_tangent(x: Any) -> Any:
     return np.zeros_like(x, dtype=space)
 
 
-def dense(xbar: Any, x: Any) -> Any:
+def dense(xbar: Tangentlike, x: Value) -> Any:
     """Return a derivative of the array ``x`` as an array, also where it is a zero."""
     return np.zeros_like(x) if isinstance(xbar, AbstractZero) else xbar
 
 
-def as_structured(x: Any, t: Any, own: Callable[[Any], Any] | None = None) -> Any:
+def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = None) -> Any:
     """Give the tangent ``t`` of ``x`` the structure of ``x``, with real zeros.
 
     Tuples, lists, dicts and namedtuples come back as what they are; a dataclass or another
     object as a ``Tangent`` of all its fields. Numbers and arrays are handed on through ``own``.
     """
 
-    def look(x: Any, t: Any) -> Any:
+    def look(x: Value, t: Tangentlike) -> Any:
         t = unthunk(t)
         if issubclass(type(t), NotImplementedTangent):
             raise t.error()

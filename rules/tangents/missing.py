@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingDerivativeError, user_line
+from ..annotations import Function, Value
 from .zeros import AbstractZero
 
 
@@ -24,17 +25,17 @@ class NotImplementedTangent:
     def __repr__(self) -> str:
         return f"not_implemented({self.message!r})"
 
-    def _spread(self, other: Any = None) -> "NotImplementedTangent":
+    def _spread(self, other: Value = None) -> "NotImplementedTangent":
         return self
 
     __add__ = __radd__ = __neg__ = __pos__ = conj = conjugate = _spread
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Value) -> Any:
         return other if isinstance(other, AbstractZero) else self
 
     __rmul__ = __mul__
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and ufunc in (np.add, np.multiply, np.negative, np.conjugate):
             if ufunc is np.multiply:
                 zeros = [value for value in inputs if isinstance(value, AbstractZero)]

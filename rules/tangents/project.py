@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...config import MissingRuleError, TangentError, user_line
+from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold, is_flat
 from ..shapes import FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
 from ..tracing.level import Traced, value
@@ -43,7 +44,7 @@ class Projector:
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # it holds no values, only what they look like
 
-    def __call__(self, xbar: Any) -> Any:
+    def __call__(self, xbar: Tangentlike) -> Any:
         # Not isinstance: of a traced value that would ask for the class of its number.
         kind = type(xbar)
         if issubclass(kind, _NO_NUMBERS):
@@ -52,10 +53,10 @@ class Projector:
             return Thunk(lambda: self(unthunk(xbar)))
         return self.project(xbar)
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         raise NotImplementedError
 
-    def holds(self, xbar: Any) -> bool:
+    def holds(self, xbar: Tangentlike) -> bool:
         """Say whether ``xbar`` is in the space as it is, traced or not. (May say no too often.)"""
         return False
 
@@ -108,7 +109,7 @@ class ProjectTo:
 
     registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
 
-    def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
+    def __new__(cls, x: Value) -> "Projector":  # type: ignore[misc]
         if not cls.registered:  # at once, since most are numbers and arrays
             kind = x.__class__
             if kind is _array and x.dtype is FLOAT64:
@@ -128,7 +129,7 @@ class ProjectTo:
         cls.registered[primal_type] = make
 
 
-def _project_to(x: Any) -> Any:
+def _project_to(x: Value) -> Any:
     registered = ProjectTo.registered
     for base in type(x).__mro__ if registered else ():
         if base in registered:
@@ -172,7 +173,7 @@ class ProjectNumber(Projector):
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype = dtype
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         if shape_of(xbar) != ():
             xbar = drop_singletons(xbar, ())
         recorded = getattr(xbar, "records", False) and xbar.__class__ is np.ndarray
@@ -180,7 +181,7 @@ class ProjectNumber(Projector):
             xbar = xbar[()]
         return cast(xbar, self.dtype)
 
-    def holds(self, xbar: Any) -> bool:
+    def holds(self, xbar: Tangentlike) -> bool:
         cls = xbar.__class__
         return cls is self.dtype.type or (cls is float and self.dtype is FLOAT64)
 
@@ -200,14 +201,14 @@ class ProjectArray(Projector):
         self.ndim = len(shape)
         self.size = math.prod(shape)
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         if shape_of(xbar) != self.shape:
             xbar = drop_singletons(xbar, self.shape)
         elif self.shape == () and isinstance(xbar, np.generic | numbers.Number):
             xbar = np.reshape(xbar, ())  # type: ignore[arg-type]  # a 0-d array stays an array
         return cast(xbar, self.dtype)
 
-    def holds(self, xbar: Any) -> bool:
+    def holds(self, xbar: Tangentlike) -> bool:
         return xbar.__class__ is _array and xbar.dtype is self.dtype and xbar.shape == self.shape
 
     def zeros(self) -> Any:
@@ -222,7 +223,7 @@ class ProjectLazy(ProjectArray):
 
     __slots__ = ("empty",)
 
-    def __init__(self, x: Any, dtype: np.dtype) -> None:
+    def __init__(self, x: Value, dtype: np.dtype) -> None:
         super().__init__(x.shape, dtype)
         if any(map(math.isnan, x.shape)):
             raise MissingRuleError(
@@ -232,13 +233,13 @@ class ProjectLazy(ProjectArray):
             )
         self.empty = np.zeros_like(x, dtype=dtype)
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         xbar = ProjectArray.project(self, xbar)
         if isinstance(xbar, Traced) or is_lazy(xbar):
             return xbar
         return np.asarray(xbar, like=self.empty)
 
-    def holds(self, xbar: Any) -> bool:
+    def holds(self, xbar: Tangentlike) -> bool:
         return is_lazy(xbar) and xbar.dtype is self.dtype and xbar.shape == self.shape
 
     def zeros(self) -> Any:
@@ -267,7 +268,7 @@ def float64_arrays(shape: tuple[int, ...]) -> ProjectArray:
     return space
 
 
-def space_of(x: Any) -> Projector:
+def space_of(x: Value) -> Projector:
     """Return ``ProjectTo(x)``, for most arrays at once."""
     if type(x) is _array and x.dtype is FLOAT64 and not ProjectTo.registered:
         return _ARRAYS.get(x.shape) or float64_arrays(x.shape)
@@ -279,7 +280,7 @@ class ProjectNothing(Projector):
 
     __slots__ = ()
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         return NO_TANGENT
 
 
@@ -288,7 +289,7 @@ class ProjectObjects(Projector):
 
     __slots__ = ()
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         return xbar
 
 
@@ -298,7 +299,7 @@ class ProjectRegistered(Projector):
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         return self.function(xbar)
 
 
@@ -312,11 +313,11 @@ class ProjectContainer(Projector):
         # The structure with nothing in it, so that the projector does not keep the primal.
         self.shell = rebuild([None] * len(spaces))
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         return fold(_projected, self, xbar)
 
 
-def _projected(space: Any, xbar: Any) -> Any:
+def _projected(space: Any, xbar: Tangentlike) -> Any:
     xbar = unthunk(xbar)
     if type(space) is not ProjectContainer or issubclass(type(xbar), _NO_NUMBERS):
         return space(xbar)
@@ -329,7 +330,7 @@ class ProjectSparse(Projector):
 
     __slots__ = ("pattern",)
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Value) -> None:
         self.pattern = x.copy()
         if self.pattern.dtype.kind not in "fc":
             self.pattern = self.pattern.astype(FLOAT64)
@@ -342,7 +343,7 @@ class ProjectSparse(Projector):
     def dtype(self) -> np.dtype:  # type: ignore[override]
         return self.pattern.dtype
 
-    def project(self, xbar: Any) -> Any:
+    def project(self, xbar: Tangentlike) -> Any:
         if isinstance(xbar, Tangent):
             return xbar
         x = self.pattern
@@ -358,7 +359,7 @@ class ProjectSparse(Projector):
         data = cast(np.asarray(xbar[row, column]).reshape(-1), x.dtype)
         return type(stored)((data, (row, column)), shape=x.shape).asformat(x.format)
 
-    def _project_diagonals(self, xbar: Any) -> Any:
+    def _project_diagonals(self, xbar: Tangentlike) -> Any:
         x = self.pattern
         data = np.zeros_like(x.data)
         rows, columns = x.shape
@@ -394,6 +395,6 @@ def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
     return build
 
 
-def _is_sparse(x: Any) -> bool:
+def _is_sparse(x: Value) -> bool:
     # Asked by name, so that SciPy is imported only by those who use it.
     return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "format")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...config import TangentError
+from ..annotations import Tangentlike, Value
 from ..containers import Children, Within, children, constants, fold, registered
 from ..known_classes import built_in
 from .missing import NotImplementedTangent, not_implemented
@@ -90,7 +91,7 @@ class Tangent:
         object.__setattr__(self, "primal_type", primal_type)
         object.__setattr__(self, "backing", backing)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Value) -> None:
         raise AttributeError("a Tangent cannot be written to; build another")
 
     def __getattr__(self, name: str) -> Any:
@@ -137,14 +138,14 @@ class Tangent:
     def map(self, f: Callable[[Any], Any]) -> "Tangent":
         """Apply the linear ``f`` to every part, and to the parts of those that have parts."""
 
-        def look(t: Any) -> Any:
+        def look(t: Tangentlike) -> Any:
             t = unthunk(t)
             parts = children(t) if _is_sum(t) else None
             return f(t) if parts is None else Within(zip(parts.values), parts.rebuild)
 
         return fold(look, self)
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Value) -> Any:
         if isinstance(other, NotImplementedTangent):
             return other
         if isinstance(other, AbstractZero | Tangent):
@@ -156,10 +157,10 @@ class Tangent:
     def __neg__(self) -> "Tangent":
         return self.map(operator.neg)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Value) -> Any:
         return self + (-other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Value) -> Any:
         return other + (-self)
 
     def __mul__(self, scale: Any) -> Any:
@@ -197,7 +198,7 @@ def _children_of_tangent(t: Tangent) -> Children:
 registered[Tangent] = _children_of_tangent
 
 
-def derivative_like(x: Any, values: list) -> Any:
+def derivative_like(x: Value, values: list) -> Any:
     """Return the derivative of the container ``x`` that has ``values`` as its parts."""
     parts = children(x)
     assert parts is not None
@@ -220,7 +221,7 @@ def _within(t: Tangent, nodes: Any) -> Within:
     return Within(nodes, lambda values: t.like(tuple(values)))
 
 
-def _shown(t: Any, depth: int) -> Any:
+def _shown(t: Tangentlike, depth: int) -> Any:
     if type(t) is not Tangent:
         return repr(t)
     name = getattr(t.primal_type, "__name__", str(t.primal_type))
@@ -253,7 +254,7 @@ def _check_fields(primal_type: Any, fields: dict) -> None:
                            f"its fields are {', '.join(known)}.")  # fmt: skip
 
 
-def _equal(a: Any, b: Any) -> Any:
+def _equal(a: Value, b: Value) -> Any:
     a, b = unthunk(a), unthunk(b)
     if type(a) is Tangent and type(b) is Tangent:
         if a.primal_type is not b.primal_type:
@@ -273,12 +274,12 @@ def _equal(a: Any, b: Any) -> Any:
     return bool(np.all(a == b))
 
 
-def add_to_primal(x: Any, xdot: Any) -> Any:
+def add_to_primal(x: Value, xdot: Tangentlike) -> Any:
     """Move the value ``x`` along ``xdot``; containers are rebuilt part by part."""
     return fold(_moved, x, xdot)
 
 
-def _moved(x: Any, xdot: Any) -> Any:
+def _moved(x: Value, xdot: Tangentlike) -> Any:
     xdot = unthunk(xdot)
     if isinstance(xdot, AbstractZero):
         return x
@@ -292,7 +293,7 @@ def _moved(x: Any, xdot: Any) -> Any:
     return Within(zip(parts.values, child_tangents(x, xdot), strict=True), parts.rebuild)
 
 
-def child_tangents(x: Any, t: Any) -> list:
+def child_tangents(x: Value, t: Tangentlike) -> list:
     """Return one tangent per child of the container ``x``, from any form a tangent may take.
 
     Raises
@@ -336,7 +337,7 @@ def child_tangents(x: Any, t: Any) -> list:
     return [unthunk(item) for item in items]
 
 
-def add(a: Any, b: Any) -> Any:
+def add(a: Value, b: Value) -> Any:
     """Return ``a + b`` for tangents of any form; never written into either."""
     a, b = unthunk(a), unthunk(b)
     if issubclass(type(a), AbstractZero):
@@ -348,12 +349,12 @@ def add(a: Any, b: Any) -> Any:
     return a + b
 
 
-def _is_sum(t: Any) -> bool:
+def _is_sum(t: Tangentlike) -> bool:
     """Say whether ``t`` is the tangent of a container."""
     return issubclass(type(t), Tangent | tuple | list | dict)
 
 
-def _added(a: Any, b: Any) -> Any:
+def _added(a: Value, b: Value) -> Any:
     a, b = unthunk(a), unthunk(b)
     if not (_is_sum(a) and _is_sum(b)):
         return add(a, b)
@@ -370,7 +371,7 @@ def _added(a: Any, b: Any) -> Any:
     return _within(a, zip(a.backing, b.backing))
 
 
-def _as_tangent(t: Any) -> Tangent:
+def _as_tangent(t: Tangentlike) -> Tangent:
     if type(t) is Tangent:
         return t
     return Tangent(type(t), t) if isinstance(t, dict) else Tangent(type(t), *t)

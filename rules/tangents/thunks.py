@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...config import TangentError
+from ..annotations import Function, Tangentlike, Value
 
 
 def _forced(operation: Callable) -> Callable:
@@ -33,10 +34,10 @@ class Thunk(NDArrayOperatorsMixin):
             self._value, self._compute = value, None
         return self._value
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return getattr(ufunc, method)(*map(unthunk, inputs), **kwargs)
 
-    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
         return f(*map(_unthunk_items, args), **{k: _unthunk_items(v) for k, v in kwargs.items()})
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -53,7 +54,7 @@ class Thunk(NDArrayOperatorsMixin):
     __float__ = _forced(float)
     __complex__ = _forced(complex)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Any, value: Value) -> None:
         raise TangentError("a thunk cannot be written to; unthunk it and build another.")
 
     def __repr__(self) -> str:
@@ -90,11 +91,11 @@ def thunk(compute: Callable[[], Any]) -> Thunk:
     return Thunk(compute)
 
 
-def unthunk(t: Any) -> Any:
+def unthunk(t: Tangentlike) -> Any:
     """Return what a thunk stands for, and anything else as it is."""
     # Not isinstance, here and in ``add``: it is slow for traced values, whose class is computed.
     return t.force() if issubclass(type(t), Thunk) else t
 
 
-def _unthunk_items(x: Any) -> Any:
+def _unthunk_items(x: Value) -> Any:
     return type(x)(map(unthunk, x)) if type(x) in (list, tuple) else unthunk(x)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...config import RuleError, user_line
+from ..annotations import Function, Value
 
 _SUMS = {np.add, np.subtract}
 _PRODUCTS = {np.multiply, np.divide, np.matmul, np.negative, np.positive, np.conjugate}
@@ -24,7 +25,7 @@ class AbstractZero:
     def __reduce__(self) -> tuple:
         return type(self), ()
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return NotImplemented
         if ufunc in _SUMS:
@@ -36,23 +37,23 @@ class AbstractZero:
             return self if not _not_and_zero(inputs) else ZeroTangent()
         return NotImplemented
 
-    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
         here = any(x is self for x in args[: linear_in.get(f, 0)])
         return self if here else NotImplemented
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Value) -> Any:
         return sum_of_zeros(self, other) if isinstance(other, AbstractZero) else other
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Value) -> Any:
         return other
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Value) -> Any:
         return sum_of_zeros(self, other) if isinstance(other, AbstractZero) else -other
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Value) -> Any:
         return other
 
-    def __mul__(self, other: Any) -> "AbstractZero":
+    def __mul__(self, other: Value) -> "AbstractZero":
         return self if not _not_and_zero((self, other)) else ZeroTangent()
 
     __rmul__ = __matmul__ = __rmatmul__ = __truediv__ = __mul__
@@ -99,7 +100,7 @@ class AbstractZero:
         return hash(type(self))
 
 
-def sum_of_zeros(a: Any, b: Any) -> AbstractZero:
+def sum_of_zeros(a: Value, b: Value) -> AbstractZero:
     return a if isinstance(a, NoTangent) else b
 
 

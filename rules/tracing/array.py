@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
+from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in
 from ..shapes import is_lazy
@@ -43,7 +44,7 @@ class Flat:
 
     __slots__ = ("base", "index")
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Value) -> None:
         self.base = x
         self.index = 0
 
@@ -67,21 +68,21 @@ class Flat:
     def copy(self) -> Any:
         return np.copy(np.ravel(self.base))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         return self.base[self._coords_of(index)]  # a copy, as NumPy's
 
-    def __setitem__(self, index: Any, v: Any) -> None:
+    def __setitem__(self, index: Index, v: Value) -> None:
         _refuse_overlap(self.base, v)
         self.base[self._coords_of(index)] = v
 
-    def _coords_of(self, index: Any) -> tuple:
+    def _coords_of(self, index: Index) -> tuple:
         self.index = 0
         n = self.base.size
         positions = range(n)[index] if type(index) is int else np.arange(n)[index]
         return np.unravel_index(positions, self.base.shape)
 
 
-def _refuse_overlap(x: Any, v: Any) -> None:
+def _refuse_overlap(x: Value, v: Value) -> None:
     """Refuse to write ``v`` into the entries of ``x`` one by one, if what is read changes so."""
     if v is not x and isinstance(v, Traced) and shares_memory(v, x):
         raise MutationError(
@@ -91,7 +92,7 @@ def _refuse_overlap(x: Any, v: Any) -> None:
 
 
 def _in_place(operation: Callable) -> Callable:
-    def operate(self: Any, other: Any) -> Any:
+    def operate(self: Any, other: Value) -> Value:
         y = entries_of(operation(self, other))
         check_cast(y, self)
         self[...] = y
@@ -100,7 +101,7 @@ def _in_place(operation: Callable) -> Callable:
     return operate
 
 
-def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
+def _write_part(root: Value, path: Path, at: int, index: Index, v: Value) -> None:
     """Write into a view of the real or imaginary part of a complex array: all of it anew."""
     whole, f = follow(path[:at], root), path[at][0]
     parts = [np.real(whole), np.imag(whole)]
@@ -110,7 +111,7 @@ def _write_part(root: Any, path: Path, at: int, index: Any, v: Any) -> None:
     whole[...] = parts[0] + 1j * parts[1]
 
 
-def _set_shape(x: Any, shape: Any) -> None:
+def _set_shape(x: Value, shape: Any) -> None:
     kept = x.primal  # from now on no draft, of which the views may not be known
     y: Any = np.reshape(x, shape)
     if y is x:
@@ -191,13 +192,13 @@ class TracedArray(TracedNumber):
     def __len__(self) -> int:
         return len(bare(self))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         return self.at_level.getitem(self, index)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, x: Any) -> bool:
+    def __contains__(self, x: Value) -> bool:
         return value(x) in value(self)
 
     def copy(self, order: str = "C") -> Any:
@@ -224,7 +225,7 @@ class TracedArray(TracedNumber):
 
     # ---- writing ----
 
-    def __setitem__(self, index: Any, v: Any) -> None:
+    def __setitem__(self, index: Index, v: Value) -> None:
         if isinstance(v, list | tuple):
             v = array_of(v)
         elif is_object_array(v):
@@ -245,7 +246,7 @@ class TracedArray(TracedNumber):
         return Flat(self)
 
     @flat.setter
-    def flat(self, v: Any) -> None:
+    def flat(self, v: Value) -> None:
         _refuse_overlap(self, v)
         self[...] = np.resize(array_of(v), self.shape)
 
@@ -254,7 +255,7 @@ class TracedArray(TracedNumber):
         return call(np.real, (self,), {})
 
     @real.setter
-    def real(self, v: Any) -> None:
+    def real(self, v: Value) -> None:
         self.real[...] = v
 
     @property
@@ -262,7 +263,7 @@ class TracedArray(TracedNumber):
         return call(np.imag, (self,), {})
 
     @imag.setter
-    def imag(self, v: Any) -> None:
+    def imag(self, v: Value) -> None:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         self.imag[...] = v
@@ -278,7 +279,7 @@ class TracedArray(TracedNumber):
     __ipow__, __imatmul__ = _in_place(operator.pow), _in_place(operator.matmul)
     __ifloordiv__, __imod__ = _in_place(operator.floordiv), _in_place(operator.mod)
 
-    def fill(self, v: Any) -> None:
+    def fill(self, v: Value) -> None:
         self[...] = v
 
     def sort(self, axis: int = -1, **options: Any) -> None:

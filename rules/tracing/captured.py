@@ -12,6 +12,7 @@ import numpy as np
 
 from ...config import MutationError, user_line
 from ...config.thresholds import COPIED_AT_ONCE, DIGESTED
+from ..annotations import Value
 from ..containers import LEAVES, Within, are_settings, children, fold, is_flat, iterate_leaves
 from .array import TracedArray
 from .level import Traced
@@ -30,7 +31,7 @@ class Watch:
         self.arrays: dict[int, tuple[np.ndarray, bytes, str]] = {}
         self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def hold(self, x: Any) -> Any:
+    def hold(self, x: Value) -> Any:
         """Return what to keep for ``x``, which may be anything."""
         cls = type(x)
         if cls is np.ndarray:
@@ -43,7 +44,7 @@ class Watch:
             return x.copy()
         return fold(self._hold, x)
 
-    def _hold(self, x: Any) -> Any:
+    def _hold(self, x: Value) -> Any:
         cls = type(x)
         if cls is list or cls is tuple:
             return Within(zip(x), cls)
@@ -62,7 +63,7 @@ class Watch:
                     self._watch(part)
         return x
 
-    def hold_beside(self, value: Any, x: Any) -> Any:
+    def hold_beside(self, value: Value, x: Value) -> Any:
         """Hold what is plain in ``x``; ``value`` is ``x`` without its traced values."""
         if value is x:
             return self.hold(x)
@@ -72,7 +73,7 @@ class Watch:
             return type(x)([self.hold(v) if v is p else v for v, p in zip(value, x, strict=True)])
         return fold(self._hold_beside, value, x)
 
-    def _hold_beside(self, value: Any, x: Any) -> Any:
+    def _hold_beside(self, value: Value, x: Value) -> Any:
         if value is x:
             return self.hold(x)
         if type(x) is list or type(x) is tuple:
@@ -123,17 +124,17 @@ class Unwatched(Watch):
 
     __slots__ = ()
 
-    def hold(self, x: Any) -> Any:
+    def hold(self, x: Value) -> Any:
         return x
 
-    def hold_beside(self, value: Any, x: Any) -> Any:
+    def hold_beside(self, value: Value, x: Value) -> Any:
         return value
 
     def hold_all(self, options: dict) -> dict:
         return options
 
 
-def may_change(x: Any) -> bool:
+def may_change(x: Value) -> bool:
     """Say whether somebody can write into the memory of ``x``, which may be a view."""
     while isinstance(x, np.ndarray):
         if x.flags.writeable:

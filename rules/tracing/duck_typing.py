@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Value
 from .level import type_under
 
 PYTHONS = (float, int, complex, bool)
@@ -16,11 +17,11 @@ PYTHONS = (float, int, complex, bool)
 class OfNumPys:
     """A method that NumPy's numbers have, and Python's have not."""
 
-    def __init__(self, name: str, part: Any) -> None:
+    def __init__(self, name: str, part: Value) -> None:
         self.name = name
         self.part = part
 
-    def __get__(self, x: Any, owner: type) -> Any:
+    def __get__(self, x: Value, owner: type) -> Any:
         if x is not None and type_under(x) in PYTHONS:
             kind = type_under(x).__name__
             raise AttributeError(f"'{kind}' object has no attribute {self.name!r}")

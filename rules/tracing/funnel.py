@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 import numpy as np
 
 from ...config import LostDerivativeError, MutationError, user_line
+from ..annotations import Function, Index, Value
 from ..shapes import is_lazy
 from .level import Traced, innermost
 
@@ -16,7 +17,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-def call(f: Any, args: tuple, kwargs: dict) -> Any:
+def call(f: Function, args: tuple, kwargs: dict) -> Value:
     """Evaluate ``f`` at the innermost level among its arguments, or plainly where there is none."""
     level = innermost((f, *args, *kwargs.values()) if kwargs else (f, *args))
     if level is None:
@@ -24,19 +25,19 @@ def call(f: Any, args: tuple, kwargs: dict) -> Any:
     return level.call(f, args, kwargs)
 
 
-def body(f: Any) -> Any:
+def body(f: Function) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
     if not is_primitive(f):
         return getattr(f, "__shows__", f)
     return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
 
 
-def is_primitive(f: Any) -> bool:
+def is_primitive(f: Function) -> bool:
     """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
     return getattr(f, "__primitive__", None) is f
 
 
-def is_seen(f: Any) -> bool:
+def is_seen(f: Function) -> bool:
     """Say whether calls of ``f`` with traced values are seen: by NumPy's protocols, or by us."""
     return is_primitive(f) or isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
 
@@ -45,7 +46,7 @@ def is_seen(f: Any) -> bool:
 def primitive(f: type[T]) -> type[T]: ...
 @overload
 def primitive(f: Callable[P, R]) -> Callable[P, R]: ...
-def primitive(f: Any) -> Any:
+def primitive(f: Function) -> Any:
     """Send calls of ``f`` with traced values to the rules of the result.
 
     It is ``cr.primitive``, which says more, without its keywords.
@@ -68,7 +69,7 @@ def primitive(f: Any) -> Any:
     return wrapper
 
 
-def _explain_captured(f: Any, args: tuple, error: Exception) -> None:
+def _explain_captured(f: Function, args: tuple, error: Exception) -> None:
     """Say that a function among ``args`` brought the traced value that the body cannot follow.
 
     Raises
@@ -87,7 +88,7 @@ def _explain_captured(f: Any, args: tuple, error: Exception) -> None:
         ) from error
 
 
-def _captures_traced(x: Any, depth: int = 3) -> bool:
+def _captures_traced(x: Value, depth: int = 3) -> bool:
     """Say whether a function, or one that it captures, holds a traced value."""
     if isinstance(x, functools.partial):
         held = (x.func, *x.args, *x.keywords.values())
@@ -140,7 +141,7 @@ def _seen_class(cls: type) -> type:
 
 
 @primitive
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: Value, index: Index) -> Value:
     """Read ``x[index]``."""
     try:
         return x[index]
@@ -150,7 +151,7 @@ def getitem(x: Any, index: Any) -> Any:
         return read_points(x, index)
 
 
-def read_points(x: Any, index: Any) -> Any:
+def read_points(x: Value, index: Index) -> Any:
     """Read ``x[index]`` of an array of dask by several arrays, or by one of several axes.
 
     Dask calls it ``x.vindex``, takes nothing else but full slices beside, and puts first what the
@@ -168,12 +169,12 @@ def read_points(x: Any, index: Any) -> Any:
 
 
 @primitive
-def astype(x: Any, dtype: Any, **options: Any) -> Any:
+def astype(x: Value, dtype: Any, **options: Any) -> Any:
     """Convert ``x`` to another dtype."""
     return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
 
 
-def as_dtype(x: Any, dtype: Any) -> Any:
+def as_dtype(x: Value, dtype: Any) -> Any:
     """Convert a traced ``x``; of dtype object are arrays of traced numbers, as ``asarray`` gives.
 
     Of plain objects NumPy would make, with no derivative, what the rules take for constants.
@@ -181,7 +182,7 @@ def as_dtype(x: Any, dtype: Any) -> Any:
     return np.asarray(x, dtype) if np.dtype(dtype) == object else astype(x, dtype)
 
 
-def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
+def array_of(x: Value, dtype: Any = None, **options: Any) -> Any:
     """Build an array from nested sequences of numbers and arrays, traced ones included.
 
     Parameters
@@ -211,7 +212,7 @@ def array_of(x: Any, dtype: Any = None, **options: Any) -> Any:
     return stacked if dtype is None else as_dtype(stacked, dtype)
 
 
-def _stack(x: Any) -> Any:
+def _stack(x: Value) -> Any:
     if not isinstance(x, list | tuple):
         return x
     parts = [_stack(part) for part in x]

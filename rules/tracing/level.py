@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..annotations import Function, Index, Value
 from ..containers import (
     DEEP,
     LEAVES,
@@ -50,41 +51,41 @@ class Level(ABC):
     given: tuple[tuple, list] | None = None  # the inputs, until something is written
 
     @abstractmethod
-    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+    def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Answer a call of ``f`` in which a traced value of this level takes part."""
 
     @abstractmethod
-    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
         """Answer ``operation(x)`` with one of Python's operators, whose rule is that of a ufunc."""
 
     @abstractmethod
-    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
         """Answer ``operation(a, b)`` with an operator; NotImplemented leaves it to the other."""
 
     @abstractmethod
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Value, index: Index) -> Value:
         """Answer ``x[index]``."""
 
     @abstractmethod
-    def constant(self, x: Any) -> Any:
+    def constant(self, x: Value) -> Value:
         """Return the new array ``x`` as one of this level, which depends on nothing yet."""
 
     @abstractmethod
-    def write(self, x: Any, index: Any, v: Any) -> None:
+    def write(self, x: Value, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
 
-    def motion(self, x: Any) -> Any:
+    def motion(self, x: Value) -> Any:
         """Return the tangent of ``x``, of this level, along a direction; None if it knows none.
 
         Rules ask for it where numbers are equal: see ``ties``.
         """
         return None
 
-    def publish(self, root: Any, draft: tuple) -> None:
+    def publish(self, root: Value, draft: tuple) -> None:
         """Give ``root`` the value that is in its draft: see ``views``."""
         raise NotImplementedError
 
-    def refresh(self, view: Any, root: Any, path: Any) -> None:
+    def refresh(self, view: Value, root: Value, path: Any) -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
         raise NotImplementedError
 
@@ -151,7 +152,7 @@ def innermost(args: Any) -> Any:
             values = outer.pop()
 
 
-def is_traced(x: Any) -> bool:
+def is_traced(x: Value) -> bool:
     """Say whether ``x`` is, or holds, a value that a transform follows."""
     if isinstance(x, Traced):
         return not x.records
@@ -159,7 +160,7 @@ def is_traced(x: Any) -> bool:
     return level is not None and not level.records
 
 
-def value(x: Any) -> Any:
+def value(x: Value) -> Any:
     """Return the number or array under a traced value, in containers too, to be read only.
 
     Users have ``cr.value``, which gives a copy.
@@ -171,14 +172,14 @@ def value(x: Any) -> Any:
     return x if type(x) in LEAVES or not is_traced(x) else map_leaves(value, x)
 
 
-def layers(x: Any) -> Iterator[Any]:
+def layers(x: Value) -> Iterator[Any]:
     """Yield ``x``, what it carries, and so on, as long as these are traced by a transform."""
     while isinstance(x, Traced) and not x.records:
         yield x
         x = x.primal
 
 
-def type_under(x: Any) -> type:
+def type_under(x: Value) -> type:
     """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
     while isinstance(x, Traced):
         try:
@@ -198,14 +199,14 @@ def strip_all(args: tuple, level: Level) -> tuple:
     )
 
 
-def strip(x: Any, level: Level) -> Any:
+def strip(x: Value, level: Level) -> Any:
     """Take the traced values of ``level`` off, in containers too; other levels stay."""
     if isinstance(x, Traced):
         return x.primal if x.at_level is level else x
     if type(x) in LEAVES:
         return x
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         if isinstance(x, Traced):
             return x.primal if x.at_level is level else x
         parts = None if type(x) in LEAVES else children(x)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...config import LostDerivativeError, MissingRuleError, user_line
+from ..annotations import Function, Value
 from ..containers import children
 from ..signatures import name_of
 from .funnel import body
@@ -17,7 +18,7 @@ from .refusals import describe
 _NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math")
 
 
-def runs_in_python(f: Any) -> bool:
+def runs_in_python(f: Function) -> bool:
     """Say whether running ``f`` on traced values shows an engine every step that it takes."""
     f = body(f)
     if isinstance(f, functools.partial):
@@ -33,7 +34,7 @@ def runs_in_python(f: Any) -> bool:
     )
 
 
-def captures_inner(y: Any, level: Level) -> bool:
+def captures_inner(y: Value, level: Level) -> bool:
     """Say whether ``y``, which ``level`` computed, holds values of a transform inside it.
 
     They were captured by a function among the arguments, where no level can see them. A value
@@ -44,7 +45,7 @@ def captures_inner(y: Any, level: Level) -> bool:
     return top is not None and top.number > level.number
 
 
-def run_body(f: Any, args: tuple, kwargs: dict) -> Any:
+def run_body(f: Function, args: tuple, kwargs: dict) -> Any:
     """Run ``f`` on traced values without its rule, because of ``captures_inner``."""
     if runs_in_python(f):
         return healed(body(f)(*args, **kwargs))
@@ -55,7 +56,9 @@ def run_body(f: Any, args: tuple, kwargs: dict) -> Any:
     )
 
 
-def missing_rule(table: str, f: Any, args: tuple, kwargs: dict, level: Level) -> MissingRuleError:
+def missing_rule(
+    table: str, f: Function, args: tuple, kwargs: dict, level: Level
+) -> MissingRuleError:
     """Build the error for a call of ``f`` that depends on ``level`` and has no rule."""
     name = name_of(f)
     active = [str(i) for i, x in enumerate(args) if innermost((x,)) is level]
@@ -78,7 +81,7 @@ def missing_rule(table: str, f: Any, args: tuple, kwargs: dict, level: Level) ->
     )
 
 
-def _shown(x: Any) -> str:
+def _shown(x: Value) -> str:
     if isinstance(x, Traced | np.ndarray | np.generic):
         return describe(x)
     parts = children(x)

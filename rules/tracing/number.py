@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError, user_line
+from ..annotations import Function, Index, Value
 from ..signatures import positional_names
 from .duck_typing import PYTHONS
 from .funnel import astype, call
@@ -25,22 +26,22 @@ from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
 
-def _binary(ufunc: Any, operation: Callable) -> Callable:
-    def operate(self: Traced, other: Any) -> Any:
+def _binary(ufunc: Function, operation: Callable) -> Callable:
+    def operate(self: Traced, other: Value) -> Value:
         return self.at_level.binary(ufunc, operation, self, other)
 
     return operate
 
 
-def _reflected(ufunc: Any, operation: Callable) -> Callable:
-    def operate(self: Traced, other: Any) -> Any:
+def _reflected(ufunc: Function, operation: Callable) -> Callable:
+    def operate(self: Traced, other: Value) -> Value:
         return self.at_level.binary(ufunc, operation, other, self)
 
     return operate
 
 
-def _unary(ufunc: Any, operation: Callable) -> Callable:
-    def operate(self: Traced) -> Any:
+def _unary(ufunc: Function, operation: Callable) -> Callable:
+    def operate(self: Traced) -> Value:
         return self.at_level.unary(ufunc, operation, self)
 
     return operate
@@ -48,14 +49,14 @@ def _unary(ufunc: Any, operation: Callable) -> Callable:
 
 def _compare(operation: Callable) -> Callable:
     # A comparison is piecewise constant: its answer is plain, and control flow is Python's own.
-    def compare(self: Traced, other: Any) -> Any:
+    def compare(self: Traced, other: Value) -> Any:
         return operation(value(self), value(other))
 
     return compare
 
 
-def _method(f: Any) -> Callable:
-    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+def _method(f: Function) -> Callable:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
         if kwargs.get("out") is not None:
             return f(self, *args, **kwargs)  # NumPy's protocols know what to do with it
         return call(f, (self, *args), kwargs)
@@ -64,14 +65,14 @@ def _method(f: Any) -> Callable:
 
 
 def _constant_method(name: str) -> Callable:
-    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
         return getattr(value(self), name)(*map(value, args), **kwargs)
 
     return method
 
 
 def _truth_method(name: str) -> Callable:
-    def method(self: Traced, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
         y = getattr(value(self), name)(*map(value, args), **kwargs)
         if getattr(y, "dtype", None) != BOOL:  # with dtype=object it is one of the entries
             raise MissingRuleError(f"{name} with dtype=object has no rule.\n  leave out dtype")
@@ -85,13 +86,13 @@ def _constant_property(name: str) -> property:
 
 
 @functools.lru_cache(maxsize=1024)
-def _place_of_out(f: Any) -> int:
+def _place_of_out(f: Function) -> int:
     """Return where among the arguments of a NumPy function ``out`` stands; 0 where it does not."""
     names = positional_names(f)
     return names.index("out") if "out" in names else 0
 
 
-def _one_axis(axis: Any, x: Any) -> Any:
+def _one_axis(axis: Any, x: Value) -> Any:
     """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
     if type(axis) is tuple and len(axis) == 1:
         return axis[0]
@@ -131,7 +132,7 @@ class TracedNumber(Traced):
 
     # ---- NumPy's two protocols ----
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             if len(inputs) == 2:
                 return self.at_level.binary(ufunc, ufunc, *inputs)
@@ -153,7 +154,7 @@ class TracedNumber(Traced):
             return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)
 
-    def __array_function__(self, f: Any, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]
@@ -203,10 +204,10 @@ class TracedNumber(Traced):
     __abs__ = _unary(np.absolute, operator.abs)
     __invert__ = _unary(np.invert, operator.invert)
 
-    def __divmod__(self, other: Any) -> tuple:
+    def __divmod__(self, other: Value) -> tuple:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> tuple:
+    def __rdivmod__(self, other: Value) -> tuple:
         return other // self, other % self
 
     __eq__, __ne__ = _compare(operator.eq), _compare(operator.ne)
@@ -232,7 +233,7 @@ class TracedNumber(Traced):
     # NumPy's numbers answer x[()]; not to be iterated over, as Python tries with __getitem__.
     __iter__: Any = None
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Any:
         if type_under(self) in PYTHONS:
             raise TypeError(f"'{type_under(self).__name__}' object is not subscriptable")
         if type(index) is tuple and not index:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at, user_line
+from ..annotations import Function, Value
 from ..containers import (
     DEEP,
     LEAVES,
@@ -44,16 +45,16 @@ def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tupl
     return args, kwargs
 
 
-def is_object_array(x: Any) -> bool:
+def is_object_array(x: Value) -> bool:
     return type(x) is np.ndarray and x.dtype is OBJECT
 
 
-def entries_of(x: Any) -> Any:
+def entries_of(x: Value) -> Any:
     """Return an object array of a class of its own as NumPy reads it: its entries, healed."""
     return healed(x.view(np.ndarray)) if is_of_its_own(x) else x
 
 
-def holds_traced(x: Any) -> bool:
+def holds_traced(x: Value) -> bool:
     """Say whether ``x`` is an object array that holds traced numbers."""
     return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
 
@@ -69,12 +70,12 @@ class OwnClassError(LostDerivativeError):
         )
 
 
-def is_of_its_own(x: Any) -> bool:
+def is_of_its_own(x: Value) -> bool:
     cls = type(x)
     return issubclass(cls, np.ndarray) and cls is not np.ndarray and x.dtype is OBJECT
 
 
-def entrywise(f: Any, args: tuple, kwargs: dict) -> Any:
+def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
     """Evaluate a function of NumPy's on object arrays, for each traced value one.
 
     An array of a class of its own may mean another thing by what is done to it, so that NumPy does
@@ -87,7 +88,7 @@ def entrywise(f: Any, args: tuple, kwargs: dict) -> Any:
     return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
 
 
-def _as_objects(x: Any) -> Any:
+def _as_objects(x: Value) -> Any:
     if not isinstance(x, Traced):
         return x
     array = as_object_array(x)
@@ -95,7 +96,7 @@ def _as_objects(x: Any) -> Any:
     return array
 
 
-def refuse_nested(y: Any) -> None:
+def refuse_nested(y: Value) -> None:
     """Refuse an array of objects that are arrays of traced numbers, or that is in itself.
 
     Raises
@@ -118,12 +119,12 @@ def refuse_nested(y: Any) -> None:
         waiting += [part for part in nested if is_object_array(part)]
 
 
-def _is_nested(part: Any) -> bool:
+def _is_nested(part: Value) -> bool:
     array: Any = part if isinstance(part, np.ndarray | Traced) else 0.0
     return is_object_array(part) or np.ndim(array) > 0
 
 
-def refuse_objects(f: Any, y: Any) -> None:
+def refuse_objects(f: Function, y: Value) -> None:
     """Refuse what ``f`` made of a traced value and an array of objects."""
     if type(y) is np.ndarray and y.dtype.kind == "O":
         raise LostDerivativeError(
@@ -132,7 +133,7 @@ def refuse_objects(f: Any, y: Any) -> None:
         )
 
 
-def result(y: Any) -> Any:
+def result(y: Value) -> Any:
     """Return what a differentiated function returned, healed.
 
     An object array of plain numbers only, or of none, counts as an array of these: it was one of
@@ -163,12 +164,12 @@ def result(y: Any) -> Any:
     return healed(y)
 
 
-def healed(x: Any) -> Any:
+def healed(x: Value) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
     return fold(_healed, x) if _may_need_healing(x) else x
 
 
-def _healed(x: Any) -> Any:
+def _healed(x: Value) -> Any:
     if type(x) is np.ndarray:
         if x.dtype is not OBJECT:
             return x
@@ -187,7 +188,7 @@ def _healed(x: Any) -> Any:
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
 
-def _may_need_healing(x: Any) -> bool:
+def _may_need_healing(x: Value) -> bool:
     # Every call asks, and nearly always it is no: so it is found without building anything.
     if type(x) is np.ndarray:
         return x.dtype is OBJECT
@@ -222,7 +223,7 @@ def _may_need_healing(x: Any) -> bool:
             values = outer.pop()
 
 
-def as_numbers(x: Any) -> Any:
+def as_numbers(x: Value) -> Any:
     """Return an operand that is an object array as numbers, traced where one of them is."""
     if not is_object_array(x):
         return x
@@ -374,7 +375,7 @@ _WRITE = {
 }
 
 
-def as_object_array(x: Any) -> np.ndarray:
+def as_object_array(x: Value) -> np.ndarray:
     """Return an object array that lies as the traced ``x`` does, with one number per entry."""
     array = np.empty_like(value(x), object) if type(x).writable else np.empty((), object)
     if array.ndim == 0:

@@ -1,9 +1,8 @@
 """What may stand beside a traced value in an operator, and what counts as an array."""
 
-from typing import Any
-
 import numpy as np
 
+from ..annotations import Index, Value
 from .array import TracedArray
 from .level import Traced
 
@@ -13,7 +12,7 @@ _INTEGERS = frozenset({int, np.int64})
 _OPERANDS = (Traced, *_NUMBERS, np.ndarray, list, tuple)
 
 
-def is_operand(x: Any) -> bool:
+def is_operand(x: Value) -> bool:
     """Say whether an engine handles ``x``; anything else gets its own turn by NotImplemented."""
     # Traced values first: they say that they are of their number's class, too, but not as fast.
     if isinstance(x, _OPERANDS):
@@ -21,21 +20,21 @@ def is_operand(x: Any) -> bool:
     return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
 
 
-def is_basic(index: Any) -> bool:
+def is_basic(index: Index) -> bool:
     """Say whether an index is made of integers and slices: what it reads is a number or a view."""
     if type(index) is tuple:
         return _BASIC.issuperset(map(type, index))
     return type(index) in _BASIC
 
 
-def is_array_of_indices(index: Any) -> bool:
+def is_array_of_indices(index: Index) -> bool:
     """Say whether an index is one array of integers or booleans, or a list of integers."""
     if type(index) is np.ndarray:
         return index.dtype.kind in "iub"
     return type(index) is list and _INTEGERS.issuperset(map(type, index))
 
 
-def is_array(x: Any) -> bool:
+def is_array(x: Value) -> bool:
     """Say whether a value behaves as an array rather than as a number."""
     kind = type(x)
     if kind is np.ndarray:

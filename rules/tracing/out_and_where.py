@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 
 from ...config import MutationError, user_line
+from ..annotations import Function, Value
 from ..shapes import dtype_of
 from .level import Traced, is_traced, value
 from .object_arrays import is_object_array
 from .refusals import describe
 
 
-def call_where(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:
+def call_where(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
     """Do what ``where=`` asks for: compute the chosen entries only; the rest are those of out.
 
     Without ``out`` NumPy leaves the rest as the memory happens to be; here they are zeros.
@@ -30,7 +31,7 @@ def call_where(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:
     return out
 
 
-def write_out(f: Any, y: Any, out: Any) -> Any:
+def write_out(f: Function, y: Value, out: Any) -> Any:
     """Do what ``out=`` asks for: write the result into a traced array, and return that."""
     if isinstance(out, tuple):
         if len(out) > 1:
@@ -47,7 +48,7 @@ def write_out(f: Any, y: Any, out: Any) -> Any:
     return out
 
 
-def check_cast(y: Any, x: Any) -> None:
+def check_cast(y: Value, x: Value) -> None:
     """Refuse an in-place operator whose result ``y`` does not fit the dtype of ``x``.
 
     Raises
@@ -64,7 +65,7 @@ def check_cast(y: Any, x: Any) -> None:
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 
 
-def _refuse_out(f: Any) -> None:
+def _refuse_out(f: Function) -> None:
     operation = _OPERATORS.get(f.__name__, "+")
     raise MutationError(
         f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result into "

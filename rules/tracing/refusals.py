@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ...config import LostDerivativeError, user_line
+from ..annotations import Function, Value
 from ..signatures import name_of
 from .asked import adopted, asked, or_adopt
 from .level import Traced, value
 from .running import refused
 
 
-def describe(x: Any) -> str:
+def describe(x: Value) -> str:
     """Return ``float64[3, 2]`` for an array, the type's name for anything else."""
     x = value(x)
     dtype = getattr(x, "dtype", None)
@@ -35,7 +36,7 @@ def lost(what: str, instead: str) -> Callable:
     return lose
 
 
-def lost_by(x: Any, what: str, instead: str) -> LostDerivativeError:
+def lost_by(x: Value, what: str, instead: str) -> LostDerivativeError:
     return LostDerivativeError(
         f"{what} needs a plain number, and would drop the derivative of a traced "
         f"{describe(x)} in {user_line()}.\n"
@@ -79,7 +80,7 @@ _lose_array = lost_to(TO_ARRAY, STACK, number=False)
 _lose_number = lost_to(TO_ARRAY, KEEP, number=False)
 
 
-def whole(x: Any) -> int:
+def whole(x: Value) -> int:
     """Return ``int(x)``, in an adopted module: it is constant between whole numbers."""
     plain = value(x)
     if id(sys._getframe(1).f_globals) in adopted and not isinstance(plain, int | np.integer):
@@ -90,7 +91,7 @@ def whole(x: Any) -> int:
 _lose_whole = lost_to("int(x)", "write int(np.trunc(x)), which is constant")
 
 
-def refuse_compiled(x: Any, f: Any) -> None:
+def refuse_compiled(x: Value, f: Function) -> None:
     """Refuse a call of what numba.vectorize compiled, which passes for a ufunc."""
     raise lost_by(
         x,
@@ -107,7 +108,7 @@ _lose_complex = lost(
 )
 
 
-def refuse_array(x: Any, dtype: Any) -> None:
+def refuse_array(x: Value, dtype: Any) -> None:
     """Refuse to make an array of plain numbers of ``x``."""
     if dtype is not None and np.dtype(dtype) != object:
         (_lose_array if hasattr(x, "__len__") else _lose_number)(x)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function
 from .level import innermost
 from .object_arrays import OBJECT, healed
 
@@ -15,7 +16,7 @@ _SHOWN = ("scipy", "math", "cmath")
 
 
 @functools.cache
-def seen(f: Any) -> Any:
+def seen(f: Function) -> Any:
     """Return a function that is ``f``, whose rules answer where an argument is traced.
 
     For functions of libraries that NumPy's protocols do not show. The rules are those of ``f``, and
@@ -45,7 +46,7 @@ def seen(f: Any) -> Any:
     return calls
 
 
-def is_shown(f: Any) -> bool:
+def is_shown(f: Function) -> bool:
     """Say whether ``f`` is a function of a library whose calls are shown by ``seen(f)``."""
     if not isinstance(f, FunctionType | BuiltinFunctionType):
         return False

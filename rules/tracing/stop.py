@@ -4,6 +4,7 @@ import functools
 import inspect
 from typing import Any
 
+from ..annotations import Value
 from ..containers import Within, children, fold, unless_same
 from ..signatures import parameters
 from .level import Traced
@@ -12,7 +13,7 @@ from .object_arrays import healed, holds_traced
 from .views import snapshot
 
 
-def value(x: Any) -> Any:
+def value(x: Value) -> Any:
     """Return the number or array under a traced value, with no derivative at any level.
 
     An array is a copy, which may be written to.
@@ -29,7 +30,7 @@ def value(x: Any) -> Any:
     3.0
     """
 
-    def look(x: Any) -> Any:
+    def look(x: Value) -> Any:
         if isinstance(x, Traced):
             return snapshot(value_under(x))
         if holds_traced(x):  # what np.asarray made of a traced array
@@ -40,7 +41,7 @@ def value(x: Any) -> Any:
     return fold(look, x)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: Value) -> Any:
     """Return ``x`` as a constant: the same numbers, with no derivative at any level.
 
     An array that was traced comes back as a copy, which may be written to.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError
+from ..annotations import Function, Value
 from ..shapes import dtype_of
 from ..signatures import name_of
 from .funnel import array_of, astype
@@ -18,7 +19,7 @@ LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subo
 _NUMBERS = (float, int, complex)  # whose dtype gives way to that of an array
 
 
-def call_in_loop(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:
+def call_in_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
     """Evaluate ``ufunc`` with the options ``dtype``, ``signature``, ``casting`` and ``order``."""
     options = dict(kwargs)
     for name in ("where", "subok"):  # where=True, and traced values have no subclasses
@@ -33,7 +34,7 @@ def call_in_loop(ufunc: Any, inputs: tuple, kwargs: dict) -> Any:
 
 
 def cast_to_loop(
-    ufunc: Any, inputs: tuple, dtype: Any, signature: Any, sig: Any, casting: str | None
+    ufunc: Function, inputs: tuple, dtype: Any, signature: Any, sig: Any, casting: str | None
 ) -> tuple:
     """Cast ``inputs`` as the loop does that the options choose."""
     signature = sig if signature is None else signature
@@ -54,7 +55,7 @@ def cast_to_loop(
     )
 
 
-def laid_out(y: Any, order: Any, inputs: tuple) -> Any:
+def laid_out(y: Value, order: Any, inputs: tuple) -> Any:
     """Give each result the memory layout that ``order`` asks for."""
     if order in ("K", "k", None):
         return y

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import Function, Value
 from ..containers import Within, children, fold
 from ..shapes import is_lazy
 from .level import Traced
@@ -52,7 +53,7 @@ class Memory:
 # ---- roots and paths ----------------------------------------------------------------------------
 
 
-def root_of(x: Any) -> tuple[Any, Path]:
+def root_of(x: Value) -> tuple[Any, Path]:
     """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
     try:
         return x.base_and_path or (x, ())  # None is found faster than an empty slot
@@ -60,7 +61,7 @@ def root_of(x: Any) -> tuple[Any, Path]:
         return x, ()
 
 
-def draft_of(root: Any) -> tuple | None:
+def draft_of(root: Value) -> tuple | None:
     """Return what is written to in place of the value of ``root``; None where nothing is."""
     try:
         return type(root).memory.__get__(root).draft
@@ -68,7 +69,7 @@ def draft_of(root: Any) -> tuple | None:
         return None
 
 
-def memory_of(root: Any) -> Memory:
+def memory_of(root: Value) -> Memory:
     """Return what is known of the memory of ``root``, from now on."""
     try:
         return type(root).memory.__get__(root)
@@ -80,7 +81,7 @@ def memory_of(root: Any) -> Memory:
 _value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
 
 
-def is_draft(x: Any) -> bool:
+def is_draft(x: Value) -> bool:
     """Say whether ``x`` is a root that is being written to."""
     try:
         _value(x)
@@ -89,14 +90,14 @@ def is_draft(x: Any) -> bool:
         return isinstance(x, Traced) and draft_of(x) is not None
 
 
-def bare(x: Any) -> Any:
+def bare(x: Value) -> Any:
     """Return the plain array under a traced one, to be looked at and not to be kept."""
     while isinstance(x, Traced):
         x = x.peek()
     return x
 
 
-def follow(path: Path, x: Any) -> Any:
+def follow(path: Path, x: Value) -> Any:
     """Go from an array, or anything of its shape, to the view at the end of ``path``."""
     for f, options, positions in path:
         x = f(x, **options)
@@ -107,12 +108,12 @@ def follow(path: Path, x: Any) -> Any:
     return x
 
 
-def view_by(x: Any, f: Any, rest: tuple, options: dict) -> Any:
+def view_by(x: Value, f: Function, rest: tuple, options: dict) -> Any:
     """Return the view ``f`` of ``x``: what stands in the path of a view that a call gave."""
     return f(x, *rest, **options)
 
 
-def shares_memory(y: Any, x: Any) -> bool:
+def shares_memory(y: Value, x: Value) -> bool:
     """Say whether the array ``y``, made from ``x``, is a view of it; both may be traced."""
     if isinstance(y, Traced):
         return root_of(y)[0] is root_of(x)[0]
@@ -124,22 +125,22 @@ def shares_memory(y: Any, x: Any) -> bool:
     return base is x or base is x.base or np.may_share_memory(y, x)
 
 
-def tie(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+def tie(y: Value, x: Value, f: Function, options: dict, positions: tuple = ()) -> None:
     """Tie the traced ``y`` to the traced ``x`` that it is a view of."""
     root, path = root_of(x)
     y.base_and_path = root, (*path, (f, options, positions))
 
 
-def register_view(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+def register_view(y: Value, x: Value, f: Function, options: dict, positions: tuple = ()) -> None:
     """Tie a view that has its value already, and that a write is going to take it from."""
     tie(y, x, f, options, positions)
     remember(y, y.base_and_path[0])
 
 
-def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> None:
+def tie_views(y: Value, x: Value, f: Function, options: dict, positions: tuple = ()) -> None:
     """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
 
-    def look(y: Any, positions: tuple) -> Any:
+    def look(y: Value, positions: tuple) -> Any:
         if isinstance(y, Traced):
             if type(y).writable and root_of(y)[0] is y and shares_memory(y.primal, x.primal):
                 register_view(y, x, f, options, positions)
@@ -153,14 +154,14 @@ def tie_views(y: Any, x: Any, f: Any, options: dict, positions: tuple = ()) -> N
         fold(look, y, positions)
 
 
-def views_of_draft(x: Any, f: Any, options: dict) -> Any:
+def views_of_draft(x: Value, f: Function, options: dict) -> Any:
     """Return ``f(x, **options)`` as views that get their values when they are read.
 
     ``x`` is a root that is being written to. NotImplemented where ``f`` makes a copy.
     """
     memory = draft_of(x)[0]  # type: ignore[index]
 
-    def view(part: Any, positions: tuple) -> Any:
+    def view(part: Value, positions: tuple) -> Any:
         parts = children(part)
         if parts is not None:
 
@@ -185,7 +186,7 @@ def views_of_draft(x: Any, f: Any, options: dict) -> Any:
 # ---- values that come and go --------------------------------------------------------------------
 
 
-def remember(view: Any, root: Any) -> None:
+def remember(view: Value, root: Value) -> None:
     """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
     views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
@@ -197,13 +198,13 @@ def remember(view: Any, root: Any) -> None:
                 del views[number]
 
 
-def living_views(root: Any) -> list:
+def living_views(root: Value) -> list:
     """Return the views of ``root`` that have a value and that somebody still holds."""
     references = list(memory_of(root).views.values())
     return [view for reference in references if (view := reference()) is not None]
 
 
-def put_draft(root: Any, draft: tuple, *names: str, moved: tuple | None = None) -> None:
+def put_draft(root: Value, draft: tuple, *names: str, moved: tuple | None = None) -> None:
     """Let ``root`` have this draft; the slots ``names``, and those of its views, are empty then."""
     memory = memory_of(root)
     if memory.draft is None:
@@ -213,7 +214,7 @@ def put_draft(root: Any, draft: tuple, *names: str, moved: tuple | None = None) 
         forget(root)
 
 
-def forget(root: Any) -> None:
+def forget(root: Value) -> None:
     """Take their values from all views of ``root``: they are those of an older version."""
     views = living_views(root)
     root.memory.views = {}
@@ -221,7 +222,7 @@ def forget(root: Any) -> None:
         _empty(view, ("primal", *type(view).__slots__))
 
 
-def _empty(x: Any, names: tuple) -> None:
+def _empty(x: Value, names: tuple) -> None:
     for name in names:
         try:  # noqa: SIM105  # every write does this, and a context manager takes its time
             delattr(x, name)
@@ -229,7 +230,7 @@ def _empty(x: Any, names: tuple) -> None:
             pass  # empty already
 
 
-def give_value(x: Any) -> None:
+def give_value(x: Value) -> None:
     """Give a handle its value back, which a write has taken from it."""
     root, path = root_of(x)
     if root is x:
@@ -244,7 +245,7 @@ def give_value(x: Any) -> None:
 # ---- copies -------------------------------------------------------------------------------------
 
 
-def copied(x: Any) -> Any:
+def copied(x: Value) -> Any:
     """Copy an array such that the same calls give views of it as of the one it was copied from."""
     if type(x) is not np.ndarray:
         return snapshot(x)
@@ -272,7 +273,7 @@ def copied(x: Any) -> Any:
     return y
 
 
-def snapshot(x: Any) -> Any:
+def snapshot(x: Value) -> Any:
     """Return ``x`` as it is now: a copy, or another handle on the same version of a traced array.
 
     What is written into ``x`` afterwards does not change it.
@@ -302,7 +303,7 @@ def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
     return None if axes == list(range(x.ndim)) else tuple(axes)
 
 
-def laid_out(x: Any, axes: tuple[int, ...] | None) -> Any:
+def laid_out(x: Value, axes: tuple[int, ...] | None) -> Any:
     """Copy an array, traced or not, such that its axes lie in memory in the order ``axes``."""
     if axes is None:
         return x.copy() if is_lazy(bare(x)) else np.copy(x, order="C")

@@ -11,19 +11,20 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ...config import MutationError, user_line
+from ..annotations import Index, Value
 from ..containers import LEAVES, iterate_leaves
 from ..shapes import dtype_of
 from .level import Traced
 from .views import Path, bare, follow, laid_out, memory_of, root_of
 
 
-def is_fresh(y: Any) -> bool:
+def is_fresh(y: Value) -> bool:
     """Say whether a new array can hold traced numbers: integers and booleans cannot."""
     array = type(y) is np.ndarray or (isinstance(y, Traced) and y.records and y.writable)
     return array and y.dtype.kind in "fc"
 
 
-def raised(buffer: Any, v: Any) -> Any:
+def raised(buffer: Any, v: Value) -> Any:
     """Return ``buffer`` as an array that ``v`` can be written into: traced where ``v`` is."""
     if isinstance(v, Traced) and not (
         isinstance(buffer, Traced) and buffer.at_level.number >= v.at_level.number
@@ -32,7 +33,9 @@ def raised(buffer: Any, v: Any) -> Any:
     return buffer
 
 
-def written(x: Any, path: Path, index: Any, v: Any, axes: tuple[int, ...] | None = None) -> Any:
+def written(
+    x: Value, path: Path, index: Index, v: Value, axes: tuple[int, ...] | None = None
+) -> Any:
     """Return a copy of ``x`` in which ``v`` was written at ``index`` of a view of it.
 
     ``axes`` is the order of memory in which the path makes views; see ``axes_of``.
@@ -42,14 +45,14 @@ def written(x: Any, path: Path, index: Any, v: Any, axes: tuple[int, ...] | None
     return y
 
 
-def hand_out(root: Any, array: np.ndarray) -> None:
+def hand_out(root: Value, array: np.ndarray) -> None:
     """Note that ``array`` shows the memory of ``root``, or what it holds, to other code."""
     memory = memory_of(root)
     memory.seen_by = [reference for reference in memory.seen_by if reference() is not None]
     memory.seen_by.append(weakref.ref(array))
 
 
-def mark_shared(given: Any, traced: Any) -> None:
+def mark_shared(given: Value, traced: Any) -> None:
     """Note of arguments that share memory with each other that their memory is seen elsewhere.
 
     ``traced`` is what the function gets for ``given``: a write into one is not seen in the other.
@@ -77,7 +80,7 @@ def mark_shared(given: Any, traced: Any) -> None:
             end, last = high, k
 
 
-def mark_views(y: Any, args: tuple) -> None:
+def mark_views(y: Value, args: tuple) -> None:
     """Note what a rule by hand gave back that shares memory with an argument: nothing ties them.
 
     So a write into either is refused, which would have to be seen in the other.
@@ -99,7 +102,7 @@ def mark_views(y: Any, args: tuple) -> None:
         _mark(y, *shared)
 
 
-def mark_views_of_healed(y: Any, healed: tuple, given: tuple) -> None:
+def mark_views_of_healed(y: Value, healed: tuple, given: tuple) -> None:
     """Note what is a view of an array that was made of an object array: a write is refused.
 
     It would have to be seen in the object array.
@@ -112,7 +115,7 @@ def mark_views_of_healed(y: Any, healed: tuple, given: tuple) -> None:
             _mark(part)
 
 
-def _memory(x: Any) -> Any:
+def _memory(x: Value) -> Any:
     x = bare(x)
     return x if type(x) is np.ndarray else _NOTHING
 
@@ -120,7 +123,7 @@ def _memory(x: Any) -> Any:
 _NOTHING = np.zeros(0)
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: Value) -> bool:
     return isinstance(x, Traced) and x.writable
 
 
@@ -130,7 +133,7 @@ def _mark(*handles: Any) -> None:
             memory_of(root_of(x)[0]).seen_by.append(lambda: True)  # as long as the run lasts
 
 
-def check_write(x: Any, v: Any, level: Any) -> None:
+def check_write(x: Value, v: Value, level: Any) -> None:
     """Refuse to write ``v`` into ``x`` where that would lose a derivative.
 
     Raises
@@ -152,7 +155,7 @@ def check_write(x: Any, v: Any, level: Any) -> None:
         )
 
 
-def begin_write(root: Any) -> tuple | None:
+def begin_write(root: Value) -> tuple | None:
     """Return the draft of ``root``, and refuse a write that others could not see, or may not do.
 
     Raises
@@ -183,7 +186,7 @@ def begin_write(root: Any) -> tuple | None:
     return memory.draft
 
 
-def check_swap(x: Any, index: Any, v: Any, draft: Any) -> tuple | None:
+def check_swap(x: Value, index: Index, v: Value, draft: Any) -> tuple | None:
     """Refuse the second half of a swap of views; else say what ``x[index] = v`` moved where.
 
     ``x[i], x[j] = x[j], x[i]`` makes two equal rows, since ``x[i]`` shows what was just written

@@ -40,8 +40,10 @@ def _registers(cls: type) -> bool:
     """Let the package of ``cls`` register its containers, the first time one is met."""
     for base in cls.__mro__ if late else ():
         package = base.__module__.partition(".")[0]
-        if package in late:
-            late.pop(package)()
+        register = late.get(package)
+        if register is not None:
+            register()  # twice, where two threads meet one at once; and then neither sees less
+            late.pop(package, None)
             return True
     return False
 

@@ -173,7 +173,7 @@ stats.describe(v.real)[<2;3>]
     "spatial": """
 spatial.distance.<cdist>(A.real, 0.3 + A.real[::-1], <'euclidean';'sqeuclidean';'cosine';
     'cityblock';'chebyshev';'correlation'>)
-spatial.distance.pdist(A.real, <'euclidean';'seuclidean';'braycurtis';'canberra'>)
+spatial.distance.pdist(A.real + [[0.0], [0.7]], <'euclidean';'seuclidean';'braycurtis';'canberra'>)
 spatial.distance.<euclidean;cosine;minkowski>(v.real, 0.2 + u.real)
 spatial.transform.Rotation.from_rotvec(v.real[:3]).<as_matrix;as_quat;as_rotvec>()
 spatial.transform.Rotation.from_euler('xyz', v.real[:3]).apply(u.real[:3])

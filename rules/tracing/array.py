@@ -202,9 +202,9 @@ class TracedArray(TracedNumber):
         return value(x) in value(self)
 
     def copy(self, order: str = "C") -> Any:
-        if is_lazy(bare(self)):  # of which np.copy would compute all
-            return call(np.positive, (self,), {})
-        return call(np.copy, (self,), {"order": order})
+        if not is_lazy(bare(self)):
+            return call(np.copy, (self,), {"order": order})
+        return call(np.positive, (self,), {})  # np.copy would compute all of it
 
     def __copy__(self) -> Any:
         return self.copy("K")
@@ -213,7 +213,7 @@ class TracedArray(TracedNumber):
         return self.copy("K")
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
-        (cls,) = args if len(args) == 1 and not kwargs else (None,)
+        (cls,) = args or (np.ndarray,) if len(args) < 2 and not kwargs else (None,)
         if isinstance(cls, type) and issubclass(cls, np.ndarray):
             return self if cls is np.ndarray else np.asarray(self).view(cls)
         return TracedNumber.view(self, *args, **kwargs)

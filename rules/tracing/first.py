@@ -1,49 +1,81 @@
 """What a transform needs, loaded before the first one and not before: our rules, and others'.
 
 Authors of rules can then import this kit, which is small, without all that uses it. What is loaded
-is modules, so that threads wait for one another as for any import.
+is modules, so that threads wait for one another as for any import. Ours are imported by a thread of
+their own, for which the one that asks waits: a signal handler that interrupts it, and asks for the
+same, waits too, where it would find half a module; and Ctrl-C leaves none.
 """
 
 import importlib
 import os
-from _thread import get_ident  # threading, which takes longer to import, is not needed
+import sys
+from _thread import allocate_lock, get_ident, start_new_thread  # threading takes longer to import
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import ModuleType
+from typing import Any
 
 # What loads something, and says whether it is there; the face puts these in, in their order.
 needed: list[Callable[[], bool]] = []
 
-
-# In this thread: what is loaded registers rules, and may differentiate.
+# Whether what this thread calls is being loaded, which registers rules, and may differentiate.
 _loading = ContextVar("loading", default=False)
+# What is being imported for somebody who asked for a name, or for a derivative, and the thread.
+_under_way: list[tuple[str, int]] = []
 
 
 def load() -> None:
     """Load what is needed and is not there yet."""
     if _loading.get():
         return
-    token = _loading.set(True)
-    try:
-        for is_loaded in tuple(needed):
-            if is_loaded() and is_loaded in needed:  # another thread may have waited for it, too
-                needed.remove(is_loaded)
-    finally:
-        _loading.reset(token)
-
-
-# What is being imported for somebody who asked for a name, or for a derivative, and the thread.
-_under_way: list[tuple[str, int]] = []
+    for is_loaded in tuple(needed):
+        if is_loaded() and is_loaded in needed:  # another thread may have waited for it, too
+            needed.remove(is_loaded)
 
 
 def imported(name: str) -> ModuleType:
-    """Return a module of the library, or of the packages, which a fork does not cut in half."""
+    """Return a module of the library, whole."""
+    module = sys.modules.get(name)
+    if module is not None and not getattr(module.__spec__, "_initializing", False):
+        return module
+    if _loading.get():
+        return importlib.import_module(name)
+    failed: list[BaseException] = []
+    ended = allocate_lock()
+
+    def run() -> None:
+        try:
+            imported_here(name)
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            ended.release()
+
+    ended.acquire()
+    start_new_thread(run, ())
+    ended.acquire()
+    if failed:
+        raise failed[0]
+    return sys.modules[name]
+
+
+def imported_here(name: str) -> ModuleType:
+    """Import a module, in this thread."""
     entry = name, get_ident()
     _under_way.append(entry)
     try:
-        return importlib.import_module(name)
+        return alone(importlib.import_module, name)
     finally:
         _under_way.remove(entry)
+
+
+def alone(f: Callable, *args: Any) -> Any:
+    """Call ``f``; of what it calls, in this thread, nothing else is loaded meanwhile."""
+    token = _loading.set(True)
+    try:
+        return f(*args)
+    finally:
+        _loading.reset(token)
 
 
 def _wait() -> None:

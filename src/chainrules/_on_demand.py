@@ -33,7 +33,8 @@ def _rulesets() -> bool:
 
 
 def _rules_of_packages() -> bool:
-    done: bool = first.imported(f"{__package__}.rules_of_packages").load()
+    # In the thread that asks: a package may be just being imported there.
+    done: bool = first.alone(first.imported_here(f"{__package__}.rules_of_packages").load)
     return done
 
 

@@ -215,7 +215,7 @@ class TracedArray(TracedNumber):
     def view(self, *args: Any, **kwargs: Any) -> Any:
         (cls,) = args or (np.ndarray,) if len(args) < 2 and not kwargs else (None,)
         if isinstance(cls, type) and issubclass(cls, np.ndarray):
-            return self if cls is np.ndarray else np.asarray(self).view(cls)
+            return self[...] if cls is np.ndarray else np.asarray(self).view(cls)
         return TracedNumber.view(self, *args, **kwargs)
 
     def tolist(self) -> Any:

@@ -137,3 +137,17 @@ def test_an_object_array_that_may_be_written_to_is_the_array_itself():
         return entries[0] * x[0]
 
     np.testing.assert_allclose(cr.grad(f)(x), [2.25, 1.5])
+
+
+def test_a_view_has_a_shape_of_its_own():
+    def f(x):
+        x = x.copy()
+        y = x.view()
+        y.shape = (6,)
+        y[0] = 2 * x[1, 1]
+        return np.sum(x * x) * x.ndim
+
+    x = np.arange(6.0).reshape(2, 3)
+    assert cr.vjp(f, x)[0] == f(x)
+    np.testing.assert_array_equal(cr.grad(f)(x), [[0, 4, 8], [12, 80, 20]])
+    np.testing.assert_array_equal(cr.jacfwd(f)(x), [[0, 4, 8], [12, 80, 20]])

@@ -88,14 +88,23 @@ def seal(row: tuple) -> tuple["Sealed", list]:
     """Return the arguments of a task such that dask looks into them only for its futures."""
     futures: list = []
 
-    def look(x: Any) -> Any:
-        if is_future(x):
-            futures.append(x)
-            return FutureHole(len(futures) - 1)
-        parts = children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+    def hole(x: Any) -> Any:
+        if not is_future(x):
+            return x
+        futures.append(x)
+        return FutureHole(len(futures) - 1)
 
-    return Sealed(fold(look, row)), futures
+    return Sealed(replaced(hole, row)), futures
+
+
+def replaced(leaf: Callable, x: Any) -> Any:
+    """Return ``x`` with what ``leaf`` gives for each of its leaves; the same where that is."""
+
+    def look(x: Any) -> Any:
+        parts = children(x)
+        return leaf(x) if parts is None else Within(zip(parts.values), unless_same(x, parts))
+
+    return fold(look, x)
 
 
 class FutureHole(Hole):
@@ -116,13 +125,10 @@ class Sealed:
         self.row = row
 
     def opened(self, results: list) -> tuple:
-        def look(x: Any) -> Any:
-            if type(x) is FutureHole:
-                return results[x.number]
-            parts = children(x)
-            return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+        def result(x: Any) -> Any:
+            return results[x.number] if type(x) is FutureHole else x
 
-        return fold(look, self.row) if results else self.row
+        return replaced(result, self.row) if results else self.row
 
 
 def same(x: Any) -> Any:

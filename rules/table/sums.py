@@ -14,6 +14,8 @@ from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
 from ..annotations import Tangentlike
 from ..tangents.project import Projector
 
+_float64 = np.float64
+
 
 def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
     """Return ``np.sum(x, axis)`` of a plain array, where ``axis`` ascends from 0."""
@@ -38,10 +40,11 @@ def spread_over(ybar: Tangentlike, space: Projector) -> Any:
 
 def spread_to(ybar: Tangentlike, shape: tuple[int, ...]) -> Any:
     """Broadcast ``ybar`` to ``shape``; np.broadcast_to takes ten times as long as a small copy."""
-    if (type(ybar) is np.float64 or type(ybar) is np.ndarray) and math.prod(
-        shape
-    ) <= SPREAD_BY_COPY:
-        y = np.empty(shape, ybar.dtype)
+    kind = type(ybar)
+    if (kind is np.ndarray or kind is _float64 or kind is float) and (
+        math.prod(shape) <= SPREAD_BY_COPY
+    ):
+        y = np.empty(shape, float if kind is float else ybar.dtype)
         y[...] = ybar
         return y
     return np.broadcast_to(ybar, shape)

@@ -137,15 +137,18 @@ def jacobian(
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:
-    directions, targets = Directions(leaves(y)), leaves(chosen.primals)
-    if directions.count < WORTH_RECORDING:
-        images = run_each(
-            lambda ybars: _pulled(chosen, pull, with_leaves(y, iter(ybars))), directions, targets
-        )
-    else:
-        images = run_program(_recorded(chosen, y, pull), directions, targets)
     primals = chosen.primals if chosen.several else chosen.primals[0]
-    return arrange(images, y, primals, transposed=True)
+    return arrange(rows(chosen, y, pull), y, primals, transposed=True)
+
+
+def rows(chosen: Arguments, y: Value, pull: Callable) -> list:
+    """Return the cotangents of the chosen leaves, for all unit cotangents of ``y`` in a row."""
+    directions, targets = Directions(leaves(y)), leaves(chosen.primals)
+    if directions.count >= WORTH_RECORDING:
+        return run_program(_recorded(chosen, y, pull), directions, targets)
+    return run_each(
+        lambda ybars: _pulled(chosen, pull, with_leaves(y, iter(ybars))), directions, targets
+    )
 
 
 def _jacobian_by_columns(chosen: Arguments, y: Value, pull: Callable) -> Any:

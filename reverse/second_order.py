@@ -1,15 +1,24 @@
-"""Second derivatives by forward over reverse."""
+"""Second derivatives by forward over reverse; a few rows of a Hessian by reverse over reverse.
+
+To run ``f`` on dual numbers on a tape once for several directions, what becomes of the tangents is
+recorded, and run again. For two to four numbers it takes half the time to record the gradient on
+a second tape, and to sweep that once for each.
+"""
 
 import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ..config import RuleConfig
+from ..config.thresholds import WORTH_RECORDING
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.linear.directions import arrange, is_complex, size_of
+from ..rules.linear.leaves import leaves
 from .grad import grad
-from .vjp import REVERSE
+from .jacrev import rows
+from .vjp import REVERSE, pulling
 
 P = ParamSpec("P")
 
@@ -23,6 +32,8 @@ def hessian(
     config: RuleConfig | None = None,
 ) -> Callable[P, Any]:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
+
+    Where it is in two to four real numbers, reverse over reverse, which takes half the time.
 
     Parameters
     ----------
@@ -62,7 +73,14 @@ def hessian(
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
             return sparse_forward_jacobian(chosen, known, config, symmetric=True)
-        return forward_jacobian(chosen, config, symmetric=True)
+        sources = leaves(chosen.primals)
+        if any(map(is_complex, sources)) or not 1 < sum(map(size_of, sources)) < WORTH_RECORDING:
+            return forward_jacobian(chosen, config, symmetric=True)
+        called = chosen.args, chosen.kwargs, chosen.positions
+        gradients, pull = pulling(config or REVERSE, gradient, *called)
+        images = rows(chosen, gradients, pull)
+        source = chosen.primals if chosen.several else chosen.primals[0]
+        return arrange(images, source, gradients, transposed=False, symmetric=True)
 
     return titled(hessian_of, "hessian", f)
 

@@ -142,7 +142,7 @@ def result(y: Value) -> Any:
     Raises
     ------
     LostDerivativeError
-        If traced values are in an array of a class of its own, such as one with masked entries.
+        If such an array is of a class of its own, as one with masked entries is.
     """
     if isinstance(y, Traced):
         return y
@@ -150,11 +150,12 @@ def result(y: Value) -> Any:
         y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT:
         refuse_nested(y)
-        plain = np.array(y.reshape(-1).tolist() or np.zeros(0)) if type(y) is np.ndarray else y
-        if plain.dtype.kind in "fciu":
+        plain = np.array(np.asarray(y).reshape(-1).tolist() or np.zeros(0))
+        numbers = plain.dtype.kind in "fciu"
+        if numbers and type(y) is np.ndarray:
             # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
             return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
-        if type(y) is not np.ndarray and (y.size == 0 or holds_traced(np.asarray(y))):
+        if type(y) is not np.ndarray and (numbers or holds_traced(np.asarray(y))):
             masked = isinstance(y, np.ma.MaskedArray)
             raise LostDerivativeError(
                 f"traced numbers in a {type(y).__name__}{' with masked entries' * masked}, as the "

@@ -430,7 +430,13 @@ def test_every_ufunc_has_an_answer():
 # ---- second derivatives at a kink ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("second", [cr.hessian, lambda f: cr.jacfwd(cr.grad(f))])
+SECOND = [
+    cr.hessian, lambda f: cr.jacfwd(cr.grad(f)), lambda f: cr.jacrev(cr.grad(f)),
+    lambda f: cr.jacrev(cr.jacfwd(f)), lambda f: cr.jacfwd(cr.jacfwd(f)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("second", SECOND)
 @pytest.mark.parametrize(
     "f", [lambda x: np.sum(np.abs(x + 0j)), lambda x: np.sum(np.abs(1j * x) ** 2),
           lambda x: np.abs(x[0] + 0j) ** 3 + x[1], lambda x: np.hypot(x[0], 0.0 * x[1])],

@@ -246,6 +246,17 @@ def test_matrices_are_refused_and_empty_ones_as_well(x, transform):
         transform(lambda x: np.asmatrix([x, x]))(x)
 
 
+@pytest.mark.parametrize("transform", [cr.jacrev, cr.jacfwd])
+def test_a_matrix_that_was_overwritten_is_refused(transform):
+    def f(x):
+        y = np.bmat(x)
+        y.reshape(-1)[:1] = 2.0
+        return y
+
+    with pytest.raises(cr.LostDerivativeError, match="traced numbers in a matrix"):
+        transform(f)(np.ones((1, 3)))
+
+
 @pytest.mark.parametrize("wrapped", [lambda t: t, lambda t: cr.thunk(lambda: t)])
 def test_a_derived_frule_asks_for_what_is_not_implemented_only_where_it_moves(wrapped):
     @cr.primitive

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ... import primitive, scalar_rule
+from ... import Shares, primitive, scalar_rule
 
 
 @primitive
@@ -50,7 +50,7 @@ def kink(x, where):
 
 
 class Undefined:
-    """The partial of ``kink``."""
+    """The partial of ``kink``, of tangents."""
 
     __array_ufunc__ = None  # so that arrays leave the product to it
 
@@ -63,7 +63,12 @@ class Undefined:
     __rmul__ = __mul__
 
 
-scalar_rule(kink, lambda _, _x, where: Undefined(where), 0)
+def partial_of_kink(_, _x, where):
+    # A cotangent of 0 does not say that nothing moves: it may be a factor that is 0 at this point.
+    return Shares(Undefined(where), lambda ybar: np.where(where, math.nan, 0.0) * ybar)
+
+
+scalar_rule(kink, partial_of_kink, 0)
 
 
 def not_smooth(x, where):

@@ -17,9 +17,10 @@ from ..rules.linear.steps import Slot
 from .groups import Call, Group, Grouped
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
-from .native import Output, build
+from .native import Output
 from .recorder import Recorder
 from .replay import Missed
+from .stretches import LINES, Loop, Stretch, kind_held
 
 _NAME = re.compile(r"\b[vw]\d+\b")
 
@@ -39,11 +40,12 @@ class Fused(Grouped):
         self.threads = threads
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
-        self.loops: list[str] = []
+        self.stretches: list[Stretch] = []
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
         calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
-        self.how = [f"machine code: {len(self.loops)} loops, {len(calls)} calls of NumPy"]
-        self.how += [f"  a loop over {loop}" for loop in self.loops]
+        loops = sum(len(stretch.loops) for stretch in self.stretches)
+        self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
+        self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
         self.how += [f"  NumPy's {name_of(call.f)}" for call in calls]
 
     def written(self, output: Any) -> Callable:
@@ -52,25 +54,43 @@ class Fused(Grouped):
         for look in self.looks:
             self.demand(Slot(look.position))
         read = {name for item in self.items if type(item) is Group for name in item.names()}
-        at, body = 0, []
+        at = 0
+        parts: list[str | Stretch] = []
+        loops: list[Loop] = []  # that follow each other
+
+        def put(lines: list[str]) -> None:
+            if lines and loops:
+                parts.append(Stretch(self.forms, loops[:]))
+                loops.clear()
+            parts.extend(lines)
+
         for item in self.items:
             if isinstance(item, Group):
-                body += self.loop(item)
+                loop = self.loop(item)
+                if loop is None:
+                    continue
+                if loops and (loop.is_large(self.forms) or loops[-1].is_large(self.forms)):
+                    put([""])  # an empty line between two
+                loops.append(loop)
                 continue
-            at = self._looks_before(item.position, at, recorder.looks, body)
-            if not self.is_made(item):
-                continue
-            body.append(f"v{item.position} = {self.call(item)}")
-            if f"w{item.position}" in read:
-                body.append(f"w{item.position} = ascontiguousarray(v{item.position})")
-        self._looks_before(len(recorder.steps) + 1, at, recorder.looks, body)
-        body.append(f"return None, {self.expression(output, final=True)}")
+            lines: list[str] = []
+            at = self._looks_before(item.position, at, recorder.looks, lines)
+            if self.is_made(item):
+                lines.append(f"v{item.position} = {self.call(item)}")
+                if f"w{item.position}" in read:
+                    lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
+            put(lines)
+        lines = []
+        self._looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
+        put([*lines, f"return None, {self.expression(output, final=True)}"])
+        if len(parts) > LINES:
+            raise NotLowered("more calls of NumPy than one function of Python takes")
         head = [
             f"w{p} = ascontiguousarray(v{p})"
             for p in recorder.inputs
             if p not in self.contiguous and f"w{p}" in read
         ]
-        body = self.let_go(body)
+        body = self.let_go(self.lines_of(parts))
         given = ", ".join(f"v{p}" for p in recorder.inputs)
         unpacked = [f"({given},) = values"] if given else []
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
@@ -80,6 +100,20 @@ class Fused(Grouped):
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
+
+    def lines_of(self, parts: list) -> list[str]:
+        """Return the lines, with the calls that do what stretches of loops do."""
+        wanted: set[str] = set()
+        for part in parts:
+            wanted.update(part.names_read() if type(part) is Stretch else _NAME.findall(part))
+        lines: list[str] = []
+        for part in parts:
+            if type(part) is Stretch:
+                lines += part.lines(self.constant, self.names, self.threads, wanted)
+                self.stretches.append(part)
+            elif part:
+                lines.append(part)
+        return lines
 
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
@@ -116,17 +150,15 @@ class Fused(Grouped):
     def look(self, at: int, look: Look) -> str:
         return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
 
-    def loop(self, group: Group) -> list[str]:
-        """Return the lines that call a loop, and make the arrays that it fills."""
-        before, after, names = [], [], []
+    def loop(self, group: Group) -> Loop | None:
+        """Return a loop with what it makes for others; None if that is nothing."""
         stored = dict(group.stored)
         for position, value in group.of_step.items():
             if position in self.demanded and position not in stored:
                 stored[position] = value, self.whole(position).strides, None, 0
         if not stored:
-            return []
+            return None
         keys = list(group.inputs)
-        inputs = [group.inputs[key][0] for key in keys]
         numbers = {key: k for k, key in enumerate(keys)}
 
         def operand(x: tuple) -> Any:
@@ -138,29 +170,12 @@ class Fused(Grouped):
         for position, (value, strides, reduction, offset) in stored.items():
             form = self.forms[position]
             assert form is not None
-            name = f"v{position}"
-            kind = "b1" if form.kind in (np.dtype(bool), np.bool_) else "f8"
-            dtype = ", bool_" if kind == "b1" else ""
-            made = "empty" if reduction or position in group.of_step else "zeros"
-            target = name if form.array else f"a{position}"
-            shape = form.shape if form.array else ()
-            order = ", order='F'" if form.order == "F" else ""
-            before.append(f"{target} = {made}({shape}{dtype}{order})")
             if value[0] == "c":
                 raise NotLowered("a constant result")
-            outputs.append(Output(operand(value), strides, reduction, kind, offset))
-            names.append(target)
-            if position in self.divided:
-                if form.array:
-                    after.append(f"{name} /= {self.divided[position]}")
-                else:
-                    after.append(f"{name} = a{position}[()] / {self.divided[position]}")
-            elif not form.array:
-                after.append(f"{name} = a{position}[()]")
-        kernel = build(group.shape, inputs, ops, outputs, self.threads)
-        threads = getattr(kernel, "threads", 1)
-        on_threads = f", on {threads} threads" if threads > 1 else ""
-        self.loops.append(f"{group.shape}: {len(ops)} operations, {len(inputs)} arrays or numbers "
-                          f"read, {len(outputs)} made{on_threads}")  # fmt: skip
-        given = [group.inputs[key][1] for key in keys]
-        return [*before, f"{self.constant(kernel)}({', '.join([*given, *names])})", *after]
+            outputs.append(Output(operand(value), strides, reduction, kind_held(form), offset))
+        inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
+        filled = {p for p, y in zip(stored, outputs) if not y.reduce and p not in group.of_step}
+        divided = {p: self.divided[p] for p in stored if p in self.divided}
+        return Loop(
+            group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
+        )

@@ -1,6 +1,8 @@
 """Which elementwise steps of a recording become one loop, and what each loop reads and stores."""
 
+import bisect
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,9 @@ from .replay import Again, Writer, has_slots
 
 ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
 SMALL = 16  # entries, of fewer a loop is not worth a call
-STEPS = 4000  # in one Python function
+MANY = 500  # steps, of which loops follow each other without calls: then all are worth it
+MOST = 200_000  # steps
+MULTIPLICATIONS = 5000  # of a product of matrices, up to which it is a loop
 
 _FLOAT, _BOOL = np.dtype(np.float64), np.dtype(bool)
 _VIEWS = frozenset({
@@ -39,6 +43,10 @@ _REDUCTIONS: dict[Any, str] = {
     np.amax: "max", np.amin: "min",
     np.any: "any", np.all: "all",
 }  # fmt: skip
+
+
+_PRODUCTS = (np.matmul, operator.matmul, np.dot)
+_NUMBER = (float, np.float64)
 
 
 class Group:
@@ -72,11 +80,13 @@ class Grouped(Writer):
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         super().__init__(recorder, output)
-        if len(recorder.plan) > STEPS:
-            raise NotLowered("more steps than one function of Python takes")
+        if len(recorder.plan) > MOST:
+            raise NotLowered(f"more than {MOST} steps")
+        self.many = len(recorder.plan) >= MANY
         self.forms = recorder.forms
         self.looks = [look for _, look in recorder.looks]
         self.items: list[Group | Call] = []
+        self.open: dict[tuple, list[int]] = {}  # by shape: loops that may take more
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
         self.views: dict[int, View] = {}
         self.whole_of: dict[int, int] = {}  # views that are all of an array, as it lies
@@ -118,10 +128,14 @@ class Grouped(Writer):
             return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
-        if not form.array or form.kind not in (_FLOAT, _BOOL) or math.prod(form.shape) < SMALL:
+        if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
+            return self.product(position, form, *args)
+        if not self.is_worth(form):
             return False
         if form.order == "?" and self.asks_for_order:
             return False  # a loop would lay it out in C's order
+        if f is np.broadcast_to and self.is_number(args[0]):
+            return self.elementwise(position, "float", [args[0]], form)
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", list(args), form)
         if f is astype and form.kind == _FLOAT and not kwargs.keys() - {"dtype"}:
@@ -134,6 +148,17 @@ class Grouped(Writer):
                 return False  # no root, of which -0.0 and -inf tell
             return name is not None and self.elementwise(position, name, list(args), form)
         return False
+
+    def is_worth(self, form: Form) -> bool:
+        """Say whether numbers of this form are computed in a loop."""
+        if self.many and form.kind in _NUMBER:
+            return True
+        kind = form.array and form.kind in (_FLOAT, _BOOL)
+        return kind and (self.many or math.prod(form.shape) >= SMALL)
+
+    def is_number(self, x: Any) -> bool:
+        form = self.forms[x.position] if type(x) is Slot else None
+        return form is not None and not form.array and form.kind in _NUMBER
 
     def elementwise(self, position: int, name: str, args: list, form: Form) -> bool:
         kind = "f8" if form.kind == _FLOAT else "b1"
@@ -154,11 +179,15 @@ class Grouped(Writer):
     def group(self, shape: tuple[int, ...], args: list) -> tuple[int, Group]:
         """Return the first loop over ``shape`` that can read ``args``, or a new one."""
         first = max([self.earliest(x, shape) for x in args], default=0)
-        for number in range(first, len(self.items)):
-            item = self.items[number]
-            if type(item) is Group and item.shape == shape and item.arrays() < ARRAYS:
-                return number, item
+        numbers = self.open.setdefault(shape, [])
+        for k in range(bisect.bisect_left(numbers, first), len(numbers)):
+            item = self.items[numbers[k]]
+            assert type(item) is Group
+            if item.arrays() < ARRAYS:
+                return numbers[k], item
+        numbers[:] = [k for k in numbers if self.items[k].arrays() < ARRAYS]
         made = Group(shape)
+        numbers.append(len(self.items))
         self.items.append(made)
         return len(self.items) - 1, made
 
@@ -193,32 +222,35 @@ class Grouped(Writer):
             return "f8" if x.dtype == _FLOAT else "b1"
         raise NotLowered("an operand that is no float64")
 
-    def operand(self, group: Group, x: Any) -> Any:
-        """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
+    def operand(self, group: Group, x: Any, axes: tuple[int, ...] | None = None) -> Any:
+        """Return what stands for ``x`` in a loop: a value of it, an input, or a constant.
+
+        ``axes`` says which axes of the loop are those of ``x``, if it is not broadcast.
+        """
         kind = self.kind_read(x)
         if type(x) is Slot:
             position = self.whole_of.get(x.position, x.position)
             if position in group.of_step:
                 return group.of_step[position]
-            return self.read(group, position, kind)
+            return self.read(group, position, kind, axes)
         if type(x) is not np.ndarray or x.ndim == 0 or is_uniform(x):
             entry = x if type(x) is not np.ndarray else x.reshape(-1)[0]
             return ("c", bool(entry) if kind == "b1" else float(entry))
         array = np.ascontiguousarray(x, _FLOAT if kind == "f8" else _BOOL)
-        strides = broadcast(array.shape, strides_of(array.shape), group.shape)
+        strides = spread(array.shape, strides_of(array.shape), group.shape, axes)
         return self.input(group, (id(x), strides), Input(kind, strides), self.constant(array), kind)
 
-    def read(self, group: Group, position: int, kind: str) -> Any:
+    def read(self, group: Group, position: int, kind: str, axes: tuple[int, ...] | None) -> Any:
         form = self.forms[position]
         assert form is not None
-        if not form.array:
+        if not form.array and position not in self.views:
             self.demand(Slot(position))
             if form.kind is np.bool_:
                 raise NotLowered("a truth by itself")
             return self.input(group, (position,), Input(kind, None), f"v{position}", kind)
         view = self.views.get(position) or self.whole(position)
         self.demand(Slot(view.base))
-        strides = broadcast(view.shape, view.strides, group.shape)
+        strides = spread(view.shape, view.strides, group.shape, axes)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
         place = Input(kind, strides, view.offset)
         return self.input(group, (view.base, view.offset, strides), place, name, kind)
@@ -275,7 +307,8 @@ class Grouped(Writer):
             return False
         shape, name = given.shape, _REDUCTIONS[f]
         one = not form.array and form.kind not in _ONE
-        if not shape or math.prod(shape) < SMALL or type(axis) is Slot or one:
+        few = not self.many and math.prod(shape) < SMALL
+        if not shape or not math.prod(shape) or few or type(axis) is Slot or one:
             return False
         if form.array and form.kind not in (_FLOAT, _BOOL):
             return False
@@ -301,6 +334,36 @@ class Grouped(Writer):
             self.divided[position] = math.prod([shape[k] for k in axes])
         return True
 
+    def product(self, position: int, form: Form, x: Any, y: Any) -> bool:
+        """Multiply small matrices or vectors as ``np.matmul`` does, of at most two axes."""
+        if form.kind != _FLOAT or self.kind_read(x) != "f8" or self.kind_read(y) != "f8":
+            return False
+        shapes = [self.shape_of(x), self.shape_of(y)]
+        if not all(1 <= len(shape) <= 2 for shape in shapes):
+            return False
+        (*m, k), n = shapes[0], shapes[1][1:]
+        shape = (*m, k, *n)
+        if not 0 < math.prod(shape) <= MULTIPLICATIONS:
+            return False
+        group = Group(shape)
+        one = self.operand(group, x, (*range(len(m)), len(m)))
+        other = self.operand(group, y, (len(m), *range(len(m) + 1, len(shape))))
+        value = self.op(group, "f8", "multiply", one, other)
+        strides = strides_of((*m, *n), form.order if form.order == "F" else "C")
+        group.stored[position] = value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0
+        self.item_of[position] = len(self.items)
+        self.items.append(group)
+        self.contiguous.add(position)
+        self.demanded.add(position)
+        return True
+
+    def shape_of(self, x: Any) -> tuple[int, ...]:
+        if type(x) is not Slot:
+            return np.shape(x)
+        form = self.forms[x.position]
+        assert form is not None
+        return form.shape
+
     def scattered(
         self, position: int, form: Form, x: Any, shape: Any, dtype: Any, index: Any
     ) -> bool:
@@ -308,7 +371,8 @@ class Grouped(Writer):
         if type(x) is not Slot or form.kind != _FLOAT or has_slots(index) or not form.array:
             return False
         given = self.forms[x.position]
-        if given is None or not given.array or math.prod(given.shape) < SMALL:
+        few = given is None or (not self.many and math.prod(given.shape) < SMALL)
+        if given is None or few or not given.array:
             return False
         place = placed(getitem, (index,), {}, View(position, 0, form.shape, strides_of(form.shape)))
         if place is None or place.shape != given.shape:
@@ -326,7 +390,8 @@ class Grouped(Writer):
 
     def is_made_of_base(self, position: int, view: View) -> bool:
         """Say whether NumPy makes a view at once of the array that it is a part of."""
-        if view.base not in self.contiguous:
+        form = self.forms[position]
+        if view.base not in self.contiguous or form is None or not form.array:
             return False
         return position in self.whole_of or _can_be_made(view, self.forms[view.base])
 
@@ -335,7 +400,9 @@ class Grouped(Writer):
         if type(f).__hash__ is None or f not in _VIEWS or not args or type(args[0]) is not Slot:
             return None
         source = self.forms[args[0].position]
-        if form is None or not form.array or source is None or not source.array:
+        if form is None or source is None or not source.array:
+            return None
+        if not form.array and not (self.many and f is getitem and form.kind is np.float64):
             return None
         if has_slots((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
             return None
@@ -344,6 +411,14 @@ class Grouped(Writer):
             return None
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
+
+
+def spread(shape: tuple, strides: tuple, target: tuple, axes: tuple | None) -> tuple[int, ...]:
+    """Return the strides of an array along the axes of a loop over ``target``."""
+    if axes is None:
+        return broadcast(shape, strides, target)
+    along = dict(zip(axes, strides, strict=True))
+    return tuple([along.get(k, 0) for k in range(len(target))])
 
 
 _ONE = (float, np.float64, np.bool_)

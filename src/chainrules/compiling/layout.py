@@ -61,7 +61,7 @@ def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
         parts = index if type(index) is tuple else (index,)
         if not all(type(p) in (int, slice, type(None), type(...)) for p in parts):
             return None
-        y = given[index]
+        y = given[(*parts, ...)] if ... not in parts else given[index]
         if type(y) is not np.ndarray:
             return None
     else:

@@ -12,7 +12,7 @@ from .entry import entry_text, layout, make_callable
 from .machine import Code, host_width, llvm
 from .request import Input, Output, Program, checked
 
-__all__ = ["Kernel", "available", "build"]
+__all__ = ["Kernel", "available", "build", "code_of"]
 
 #: Takes one argument for each input, then one for each output: arrays and Python floats.
 Kernel: TypeAlias = Callable[..., None]
@@ -94,10 +94,10 @@ def _made(program: Program, threads: int = 1) -> Kernel:
     pieces = pieces_of(program, width) if threads > 1 else None
     write_nest(program, module, width, pieces)
     if pieces is None:
-        return make_callable(_code(module, kinds))
+        return make_callable(code_of(module, kinds))
     from .threads import InPieces
 
-    kernel = make_callable(_code(module, [*kinds, *PIECE], free=True))
+    kernel = make_callable(code_of(module, [*kinds, *PIECE], free=True))
     return InPieces(kernel, program, pieces, threads)
 
 
@@ -105,12 +105,12 @@ def _of_numbers(program: Program, module: Module) -> Kernel:
     from .numbers import Numbers
 
     numbers = Numbers(program, module)
-    code = _code(module, program.arguments(), numbers.effort)
+    code = code_of(module, program.arguments(), numbers.effort)
     numbers.fill(code)
     return make_callable(code)
 
 
-def _code(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:
+def code_of(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:
     """The machine code of a module, with an entry that takes arguments of these kinds."""
     message = "this kernel takes " + (", ".join(kinds) or "no arguments")
     module.globals.append(entry_text(module, kinds, message, free=free))

@@ -31,14 +31,19 @@ _INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
 _MANY = 2000  # points
 
 
-def write_nest(program: Program, module: Module, width: int, pieces: Pieces | None = None) -> None:
+def write_nest(
+    program: Program, module: Module, width: int, pieces: Pieces | None = None, name: str = "@run"
+) -> None:
     """Write ``@run``, which takes the arguments of the program in order, into ``module``.
 
-    Of a nest in ``pieces`` it does the rows from one to before another, two more arguments.
+    Of a nest in ``pieces`` it does the rows from one to before another, two more arguments. One of
+    another ``name`` takes a row of a table that says where its arguments lie: see :mod:`.sequence`.
     """
     fn = Function(module)
     kinds = program.arguments()
     names = [f"%x{k}" for k in range(len(kinds))]
+    if name != "@run":
+        fn.lines += _from_table(len(kinds))
     if 0 in program.shape:
         for y, k in zip(program.outputs, program.argument_of_output()):
             _fill(fn, program.shape, y, names[k], width)
@@ -51,10 +56,29 @@ def write_nest(program: Program, module: Module, width: int, pieces: Pieces | No
         else:
             _write_pieces(program, fn, names, width, calls, pieces)
             kinds = [*kinds, *PIECE]
-    text, taken = "\n".join(fn.lines), parameters(kinds)
-    module.functions["@run"] = (
-        f"define internal void @run({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
+    text, taken = "\n".join(fn.lines), parameters(kinds) if name == "@run" else _TABLE
+    module.functions[name] = (
+        f"define internal void {name}({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
     )
+
+
+_TABLE = "ptr %row, ptr %bases"
+
+
+def _from_table(count: int) -> list[str]:
+    """Read the arguments, each in two numbers of a row: which base, and how many bytes from it."""
+    lines = []
+    for k in range(count):
+        lines += [
+            f"%x{k}.row = getelementptr i64, ptr %row, i64 {2 + 2 * k}",
+            f"%x{k}.which = load i64, ptr %x{k}.row",
+            f"%x{k}.place = getelementptr ptr, ptr %bases, i64 %x{k}.which",
+            f"%x{k}.base = load ptr, ptr %x{k}.place",
+            f"%x{k}.next = getelementptr i64, ptr %row, i64 {3 + 2 * k}",
+            f"%x{k}.bytes = load i64, ptr %x{k}.next",
+            f"%x{k} = getelementptr i8, ptr %x{k}.base, i64 %x{k}.bytes",
+        ]
+    return lines
 
 
 def _write_pieces(

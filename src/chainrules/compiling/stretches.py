@@ -1,0 +1,210 @@
+"""Loops that follow each other without a call of NumPy between: one native function does them all.
+
+What only they read lies in one piece of memory, where a place is used again as soon as its last
+reader is done. A stretch of one loop is a call of that.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .forms import Form
+from .native import Input, Output, axes, build
+from .native.sequence import NestSequence
+
+LINES = 4000  # of one function of Python
+
+
+class Loop(NamedTuple):
+    """A loop, with the names of what it reads and the positions of what it makes."""
+
+    shape: tuple[int, ...]
+    inputs: list[Input]
+    given: list[str]
+    ops: list[tuple]
+    outputs: list[Output]
+    made: list[int]
+    filled: set[int]  # of which it makes a part, with zeros around it
+    divided: dict[int, int]  # sums that are means, and by what they are divided
+
+    def is_large(self, forms: list[Form | None]) -> bool:
+        """Say whether it may be done in pieces, and one call more is nothing to it."""
+        sizes = [math.prod(form.shape) for p in self.made if (form := forms[p])]
+        return max(math.prod(self.shape), *sizes) >= axes.LEAST
+
+    def __str__(self) -> str:
+        read, made = f"{len(self.inputs)} arrays or numbers read", f"{len(self.made)} made"
+        return f"a loop over {self.shape}: {len(self.ops)} operations, {read}, {made}"
+
+
+class Stretch:
+    """Loops behind each other, in the making."""
+
+    def __init__(self, forms: list[Form | None], loops: list[Loop]) -> None:
+        self.forms, self.loops = forms, loops
+        self.how: list[str] = []  # in words
+
+    def names_read(self) -> set[str]:
+        """Return what is read and not made here."""
+        read = {name for loop in self.loops for name in loop.given}
+        return read - {f"v{p}" for loop in self.loops for p in loop.made}
+
+    def lines(self, constant: Callable, constants: dict[str, Any], threads: int, wanted: set[str],
+              ) -> list[str]:  # fmt: skip
+        """Return the lines that do it, and give the results that are ``wanted`` names."""
+        if len(self.loops) == 1:
+            return self._one(constant, threads)
+        self.how = [f"{n} times {how}" if n > 1 else how for how, n in Counter(map(str, self.loops)).items()]
+        return _Together(self, constants, wanted).lines(constant)
+
+    def _one(self, constant: Callable, threads: int) -> list[str]:
+        (loop,) = self.loops
+        before, after = [], []
+        for p in loop.made:
+            before.append(self.allocated(p, "zeros" if p in loop.filled else "empty"))
+            after += self.taken_out(p)
+            if p in loop.divided:
+                after.append(f"v{p} /= {loop.divided[p]}")
+        kernel = build(loop.shape, loop.inputs, loop.ops, loop.outputs, threads)
+        on = getattr(kernel, "threads", 1)
+        self.how = [f"{loop}, on {on} threads" if on > 1 else str(loop)]
+        given = ", ".join([*loop.given, *map(self.target, loop.made)])
+        return [*before, f"{constant(kernel)}({given})", *after]
+
+    def form(self, position: int) -> Form:
+        form = self.forms[position]
+        assert form is not None
+        return form
+
+    def target(self, position: int) -> str:
+        """Return the name of the array that is filled: a number is read out of one."""
+        return f"{'v' if self.form(position).array else 'a'}{position}"
+
+    def allocated(self, position: int, how: str) -> str:
+        form = self.form(position)
+        dtype = ", bool_" if kind_held(form) == "b1" else ""
+        order = ", order='F'" if form.order == "F" else ""
+        shape = form.shape if form.array else ()
+        return f"{self.target(position)} = {how}({shape}{dtype}{order})"
+
+    def taken_out(self, position: int) -> list[str]:
+        form = self.form(position)
+        if form.array:
+            return []
+        return [f"v{position} = a{position}{'.item()' if form.kind is float else '[()]'}"]
+
+
+def kind_held(form: Form) -> str:
+    return "b1" if form.kind in (np.dtype(bool), np.bool_) else "f8"
+
+
+class _Together:
+    """A stretch of several loops as one native function."""
+
+    def __init__(self, stretch: Stretch, constants: dict[str, Any], wanted: set[str]) -> None:
+        self.stretch, self.constants = stretch, constants
+        self.sequence = NestSequence()
+        self.kinds = ["array"]
+        self.given: list[str] = []  # what the native function takes after the memory
+        self.outside: dict[str, tuple[int, int]] = {}  # where arguments and constants lie
+        made = [p for loop in stretch.loops for p in loop.made]
+        self.wanted = [p for p in made if f"v{p}" in wanted]
+        self.inner = {f"v{p}": p for p in made}
+        for p in self.wanted:
+            self.outside[f"v{p}"] = self._argument(stretch.target(p), "array")
+        self.memory = _Memory()
+        last: dict[str, int] = {}
+        for at, loop in enumerate(stretch.loops):
+            last |= dict.fromkeys([*loop.given, *[f"v{p}" for p in loop.made]], at)
+        ends: dict[int, list[str]] = {}
+        for name, at in last.items():
+            ends.setdefault(at, []).append(name)
+        for at, loop in enumerate(stretch.loops):
+            self._add(loop)
+            for name in ends.get(at, ()):
+                self.memory.free(name)
+
+    def _argument(self, text: str, kind: str) -> tuple[int, int]:
+        self.given.append(text)
+        self.kinds.append(kind)
+        return len(self.kinds), 0
+
+    def _place(self, name: str) -> tuple[int, int]:
+        """Return where the array or number of this name begins."""
+        if name in self.memory.places:
+            return 1, self.memory.places[name]
+        if name not in self.outside:
+            held = self.constants.get(name)
+            if held is not None:
+                self.outside[name] = 0, held.ctypes.data
+            else:
+                form = self.stretch.form(int(name[1:]))
+                self.outside[name] = self._argument(name, "array" if form.array else "float")
+        return self.outside[name]
+
+    def _add(self, loop: Loop) -> None:
+        inputs, places = [], []
+        for x, name in zip(loop.inputs, loop.given, strict=True):
+            strides = x.strides or (0,) * len(loop.shape)
+            inputs.append(x._replace(strides=strides, offset=0))
+            places.append(_moved(self._place(name), x.offset, x.dtype))
+        outputs = []
+        for y, p in zip(loop.outputs, loop.made, strict=True):
+            form = self.stretch.form(p)
+            size = math.prod(form.shape) * (1 if y.dtype == "b1" else 8)
+            if f"v{p}" not in self.outside:
+                self.memory.take(f"v{p}", size)
+            if p in loop.filled:
+                self._each("where", p, ("c", True), ("c", 0.0), ("c", 0.0))
+            outputs.append(y._replace(offset=0))
+            places.append(_moved(self._place(f"v{p}"), y.offset, y.dtype))
+        self.sequence.add(loop.shape, inputs, loop.ops, outputs, places)
+        for p, count in loop.divided.items():
+            self._each("divide", p, 0, ("c", float(count)))
+
+    def _each(self, name: str, position: int, *operands: Any) -> None:
+        """Do an operation on each number of an array that is made, or put numbers there."""
+        shape, place = (math.prod(self.stretch.form(position).shape),), self._place(f"v{position}")
+        read = [Input("f8", (1,))] if 0 in operands else []
+        made = [Output(len(read), (1,))]
+        self.sequence.add(shape, read, [(name, *operands)], made, [place] * (1 + len(read)))
+
+    def lines(self, constant: Callable) -> list[str]:
+        stretch = self.stretch
+        run, table = self.sequence.built(self.kinds)
+        before = [stretch.allocated(p, "empty") for p in self.wanted]
+        given = [constant(table), f"empty({self.memory.size // 8})", *self.given]
+        after = [line for p in self.wanted for line in stretch.taken_out(p)]
+        return [*before, f"{constant(run)}({', '.join(given)})", *after]
+
+
+def _moved(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:
+    base, start = place
+    return base, start + entries * (1 if dtype == "b1" else 8)
+
+
+class _Memory:
+    """Places in one piece of memory; what is free again is taken by what has the same size."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.places: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
+        self.unused: dict[int, list[int]] = {}
+
+    def take(self, name: str, size: int) -> None:
+        size = -(-size // 64) * 64
+        unused = self.unused.get(size)
+        if unused:
+            self.places[name] = unused.pop()
+        else:
+            self.places[name] = self.size
+            self.size += size
+        self.sizes[name] = size
+
+    def free(self, name: str) -> None:
+        if name in self.places:
+            self.unused.setdefault(self.sizes[name], []).append(self.places[name])

@@ -27,7 +27,7 @@ SPECIAL = np.array([
     -0.3,
 ])  # fmt: skip
 ULPS = {np.logaddexp: 100.0}  # the result may be small
-NATIVE = ("numbers", "fused")
+NATIVE = ("numbers", "fused", "many")
 ONE = {operator.neg, operator.abs}
 # Which of 0.0 and -0.0 is the larger one NumPy answers now so, now so.
 SIGNLESS = {np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.amax, np.amin, np.clip}
@@ -228,7 +228,7 @@ def test_moves(f):
 
     args, *others = [(m, row) for m, _, row, *_ in points(SPECIAL)][:4]
     check(g, args, by=("numbers",), lowered=[f], others=others)
-    check(g, args, by=("fused",), lowered=[f] if f in groups._VIEWS else [], others=others)
+    check(g, args, by=("fused", "many"), lowered=[f] if f in groups._VIEWS else [], others=others)
 
 
 def filled(row):

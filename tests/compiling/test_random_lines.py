@@ -101,7 +101,7 @@ def made_of(text):
 def of_all_ways(f, args):
     recorded = Recorded(f, *args)
     ways = {"replay": recorded.by("replay")}
-    for way in ("numbers", "fused"):
+    for way in ("numbers", "fused", "many"):
         try:
             ways[way] = recorded.by(way)
         except (line_of_numbers.NotLowered, TypeError):

@@ -10,7 +10,15 @@ from chainrules.compiling.record import record
 from chainrules.compiling.replay import Replay
 from chainrules.rules import iterate_leaves
 
-WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused}
+
+
+class Many(Fused):
+    """As a program of many steps, of whatever length it is: all loops in one function."""
+
+    many = property(lambda self: True, lambda self, value: None)
+
+
+WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused, "many": Many}
 
 
 class Recorded:
@@ -29,7 +37,7 @@ class Recorded:
         """Return the functions of the steps that ``way`` has native code for."""
         made = self.by(way)
         plan = self.recorder.plan
-        if way != "fused":
+        if way not in ("fused", "many"):
             return {f for _, f, *_ in plan if way == "numbers" and type(f).__hash__}
         native = set(made.views)
         for item in made.items:

@@ -42,6 +42,14 @@ _LEAVES = (
 )  # fmt: skip
 _NOTHING = object()
 
+# What is compared most, of {0}; see :mod:`.quick`.
+CONTENTS = "{0}.cell_contents is {1}"
+FIELDS = tuple(f"{{0}}.{name} is {{1}}" for name in ("__code__", "__defaults__", "__kwdefaults__"))
+NAMED, OF_LENGTH = "{0}.get({2}) is {1}", "len({0}) == {3}"
+ABSENT = "{0}.keys().isdisjoint({1})"  # names
+LISTED = "len({0}) == len({1}) and all(map(is_, {0}, {1}))"
+ITEMS = LISTED.replace("is_, {0}", "is_, {0}.values()") + " and all(map(is_, {0}, {2}))"
+
 # Objects of our own that change while they are used: what of them a function captures.
 parts_of: dict[type, Callable[[Any], tuple]] = {Foreign: lambda x: (x.run,)}
 
@@ -57,7 +65,8 @@ class Captured:
         self.constants = Constants(frozen)
         self.traced = False
         self.caches = False  # functions whose results are kept by arguments: functools.lru_cache
-        self.places: list[tuple[str, str, dict[str, Any]]] = []  # where, expression, its names
+        # where, expression, its names, and what it was made of
+        self.places: list[tuple[str, str, dict[str, Any], tuple[str, tuple]]] = []
         self.generators: list[tuple[str, Any, Any]] = []
         self.names: set[str] = set()
         self.modules: dict[int, tuple[types.ModuleType, str]] = {}
@@ -140,7 +149,7 @@ class Captured:
             self._cell(x, where)
         elif isinstance(x, type):
             if not _is_library(x.__module__):
-                self._same(where, "len({0}) == {1}", vars(x), len(vars(x)))
+                self._same(where, OF_LENGTH, vars(x), None, None, len(vars(x)))
                 self._names(vars(x), where, list(vars(x)))
                 self.waiting += [(base, where) for base in x.__bases__]
         else:
@@ -153,10 +162,9 @@ class Captured:
             self._cell(cell, f"{where}: {name}")
         if _is_library(f.__globals__.get("__name__")):  # __module__ may be of what it wraps
             return
-        self._same(where, "{0}.__code__ is {1}", f, f.__code__)
-        self._same(where, "{0}.__defaults__ is {1}", f, f.__defaults__)
-        self._same(where, "{0}.__kwdefaults__ is {1}", f, f.__kwdefaults__)
-        self._same(where, "len({0}) == {1}", vars(f), len(vars(f)))
+        for field in FIELDS:
+            self._same(where, field, f, getattr(f, field[4:-7]))
+        self._same(where, OF_LENGTH, vars(f), None, None, len(vars(f)))
         names = list(_names_in(f.__code__))
         self.names.update(names)
         self._names(f.__globals__, where, names)
@@ -172,7 +180,7 @@ class Captured:
         absent = frozenset(name for name in names if name not in holder)
         if absent:
             # A set would walk all of the dict, which may be that of a module.
-            self._same(where, "{0}.keys().isdisjoint({1})", holder, absent)
+            self._same(where, ABSENT, holder, absent)
 
     def _cell(self, cell: types.CellType, where: str) -> None:
         try:
@@ -180,7 +188,7 @@ class Captured:
         except ValueError:
             self._same(where, "{1}({0})", cell, _is_empty)
             return
-        self._same(where, "{0}.cell_contents is {1}", cell, x)
+        self._same(where, CONTENTS, cell, x)
         self.waiting.append((x, where))
 
     def _names(self, holder: Any, where: str, names: list[str] | None = None) -> None:
@@ -193,26 +201,23 @@ class Captured:
             ):
                 continue
             self.seen[id(holder), name] = holder
-            self._same(f"{where}: {name}", f"{{0}}.get({name!r}) is {{1}}", holder, x)
+            self._same(f"{where}: {name}", NAMED, holder, x, name)
             self.waiting.append((x, f"{where}: {name}"))
 
     def _entries(self, x: Any, where: str) -> None:
         if isinstance(x, list | tuple | deque):
             if not isinstance(x, tuple):
-                self._same(where, "len({0}) == len({1}) and all(map(is_, {0}, {1}))", x, tuple(x))
+                self._same(where, LISTED, x, tuple(x))
             self.waiting += [(v, f"{where}[{k}]") for k, v in enumerate(x)]
         elif isinstance(x, dict | types.MappingProxyType):
-            same = "len({0}) == len({1}) and all(map(is_, {0}.values(), {1}))"
-            same += " and all(map(is_, {0}, {2}))"
             if type(x) is dict and len(x) == 1 and type(key := next(iter(x))) is str:
                 # What functools.wraps leaves in a function, by a quarter of the time.
-                self._same(where, f"len({{0}}) == 1 and {{0}}.get({key!r}) is {{1}}", x, x[key])
+                self._same(where, f"{OF_LENGTH} and {NAMED}", x, x[key], key, 1)
             else:
-                self._same(where, same, x, tuple(x.values()), tuple(x))
+                self._same(where, ITEMS, x, tuple(x.values()), tuple(x))
             self.waiting += [(v, f"{where}[{k!r}]") for k, v in x.items()]
         elif isinstance(x, set | frozenset):
-            same = "len({0}) == len({1}) and all(map(is_, {0}, {1}))"  # 0.0 == -0.0
-            self._same(where, same, x, tuple(x))
+            self._same(where, LISTED, x, tuple(x))  # 0.0 == -0.0
             self.waiting += [(v, where) for v in x]
         if isinstance(x, functools._lru_cache_wrapper):
             self.caches = True
@@ -243,15 +248,12 @@ class Captured:
     def _same(self, where: str, expression: str, *names: Any) -> None:
         n = len(self.places)
         given = {f"x{n}_{k}": x for k, x in enumerate(names)}
-        self.places.append((where, expression.format(*given), given))
+        made_of = expression, names
+        self.places.append((where, expression.format(*given), given, made_of))
 
     def _generated(self) -> Callable[[], bool]:
         """Return one function that compares every place."""
-        names: dict[str, Any] = {"is_": operator.is_}
-        for _, _, given in self.places:
-            names |= given
-        text = " and ".join(f"({expression})" for _, expression, _ in self.places) or "True"
-        return eval(f"lambda: {text}", names)
+        return comparing(self.places)
 
     def changed(self) -> str | None:
         """Say what is not what it was, if anything is."""
@@ -262,7 +264,7 @@ class Captured:
         if same and not self.arrays:
             return None
         if not same:
-            for where, expression, given in self.places:
+            for where, expression, given, _ in self.places:
                 if not self._is_equal(expression, given):
                     return where
         return self.constants.changed()
@@ -282,6 +284,15 @@ class Captured:
             if bits_of_generator(generator) != before:
                 return where
         return None
+
+
+def comparing(places: list) -> Callable[[], bool]:
+    """Return one function that says whether all ``places`` are what they were."""
+    names: dict[str, Any] = {"is_": operator.is_}
+    for _, _, given, _ in places:
+        names |= given
+    text = " and ".join(f"({expression})" for _, expression, _, _ in places) or "True"
+    return eval(f"lambda: {text}", names)
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -20,6 +20,7 @@ from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
 from .looks import NotRecordable
 from .natively import natively
+from .quick import Quick, quick
 from .record import record
 from .recorder import Recorder
 from .replay import Missed, Replay
@@ -51,6 +52,14 @@ class Kind:
         self.restarts = 0
         self.forgiven = False  # a first change of what is captured
         self.reason = ""
+        self.quick: Quick | None = None
+        self.asked: Captured | None = None  # with which a quick way was last looked for
+
+    def quickly(self, key: Hashable, args: tuple, values: list) -> Quick | None:
+        """Return the quick way for calls of this kind, if there is one."""
+        if self.asked is not self.captured:
+            self.asked, self.quick = self.captured, quick(self, key, args, values)
+        return self.quick
 
     def changed(self) -> str | None:
         """Say what is not what it was when the recordings were made, if anything is."""
@@ -70,7 +79,7 @@ class Compiled:
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
         "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
-        "paths", "progress", "threads", "untraced", "warned",
+        "paths", "progress", "quick", "threads", "untraced", "warned",
     )  # fmt: skip
 
     def __init__(
@@ -95,11 +104,12 @@ class Compiled:
         self.foreign: Foreign | None = None
         self.untraced: Captured | None = None  # in which no transform is under way
         self.kinds: dict[Hashable, Kind] = {}
+        self.quick: Quick | None = None  # of the last call
         self.bound: dict[tuple, Compiled] = {}
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
-        self.kinds = {}
+        self.kinds, self.quick = {}, None
 
     def __repr__(self) -> str:
         return f"<compiled {name_of(self.f)}>"
@@ -120,15 +130,26 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            key, values = signature(args, kwargs)
-        except NotRecordable as error:
-            if innermost((args, kwargs)) is not None:
-                return self._inside(args, kwargs)
-            return self._plainly(args, kwargs, str(error))
-        kind = self.kinds.get(key)
-        if kind is None or kind.root is None or kind.captured.changed():
-            return self._first(key, values, args, kwargs)
+        last = self.quick
+        if (
+            last is not None
+            and not kwargs
+            and last.same(*args)
+            and last.captured is last.kind.captured
+            and (last.others is None or last.others_same())
+        ):
+            key, kind, values = last.key, last.kind, args
+        else:
+            last = None
+            try:
+                key, values = signature(args, kwargs)
+            except NotRecordable as error:
+                if innermost((args, kwargs)) is not None:
+                    return self._inside(args, kwargs)
+                return self._plainly(args, kwargs, str(error))
+            kind = self.kinds.get(key)
+            if kind is None or kind.root is None or kind.captured.changed():
+                return self._first(key, values, args, kwargs)
         recording: Recording | None = kind.root
         while recording is not None:
             if recording.constants.changed():
@@ -139,9 +160,13 @@ class Compiled:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
                 recording.replayed += 1
-                return y if recording.checked else self._checked(kind, recording, y, args, kwargs)
+                if not recording.checked:
+                    return self._checked(kind, recording, y, args, kwargs)
+                if last is None and not kwargs:
+                    self.quick = kind.quickly(key, args, values)
+                return y
             recording = recording.others.get(missed)
-        return self._first(key, values, args, kwargs)
+        return self._first(key, list(values), args, kwargs)
 
     # ---- recording ------------------------------------------------------------------------------
 

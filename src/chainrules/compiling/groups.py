@@ -144,7 +144,7 @@ class Grouped(Writer):
             truths = all(self.kind_read(x) == "b1" for x in args)
             name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
             root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
-            if root and (f is np.float_power or np.ndim(args[1])):
+            if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
                 return False  # no root, of which -0.0 and -inf tell
             return name is not None and self.elementwise(position, name, list(args), form)
         return False

@@ -1,6 +1,6 @@
 """Makes a native function callable from Python as fast as a builtin: one vector call, no boxes.
 
-CPython hands a builtin of kind METH_FASTCALL a C array of its arguments. The function written here
+CPython hands a builtin of kind METHFASTCALL a C array of its arguments. The function written here
 in LLVM text compares their types, reads the data pointer out of each ``ndarray`` and the double out
 of each ``float`` where these objects keep them, and calls the kernel: 50 ns in all, where a call
 through ctypes takes 250 and ``x.ctypes.data`` another 800. Where the objects keep them is probed
@@ -15,7 +15,7 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,13 @@ from .assembler import Module
 from .machine import Code
 from .request import parameters
 
-__all__ = ["Layout", "entry_text", "layout", "make_callable"]
+__all__ = [
+    "FASTCALL", "Layout", "MethodDef", "address_of", "entry_text", "layout", "make_callable",
+    "new_builtin", "word",
+]  # fmt: skip
 
 _WORD = 8
-_FASTCALL = 0x80
+FASTCALL = 0x80
 
 
 class Layout(NamedTuple):
@@ -54,20 +57,20 @@ def _probe() -> Layout | None:
     array, number = np.arange(6.0), 1.2345678
     found = Layout(_WORD, 2 * _WORD, 2 * _WORD)
     for x in (array, array[::-2], np.empty((0, 3)), array.reshape(2, 3).T):
-        if _word(x, found.type) != id(np.ndarray) or _word(x, found.data) != x.ctypes.data:
+        if word(x, found.type) != id(np.ndarray) or word(x, found.data) != x.ctypes.data:
             return None
     for y in (number, np.float64(number)):
         bits = ctypes.c_double.from_address(id(y) + found.number).value
-        if _word(y, found.type) != id(type(y)) or bits != number:
+        if word(y, found.type) != id(type(y)) or bits != number:
             return None
     return found
 
 
-def _word(x: object, offset: int) -> int:
+def word(x: object, offset: int) -> int:
     return ctypes.c_uint64.from_address(id(x) + offset).value
 
 
-def _address(name: str) -> int:
+def address_of(name: str) -> int:
     """Where an object that entries compare with, or a function of CPython's, lies."""
     if name in _OBJECTS:
         return id(_OBJECTS[name])
@@ -92,7 +95,7 @@ class _Entry:
 
     def there(self, register: str, name: str, kind: str = "i64") -> str:
         """Put what lies elsewhere in the process into a register, and return that."""
-        self.put(f"{register} = load {kind}, ptr {self.module.elsewhere(name, _address(name))}")
+        self.put(f"{register} = load {kind}, ptr {self.module.elsewhere(name, address_of(name))}")
         return register
 
     def read(self, k: int, kind: str) -> None:
@@ -220,7 +223,7 @@ def entry_text(module: Module, kinds: Sequence[str], message: str, *, free: bool
     )
 
 
-class _MethodDef(ctypes.Structure):
+class MethodDef(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("address", ctypes.c_void_p),
@@ -231,13 +234,19 @@ class _MethodDef(ctypes.Structure):
 
 def make_callable(code: Code, name: str = "kernel") -> Callable[..., None]:
     """The builtin function that runs ``@entry`` of ``code``, and keeps ``code`` alive."""
-    method = _MethodDef(name.encode(), code.address("entry"), _FASTCALL, None)
+    method = MethodDef(name.encode(), code.address("entry"), FASTCALL, None)
     # The function's __self__ is the code, and the code keeps the description of the method, so all
     # three go together. CPython reads the description before it lets go of __self__.
     code.keep.append(method)
+    made: Callable[..., None] = new_builtin(method, code)
+    return made
+
+
+def new_builtin(method: MethodDef, of: object) -> Callable[..., Any]:
+    """A builtin function whose ``__self__`` is ``of``; somebody keeps ``method`` alive."""
     signature = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
     )
     new = signature(("PyCFunction_NewEx", ctypes.pythonapi))
-    made: Callable[..., None] = new(ctypes.addressof(method), code, None)
+    made: Callable[..., Any] = new(ctypes.addressof(method), of, None)
     return made

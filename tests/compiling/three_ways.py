@@ -11,7 +11,6 @@ from chainrules.compiling.replay import Replay
 from chainrules.rules import iterate_leaves
 
 
-
 class Many(Fused):
     """As a program of many steps, of whatever length it is: all loops in one function."""
 

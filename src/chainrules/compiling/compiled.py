@@ -138,7 +138,7 @@ class Compiled:
             and last.captured is last.kind.captured
             and (last.others is None or last.others_same())
         ):
-            key, kind, values = last.key, last.kind, args
+            key, kind, values = last.key, last.kind, list(args)
         else:
             last = None
             try:
@@ -166,7 +166,7 @@ class Compiled:
                     self.quick = kind.quickly(key, args, values)
                 return y
             recording = recording.others.get(missed)
-        return self._first(key, list(values), args, kwargs)
+        return self._first(key, values, args, kwargs)
 
     # ---- recording ------------------------------------------------------------------------------
 

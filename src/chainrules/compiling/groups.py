@@ -180,12 +180,15 @@ class Grouped(Writer):
         """Return the first loop over ``shape`` that can read ``args``, or a new one."""
         first = max([self.earliest(x, shape) for x in args], default=0)
         numbers = self.open.setdefault(shape, [])
+        full: list[int] = []
         for k in range(bisect.bisect_left(numbers, first), len(numbers)):
             item = self.items[numbers[k]]
             assert type(item) is Group
             if item.arrays() < ARRAYS:
                 return numbers[k], item
-        numbers[:] = [k for k in numbers if self.items[k].arrays() < ARRAYS]
+            full.append(k)
+        for k in reversed(full):
+            del numbers[k]
         made = Group(shape)
         numbers.append(len(self.items))
         self.items.append(made)

@@ -133,7 +133,7 @@ class _Rows:
         if expression == by.NAMED:
             return self.named(x, names[2], id(names[1]))
         if expression == by.ABSENT:
-            return all([self.named(x, name, 0) for name in names[1]])
+            return all(self.named(x, name, 0) for name in names[1])
         if "dict.length" not in at:
             return False
         if expression == by.OF_LENGTH:

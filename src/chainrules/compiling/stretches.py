@@ -12,10 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .forms import Form
+from .looks import bits
 from .native import Input, Output, axes, build
+from .native.operations import POWERS
 from .native.sequence import NestSequence
 
 LINES = 4000  # of one function of Python
+# Constants that are written into a loop; others are read, so that loops which differ in them alone
+# (the rate of each step, the time) are one.
+_WRITTEN = frozenset(map(bits, (0.0, 1.0, *POWERS)))
 
 
 class Loop(NamedTuple):
@@ -57,7 +62,9 @@ class Stretch:
         """Return the lines that do it, and give the results that are ``wanted`` names."""
         if len(self.loops) == 1:
             return self._one(constant, threads)
-        self.how = [f"{n} times {how}" if n > 1 else how for how, n in Counter(map(str, self.loops)).items()]
+        self.how = [
+            f"{n} times {how}" if n > 1 else how for how, n in Counter(map(str, self.loops)).items()
+        ]
         return _Together(self, constants, wanted).lines(constant)
 
     def _one(self, constant: Callable, threads: int) -> list[str]:
@@ -116,6 +123,9 @@ class _Together:
         for p in self.wanted:
             self.outside[f"v{p}"] = self._argument(stretch.target(p), "array")
         self.memory = _Memory()
+        numbers = {bits(x): x for loop in stretch.loops for x in _numbers_in(loop)}
+        self.numbers = np.array(list(numbers.values()))
+        self.number_at = {key: 8 * k for k, key in enumerate(numbers)}
         last: dict[str, int] = {}
         for at, loop in enumerate(stretch.loops):
             last |= dict.fromkeys([*loop.given, *[f"v{p}" for p in loop.made]], at)
@@ -147,10 +157,20 @@ class _Together:
 
     def _add(self, loop: Loop) -> None:
         inputs, places = [], []
+        first, numbers = len(loop.inputs), list(dict.fromkeys(map(bits, _numbers_in(loop))))
         for x, name in zip(loop.inputs, loop.given, strict=True):
             strides = x.strides or (0,) * len(loop.shape)
             inputs.append(x._replace(strides=strides, offset=0))
             places.append(_moved(self._place(name), x.offset, x.dtype))
+        inputs += [Input("f8", (0,) * len(loop.shape))] * len(numbers)
+        places += [(0, self.numbers.ctypes.data + self.number_at[key]) for key in numbers]
+
+        def moved(x: Any) -> Any:
+            if type(x) is int:
+                return x if x < first else x + len(numbers)
+            return first + numbers.index(bits(x[1])) if _is_read(x) else x
+
+        ops = [(name, *map(moved, operands)) for name, *operands in loop.ops]
         outputs = []
         for y, p in zip(loop.outputs, loop.made, strict=True):
             form = self.stretch.form(p)
@@ -159,9 +179,9 @@ class _Together:
                 self.memory.take(f"v{p}", size)
             if p in loop.filled:
                 self._each("where", p, ("c", True), ("c", 0.0), ("c", 0.0))
-            outputs.append(y._replace(offset=0))
+            outputs.append(y._replace(value=moved(y.value), offset=0))
             places.append(_moved(self._place(f"v{p}"), y.offset, y.dtype))
-        self.sequence.add(loop.shape, inputs, loop.ops, outputs, places)
+        self.sequence.add(loop.shape, inputs, ops, outputs, places)
         for p, count in loop.divided.items():
             self._each("divide", p, 0, ("c", float(count)))
 
@@ -178,7 +198,17 @@ class _Together:
         before = [stretch.allocated(p, "empty") for p in self.wanted]
         given = [constant(table), f"empty({self.memory.size // 8})", *self.given]
         after = [line for p in self.wanted for line in stretch.taken_out(p)]
+        constant(self.numbers)  # which holds it
         return [*before, f"{constant(run)}({', '.join(given)})", *after]
+
+
+def _numbers_in(loop: Loop) -> list[float]:
+    """Return the constants that a loop reads."""
+    return [x[1] for _, *operands in loop.ops for x in operands if _is_read(x)]
+
+
+def _is_read(x: Any) -> bool:
+    return type(x) is tuple and type(x[1]) is float and bits(x[1]) not in _WRITTEN
 
 
 def _moved(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:

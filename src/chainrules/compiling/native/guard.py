@@ -170,11 +170,13 @@ def fields() -> dict[str, int]:
     found = {"type": where.type, "array.data": where.data}
     if all(_part(x, 24) == x.ndim and _part(x, 64) & 1 == x.flags.c_contiguous for x in arrays):
         dims = [ctypes.c_uint64.from_address(word(x, 32) + 8 * x.ndim - 8).value for x in arrays]
-        if dims == [x.shape[-1] for x in arrays] and all(word(x, 56) == id(x.dtype) for x in arrays):
+        if dims == [x.shape[-1] for x in arrays] and all(
+            word(x, 56) == id(x.dtype) for x in arrays
+        ):
             found |= {"array.ndim": 24, "array.shape": 32, "array.dtype": 56, "array.flags": 64}
     if all(word(x, 16) == len(x) for x in ({}, {"a": 1}, dict.fromkeys("abcde"))):
         found["dict.length"] = 16
-    lists = [[], [1], [None, 2.0, 3]]
+    lists: list[list] = [[], [1], [None, 2.0, 3]]
     entries = [(word(x, 24) + 8 * k, y) for x in lists for k, y in enumerate(x)]
     if all(word(x, 16) == len(x) for x in lists) and all(
         ctypes.c_uint64.from_address(at).value == id(y) for at, y in entries

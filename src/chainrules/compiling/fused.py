@@ -174,7 +174,8 @@ class Fused(Grouped):
                 raise NotLowered("a constant result")
             outputs.append(Output(operand(value), strides, reduction, kind_held(form), offset))
         inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
-        filled = {p for p, y in zip(stored, outputs) if not y.reduce and p not in group.of_step}
+        whole = self.whole_made.union(group.of_step)
+        filled = {p for p, y in zip(stored, outputs) if not y.reduce and p not in whole}
         divided = {p: self.divided[p] for p in stored if p in self.divided}
         return Loop(
             group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided

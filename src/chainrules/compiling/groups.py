@@ -24,6 +24,7 @@ from .layout import (
 from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
 from .names import NotLowered, kind_of
 from .native import Input
+from .native import axes as native_axes
 from .recorder import Recorder
 from .replay import Again, Writer, has_slots
 
@@ -47,6 +48,7 @@ _REDUCTIONS: dict[Any, str] = {
 
 _PRODUCTS = (np.matmul, operator.matmul, np.dot)
 _NUMBER = (float, np.float64)
+_JOINED = (np.stack, np.concatenate, np.array)
 
 
 class Group:
@@ -91,6 +93,7 @@ class Grouped(Writer):
         self.views: dict[int, View] = {}
         self.whole_of: dict[int, int] = {}  # views that are all of an array, as it lies
         self.demanded: set[int] = set()
+        self.whole_made: set[int] = set()  # by several loops, each of which makes a part
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
@@ -130,6 +133,10 @@ class Grouped(Writer):
             return self.scattered(position, form, *args, **kwargs)
         if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
             return self.product(position, form, *args)
+        if f in _JOINED and self.many and type(args[0]) in (list, tuple):
+            axis = () if f is np.array else ("axis",)
+            plain = len(args) <= 1 + len(axis) and not kwargs.keys() - set(axis)
+            return plain and self.joined(position, f, form, *args, **kwargs)
         if not self.is_worth(form):
             return False
         if form.order == "?" and self.asks_for_order:
@@ -356,6 +363,39 @@ class Grouped(Writer):
         group.stored[position] = value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0
         self.item_of[position] = len(self.items)
         self.items.append(group)
+        self.contiguous.add(position)
+        self.demanded.add(position)
+        return True
+
+    def joined(self, position: int, f: Any, form: Form, xs: Any, axis: Any = 0) -> bool:
+        """Put arrays side by side: a loop each, which stores a part of the result."""
+        if not xs or any(type(x) in (list, tuple) for x in xs) or type(axis) is not int:
+            return False
+        if form.kind != _FLOAT or form.order != "C" or math.prod(form.shape) >= native_axes.LEAST:
+            return False
+        if any(self.kind_read(x) != "f8" for x in xs):
+            return False
+        result, start, places = View(position, 0, form.shape, strides_of(form.shape)), 0, []
+        before = (slice(None),) * (axis % len(form.shape))
+        for shape in map(self.shape_of, xs):
+            size = shape[axis] if f is np.concatenate else 1
+            at = slice(start, start + size) if f is np.concatenate else start
+            place = placed(getitem, ((*before, at),), {}, result)
+            start += size
+            if place is None or place.shape != shape:
+                return False
+            places.append(place)
+        made = []
+        for x, place in zip(xs, places, strict=True):
+            group = Group(place.shape)
+            value = self.operand(group, x)
+            if value[0] == "c":
+                value = self.op(group, "f8", "where", ("c", True), value, value)
+            group.stored[position] = value, place.strides, None, place.offset
+            made.append(group)
+        self.items += made
+        self.item_of[position] = len(self.items) - 1
+        self.whole_made.add(position)
         self.contiguous.add(position)
         self.demanded.add(position)
         return True

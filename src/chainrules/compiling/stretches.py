@@ -117,9 +117,8 @@ class _Together:
         self.kinds = ["array"]
         self.given: list[str] = []  # what the native function takes after the memory
         self.outside: dict[str, tuple[int, int]] = {}  # where arguments and constants lie
-        made = [p for loop in stretch.loops for p in loop.made]
+        made = dict.fromkeys([p for loop in stretch.loops for p in loop.made])
         self.wanted = [p for p in made if f"v{p}" in wanted]
-        self.inner = {f"v{p}": p for p in made}
         for p in self.wanted:
             self.outside[f"v{p}"] = self._argument(stretch.target(p), "array")
         self.memory = _Memory()
@@ -175,7 +174,7 @@ class _Together:
         for y, p in zip(loop.outputs, loop.made, strict=True):
             form = self.stretch.form(p)
             size = math.prod(form.shape) * (1 if y.dtype == "b1" else 8)
-            if f"v{p}" not in self.outside:
+            if f"v{p}" not in self.outside and f"v{p}" not in self.memory.places:
                 self.memory.take(f"v{p}", size)
             if p in loop.filled:
                 self._each("where", p, ("c", True), ("c", 0.0), ("c", 0.0))

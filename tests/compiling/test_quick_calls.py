@@ -120,6 +120,7 @@ def test_an_array_given_twice():
     assert not same(A, A)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_an_array_that_changes_its_form():
     x = np.arange(6.0)
     same = warm(lambda x: x * 2.0, x).quick.same

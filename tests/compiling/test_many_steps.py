@@ -111,7 +111,13 @@ MODES = {
     "jvp": lambda f: lambda w, x: cr.jvp(f, (w, x), (np.ones_like(w), x * 0.5)),
     "hvp": lambda f: lambda w, x: cr.hvp(f, (w, x), (np.ones_like(w), x * 0.5)),
 }
-ALONE = {plain, with_numbers, whose_values_leave, of_matrices, of_pythons_floats}  # no call of NumPy between
+ALONE = {
+    plain,
+    with_numbers,
+    whose_values_leave,
+    of_matrices,
+    of_pythons_floats,
+}  # no call of NumPy between
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -171,6 +171,17 @@ def test_rates_that_differ_in_each_step_make_no_other_loops():
     assert not differences(run(made, (w, x))[1], f(w, x), 1e6)
 
 
+def test_a_truth_of_python_is_read():
+    def f(w, x, s):
+        for _ in range(3):
+            x = np.where(s > 0.1, np.tanh(w @ x), x * s)
+        return x
+
+    made = Recorded(f, W, np.ones(N), 0.5).by("many")
+    for s in (0.5, 0.05):
+        assert not differences(run(made, (W, np.ones(N), s))[1], f(W, np.ones(N), s), 1e6)
+
+
 def test_memory_is_used_again():
     made = Recorded(plain, W, np.ones(N)).by("many")
     sizes = [int(size) for size in re.findall(r"empty\((\d+)\)", made.source)]

@@ -105,7 +105,7 @@ class Stretch:
 
 
 def kind_held(form: Form) -> str:
-    return "b1" if form.kind in (np.dtype(bool), np.bool_) else "f8"
+    return "b1" if form.kind in (np.dtype(bool), np.bool_, bool) else "f8"
 
 
 class _Together:
@@ -151,7 +151,8 @@ class _Together:
                 self.outside[name] = 0, held.ctypes.data
             else:
                 form = self.stretch.form(int(name[1:]))
-                self.outside[name] = self._argument(name, "array" if form.array else "float")
+                number = "bool" if kind_held(form) == "b1" else "float"
+                self.outside[name] = self._argument(name, "array" if form.array else number)
         return self.outside[name]
 
     def _add(self, loop: Loop) -> None:

@@ -54,6 +54,11 @@ ret void
 }}
 """
 
+_STORES = {
+    "float": "store double %x{0}, ptr %number{0}",
+    "bool": "%byte{0} = zext i1 %x{0} to i8\nstore i8 %byte{0}, ptr %number{0}",
+}
+
 
 class NestSequence:
     """Nests in the order in which they are done.
@@ -96,7 +101,7 @@ class NestSequence:
     def built(self, kinds: Sequence[str]) -> tuple[Callable[..., None], np.ndarray]:
         """Return the native function of the table and of arguments of these kinds, and the table.
 
-        "array" is passed as it is; of a "float" the base is where it lies.
+        "array" is passed as it is; of a "float" and of a "bool" the base is where it lies.
         """
         key = repr((list(self.known), kinds))
         with _lock:
@@ -112,9 +117,10 @@ class NestSequence:
         stores = []
         for k, kind in enumerate(kinds, 1):
             at = f"%x{k}"
-            if kind == "float":
+            if kind != "array":
                 at = f"%number{k}"
-                stores += [f"{at} = alloca double, align 8", f"store double %x{k}, ptr {at}"]
+                stores.append(f"{at} = alloca double, align 8")
+                stores.append(_STORES[kind].format(k))
             stores.append(f"%base{k} = getelementptr ptr, ptr %bases, i64 {k}")
             stores.append(f"store ptr {at}, ptr %base{k}")
         taken = ["array", *kinds]

@@ -42,11 +42,13 @@ class _StandsIn(type):
 
 
 class _Seeing(_StandsIn):
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        for x in args:
-            if type(x) not in _PLAIN and isinstance(x, Traced):
-                return cls.of_traced(*args)  # type: ignore[attr-defined]
-        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
+    def __call__(cls, x: Any = 0, /, *more: Any, **options: Any) -> Any:
+        if type(x) in _PLAIN and not more and not options:  # at once: all of a program asks here
+            return cls.__base__(x)  # type: ignore[misc]
+        for part in (x, *more):
+            if type(part) not in _PLAIN and isinstance(part, Traced):
+                return cls.of_traced(x, *more)  # type: ignore[attr-defined]
+        return cls.__base__(x, *more, **options)  # type: ignore[misc]
 
 
 def _number(x: Any, cls: type) -> Any:

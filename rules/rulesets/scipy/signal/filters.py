@@ -23,6 +23,7 @@ from .... import (
     rrule,
     sum_tangents,
     thunk,
+    unthunk,
     value,
 )
 from ...arrays.numpys_own import with_values
@@ -62,13 +63,13 @@ def filtered_rrule(filtered, b, a, x, axis):
         return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
 
     def filtered_pullback(ybar):
+        u = thunk(lambda: backwards(np.ones(1), ybar))
+
         def bbar():
-            u = backwards(np.ones(1), ybar)
-            return project_b(lags(u, x, project_b.shape[0], axis))
+            return project_b(lags(unthunk(u), x, project_b.shape[0], axis))
 
         def abar():
-            u = backwards(np.ones(1), ybar)
-            return project_a(-lags(u, y, project_a.shape[0], axis))
+            return project_a(-lags(unthunk(u), y, project_a.shape[0], axis))
 
         xbar = thunk(lambda: project_x(backwards(b, ybar)))
         return NoTangent(), thunk(bbar), thunk(abar), xbar, NoTangent()

@@ -13,6 +13,7 @@ import numpy as np
 from .rules import Traced, as_dtype, type_under, value
 
 _type = builtins.type
+_NOTHING = object()
 _PLAIN = frozenset({builtins.float, int, str, np.float64, np.ndarray})
 
 
@@ -42,13 +43,14 @@ class _StandsIn(type):
 
 
 class _Seeing(_StandsIn):
-    def __call__(cls, x: Any = 0, /, *more: Any, **options: Any) -> Any:
-        if type(x) in _PLAIN and not more and not options:  # at once: all of a program asks here
+    def __call__(cls, x: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
+        if type(x) in _PLAIN and not more and not options:  # at once: a loop may ask at each step
             return cls.__base__(x)  # type: ignore[misc]
-        for part in (x, *more):
+        args = () if x is _NOTHING else (x, *more)
+        for part in (*args, *options.values()):
             if type(part) not in _PLAIN and isinstance(part, Traced):
-                return cls.of_traced(x, *more)  # type: ignore[attr-defined]
-        return cls.__base__(x, *more, **options)  # type: ignore[misc]
+                return cls.of_traced(*args, **options)  # type: ignore[attr-defined]
+        return cls.__base__(*args, **options)  # type: ignore[misc]
 
 
 def _number(x: Any, cls: type) -> Any:
@@ -77,7 +79,7 @@ class Complex(builtins.complex, metaclass=_Seeing):
     dtype = np.dtype(builtins.complex)
 
     @staticmethod
-    def of_traced(real: Any, imag: Any = 0.0) -> Any:
+    def of_traced(real: Any = 0.0, imag: Any = 0.0) -> Any:
         number = _number(real, builtins.complex) + 1j * _number(imag, builtins.complex)
         return as_dtype(number, builtins.complex)
 

@@ -133,10 +133,11 @@ def steadily_back(ybar, coefficients):
     else:
         xbar = backwards(lambda y: signal.sosfilt(np.conj(coefficients), y), ybar)
     # What the state for a one in the first place adds to the signal.
-    first = np.eye(1, ybar.shape[-1])[0]
-    run = signal.lfilter if isinstance(coefficients, tuple) else signal.sosfilt
-    given = coefficients if isinstance(coefficients, tuple) else (coefficients,)
-    echo = steadily(first, coefficients) - run(*given, first)
+    nothing = np.zeros(ybar.shape[-1])
+    if isinstance(coefficients, tuple):
+        echo, _ = signal.lfilter(*coefficients, nothing, -1, signal.lfilter_zi(*coefficients))
+    else:
+        echo, _ = signal.sosfilt(coefficients, nothing, -1, signal.sosfilt_zi(coefficients))
     start = np.sum(ybar * np.conj(echo), axis=-1, keepdims=True)
     return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], axis=-1)
 

@@ -43,7 +43,7 @@ def _as_array(x: Any) -> Any:
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
     if is_plain(object):
-        y = _numpy.array(object, dtype, **options)
+        y = _numpy.array(object, dtype, **options) if options else _numpy.array(object, dtype)
         return y if a_run() is None else buffer(y)
     if not is_traced(object):
         return buffer(healed(_numpy.array(object, dtype, **options)))
@@ -92,7 +92,8 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.full``; ``fill_value`` may be traced."""
     if is_plain(fill_value) or not is_traced(fill_value):
-        return buffer(_numpy.full(shape, fill_value, dtype, **options))
+        y = _numpy.full(shape, fill_value, dtype, **options)
+        return y if a_run() is None else buffer(y)
     y = _numpy.copy(_numpy.broadcast_to(array_of(fill_value), shape))
     return y if dtype is None else as_dtype(y, dtype)
 
@@ -100,7 +101,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.arange``; start and step may be traced, the number of entries is fixed."""
     if (is_plain(limits) and not options) or not is_traced((limits, options)):
-        return buffer(_numpy.arange(*limits, dtype=dtype, **options))
+        y = _numpy.arange(*limits, dtype=dtype, **options)
+        return y if a_run() is None else buffer(y)
     start, stop, step = (0, limits[0], 1) if len(limits) == 1 else (*limits, 1)[:3]
     step = options.pop("step", step)
     count = max(int(_numpy.ceil((stop - start) / step)), 0)

@@ -44,9 +44,8 @@ class _StandsIn(type):
 
 class _Seeing(_StandsIn):
     def __call__(cls, x: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
-        if type(x) in _PLAIN and not options:  # at once: a loop may ask at each step
-            if not more or type(more[0]) in _PLAIN:
-                return cls.__base__(x, *more)  # type: ignore[misc]
+        if type(x) in _PLAIN and not options and (not more or type(more[0]) in _PLAIN):
+            return cls.__base__(x, *more)  # type: ignore[misc] # at once: loops ask at each step
         args = () if x is _NOTHING else (x, *more)
         for part in (*args, *options.values()):
             if type(part) not in _PLAIN and isinstance(part, Traced):

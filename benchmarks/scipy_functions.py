@@ -3,7 +3,8 @@
 ``python benchmarks/scipy_functions.py``; ``--only cdist`` measures the calls whose name contains
 the word, ``--markdown FILE`` writes the table. Value and directional derivative (``jvp``), value
 and pullback (``vjp``), each over the plain value by SciPy: CPU time, medians over rounds in which
-the three take turns. Run it with one thread (``OPENBLAS_NUM_THREADS=1``).
+the three take turns. Run it with one thread (``OPENBLAS_NUM_THREADS=1``), and an allocator that
+keeps memory (``MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_MMAP_THRESHOLD_=1000000000``).
 """
 
 import argparse

@@ -248,7 +248,7 @@ def test_unknown_operations_and_wrong_operands_say_so():
         build((3,), [Input("f8", (1,))], [("gamma", 0)], [Output(1, (1,))])
     with pytest.raises(TypeError, match="add of a bool"):
         build((3,), [Input("b1", (1,))], [("add", 0, 0)], [Output(1, (1,))])
-    with pytest.raises(TypeError, match="one choice is a float"):
+    with pytest.raises(TypeError, match="one choice is b1, the other f8"):
         build((3,), [Input("b1", (1,))], [("where", 0, 0, ("c", 1.0))], [Output(1, (1,))])
     with pytest.raises(ValueError, match="2 axes"):
         build((3, 2), [Input("f8", (1,))], [], [Output(0, (1, 1))])

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..rules import name_of
 from ..rules.linear.steps import Slot
-from .groups import Call, Group, Grouped
+from .groups import Call, Group, Grouped, doubled
+from .kinds import KINDS, PARTS, kind_of_form
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output, build
@@ -76,7 +77,8 @@ class Fused(Grouped):
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "bool_": np.bool_, "float64": np.float64, "ndarray": np.ndarray,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray,
+            **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
@@ -135,20 +137,30 @@ class Fused(Grouped):
             return numbers[x[1]] if x[0] == "in" else len(keys) + x[1]
 
         ops, outputs = [(name, *map(operand, xs)) for name, *xs in group.ops], []
+
+        def result(x: tuple) -> int:
+            if x[0] != "c":
+                return int(operand(x))
+            ops.append(("where", ("c", True), x, x))
+            return len(keys) + len(ops) - 1
+
         for position, (value, strides, reduction, offset) in stored.items():
             form = self.forms[position]
             assert form is not None
             name = f"v{position}"
-            kind = "b1" if form.kind in (np.dtype(bool), np.bool_) else "f8"
-            dtype = ", bool_" if kind == "b1" else ""
+            kind = kind_of_form(form)
+            dtype = "" if kind == "f8" else f", {np.dtype(kind).name}"
             made = "empty" if reduction or position in group.of_step else "zeros"
             target = name if form.array else f"a{position}"
             shape = form.shape if form.array else ()
             order = ", order='F'" if form.order == "F" else ""
             before.append(f"{target} = {made}({shape}{dtype}{order})")
-            if value[0] == "c":
-                raise NotLowered("a constant result")
-            outputs.append(Output(operand(value), strides, reduction, kind, offset))
+            if kind in PARTS:
+                first, place = len(outputs), (doubled(strides), reduction, PARTS[kind], 2 * offset)
+                outputs.append(Output(result(value[1]), *place))
+                outputs.append(Output(result(value[2]), *place[:-1], 2 * offset + 1, first))
+            else:
+                outputs.append(Output(result(value), strides, reduction, kind, offset))
             names.append(target)
             if position in self.divided:
                 if form.array:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of programs, one a line
 """Every function that has native code, over dtypes: what is native gives NumPy's numbers and dtypes."""
 
 import operator
@@ -90,7 +91,18 @@ OTHERS = {
 
 
 def of_two(f):
-    given = [2, -1, True, 0.5, 1j, np.float64(0.5), np.float32(2.0), np.int64(3), np.array(3.0), *OTHERS.values()]
+    given = [
+        2,
+        -1,
+        True,
+        0.5,
+        1j,
+        np.float64(0.5),
+        np.float32(2.0),
+        np.int64(3),
+        np.array(3.0),
+        *OTHERS.values(),
+    ]
     fs = [
         lambda m, n, row, fort, zero: f(m, n), lambda m, n, row, fort, zero: f(m, row),
         lambda m, n, row, fort, zero: f(fort, m), lambda m, n, row, fort, zero: f(zero, row),
@@ -141,7 +153,11 @@ def test_elementwise(f, dtype):
     args, *others = points(dtype)
     one = f in (operator.neg, operator.abs, operator.invert) or getattr(f, "nin", 2) == 1
     native = check(
-        of_one(f) if one else of_two(f), args, others, zeros=f not in SIGNLESS, ulps=ULPS.get(f, 4.0)
+        of_one(f) if one else of_two(f),
+        args,
+        others,
+        zeros=f not in SIGNLESS,
+        ulps=ULPS.get(f, 4.0),
     )
     if f in NATIVE[dtype] or f is np.conjugate:
         assert f in native

@@ -72,9 +72,7 @@ def _sign(op: Op, z: Pair) -> Pair:
     imag = op("where", endless[1], op("sign", z[1]), op("where", endless[0], 0.0, imag))
     lost = op("logical_or", op("logical_and", *endless), op("isnan", size))
     nothing = op("equal", size, 0.0)
-    return tuple(
-        [op("where", nothing, 0.0, op("where", lost, math.nan, x)) for x in (real, imag)]
-    )
+    return tuple([op("where", nothing, 0.0, op("where", lost, math.nan, x)) for x in (real, imag)])
 
 
 def _square(op: Op, z: Pair) -> Pair:

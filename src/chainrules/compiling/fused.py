@@ -45,7 +45,8 @@ class Fused(Grouped):
         calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
         self.how = [f"machine code: {len(self.loops)} loops, {len(calls)} calls of NumPy"]
         self.how += [f"  a loop over {loop}" for loop in self.loops]
-        self.how += [f"  NumPy's {name_of(call.f)}" for call in calls]
+        whys = [f": {call.why}" if call.why else "" for call in calls]
+        self.how += [f"  NumPy's {name_of(call.f)}{why}" for call, why in zip(calls, whys)]
 
     def written(self, output: Any) -> Callable:
         recorder = self.recorder
@@ -136,7 +137,8 @@ class Fused(Grouped):
                 return x
             return numbers[x[1]] if x[0] == "in" else len(keys) + x[1]
 
-        ops, outputs = [(name, *map(operand, xs)) for name, *xs in group.ops], []
+        ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
+        outputs: list[Output] = []
 
         def result(x: tuple) -> int:
             if x[0] != "c":
@@ -169,6 +171,7 @@ class Fused(Grouped):
                     after.append(f"{name} = a{position}[()] / {self.divided[position]}")
             elif not form.array:
                 after.append(f"{name} = a{position}[()]")
+        ops, outputs = _needed(len(keys), ops, outputs)
         kernel = build(group.shape, inputs, ops, outputs, self.threads)
         threads = getattr(kernel, "threads", 1)
         on_threads = f", on {threads} threads" if threads > 1 else ""
@@ -176,3 +179,19 @@ class Fused(Grouped):
                           f"read, {len(outputs)} made{on_threads}")  # fmt: skip
         given = [group.inputs[key][1] for key in keys]
         return [*before, f"{self.constant(kernel)}({', '.join([*given, *names])})", *after]
+
+
+def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:
+    """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
+    needed = {y.value for y in outputs}
+    for k in range(len(ops) - 1, -1, -1):
+        if first + k in needed:
+            needed.update(x for x in ops[k][1:] if type(x) is int)
+    kept = [k for k in range(len(ops)) if first + k in needed]
+    number = {first + k: first + n for n, k in enumerate(kept)}
+
+    def renumbered(x: Any) -> Any:
+        return number.get(x, x) if type(x) is int else x
+
+    renamed = [(ops[k][0], *map(renumbered, ops[k][1:])) for k in kept]
+    return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]

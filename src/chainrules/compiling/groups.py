@@ -45,6 +45,9 @@ _VIEWS = frozenset({
     getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
     np.broadcast_to, np.matrix_transpose, np.ravel,
 })  # fmt: skip
+_COMPARISONS = frozenset({
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+})  # fmt: skip
 _PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
@@ -72,11 +75,14 @@ class Group:
 
 
 class Call:
-    """A step that NumPy does."""
+    """A step that NumPy does, and why."""
 
-    def __init__(self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool) -> None:
+    def __init__(
+        self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool, why: str
+    ) -> None:
         self.position, self.f, self.args, self.kwargs = position, f, args, kwargs
         self.lazy = lazy  # a view, which may be read without being made
+        self.why = why
 
 
 class Grouped(Writer):
@@ -107,12 +113,12 @@ class Grouped(Writer):
     # ---- which step goes where ------------------------------------------------------------------
 
     def take(self, position: int, f: Any, args: tuple, kwargs: dict) -> None:
-        form = self.forms[position]
+        form, why = self.forms[position], ""
         try:
             if form is not None and self.taken(position, f, args, kwargs, form):
                 return
-        except NotLowered:
-            pass
+        except NotLowered as error:
+            why = str(error)
         view = self.view(f, args, kwargs, form)
         if view is not None:
             self.views[position] = view
@@ -126,7 +132,7 @@ class Grouped(Writer):
         else:
             self.demand((args, kwargs))
         self.item_of[position] = len(self.items)
-        self.items.append(Call(position, f, args, kwargs, view is not None))
+        self.items.append(Call(position, f, args, kwargs, view is not None, why))
 
     def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: Form) -> bool:
         """Put a step into a loop, if it has native code and is worth it."""
@@ -136,13 +142,13 @@ class Grouped(Writer):
             return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
-        if not form.array or form.kind not in KINDS or math.prod(form.shape) < SMALL:
+        if not form.array or math.prod(form.shape) < SMALL:
             return False
-        if not form.shape and KINDS[form.kind] not in ("f8", "b1"):
+        kind = kind_of_form(form)
+        if not form.shape and kind not in ("f8", "b1"):
             return False
         if form.order == "?" and self.asks_for_order:
             return False  # a loop would lay it out in C's order
-        kind = kind_of_form(form)
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", args, ["b1", kind, kind], form)
         if f is astype and not kwargs.keys() - {"dtype"}:
@@ -150,7 +156,7 @@ class Grouped(Writer):
         if f is np.conjugate and not kwargs:
             name = "conjugate" if kind in PARTS else "as it is"
             return self.elementwise(position, name, args, [kind], form)
-        if kwargs or f not in ELEMENTWISE and f not in OF_TRUTHS:
+        if kwargs or (f not in ELEMENTWISE and f not in OF_TRUTHS):
             return False
         dtypes = [dtype_of(x, self.forms) for x in args]
         truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
@@ -286,8 +292,20 @@ class Grouped(Writer):
             kind = result_kind(name, [kind_of_value(x) for x in operands])
         except TypeError as error:
             raise NotLowered(str(error)) from None
+        if name in _COMPARISONS and operands[0][0] == "op" and operands[1][0] == "c":
+            made, *choices = group.ops[operands[0][1]]
+            if made == "where" and choices[1][0] == choices[2][0] == "c":
+                return self.compared(group, name, choices, operands[1])
         group.ops.append((name, *operands))
         return ("op", len(group.ops) - 1, kind)
+
+    def compared(self, group: Group, name: str, choices: list, other: tuple) -> Any:
+        """Return how one of two constants compares with another, which is what chooses it."""
+        truth, *given = choices
+        yes, no = (bool(getattr(np, name)(x[1], other[1])) for x in given)
+        if yes == no:
+            return ("c", yes)
+        return truth if yes else self.op(group, "logical_not", truth)
 
     def op_of_pairs(self, group: Group, name: str, operands: tuple, kind: str) -> Any:
         def op(name: str, *xs: Any) -> Any:

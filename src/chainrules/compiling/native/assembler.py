@@ -155,7 +155,17 @@ class Lanes:
     registers, or Python floats where every lane has the same number.
     """
 
-    __slots__ = ("fn", "kind", "real", "scalar", "suffix", "truth", "whole", "whole_scalar", "width")
+    __slots__ = (
+        "fn",
+        "kind",
+        "real",
+        "scalar",
+        "suffix",
+        "truth",
+        "whole",
+        "whole_scalar",
+        "width",
+    )
 
     def __init__(self, fn: Function, width: int, kind: str = "f8") -> None:
         self.fn, self.width, self.kind = fn, width, kind

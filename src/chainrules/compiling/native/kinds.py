@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["BYTES", "KINDS", "Format", "Kind", "bits_of", "is_float", "is_whole", "kind_of_constant"]
+__all__ = [
+    "BYTES",
+    "KINDS",
+    "Format",
+    "Kind",
+    "bits_of",
+    "is_float",
+    "is_whole",
+    "kind_of_constant",
+]
 
 
 class Format(NamedTuple):
@@ -85,5 +94,4 @@ def is_whole(kind: str) -> bool:
 
 def bits_of(x: float, codes: str = "dQ") -> int:
     """The bits of ``x`` as an integer: 0x3FF0000000000000 for 1.0."""
-    real, whole = codes
-    return int(struct.unpack(f"<{whole}", struct.pack(f"<{real}", x))[0])
+    return int(struct.unpack(f"<{codes[1]}", struct.pack(f"<{codes[0]}", x))[0])

@@ -188,6 +188,7 @@ def log1p(v: Lanes, x: str) -> str:
     return v.select(v.compare("olt", v.abs(x), v.format.log1p), x, y)
 
 
+_HALF_PI_REST = 6.123233995736765886130e-17
 # pi / 2 in three parts; the first two end in zeros, so times a whole number they are exact.
 _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 _LARGEST_ANGLE = 1e6
@@ -212,13 +213,13 @@ _COS = (
 
 def _quarter_turns(v: Lanes, x: str) -> tuple[str, str, str]:
     """The nearest quarter turn, in the last bits, and what is left of x, in two parts."""
-    if v.kind == "f4":  # of which doubles keep all bits
-        w = v.of("f8")
-        bits, left, _ = _quarter_turns(w, v.cast("fpext", x, w))
-        r = w.cast("fptrunc", left, v)
-        rest = w.cast("fptrunc", w.sub(left, v.cast("fpext", r, w)), v)
-        return v.fn.let(f"trunc {w.whole} {bits} to {v.whole}"), r, rest
     t, k = nearest(v, x, 2 / math.pi)
+    if v.kind == "f4":  # the turns are taken off in doubles, which keep all bits
+        w = v.of("f8")
+        turns = v.cast("fpext", k, w)
+        left = w.fma(turns, -math.pi / 2, v.cast("fpext", x, w))
+        left = w.fma(turns, -_HALF_PI_REST, left)
+        return v.bits(t), w.cast("fptrunc", left, v), v.number(0.0)
     first, second, third = _HALF_PI
     exact = v.fma(k, -first, x)
     nearly = v.fma(k, -second, exact)
@@ -289,7 +290,6 @@ _ATAN_Q = (
     2.485846490142306297962e1,
     1.0,
 )
-_HALF_PI_REST = 6.123233995736765886130e-17
 
 
 def arctan(v: Lanes, x: str) -> str:

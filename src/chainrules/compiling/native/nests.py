@@ -11,6 +11,7 @@ took (two doubles), so the error does not grow with the length.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -137,8 +138,8 @@ class _Nest:
 
     def _find_pairs(self) -> set[int]:
         """Outputs that are stored with the next one, as the parts of complex numbers are."""
-        outputs, pairs = self.program.outputs, set()
-        for j, (y, z) in enumerate(zip(outputs, outputs[1:])):
+        pairs: set[int] = set()
+        for j, (y, z) in enumerate(itertools.pairwise(self.program.outputs)):
             beside = z == y._replace(value=z.value, offset=y.offset + 1, of=j)
             if beside and y.reduce is None and self.out_strides[j][-1] == 2 and j - 1 not in pairs:
                 pairs.add(j)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .assembler import Lanes
 from .functions import as_function, each_lane
@@ -26,7 +27,7 @@ __all__ = [
     "result_kind",
 ]
 
-Operand = str | float | bool
+Operand = Any  # a register, or a Python number or bool
 Emitter = Callable[..., str]
 
 # How LLVM compares; "une" is true of NaN, as != is.
@@ -286,7 +287,7 @@ def emit(v: Lanes, name: str, operands: Sequence[Operand], kinds: Sequence[str])
     if name == "where":
         c = as_truth(v, operands[0], kinds[0])
         pick = v.of(kind).select if kind != "b1" else v.choose
-        return pick(c, *operands[1:])  # type: ignore[arg-type]
+        return pick(c, *operands[1:])
     if name in CONVERSIONS:
         return converted(v, operands[0], kind, CONVERSIONS[name])
     if name in COMPARISONS:
@@ -312,11 +313,11 @@ def converted(v: Lanes, x: Operand, have: str, want: str) -> str:
     """A value of one kind as one of another, as NumPy's ``astype``."""
     a, b = v.of(have), v.of(want)
     if have == want:
-        return v.boolean(x) if want == "b1" else a.number(x)  # type: ignore[arg-type]
+        return v.boolean(x) if want == "b1" else a.number(x)
     if have == "b1":
         if is_float(want):
-            return b.to_real(x)  # type: ignore[arg-type]
-        return v.fn.let(f"zext {v.truth} {v.boolean(x)} to {b.real}")  # type: ignore[arg-type]
+            return b.to_real(x)
+        return v.fn.let(f"zext {v.truth} {v.boolean(x)} to {b.real}")
     if want == "b1":
         return a.compare("ne" if is_whole(have) else "une", x, 0)
     x, wider = a.number(x), KINDS[have].bytes < KINDS[want].bytes

@@ -22,10 +22,10 @@ _REDUCTIONS = {
 class Input(NamedTuple):
     """A value that the operations read.
 
-    ``dtype`` is "f8", "f4", "i8", "i4" or "b1" (bytes 0 and 1). ``strides``: entries per axis of the iteration shape,
-    0 where it is broadcast; None for a Python float or bool passed by value. ``offset``: entries
-    from the start of the array. ``of``: the number of an earlier input whose array this one reads
-    as well; then it has no argument of its own.
+    ``dtype`` is "f8", "f4", "i8", "i4" or "b1" (bytes 0 and 1). ``strides``: entries per axis of
+    the iteration shape, 0 where it is broadcast; None for a Python float or bool passed by value.
+    ``offset``: entries from the start of the array. ``of``: the number of an earlier input whose
+    array this one reads as well; then it has no argument of its own.
     """
 
     dtype: str
@@ -128,10 +128,7 @@ def checked(
         # kind_of(x, kinds), written out: this is done half a million times.
         signature = (
             op[0],
-            *[
-                kinds[x] if type(x) is int else kind_of_constant(x[1])
-                for x in op[1:]
-            ],
+            *[kinds[x] if type(x) is int else kind_of_constant(x[1]) for x in op[1:]],
         )
         code = known.get(signature)
         if code is None:

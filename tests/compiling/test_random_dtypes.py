@@ -97,7 +97,9 @@ def inputs(dtypes, seed):
 
 def outcome(g, xs):
     try:
-        return map_leaves(lambda y: y + np.zeros_like(y) if np.asarray(y).dtype.kind in "fc" else y, g(*xs))
+        return map_leaves(
+            lambda y: y + np.zeros_like(y) if np.asarray(y).dtype.kind in "fc" else y, g(*xs)
+        )
     except CompileWarning:
         raise
     except Exception as error:
@@ -112,6 +114,12 @@ def differs(found, expected):
     if types[0] != types[1]:
         return f"{types[0]} for {types[1]}"
     return None if agree(found, expected, 1.0, EPS) else f"{found} for {expected}"
+
+
+def largest(y):
+    """Return the size of the largest number of results."""
+    parts = [np.abs(x) for x in iterate_leaves(y) if np.asarray(x).dtype.kind in "fc"]
+    return max([float(np.max(x, initial=0.0)) for x in parts], default=np.inf)
 
 
 def difference(program):
@@ -130,7 +138,13 @@ def difference(program):
             warnings.filterwarnings("error", ".*native code gave something else")
             compiled_g = compiled(g)
             for k, xs in enumerate([points[0], points[1], points[0]]):
-                expected, found = outcome(g, xs), outcome(compiled_g, xs)
+                expected = outcome(g, xs)
+                try:
+                    found = outcome(compiled_g, xs)
+                except CompileWarning:
+                    if largest(expected) < 1e-4:
+                        break  # what is left where all cancels is rounding
+                    raise
                 if said := differs(found, expected):
                     return f"{mode}, call {k}: {said}"
     return None

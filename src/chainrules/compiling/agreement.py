@@ -27,9 +27,7 @@ def agree(a: Any, b: Any, scale: float = 0.0, eps: float = 0.0) -> bool:
     """
     xs, ys = list(iterate_leaves(a)), list(iterate_leaves(b))
     scale = max([scale, *map(_largest, ys)])
-    return len(xs) == len(ys) and all(
-        _agree(x, y, scale, eps) for x, y in zip(xs, ys, strict=True)
-    )
+    return len(xs) == len(ys) and all(_agree(x, y, scale, eps) for x, y in zip(xs, ys, strict=True))
 
 
 def coarsest(forms: Iterable[Form | None]) -> float:

@@ -174,10 +174,11 @@ class Grouped(Writer):
         self, position: int, name: str, args: Any, kinds: list[str], form: Form
     ) -> bool:
         """Put into a loop an operation of ``args``, as what NumPy makes of them first."""
+        if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
+            name, args, kinds = "multiply", [args[0], args[0]], [kinds[0], kinds[0]]
+        check_native(name, kinds)
         number, group = self.group(form.shape, args)
         xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
-        if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
-            name, xs = "multiply", [xs[0], xs[0]]
         y = xs[0] if name == "as it is" else self.op(group, name, *xs)
         if kind_of_value(y) != kind_of_form(form):
             raise NotLowered(f"{name} that gives {form.kind}")
@@ -278,20 +279,11 @@ class Grouped(Writer):
         return ("in", key, kind)
 
     def op(self, group: Group, name: str, *operands: Any) -> Any:
-        """Return the result of an operation on values of a loop.
-
-        Raises
-        ------
-        NotLowered
-            If it has no native code for values of these kinds.
-        """
+        """Return the result of an operation on values of a loop."""
         pair = next((x for x in operands if x[0] == "pair"), None)
         if pair is not None:
             return self.op_of_pairs(group, name, operands, pair[3])
-        try:
-            kind = result_kind(name, [kind_of_value(x) for x in operands])
-        except TypeError as error:
-            raise NotLowered(str(error)) from None
+        kind = result_kind(name, [kind_of_value(x) for x in operands])
         if name in _COMPARISONS and operands[0][0] == "op" and operands[1][0] == "c":
             made, *choices = group.ops[operands[0][1]]
             if made == "where" and choices[1][0] == choices[2][0] == "c":
@@ -316,10 +308,7 @@ class Grouped(Writer):
             truth, a, b = operands
             parts: Any = [op("where", truth, a[k], b[k]) for k in (1, 2)]
         else:
-            make = COMPLEX.get(name)
-            if make is None:
-                raise NotLowered(f"{name} of complex numbers")
-            parts = make(op, *[x[1:3] for x in operands])
+            parts = COMPLEX[name](op, *[x[1:3] for x in operands])
         return parts if type(parts[0]) is str else ("pair", *parts, kind)
 
     def converted(self, group: Group, x: Any, kind: str) -> Any:
@@ -341,6 +330,7 @@ class Grouped(Writer):
             return ("pair", real, constant(0.0, PARTS[kind]), kind)
         if x[0] == "c":
             return constant(x[1], kind)
+        check_native(CONVERSIONS[kind], [have])
         return self.op(group, CONVERSIONS[kind], x)
 
     def demand(self, x: Any) -> None:
@@ -445,6 +435,25 @@ class Grouped(Writer):
             return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
+
+
+def check_native(name: str, kinds: list[str]) -> None:
+    """Refuse an operation that has no native code for operands of these kinds.
+
+    Raises
+    ------
+    NotLowered
+    """
+    if name in ("where", "as it is"):
+        return
+    if any(kind in PARTS for kind in kinds):
+        if name not in COMPLEX:
+            raise NotLowered(f"{name} of complex numbers")
+        return
+    try:
+        result_kind(name, kinds)
+    except TypeError as error:
+        raise NotLowered(str(error)) from None
 
 
 def constant(x: Any, kind: str) -> Any:

@@ -4,10 +4,11 @@ import numpy as np
 
 from chainrules.compiling.arguments import signature
 from chainrules.compiling.captured import Captured
-from chainrules.compiling.fused import Fused, Group
+from chainrules.compiling.fused import Fused
 from chainrules.compiling.line_of_numbers import NativeLine
 from chainrules.compiling.record import record
 from chainrules.compiling.replay import Replay
+from chainrules.compiling.values import Group
 from chainrules.rules import iterate_leaves
 
 WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused}

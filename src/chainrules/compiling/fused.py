@@ -14,13 +14,14 @@ import numpy as np
 
 from ..rules import name_of
 from ..rules.linear.steps import Slot
-from .groups import Call, Group, Grouped, doubled
+from .groups import Call, Grouped
 from .kinds import KINDS, PARTS, kind_of_form
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed
+from .values import Group, doubled
 
 _NAME = re.compile(r"\b[vw]\d+\b")
 

@@ -9,17 +9,8 @@ from ..rules import getitem
 from ..rules.linear.steps import Slot
 from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
-from .complexes import COMPLEX
 from .forms import Form
-from .kinds import (
-    CONVERSIONS,
-    KINDS,
-    PARTS,
-    dtype_of,
-    kind_of_form,
-    kinds_computed_with,
-    typed,
-)
+from .kinds import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from .layout import (
     View,
     broadcast,
@@ -32,10 +23,9 @@ from .layout import (
 from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE
 from .names import NotLowered
 from .native import Input
-from .native.kinds import kind_of_constant
-from .native.operations import result_kind
 from .recorder import Recorder
 from .replay import Again, Writer, has_slots
+from .values import Group, check_native, constant, doubled, kind_of_value
 
 ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
 SMALL = 16  # entries, of fewer a loop is not worth a call
@@ -45,33 +35,12 @@ _VIEWS = frozenset({
     getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
     np.broadcast_to, np.matrix_transpose, np.ravel,
 })  # fmt: skip
-_COMPARISONS = frozenset({
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
-})  # fmt: skip
 _PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
     np.amax: "max", np.amin: "min",
     np.any: "any", np.all: "all",
 }  # fmt: skip
-
-
-class Group:
-    """Operations over one shape, in the making."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-        self.inputs: dict[tuple, tuple[Input, str]] = {}  # by what is read: and the argument's text
-        self.ops: list[tuple] = []
-        self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
-        self.stored: dict[int, tuple] = {}  # by step: value, strides, reduction, offset
-
-    def arrays(self) -> int:
-        return len(self.inputs) + len(self.stored)
-
-    def names(self) -> list[str]:
-        """Return the texts of what is read."""
-        return [name for _, name in self.inputs.values()]
 
 
 class Call:
@@ -179,7 +148,7 @@ class Grouped(Writer):
         check_native(name, kinds)
         number, group = self.group(form.shape, args)
         xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
-        y = xs[0] if name == "as it is" else self.op(group, name, *xs)
+        y = xs[0] if name == "as it is" else group.op(name, *xs)
         if kind_of_value(y) != kind_of_form(form):
             raise NotLowered(f"{name} that gives {form.kind}")
         group.of_step[position] = y
@@ -216,7 +185,7 @@ class Grouped(Writer):
     def value(self, group: Group, x: Any, kind: str) -> Any:
         """Return what stands for ``x``, as a value of this kind: one of the loop, or a constant."""
         if type(x) is Slot:
-            return self.converted(group, self.slot(group, x.position), kind)
+            return group.converted(self.slot(group, x.position), kind)
         if type(x) is not np.ndarray or x.ndim == 0 or is_uniform(x):
             entry = x if type(x) is not np.ndarray else x.reshape(-1)[0]
             return constant(entry, kind)
@@ -226,7 +195,7 @@ class Grouped(Writer):
             array = np.ascontiguousarray(x, kind)
         strides = broadcast(array.shape, strides_of(array.shape), group.shape)
         key = id(x), strides, kind
-        return self.input(group, key, kind, strides, 0, self.constant(array))
+        return group.input(key, kind, strides, 0, self.constant(array))
 
     def slot(self, group: Group, position: int) -> Any:
         """Return what stands for a result in a loop: a value of it, or an input."""
@@ -243,95 +212,24 @@ class Grouped(Writer):
         if not form.array:
             self.demand(Slot(position))
             if form.kind in (float, np.float64):
-                return self.read(group, (position,), Input(kind, None), f"v{position}", kind)
+                return group.read((position,), Input(kind, None), f"v{position}", kind)
             text = f"asarray(v{position})"
-            return self.input(group, (position,), kind, (0,) * len(group.shape), 0, text)
+            return group.input((position,), kind, (0,) * len(group.shape), 0, text)
         view = self.views.get(position) or self.whole(position)
         self.demand(Slot(view.base))
         strides = broadcast(view.shape, view.strides, group.shape)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
         key = view.base, view.offset, strides, view.part
         if view.part is None:
-            return self.input(group, key, kind, strides, view.offset, name)
+            return group.input(key, kind, strides, view.offset, name)
         place = Input(kind, doubled(strides), 2 * view.offset + view.part)
-        return self.read(group, key, place, name, kind)
+        return group.read(key, place, name, kind)
 
     def whole(self, position: int) -> View:
         form = self.forms[position]
         assert form is not None
         order = form.order if position in self.contiguous else "C"
         return View(position, 0, form.shape, strides_of(form.shape, order))
-
-    def input(
-        self, group: Group, key: tuple, kind: str, strides: tuple, offset: int, text: str
-    ) -> Any:
-        """Return the entries of an array; of complex ones, its real and its imaginary parts."""
-        if kind not in PARTS:
-            return self.read(group, key, Input(kind, strides, offset), text, kind)
-        part, twice = PARTS[kind], doubled(strides)
-        places = [Input(part, twice, 2 * offset + k) for k in (0, 1)]
-        real, imag = (self.read(group, (*key, k), y, text, part) for k, y in enumerate(places))
-        return ("pair", real, imag, kind)
-
-    def read(self, group: Group, key: tuple, place: Input, text: str, kind: str) -> Any:
-        if key not in group.inputs:
-            group.inputs[key] = place, text
-        return ("in", key, kind)
-
-    def op(self, group: Group, name: str, *operands: Any) -> Any:
-        """Return the result of an operation on values of a loop."""
-        pair = next((x for x in operands if x[0] == "pair"), None)
-        if pair is not None:
-            return self.op_of_pairs(group, name, operands, pair[3])
-        kind = result_kind(name, [kind_of_value(x) for x in operands])
-        if name in _COMPARISONS and operands[0][0] == "op" and operands[1][0] == "c":
-            made, *choices = group.ops[operands[0][1]]
-            if made == "where" and choices[1][0] == choices[2][0] == "c":
-                return self.compared(group, name, choices, operands[1])
-        group.ops.append((name, *operands))
-        return ("op", len(group.ops) - 1, kind)
-
-    def compared(self, group: Group, name: str, choices: list, other: tuple) -> Any:
-        """Return how one of two constants compares with another, which is what chooses it."""
-        truth, *given = choices
-        yes, no = (bool(getattr(np, name)(x[1], other[1])) for x in given)
-        if yes == no:
-            return ("c", yes)
-        return truth if yes else self.op(group, "logical_not", truth)
-
-    def op_of_pairs(self, group: Group, name: str, operands: tuple, kind: str) -> Any:
-        def op(name: str, *xs: Any) -> Any:
-            given = [constant(x, PARTS[kind]) if type(x) is float else x for x in xs]
-            return self.op(group, name, *given)
-
-        if name == "where":
-            truth, a, b = operands
-            parts: Any = [op("where", truth, a[k], b[k]) for k in (1, 2)]
-        else:
-            parts = COMPLEX[name](op, *[x[1:3] for x in operands])
-        return parts if type(parts[0]) is str else ("pair", *parts, kind)
-
-    def converted(self, group: Group, x: Any, kind: str) -> Any:
-        """Return a value as one of another kind, as ``astype`` does."""
-        have = kind_of_value(x)
-        if have == kind:
-            return x
-        if x[0] == "pair":
-            if kind == "b1":
-                zero = constant(0.0, PARTS[have])
-                some = [self.op(group, "not_equal", part, zero) for part in x[1:3]]
-                return self.op(group, "logical_or", *some)
-            if kind not in PARTS:
-                raise NotLowered("complex numbers that become real")
-            parts = [self.converted(group, part, PARTS[kind]) for part in x[1:3]]
-            return ("pair", *parts, kind)
-        if kind in PARTS:
-            real = self.converted(group, x, PARTS[kind])
-            return ("pair", real, constant(0.0, PARTS[kind]), kind)
-        if x[0] == "c":
-            return constant(x[1], kind)
-        check_native(CONVERSIONS[kind], [have])
-        return self.op(group, CONVERSIONS[kind], x)
 
     def demand(self, x: Any) -> None:
         """Note that the slots in ``x`` must be arrays or numbers in Python's hands."""
@@ -402,7 +300,7 @@ class Grouped(Writer):
         number, group = self.group(given.shape, [x])
         value = self.value(group, x, kind)
         nothing = self.value(group, 0, kind)
-        value = self.op(group, "add", value, nothing)  # of -0.0 and nothing it is 0.0
+        value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
         group.stored[position] = value, place.strides, None, place.offset
         self.item_of[position] = number
         self.contiguous.add(position)
@@ -435,44 +333,6 @@ class Grouped(Writer):
             return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
-
-
-def check_native(name: str, kinds: list[str]) -> None:
-    """Refuse an operation that has no native code for operands of these kinds.
-
-    Raises
-    ------
-    NotLowered
-    """
-    if name in ("where", "as it is"):
-        return
-    if any(kind in PARTS for kind in kinds):
-        if name not in COMPLEX:
-            raise NotLowered(f"{name} of complex numbers")
-        return
-    try:
-        result_kind(name, kinds)
-    except TypeError as error:
-        raise NotLowered(str(error)) from None
-
-
-def constant(x: Any, kind: str) -> Any:
-    """Return a number as a constant of this kind."""
-    if kind not in PARTS:
-        if isinstance(x, complex | np.complexfloating) and kind != "b1":
-            raise NotLowered("complex numbers that become real")
-        return ("c", typed(x, kind))
-    y = typed(x, kind)
-    return ("pair", *[("c", typed(part, PARTS[kind])) for part in (y.real, y.imag)], kind)
-
-
-def kind_of_value(x: Any) -> str:
-    return kind_of_constant(x[1]) if x[0] == "c" else str(x[-1])
-
-
-def doubled(strides: tuple) -> tuple:
-    """Return the strides of the parts of complex numbers."""
-    return tuple([2 * step for step in strides])
 
 
 def _can_be_made(view: View, form: Form | None) -> bool:

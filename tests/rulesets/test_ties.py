@@ -88,13 +88,16 @@ HESSIANS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", HESSIANS)
-@pytest.mark.parametrize("name", SMOOTH)
-def test_second_derivative_at_ties_is_that_of_the_smooth_function(name, how):
-    f, same = SMOOTH[name]
+def assert_same_hessians(f, same, how):
     for x in POINTS:
         expected, found = cr.hessian(same)(x), HESSIANS[how](f)(x)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", HESSIANS)
+@pytest.mark.parametrize("name", SMOOTH)
+def test_second_derivative_at_ties_is_that_of_the_smooth_function(name, how):
+    assert_same_hessians(*SMOOTH[name], how)
 
 
 @pytest.mark.parametrize("name", [name for name in SMOOTH if name != "cube of a bound"])
@@ -296,10 +299,7 @@ CROSSED = {
 @pytest.mark.parametrize("how", HESSIANS)
 @pytest.mark.parametrize("name", CROSSED)
 def test_choices_in_different_orders_agree_along_a_direction(name, how):
-    f, same = CROSSED[name]
-    for x in POINTS:
-        expected, found = cr.hessian(same)(x), HESSIANS[how](f)(x)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert_same_hessians(*CROSSED[name], how)
 
 
 @pytest.mark.parametrize("name", CROSSED)

@@ -60,7 +60,7 @@ pair: $(VENV)/with-notebooks  ## make notebooks/*.ipynb anew from notebooks/*.py
 	$(python) -P -m jupytext --to ipynb --update notebooks/*.py
 	$(python) -P $(VENV)/bin/jupyter-execute --inplace notebooks/*.ipynb
 
-bench: $(VENV)/with-benchmarks  ## measure against the peers
+bench: $(VENV)/with-benchmarks  ## measure against the peers, eager and compiled
 	$(python) benchmarks/run.py $(ARGS)
 
 ci:  ## all that CI does, in an environment of its own

@@ -1,4 +1,4 @@
-"""What ``import chainrules`` costs a program that has NumPy, and the first use of ``cr.compile``."""
+"""What ``import chainrules`` costs a program that has NumPy, and that of ``cr.compile``."""
 
 import json
 import os

@@ -71,9 +71,11 @@ class Row:
         notes += [f"{x:.2f} of {name}" for name, x in self.ratios.items() if name not in PROGRAMS]
         notes += [f"{name} differs" for name in self.wrong]
         notes += [f"{name} fails: {error}" for name, error in self.failed.items()]
-        return notes + [f"no {name}: {reason}" for name, reason in self.skipped.items()] + [
-            message.partition("\n")[0] for message in self.warned
-        ]
+        return (
+            notes
+            + [f"no {name}: {reason}" for name, reason in self.skipped.items()]
+            + [message.partition("\n")[0] for message in self.warned]
+        )
 
     def markdown(self) -> str:
         return "| " + " | ".join([self.name, *self.cells(), ", ".join(self.missed())]) + " |"

@@ -84,7 +84,14 @@ def branches_by_hand(a: float, b: float) -> tuple:
 def workloads() -> Iterator[Workload]:
     for name, operations, f, given, by_hand, ratio in (
         ("Newton's iterations (while)", 80 * ROOTS, newton, (0.3, 0.5), newton_by_hand, 0.35),
-        ("a force with branches, 100 steps", 8 * STEPS, branches, (1.0, 4.0), branches_by_hand, 0.2),
+        (
+            "a force with branches, 100 steps",
+            8 * STEPS,
+            branches,
+            (1.0, 4.0),
+            branches_by_hand,
+            0.2,
+        ),
     ):
         yield Workload(
             f"gradient, {name}",

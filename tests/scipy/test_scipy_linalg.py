@@ -430,7 +430,9 @@ def test_power_is_followed_too():
 
 def test_jacobians():
     def f(b):
-        return linalg.solve_banded((1, 1), cases_scipy_linalg.BAND[:3, :] + 4 * np.eye(3)[1][:, None], b)
+        return linalg.solve_banded(
+            (1, 1), cases_scipy_linalg.BAND[:3, :] + 4 * np.eye(3)[1][:, None], b
+        )
 
     jacobian = cr.jacobian(f)(np.ones(5))
     np.testing.assert_allclose(jacobian @ np.ones(5), f(np.ones(5)))

@@ -39,6 +39,10 @@ class Peer:
     def array(self, x: Any) -> Any:
         return x
 
+    def outermost(self, kind: str) -> Function:
+        """Return the fastest way to this derivative, where it is inside of no other."""
+        return self.of[kind]
+
     def compiled(self, f: Function) -> Function:
         """Return ``f`` as it is called: compiled, where that is the peer's way."""
         return f
@@ -80,6 +84,39 @@ class TorchPeer(Peer):
     def array(self, x: Any) -> Any:
         return self.torch.tensor(x, dtype=self.torch.float64 if isinstance(x, float) else None)
 
+    def outermost(self, kind: str) -> Function:
+        # Where its engine can be called directly, that is faster than torch.func.
+        return getattr(self, kind) if kind in ("gradient", "jvp", "hvp") else self.of[kind]
+
+    def gradient(self, f: Function, argnums: tuple[int, ...]) -> Function:
+        grad = self.torch.autograd.grad
+
+        def both(*args: Any) -> tuple:
+            inputs = [args[i].requires_grad_() for i in argnums]
+            y = f(*args)
+            return y.detach(), grad(y, inputs)
+
+        return both
+
+    def jvp(self, f: Function) -> Function:
+        forward_ad = self.torch.autograd.forward_ad
+
+        def both(x: Any, xdot: Any) -> tuple:
+            with forward_ad.dual_level():
+                return tuple(forward_ad.unpack_dual(f(forward_ad.make_dual(x, xdot))))
+
+        return both
+
+    def hvp(self, f: Function) -> Function:
+        grad = self.torch.autograd.grad
+
+        def product(x: Any, xdot: Any) -> Any:
+            x.requires_grad_()
+            (slope,) = grad(f(x), x, create_graph=True)
+            return grad(slope, x, xdot)[0]
+
+        return product
+
 
 # ---- what is computed of a function, in all libraries ----
 
@@ -88,12 +125,12 @@ Derived = Callable[[Peer], Function]
 
 def gradient(function_in: Callable[[Any], Function], argnums: tuple[int, ...] = (0,)) -> Derived:
     """Return, of each peer, the value and the gradient."""
-    return lambda peer: peer.of["gradient"](function_in(peer.namespace), argnums=argnums)
+    return lambda peer: peer.outermost("gradient")(function_in(peer.namespace), argnums=argnums)
 
 
 def derivative(kind: str, function_in: Callable[..., Function], *data: Any) -> Derived:
     """Return, of each peer, that derivative; ``function_in`` gets ``data`` as the peer's arrays."""
-    return lambda peer: peer.of[kind](function_in(peer.namespace, *map(peer.array, data)))
+    return lambda peer: peer.outermost(kind)(function_in(peer.namespace, *map(peer.array, data)))
 
 
 # ---- the peers that are installed ----
@@ -183,40 +220,12 @@ def _jax() -> list[Peer]:
 def _torch() -> Peer | None:
     if (torch := optional("torch")) is None:
         return None
-    func, grad, forward_ad = torch.func, torch.autograd.grad, torch.autograd.forward_ad
-
-    # Where its engine can be called directly, that is faster than torch.func.
-    def gradient(f: Function, argnums: tuple[int, ...]) -> Function:
-        def both(*args: Any) -> tuple:
-            inputs = [args[i].requires_grad_() for i in argnums]
-            y = f(*args)
-            return y.detach(), grad(y, inputs)
-
-        return both
-
-    def jvp(f: Function) -> Function:
-        def both(x: Any, xdot: Any) -> tuple:
-            with forward_ad.dual_level():
-                return tuple(forward_ad.unpack_dual(f(forward_ad.make_dual(x, xdot))))
-
-        return both
-
-    def hvp(f: Function) -> Function:
-        def product(x: Any, xdot: Any) -> Any:
-            x.requires_grad_()
-            (slope,) = grad(f(x), x, create_graph=True)
-            return grad(slope, x, xdot)[0]
-
-        return product
-
+    func = torch.func
     of = {
-        "gradient": gradient,
         "grad": func.grad,
         "jacfwd": func.jacfwd,
         "jacrev": func.jacrev,
         "hessian": func.hessian,
-        "jvp": jvp,
-        "hvp": hvp,
         "gradient_and_product": lambda f: lambda x, xdot: func.jvp(func.grad(f), (x,), (xdot,)),
     }
-    return TorchPeer(PYTORCH, torch, of)
+    return TorchPeer(PYTORCH, torch, of | _over_pairs(func.jvp))

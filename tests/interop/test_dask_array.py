@@ -255,7 +255,7 @@ STEPS = {
 }
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)  # each builds graphs for seconds
 @given(
     st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4),
     st.sampled_from([(3, 2), (6, 1), (1, 4), (4, 3)]),

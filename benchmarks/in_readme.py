@@ -44,7 +44,7 @@ SHOWN = (
 )
 HEADINGS = (
     "workload", "eager", *(f"/ {name}" for name in EAGER), COMPILED, "/ `jax.jit`",
-    "/ JAX's own loop", "first call, jit's",
+    "/ JAX's own loop", "first call, and jit's",
 )  # fmt: skip
 DRAWN = {OURS: "o", COMPILED: "D", AUTOGRAD: "x", PYTORCH: "+", JAX_JIT: "s", OWN_LOOP: "^"}
 

@@ -26,7 +26,10 @@ class Results:
         self.all, self.tables = kept | {str(threads): tables}, tables
 
     def keep(self, kind: str, row: Any) -> None:
-        self.tables[kind][row.name] = dataclasses.asdict(row)
+        text = json.dumps(dataclasses.asdict(row))
+        self.tables[kind][row.name] = json.loads(
+            text, parse_float=lambda x: float(f"{float(x):.4g}")
+        )
         if self.path:
             text = json.dumps(self.all, indent=1)
             self.path.write_text(text, encoding="utf-8")

@@ -103,7 +103,9 @@ def draw(rows: list[Row]) -> None:
     for name, marker in DRAWN.items():
         at = [(row.seconds[name], k) for k, row in enumerate(rows) if name in row.seconds]
         if at:
-            label = "chainrules, eager" if name == OURS else name
+            label = (
+                f"ours, {'eager' if name == OURS else name}" if name in (OURS, COMPILED) else name
+            )
             color = "tab:blue" if name == OURS else "tab:red" if name == COMPILED else "0.35"
             plot.plot(*zip(*at, strict=True), marker, color=color, markersize=5, label=label)
     plot.set_xscale("log")

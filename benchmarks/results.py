@@ -27,13 +27,15 @@ class Results:
 
     def keep(self, kind: str, row: Any) -> None:
         text = json.dumps(dataclasses.asdict(row))
-        self.tables[kind][row.name] = json.loads(
-            text, parse_float=lambda x: float(f"{float(x):.4g}")
-        )
+        self.tables[kind][row.name] = json.loads(text, parse_float=rounded)
         if self.path:
             text = json.dumps(self.all, indent=1)
             self.path.write_text(text, encoding="utf-8")
             self.path.with_suffix(".md").write_text(markdown(self.all), encoding="utf-8")
+
+
+def rounded(x: str) -> float:
+    return float(f"{float(x):.4g}")
 
 
 def rows_of(tables: dict, kind: str) -> list[Any]:

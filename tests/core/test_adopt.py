@@ -6,10 +6,10 @@ import math
 import sys
 import textwrap
 import threading
-import types
 
 import numpy as np
 import pytest
+from modules_of_text import module_of, slope
 
 import chainrules as cr
 
@@ -44,14 +44,8 @@ def kinds(x):
 """
 
 
-def module(source=SIMULATION, name="adopted_simulation"):
-    made = types.ModuleType(name)
-    exec(textwrap.dedent(source), vars(made))
-    return made
-
-
-def slope(f, x, step=1e-6):
-    return (f(x + step) - f(x - step)) / (2 * step)
+def module(source=SIMULATION):
+    return module_of(source, "adopted_simulation")
 
 
 def test_a_module_is_differentiated_as_it_stands():
@@ -126,6 +120,8 @@ def test_float_and_complex_are_the_builtins_to_all_who_ask():
         assert {ours: 1}[float] == 1
         assert type(ours(3)) is float
         assert type(sim.complex(3)) is complex
+        assert (ours(), sim.complex(), sim.complex(imag=2.0)) == (0.0, 0j, 2j)
+        assert cr.grad(lambda x: abs(sim.complex(imag=x)))(-3.0) == -1.0
         assert issubclass(np.float64, ours)
         assert ours.fromhex("0x1p1") == 2.0
         assert np.ones(2, int).astype(ours).dtype == np.float64
@@ -134,6 +130,8 @@ def test_float_and_complex_are_the_builtins_to_all_who_ask():
         for bad in ("x", [1.0]):
             with pytest.raises((ValueError, TypeError)):
                 ours(bad)
+        with pytest.raises(TypeError, match="keyword"):
+            ours(x=1.0)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from .agreement import agree
+from .agreement import agree, coarsest
 from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
@@ -37,6 +37,7 @@ class Recording:
         self.how = how  # in words
         self.looks = [look for _, look in recorder.looks]
         self.constants = recorder.constants
+        self.eps = coarsest(recorder.forms)
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
         self.checked = False
@@ -277,12 +278,14 @@ class Compiled:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
         native = natively(recorder, output, self.threads)
         if native is not None:
-            if _replays(native.run, values, y):
-                return Recording(recorder, native.run, native.how)
+            recording = Recording(recorder, native.run, native.how)
+            if _replays(recording, values, y):
+                return recording
             self._warn("its native code gave something else than NumPy, and is not used")
         replay = Replay(recorder, output)
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
-        return Recording(recorder, replay.run, how) if _replays(replay.run, values, y) else None
+        recording = Recording(recorder, replay.run, how)
+        return recording if _replays(recording, values, y) else None
 
     def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
@@ -333,7 +336,7 @@ class Compiled:
         if not self.check:
             return y
         expected = self.f(*args, **kwargs)
-        if agree(y, expected):
+        if agree(y, expected, eps=recording.eps):
             return y
         kind.root = None
         kind.reason = (
@@ -425,13 +428,17 @@ class Compiled:
         return self.foreign(*args)
 
 
-def _replays(run: Callable, values: list, y: Any) -> bool:
-    """Say whether a replay gives what was recorded."""
+def _replays(recording: Recording, values: list, y: Any) -> bool:
+    """Say whether a replay gives what was recorded.
+
+    NumPy may complain in it where the function had told it not to, by ``np.errstate`` or a filter
+    of warnings. Any other error is a mistake of ours, and is not hidden.
+    """
     try:
-        missed, again = run(values)
-    except Exception:
+        missed, again = recording.run(values)
+    except (FloatingPointError, Warning):
         return False
-    return missed is None and agree(again, y)
+    return missed is None and agree(again, y, eps=recording.eps)
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)

@@ -14,13 +14,15 @@ import numpy as np
 
 from ..rules import name_of
 from ..rules.linear.steps import Slot
-from .groups import Call, Group, Grouped
+from .groups import Call, Grouped
+from .kinds import KINDS, PARTS, kind_of_form
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output
 from .recorder import Recorder
 from .replay import Missed
-from .stretches import LINES, Loop, Stretch, kind_held
+from .stretches import LINES, Loop, Stretch
+from .values import Group, doubled
 
 _NAME = re.compile(r"\b[vw]\d+\b")
 
@@ -46,7 +48,8 @@ class Fused(Grouped):
         loops = sum(len(stretch.loops) for stretch in self.stretches)
         self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
         self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
-        self.how += [f"  NumPy's {name_of(call.f)}" for call in calls]
+        whys = [f": {call.why}" if call.why else "" for call in calls]
+        self.how += [f"  NumPy's {name_of(call.f)}{why}" for call, why in zip(calls, whys)]
 
     def written(self, output: Any) -> Callable:
         recorder = self.recorder
@@ -96,7 +99,8 @@ class Fused(Grouped):
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "bool_": np.bool_, "float64": np.float64, "ndarray": np.ndarray,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray,
+            **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
@@ -166,17 +170,46 @@ class Fused(Grouped):
                 return x
             return numbers[x[1]] if x[0] == "in" else len(keys) + x[1]
 
-        ops, outputs = [(name, *map(operand, xs)) for name, *xs in group.ops], []
+        ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
+        outputs: list[Output] = []
+
+        def result(x: tuple) -> int:
+            if x[0] != "c":
+                return int(operand(x))
+            ops.append(("where", ("c", True), x, x))
+            return len(keys) + len(ops) - 1
+
         for position, (value, strides, reduction, offset) in stored.items():
             form = self.forms[position]
             assert form is not None
-            if value[0] == "c":
-                raise NotLowered("a constant result")
-            outputs.append(Output(operand(value), strides, reduction, kind_held(form), offset))
+            kind = kind_of_form(form)
+            if kind in PARTS:
+                first, place = len(outputs), (doubled(strides), reduction, PARTS[kind], 2 * offset)
+                outputs.append(Output(result(value[1]), *place))
+                outputs.append(Output(result(value[2]), *place[:-1], 2 * offset + 1, first))
+            else:
+                outputs.append(Output(result(value), strides, reduction, kind, offset))
+        ops, outputs = _needed(len(keys), ops, outputs)
         inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
         whole = self.whole_made.union(group.of_step)
-        filled = {p for p, y in zip(stored, outputs) if not y.reduce and p not in whole}
+        filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
         divided = {p: self.divided[p] for p in stored if p in self.divided}
         return Loop(
             group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
         )
+
+
+def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:
+    """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
+    needed = {y.value for y in outputs}
+    for k in range(len(ops) - 1, -1, -1):
+        if first + k in needed:
+            needed.update(x for x in ops[k][1:] if type(x) is int)
+    kept = [k for k in range(len(ops)) if first + k in needed]
+    number = {first + k: first + n for n, k in enumerate(kept)}
+
+    def renumbered(x: Any) -> Any:
+        return number.get(x, x) if type(x) is int else x
+
+    renamed = [(ops[k][0], *map(renumbered, ops[k][1:])) for k in kept]
+    return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]

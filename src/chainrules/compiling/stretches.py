@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .forms import Form
+from .kinds import PARTS, kind_of_form, typed
 from .looks import bits
 from .native import Input, Output, axes, build
 from .native.operations import POWERS
@@ -54,7 +55,7 @@ class Stretch:
 
     def names_read(self) -> set[str]:
         """Return what is read and not made here."""
-        read = {name for loop in self.loops for name in loop.given}
+        read = {_name(text) for loop in self.loops for text in loop.given}
         return read - {f"v{p}" for loop in self.loops for p in loop.made}
 
     def lines(self, constant: Callable, constants: dict[str, Any], threads: int, wanted: set[str],
@@ -92,7 +93,8 @@ class Stretch:
 
     def allocated(self, position: int, how: str) -> str:
         form = self.form(position)
-        dtype = ", bool_" if kind_held(form) == "b1" else ""
+        kind = kind_of_form(form)
+        dtype = "" if kind == "f8" else f", {np.dtype(kind).name}"
         order = ", order='F'" if form.order == "F" else ""
         shape = form.shape if form.array else ()
         return f"{self.target(position)} = {how}({shape}{dtype}{order})"
@@ -104,8 +106,9 @@ class Stretch:
         return [f"v{position} = a{position}{'.item()' if form.kind is float else '[()]'}"]
 
 
-def kind_held(form: Form) -> str:
-    return "b1" if form.kind in (np.dtype(bool), np.bool_, bool) else "f8"
+def _name(text: str) -> str:
+    """Return the name of what is read: a number may be made an array."""
+    return text[8:-1] if text.startswith("asarray(") else text
 
 
 class _Together:
@@ -127,7 +130,8 @@ class _Together:
         self.number_at = {key: 8 * k for k, key in enumerate(numbers)}
         last: dict[str, int] = {}
         for at, loop in enumerate(stretch.loops):
-            last |= dict.fromkeys([*loop.given, *[f"v{p}" for p in loop.made]], at)
+            names = [*map(_name, loop.given), *[f"v{p}" for p in loop.made]]
+            last |= dict.fromkeys(names, at)
         ends: dict[int, list[str]] = {}
         for name, at in last.items():
             ends.setdefault(at, []).append(name)
@@ -141,19 +145,21 @@ class _Together:
         self.kinds.append(kind)
         return len(self.kinds), 0
 
-    def _place(self, name: str) -> tuple[int, int]:
-        """Return where the array or number of this name begins."""
+    def _place(self, text: str) -> tuple[int, int]:
+        """Return where the array or number begins that is read so."""
+        name = _name(text)
         if name in self.memory.places:
             return 1, self.memory.places[name]
-        if name not in self.outside:
-            held = self.constants.get(name)
+        if name in self.outside:
+            return self.outside[name]
+        if text not in self.outside:
+            held = self.constants.get(text)
             if held is not None:
-                self.outside[name] = 0, held.ctypes.data
+                self.outside[text] = 0, held.ctypes.data
             else:
-                form = self.stretch.form(int(name[1:]))
-                number = "bool" if kind_held(form) == "b1" else "float"
-                self.outside[name] = self._argument(name, "array" if form.array else number)
-        return self.outside[name]
+                array = text != name or self.stretch.form(int(name[1:])).array
+                self.outside[text] = self._argument(text, "array" if array else "float")
+        return self.outside[text]
 
     def _add(self, loop: Loop) -> None:
         inputs, places = [], []
@@ -171,26 +177,37 @@ class _Together:
             return first + numbers.index(bits(x[1])) if _is_read(x) else x
 
         ops = [(name, *map(moved, operands)) for name, *operands in loop.ops]
-        outputs = []
-        for y, p in zip(loop.outputs, loop.made, strict=True):
-            form = self.stretch.form(p)
-            size = math.prod(form.shape) * (1 if y.dtype == "b1" else 8)
-            if f"v{p}" not in self.outside and f"v{p}" not in self.memory.places:
-                self.memory.take(f"v{p}", size)
-            if p in loop.filled:
-                self._each("where", p, ("c", True), ("c", 0.0), ("c", 0.0))
-            outputs.append(y._replace(value=moved(y.value), offset=0))
-            places.append(_moved(self._place(f"v{p}"), y.offset, y.dtype))
+        made, outputs = iter(loop.made), []
+        for y in loop.outputs:
+            start = y.offset
+            if y.of is None:
+                p = next(made)
+                self._made(p, p in loop.filled)
+                places.append(_moved(self._place(f"v{p}"), start, y.dtype))
+            else:  # the imaginary parts of complex numbers
+                start = loop.outputs[y.of].offset
+            outputs.append(y._replace(value=moved(y.value), offset=y.offset - start))
         self.sequence.add(loop.shape, inputs, ops, outputs, places)
         for p, count in loop.divided.items():
-            self._each("divide", p, 0, ("c", float(count)))
+            self._each("divide", p, 0, float(count))
+
+    def _made(self, position: int, filled: bool) -> None:
+        """Give an array that is made here a place, and fill it with zeros where that is asked."""
+        name, form = f"v{position}", self.stretch.form(position)
+        if name not in self.outside and name not in self.memory.places:
+            self.memory.take(name, math.prod(form.shape) * np.dtype(form.kind).itemsize)
+        if filled:
+            self._each("where", position, ("c", True), 0.0, 0.0)
 
     def _each(self, name: str, position: int, *operands: Any) -> None:
         """Do an operation on each number of an array that is made, or put numbers there."""
-        shape, place = (math.prod(self.stretch.form(position).shape),), self._place(f"v{position}")
-        read = [Input("f8", (1,))] if 0 in operands else []
-        made = [Output(len(read), (1,))]
-        self.sequence.add(shape, read, [(name, *operands)], made, [place] * (1 + len(read)))
+        form, place = self.stretch.form(position), self._place(f"v{position}")
+        kind = kind_of_form(form)
+        part, size = PARTS.get(kind, kind), math.prod(form.shape) * (2 if kind in PARTS else 1)
+        read = [Input(part, (1,))] if 0 in [x for x in operands if type(x) is int] else []
+        given = [("c", typed(x, part)) if type(x) is float else x for x in operands]
+        made = [Output(len(read), (1,), None, part)]
+        self.sequence.add((size,), read, [(name, *given)], made, [place] * (1 + len(read)))
 
     def lines(self, constant: Callable) -> list[str]:
         stretch = self.stretch
@@ -213,7 +230,7 @@ def _is_read(x: Any) -> bool:
 
 def _moved(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:
     base, start = place
-    return base, start + entries * (1 if dtype == "b1" else 8)
+    return base, start + entries * np.dtype(dtype).itemsize
 
 
 class _Memory:

@@ -113,7 +113,8 @@ class NestSequence:
     def _made(self, kinds: Sequence[str]) -> Callable[..., None]:
         module = Module()
         for number, nest in self.known.values():
-            write_nest(checked(*nest), module, host_width(), name=f"@nest{number}")
+            program = checked(*nest)
+            write_nest(program, module, program.lanes(host_width()), name=f"@nest{number}")
         stores = []
         for k, kind in enumerate(kinds, 1):
             at = f"%x{k}"

@@ -233,7 +233,10 @@ def test_random_loops(monkeypatch):
         }[mode]
         with np.errstate(all="ignore"):
             recorded = Recorded(g, *points[0])
-            made, by_numpy = recorded.by("many"), recorded.by("replay")
+            try:
+                made, by_numpy = recorded.by("many"), recorded.by("replay")
+            except groups.NotLowered:  # a look at a number, to its last bit
+                return
             for point in points:
                 missed, found = run(made, point)
                 first, expected = run(by_numpy, point)

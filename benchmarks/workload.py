@@ -127,10 +127,11 @@ def differs_elsewhere(f: Callable, compiled: Callable, args: tuple, rtol: float)
     rng = np.random.default_rng(1)
 
     def moved(x: Any) -> Any:
-        if np.asarray(x).dtype != float:
+        dtype = np.asarray(x).dtype
+        if dtype.kind not in "fc":
             return x
         near = x * (1.0 + 0.01 * rng.uniform(size=np.shape(x)))
-        return float(near) if isinstance(x, float) else near
+        return float(near) if isinstance(x, float) else near.astype(dtype)
 
     points = [tuple(map(moved, args)) for _ in range(3)]
     return any(not close(numbers(f(*at)), numbers(compiled(*at)), rtol) for at in points)

@@ -6,7 +6,6 @@ What has no native code (products of matrices, solves, indices that are computed
 NumPy, as in a replay.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,14 +13,13 @@ import numpy as np
 
 from ..rules import name_of
 from ..rules.linear.steps import Slot
+from .factored import Factor
 from .groups import Call, Group, Grouped
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed
-
-_NAME = re.compile(r"\b[vw]\d+\b")
 
 
 class Fused(Grouped):
@@ -33,9 +31,11 @@ class Fused(Grouped):
         When made, if there is nothing to fuse.
     """
 
-    def __init__(self, recorder: Recorder, output: Any, threads: int = 1) -> None:
+    def __init__(
+        self, recorder: Recorder, output: Any, threads: int = 1, shares: bool = True
+    ) -> None:
         refuse_last_bits(recorder)
-        super().__init__(recorder, output)
+        super().__init__(recorder, output, shares)
         self.threads = threads
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
@@ -44,7 +44,7 @@ class Fused(Grouped):
         calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
         self.how = [f"machine code: {len(self.loops)} loops, {len(calls)} calls of NumPy"]
         self.how += [f"  a loop over {loop}" for loop in self.loops]
-        self.how += [f"  NumPy's {name_of(call.f)}" for call in calls]
+        self.how += [_by_whom(call) for call in calls]
 
     def written(self, output: Any) -> Callable:
         recorder = self.recorder
@@ -83,19 +83,6 @@ class Fused(Grouped):
 
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
-
-    def let_go(self, lines: list[str]) -> list[str]:
-        """Return the lines with ``v7 = None`` behind the last one that reads a large result."""
-        last: dict[str, int] = {}
-        for k, line in enumerate(lines):
-            for name in _NAME.findall(line):
-                last[name] = k
-        large = {f"{letter}{p}" for p in self.large() for letter in "vw"}
-        freed: dict[int, list[str]] = {}
-        for name, k in last.items():
-            if name in large and k < len(lines) - 1:
-                freed.setdefault(k, []).append(f"{name} = None")
-        return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
 
     def call(self, call: Call) -> str:
         """Return the text of a step that NumPy does."""
@@ -164,3 +151,11 @@ class Fused(Grouped):
                           f"read, {len(outputs)} made{on_threads}")  # fmt: skip
         given = [group.inputs[key][1] for key in keys]
         return [*before, f"{self.constant(kernel)}({', '.join([*given, *names])})", *after]
+
+
+def _by_whom(call: Call) -> str:
+    """Return who does a step, for people."""
+    factor = call.args[0] if call.args else None
+    if type(factor) is Factor:
+        return f"  LAPACK's {name_of(call.f)}, by factors of result {factor.position}"
+    return f"  NumPy's {name_of(call.f)}"

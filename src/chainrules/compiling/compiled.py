@@ -31,13 +31,10 @@ RESTARTS = 16  # how often what is captured may change, before the function runs
 class Recording:
     """One way through the function: how it runs again, and where other ways leave it."""
 
-    def __init__(
-        self, recorder: Recorder, run: Callable, how: list[str], by_numpy: Callable[[], Replay]
-    ) -> None:
+    def __init__(self, recorder: Recorder, run: Callable, how: list[str]) -> None:
         self.run = run
         self.how = how  # in words
-        # Makes what gives NumPy's numbers to the last bit; let go when no more is compared.
-        self.by_numpy: Callable[[], Replay] | None = by_numpy
+        self.by_numpy: Callable | None = None  # makes what gives NumPy's numbers to the last bit
         self.looks = [look for _, look in recorder.looks]
         self.constants = recorder.constants
         self.others: dict[Missed, Recording] = {}
@@ -143,9 +140,7 @@ class Compiled:
                 return self._failed(kind, error, args, kwargs)
             if missed is None:
                 recording.replayed += 1
-                if recording.checked:
-                    return y
-                return self._checked(kind, recording, values, y, args, kwargs)
+                return y if recording.checked else self._checked(kind, recording, y, args, kwargs)
             recording = recording.others.get(missed)
         return self._first(key, values, args, kwargs)
 
@@ -249,6 +244,7 @@ class Compiled:
             kind.reason = "a replay gave something else than the recording, which is our mistake"
             self._refuse(kind.reason)
         else:
+            recording.by_numpy = functools.partial(Replay, recorder, output, shares=False)
             self._put(kind, recording, values)
         return y
 
@@ -256,18 +252,15 @@ class Compiled:
         self, recorder: Recorder, output: Any, values: list, y: Any
     ) -> Recording | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
-        by_numpy = functools.partial(Replay, recorder, output, shares=False)
         native = natively(recorder, output, self.threads)
         if native is not None:
             if _replays(native.run, values, y):
-                return Recording(recorder, native.run, native.how, by_numpy)
+                return Recording(recorder, native.run, native.how)
             self._warn("its native code gave something else than NumPy, and is not used")
-        for replay in (functools.partial(Replay, recorder, output), by_numpy):
-            run = replay().run
-            how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
-            if _replays(run, values, y):
-                return Recording(recorder, run, how, by_numpy)
-        return None
+        how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
+        ways = (Replay(recorder, output, shares).run for shares in (True, False))
+        run = next((run for run in ways if _replays(run, values, y)), None)
+        return None if run is None else Recording(recorder, run, how)
 
     def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
@@ -312,19 +305,16 @@ class Compiled:
                 return
             at = found
 
-    def _checked(
-        self, kind: Kind, recording: Recording, values: list, y: Any, args: tuple, kwargs: dict
-    ) -> Any:
+    def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
         """Compare the first replay of a recording with the function itself."""
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
-        if not self.check or by_numpy is None:
+        if not self.check:
             return y
         expected = self.f(*args, **kwargs)
         if agree(y, expected):
             return y
-        replay = by_numpy()
-        if _replays(replay.run, values, expected):
-            recording.run, recording.how = replay.run, ["by NumPy, which rounds otherwise"]
+        if by_numpy and _replays(run := by_numpy().run, signature(args, kwargs)[1], expected):
+            recording.run, recording.how = run, ["by NumPy, which rounds otherwise"]
             self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
             return expected
         kind.root = None

@@ -19,12 +19,12 @@ from .assembler import Function, Lanes, Module
 from .axes import PIECE, Axes, Pieces, axes_of
 from .memory import BYTES, load, load_one, store
 from .operations import LIBM, emit
+from .registers import SHORT, places_of, planned, store_row
 from .request import NEUTRAL, Output, Program, kind_of, parameters
 from .results import Result, State
 
 __all__ = ["write_nest"]
 
-_LANES_KEPT = 4  # vectors of the innermost axis, up to which sums over the others are in registers
 _BLOCK = 64  # steps between two additions to the total of a sum
 # More functions of mathematics than this are not written out at each call: written out they run
 # faster by a third, on many points, and take five times as long to compile.
@@ -116,7 +116,9 @@ class _Nest:
         self.out_names = [names[k] for k in program.argument_of_output()]
         self.results = [Result(y, program.kinds[y.value], self.wide) for y in outputs]
         self._find_levels()
-        self._plan_reductions()
+        self.held, self.rows_kept, self.combined = planned(
+            outputs, self.shape, self.out_strides, self.width
+        )
         #: registers of values outside the innermost loop, and of these in every lane
         self.outer: dict[int, str] = {}
         self.spread: dict[int, str] = {}
@@ -131,31 +133,6 @@ class _Nest:
         for _, *operands in self.program.ops:
             at = [self.levels[x] for x in operands if type(x) is int]
             self.levels.append(max(at, default=0))
-
-    def _plan_reductions(self) -> None:
-        """Which outputs are kept in registers, from which level on, and which in memory."""
-        #: outputs held in registers: number -> level where they begin
-        self.held: dict[int, int] = {}
-        #: those of which the innermost axis is none that is summed over: a register for each vector
-        self.kept: dict[int, int] = {}
-        #: outputs that are combined with what is in memory
-        self.combined: set[int] = set()
-        for j, (y, strides) in enumerate(zip(self.program.outputs, self.out_strides)):
-            reduced = [n != 1 and s == 0 for n, s in zip(self.shape, strides)]
-            if y.reduce is None or not any(reduced):
-                continue
-            start = self.depth
-            while start and reduced[start - 1]:
-                start -= 1
-            if start < self.depth:
-                self.held[j] = start
-            elif reduced[:-1] and reduced[-2] and self.shape[-1] <= _LANES_KEPT * self.width:
-                start -= 1
-                while start and reduced[start - 1]:
-                    start -= 1
-                self.kept[j] = start
-            if any(reduced[:start]):
-                self.combined.add(j)
 
     # ---- write ---------------------------------------------------------------------------------
 
@@ -187,8 +164,9 @@ class _Nest:
         self._known_at(level, ins)
         beginning = [j for j, start in self.held.items() if start == level]
         held = {**held, **{j: self.results[j].begin() for j in beginning}}
-        rows = [j for j, start in self.kept.items() if start == level]
-        held |= {j: [self.results[j].neutral() for _ in self._places()] for j in rows}
+        places = places_of(self.shape[-1], self.width)
+        rows = [j for j, start in self.rows_kept.items() if start == level]
+        held |= {j: [self.results[j].neutral() for _ in places] for j in rows}
         if level == self.depth - 1:
             held = self._innermost(ins, outs, held)
         else:
@@ -215,24 +193,9 @@ class _Nest:
             total, combined = held.pop(j), j in self.combined
             self.results[j].finish(total, outs[j], self.one, combined=combined)
         for j in rows:
-            for text, (at, lanes) in zip(held.pop(j), self._places()):
-                self._put(j, text, outs[j], at, lanes)
+            row, stride, combined = held.pop(j), self.out_strides[j][-1], j in self.combined
+            store_row(self.results[j], row, self.shape[-1], outs[j], stride, combined=combined)
         return held
-
-    def _places(self) -> list[tuple[str, int]]:
-        """Where the vectors of the innermost axis begin, and how many lanes of each count."""
-        n, w = self.shape[-1], self.width
-        return [(str(k), min(w, n - k)) for k in range(0, n, w)]
-
-    def _put(self, j: int, text: str, base: str, at: str, lanes: int) -> None:
-        """Store a vector of an output, or combine it with what is there."""
-        y, result, stride = self.program.outputs[j], self.results[j], self.out_strides[j][-1]
-        if j in self.combined:
-            there = load(self.wide, base, at, stride, lanes, y.dtype)
-            text = result.combine(result.read(there, self.wide), text, self.wide)
-        elif j not in self.kept:
-            text = result.alone(text)
-        store(self.wide, result.stored(text, self.wide), base, at, stride, lanes, y.dtype)
 
     def _split(self, names: list[int], like: dict[int, State], flat: list[str]) -> dict[int, State]:
         there, at = {}, 0
@@ -292,16 +255,9 @@ class _Nest:
         self, ins: list[str], outs: list[str], held: dict[int, State]
     ) -> dict[int, State]:
         self._spread()
-        short = self.shape[-1] <= _LANES_KEPT * self.width and not self.calls
-        if self.kept or (short and self.held):
-            places = self._places()
-            neutral = {j: [self.results[j].neutral()] * len(places) for j in self.held}
-            after = self._steps(places, ins, outs, {**held, **neutral})
-            for j, start in self.held.items():
-                result, parts = self.results[j], after[j]
-                alone = start == self.depth - 1
-                after[j] = result.of_few(parts) if alone else result.join(held[j], parts)
-            return after
+        short = self.shape[-1] <= SHORT * self.width and not self.calls
+        if self.rows_kept or (short and self.held):
+            return self._short(ins, outs, held)
         n, w, fn = self.shape[-1], self.width, self.fn
         unroll = self._unroll(n // w)
         main = n // (w * unroll) * (w * unroll)
@@ -326,6 +282,17 @@ class _Nest:
                 parts = self._steps([(str(whole), n - whole)], ins, outs, parts)
             held = {j: self.results[j].join(held[j], parts[j]) for j in names}
         return held
+
+    def _short(self, ins: list[str], outs: list[str], held: dict[int, State]) -> dict[int, State]:
+        """All of the innermost axis at once, without a loop."""
+        places = places_of(self.shape[-1], self.width)
+        neutral = {j: [self.results[j].neutral()] * len(places) for j in self.held}
+        after = self._steps(places, ins, outs, {**held, **neutral})
+        for j, start in self.held.items():
+            result, parts = self.results[j], after[j]
+            alone = start == self.depth - 1
+            after[j] = result.of_few(parts) if alone else result.join(held[j], parts)
+        return after
 
     def _unroll(self, steps: int) -> int:
         """How many vectors are done side by side.
@@ -419,5 +386,12 @@ class _Nest:
                 ]
                 continue
             for text, (at, lanes) in zip(texts, places):
-                self._put(j, text, outs[j], at, lanes)
+                stride = self.out_strides[j][-1]
+                if j in self.combined:
+                    there = load(self.wide, outs[j], at, stride, lanes, y.dtype)
+                    text = result.combine(result.read(there, self.wide), text, self.wide)
+                else:
+                    text = result.alone(text)
+                text = result.stored(text, self.wide)
+                store(self.wide, text, outs[j], at, stride, lanes, y.dtype)
         return after

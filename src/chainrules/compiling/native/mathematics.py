@@ -165,7 +165,7 @@ _LOG = (
     1.531383769920937332e-01,
     1.479819860511658591e-01,
 )
-_SQRT_HALF_BITS, _ONE_BITS = bits_of(math.sqrt(0.5)), bits_of(1.0)
+_SQRT_HALF_BITS, _TWO_BITS = bits_of(math.sqrt(0.5)), bits_of(2.0)
 
 
 def split(v: Lanes, x: str, subnormal: bool = True) -> tuple[str, str]:
@@ -194,10 +194,11 @@ def _log_positive(v: Lanes, x: str, lost: str | None = None) -> str:
     half_square = v.mul(v.mul(f, f), 0.5)
     low = v.fma(e, _LN2_LONG_REST, v.mul(s, v.add(half_square, tail)))
     if lost is not None:
-        # 1/m = (1 - s) / (1 + s) = 1 - 2 s + 2 s^2 - ..., and the bits of m / x are a difference.
-        power = v.from_bits(v.whole_op("sub", v.whole_op("add", v.bits(m), _ONE_BITS), v.bits(x)))
-        inverse = v.fma(z, v.fma(s, -2.0, 2.0), v.fma(s, -2.0, 1.0))
-        low = v.fma(v.mul(lost, power), inverse, low)
+        # 1/m = (1 - s) / (1 + s) = 1 - 2 s + 2 s^2 - ..., and the bits of 2 m / x, which is 0 at
+        # the largest x, are a difference.
+        twice = v.from_bits(v.whole_op("sub", v.whole_op("add", v.bits(m), _TWO_BITS), v.bits(x)))
+        half = v.fma(z, v.sub(1.0, s), v.sub(0.5, s))
+        low = v.fma(v.mul(lost, twice), half, low)
     y = v.sub(v.sub(half_square, low), f)
     return v.fma(e, _LN2_SHORT, v.neg(y))
 

@@ -171,29 +171,32 @@ def measure(case: Any, effort: Any, slow: bool, ours_only: bool) -> Row:
                 continue
         row.notes += [str(warning.message) for warning in caught if name == COMPILED]
         expected = expected or result
-        if not _close(expected, result, 1e-8):
+        if not _close(expected, result, case.rtol):
             row.notes.append(f"{name} differs")
     row.how = how(compiled)
     times = timing.interleaved(programs, effort, time.process_time)
     row.us = {name: 1e6 * statistics.median(times[name]) for name in times}
     row.ratios = {k: timing.ratio(times, COMPILED, k) for k in OTHERS if k in times}
-    if elsewhere(f, compiled, case.args):
+    if elsewhere(f, compiled, case.args, case.rtol):
         row.notes.append("compiled differs elsewhere")
     return row
 
 
-def elsewhere(f: Callable, compiled: Callable, args: tuple) -> bool:
+def elsewhere(f: Callable, compiled: Callable, args: tuple, rtol: float) -> bool:
     """Say whether compiled code differs from the function at other points."""
     import numpy as np
     from workload import _close, _numbers
 
     rng = np.random.default_rng(1)
     for _ in range(3):
-        moved = tuple(x * (1.0 + 0.01 * rng.uniform(size=np.shape(x))) for x in args)
+        moved = tuple(
+            np.asarray(x * (1.0 + 0.01 * rng.uniform(size=np.shape(x)))).astype(np.asarray(x).dtype)
+            for x in args
+        )
         given = tuple(
             float(x) if isinstance(old, float) else x for old, x in zip(args, moved, strict=True)
         )
-        if not _close(_numbers(f(*given)), _numbers(compiled(*given)), 1e-8):
+        if not _close(_numbers(f(*given)), _numbers(compiled(*given)), rtol):
             return True
     return False
 

@@ -57,11 +57,16 @@ class Case:
     targets: dict[str, float] = field(default_factory=dict)
     own_loop: Callable[[Peer], Function] | None = None
     refused: bool = False
+    rtol: float = 1e-8
     slow: bool = False
 
 
 def gradient(function_in: In, argnums: tuple = (0,)) -> Callable[[Peer], Function]:
     return lambda peer: peer.of["gradient"](function_in(peer.namespace), argnums=argnums)
+
+
+def value(function_in: In) -> Callable[[Peer], Function]:
+    return lambda peer: function_in(peer.namespace)
 
 
 def derivative(kind: str, function_in: Callable, *data: Any) -> Callable[[Peer], Function]:
@@ -254,6 +259,18 @@ def twenty(namespace: ModuleType) -> Function:
         for _ in range(10):
             y = y * x + 0.5
         return namespace.sum(y)
+
+    return f
+
+
+def whole_twenty(namespace: ModuleType) -> Function:
+    """Return the same with numbers that integers keep."""
+
+    def f(x: Any) -> Any:
+        y = x
+        for _ in range(10):
+            y = y * x + 5
+        return namespace.sum(namespace.where(y != x, y, x))
 
     return f
 
@@ -474,6 +491,16 @@ def large_cases(rng: np.random.Generator) -> Iterator[Case]:
     x = rng.uniform(0.1, 1.0, 10**6)
     yield Case("20 products and sums on 10^6", gradient(twenty), (x,), None, jit(0.35))
     yield Case("20 with 5 sines on 10^6", gradient(large), (x,), large_by_hand, jit(0.35))
+    yield from large_cases_of_other_dtypes(x)
     x = rng.uniform(0.1, 3.0, 10**6)
     for name in kernels(np):
         yield Case(f"{name} on 10^6", gradient(kernel(name)), (x,), None, jit(0.9))
+
+
+def large_cases_of_other_dtypes(x: np.ndarray) -> Iterator[Case]:
+    single, products = (x.astype(np.float32),), "20 products and sums on 10^6"
+    yield Case(f"{products} float32", gradient(twenty), single, None, jit(0.4), rtol=1e-3)
+    yield Case("gelu on 10^6 float32", gradient(kernel("gelu")), single, None, jit(0.9), rtol=1e-3)
+    for dtype in ("complex128", "int64"):
+        given = (x * (1.0 + 0.3j) if dtype == "complex128" else (100.0 * x).astype(dtype),)
+        yield Case(f"{products} {dtype}, value", value(whole_twenty), given, None, jit(0.9))

@@ -297,8 +297,14 @@ class TracedNumber(Traced):
         if name in _UNSET:
             raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
         if name.startswith("_") or not hasattr(value(self), name):
-            instead = f".\n  {_INSTEAD[name]}" if name in _INSTEAD else ""
-            raise AttributeError(f"a traced {describe(self)} has no attribute {name!r}{instead}")
+            instead = _INSTEAD.get(name, "")
+            if not instead and type_under(self) in PYTHONS and hasattr(np.float64, name):
+                instead = (
+                    "what NumPy computes of a list of traced numbers is Python's as well: write "
+                    "cr.array([x, y]) in place of the list, or np.float64(x) in an adopted module"
+                )
+            said = f"a traced {describe(self)} has no attribute {name!r}"
+            raise AttributeError(f"{said}.\n  {instead}" if instead else said)
         instead = _INSTEAD.get(name, f"write cr.value(x).{name}, where no derivative is wanted")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"

@@ -45,6 +45,17 @@ def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tupl
     return args, kwargs
 
 
+_NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})
+
+
+def is_plain(x: Value) -> bool:
+    """Say at once, of a number, a list of numbers or an array of them, that nothing is traced."""
+    cls = type(x)
+    if cls is list or cls is tuple:
+        return _NUMBERS.issuperset(map(type, x))
+    return x.dtype is not OBJECT if cls is np.ndarray else cls in _NUMBERS
+
+
 def is_object_array(x: Value) -> bool:
     return type(x) is np.ndarray and x.dtype is OBJECT
 
@@ -52,6 +63,12 @@ def is_object_array(x: Value) -> bool:
 def entries_of(x: Value) -> Any:
     """Return an object array of a class of its own as NumPy reads it: its entries, healed."""
     return healed(x.view(np.ndarray)) if is_of_its_own(x) else x
+
+
+def unmasked(x: Value) -> Any:
+    """Return a masked object array, in which nothing is masked, as its entries."""
+    masked = is_of_its_own(x) and type(x) is np.ma.MaskedArray
+    return entries_of(x) if masked and not np.ma.is_masked(x) else x
 
 
 def holds_traced(x: Value) -> bool:

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..annotations import Function
 from .level import innermost
-from .object_arrays import OBJECT, healed
+from .object_arrays import healed, is_plain
 
-_PLAIN = frozenset({float, int, complex, bool, str, type(None), np.float64, np.ndarray})
-_array = np.ndarray
+_NUMBERS = frozenset({float, int, np.float64})
 _SHOWN = ("scipy", "math", "cmath")
 
 
@@ -25,12 +24,11 @@ def seen(f: Function) -> Any:
 
     @functools.wraps(f)
     def calls(*args: Any, **kwargs: Any) -> Any:
-        if _PLAIN.issuperset(map(type, args)) and not kwargs:
-            for x in args:
-                if type(x) is _array and x.dtype is OBJECT:
-                    break
-            else:
-                return f(*args)
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if type(x) not in _NUMBERS and not is_plain(x):
+                break
+        else:
+            return f(*args, **kwargs)
         level = innermost((*args, *kwargs.values()))
         if level is not None:
             return level.call(calls, args, kwargs)

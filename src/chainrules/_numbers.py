@@ -13,6 +13,7 @@ import numpy as np
 from .rules import Traced, as_dtype, type_under, value
 
 _type = builtins.type
+_NOTHING = object()
 _PLAIN = frozenset({builtins.float, int, str, np.float64, np.ndarray})
 
 
@@ -42,11 +43,14 @@ class _StandsIn(type):
 
 
 class _Seeing(_StandsIn):
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        for x in args:
-            if type(x) not in _PLAIN and isinstance(x, Traced):
-                return cls.of_traced(*args)  # type: ignore[attr-defined]
-        return cls.__base__(*args, **kwargs)  # type: ignore[misc]
+    def __call__(cls, x: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
+        if type(x) in _PLAIN and not options and (not more or type(more[0]) in _PLAIN):
+            return cls.__base__(x, *more)  # type: ignore[misc] # at once: loops ask at each step
+        args = () if x is _NOTHING else (x, *more)
+        for part in (*args, *options.values()):
+            if type(part) not in _PLAIN and isinstance(part, Traced):
+                return cls.of_traced(*args, **options)  # type: ignore[attr-defined]
+        return cls.__base__(*args, **options)  # type: ignore[misc]
 
 
 def _number(x: Any, cls: type) -> Any:
@@ -75,7 +79,7 @@ class Complex(builtins.complex, metaclass=_Seeing):
     dtype = np.dtype(builtins.complex)
 
     @staticmethod
-    def of_traced(real: Any, imag: Any = 0.0) -> Any:
+    def of_traced(real: Any = 0.0, imag: Any = 0.0) -> Any:
         number = _number(real, builtins.complex) + 1j * _number(imag, builtins.complex)
         return as_dtype(number, builtins.complex)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .rules import array_of, is_traced
 from .rules.engines.buffers import buffer, buffer_if_new
-from .rules.tracing.object_arrays import healed
+from .rules.tracing.object_arrays import healed, is_plain, unmasked
 from .rules.tracing.running import a_run
 
 # Arrays that are made to be filled, or made of others and written to.
@@ -30,21 +30,12 @@ _OF_LISTS = frozenset(
 )
 _NOT_READ = frozenset({"block"})
 _LISTS = frozenset({list, tuple})
-_NUMBERS = frozenset({float, int, complex, bool, np.float64})
-
-
-def is_plain(x: Any) -> bool:
-    """Say at once, of a list of numbers or an array of them, that nothing in it is traced."""
-    cls = type(x)
-    if cls is list or cls is tuple:
-        return _NUMBERS.issuperset(map(type, x))
-    return x.dtype.kind != "O" if cls is np.ndarray else cls in _NUMBERS
 
 
 def _read(x: Any) -> Any:
     """Return a list that stands for an array as that, where something in it is traced."""
-    if type(x) is np.ndarray:
-        return healed(x) if x.dtype.kind == "O" else x
+    if isinstance(x, np.ndarray):
+        return x if x.dtype.kind != "O" else healed(x) if type(x) is np.ndarray else unmasked(x)
     return x if is_plain(x) or not is_traced(x) or not _is_numeric(x) else array_of(x)
 
 
@@ -68,9 +59,9 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     def reads(*args: Any, **kwargs: Any) -> Any:
         if a_run() is None:
             return f(*args, **kwargs)
-        args = tuple([read(x) if type(x) in _READ else x for x in args])
+        args = tuple([read(x) if isinstance(x, _READ) else x for x in args])
         if kwargs:
-            kwargs = {name: read(x) if type(x) in _READ else x for name, x in kwargs.items()}
+            kwargs = {name: read(x) if isinstance(x, _READ) else x for name, x in kwargs.items()}
         y = f(*args, **kwargs)
         return buffer_if_new(y, (args, kwargs)) if makes else y
 
@@ -78,7 +69,7 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     return reads
 
 
-_READ = frozenset({list, tuple, np.ndarray})
+_READ = (list, tuple, np.ndarray)
 
 
 def readers(names: dict) -> dict[str, Any]:

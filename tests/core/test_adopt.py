@@ -126,6 +126,8 @@ def test_float_and_complex_are_the_builtins_to_all_who_ask():
         assert {ours: 1}[float] == 1
         assert type(ours(3)) is float
         assert type(sim.complex(3)) is complex
+        assert (ours(), sim.complex(), sim.complex(imag=2.0)) == (0.0, 0j, 2j)
+        assert cr.grad(lambda x: abs(sim.complex(imag=x)))(-3.0) == -1.0
         assert issubclass(np.float64, ours)
         assert ours.fromhex("0x1p1") == 2.0
         assert np.ones(2, int).astype(ours).dtype == np.float64
@@ -134,6 +136,8 @@ def test_float_and_complex_are_the_builtins_to_all_who_ask():
         for bad in ("x", [1.0]):
             with pytest.raises((ValueError, TypeError)):
                 ours(bad)
+        with pytest.raises(TypeError, match="keyword"):
+            ours(x=1.0)
 
 
 @pytest.fixture

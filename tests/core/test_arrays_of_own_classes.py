@@ -46,6 +46,7 @@ PROGRAMS = {
     "mean of a masked array": lambda x: np.ma.masked_where(X > 1, x * x[1]).mean(),
     "masked in dot": lambda x: np.dot(M * x[0], np.ma.asarray(x) - x[1]),
     "masked in concatenate": lambda x: np.concatenate([x**2, np.ma.asarray(x)]),
+    "masked in linalg": lambda x: followed.linalg.solve(M * x[0], np.ma.asarray(X) - x),
     "masked and written": lambda x: written(x, np.ma.array(x**2, mask=MASK)),
 }
 

@@ -78,6 +78,12 @@ def test_an_unknown_attribute():
         cr.grad(lambda x: x.shap)(X)
 
 
+def test_what_is_computed_of_a_list_is_a_number_of_pythons():
+    with pytest.raises(AttributeError, match=r"'reshape'\.\n  what NumPy .* cr.array\(\[x, y\]\)"):
+        cr.grad(lambda x: np.subtract.reduce([x, x]).reshape(-1))(1.5)
+    assert cr.grad(lambda x: np.subtract.reduce(cr.array([2.0 * x, x])).reshape(-1)[0])(1.5) == 1.0
+
+
 def test_flat_is_an_iterator():
     def f(x):
         i = x.T.flat

@@ -11,6 +11,7 @@ from chainrules.rules.rulesets.scipy.linalg import (
     lu,
     matrix_functions,
     orthogonal,
+    structured,
     systems,
     toeplitz,
 )
@@ -227,7 +228,8 @@ WITHOUT_CASES = {
     systems.dense_solve, systems.dense_inverse, cholesky.lower_factor,
     eigenvalues.tridiagonal_values, equations.twice_hermitian,
     systems.triangular_solve, banded.banded_solve, banded.hermitian_solve,
-    toeplitz.toeplitz_solve, lu.square_factors, orthogonal.unitary_of_tall,
+    structured.built, structured.added_up, toeplitz.toeplitz_solve, lu.square_factors,
+    orthogonal.unitary_of_tall,
     equations.sylvester, equations.continuous_lyapunov, equations.discrete_lyapunov,
     exponential.exponential, exponential.exponential_along,
     matrix_functions.logarithm, matrix_functions.logarithm_along, matrix_functions.square_root,

@@ -54,6 +54,6 @@ OF_ONE_DTYPE = {
 WITHOUT_CASES = {
     *[f for name, f in vars(rules.special).items()
       if inspect.isroutine(f) and (kind := rrule.kind_of(f)) is not None and kind.constant],
-    *rules.SPHERICAL,
+    *rules.SPHERICAL, rules.shares, rules.log_shares,
 }  # fmt: skip
 TOLERANCES = {special.zeta: 1e-5, special.lambertw: 1e-5}

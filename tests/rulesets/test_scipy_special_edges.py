@@ -159,6 +159,17 @@ def test_arrays_that_mix_branches():
             np.testing.assert_array_equal([slope(f, float(each)) for each in x], sums)
 
 
+@pytest.mark.parametrize("x", [[0.0, 1e-9, 0.3, 0.99], [1.0, 5.0, -3.0], [1e-7, -0.5, 2.0]])
+def test_first_bessel_function_near_zero_and_far(x):
+    def along(f):
+        return lambda x: cr.jvp(f, (x,), (np.ones_like(x),))[1]
+
+    f = special.j1
+    for n in (1, 2, 3):
+        f = along(f)
+        np.testing.assert_allclose(f(np.array(x)), special.jvp(1, x, n), rtol=1e-8, atol=1e-15)
+
+
 def test_tiny_tails_keep_their_digits():
     """The slope of a survival function in its shape, where the distribution function is 1."""
     h = 1e-4

@@ -134,6 +134,8 @@ def test_ties_share_evenly():
     x = np.array([1.0, 3.0, 3.0, 0.0])
     y = cr.grad(lambda x: ndimage.maximum_filter(x, 2, mode="nearest")[2])(x)
     np.testing.assert_array_equal([0.0, 0.5, 0.5, 0.0], y)
+    slope = cr.grad(lambda x: ndimage.grey_erosion(x, 3)[1])(np.array([2.0, 1.0, 1.0, 3.0]))
+    np.testing.assert_array_equal([0.0, 0.5, 0.5, 0.0], slope)
 
 
 @pytest.mark.parametrize("order", [2, 3, 5])

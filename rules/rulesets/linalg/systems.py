@@ -284,19 +284,25 @@ def adjugate(a, y):
     """Return ``y * inv(a)``, where ``y`` is the determinant; also where there is no inverse."""
     if type(a) is np.ndarray and a.ndim == 2 and y != 0:
         inverse = np.linalg.inv(a)
-        if abs(a).sum() * abs(inverse).sum() > 1e8:  # over stacks all this takes far longer
-            return adjugate_by_svd(a)
-        return y * inverse
+        if abs(a).sum() * abs(inverse).sum() < LIMIT or column_sum(a) * column_sum(inverse) < LIMIT:
+            return y * inverse  # over stacks all this takes far longer
+        return adjugate_by_svd(a)
     if np.all(y != 0):
         inverse = np.linalg.inv(a)
-        condition = entry_sum(a) * entry_sum(inverse)
-        if not np.any(condition > 1e8):
+        if np.all(column_sum(value(a)) * column_sum(value(inverse)) < LIMIT):
             return over_matrices(y) * inverse
     return adjugate_by_svd(a)
 
 
+LIMIT = 1e8  # of the condition number, by column sums: beyond, an inverse has few digits
+
+
 def entry_sum(a):
     return np.sum(np.abs(a), axis=(-2, -1))
+
+
+def column_sum(a):
+    return np.max(np.sum(np.abs(a), axis=-2), axis=-1, initial=0)
 
 
 @primitive

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ... import array_of, composed, non_differentiable, primitive, scalar_rule, value
+from ... import array_of, composed, non_differentiable, pair_rule, primitive, scalar_rule, value
 from ..arrays.numpys_own import composed_for_derivatives
 from ..special import ufuncs  # noqa: F401
 from ..special.tools import whole
@@ -55,18 +55,53 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         return np.log(size) + shift, sign
 
 
-@composed_for_derivatives(special.softmax)
+@primitive
+def shares(x, *, axis):
+    return special.softmax(x, axis)
+
+
+@primitive
+def log_shares(x, *, axis):
+    return special.log_softmax(x, axis)
+
+
+@pair_rule(shares)
+def shares_pair(shares, x, *, axis=None):
+    """From ``y = exp(x) / sum(exp(x))``: ``ydot = y * (xdot - sum(y * xdot))``."""
+    y = shares(x, axis=axis)
+
+    def shares_pushforward(xdot):
+        return y * (xdot - np.sum(y * xdot, axis=axis, keepdims=True))
+
+    def shares_pullback(ybar):
+        back = np.conj(y) * ybar
+        return back - np.conj(y) * np.sum(back, axis=axis, keepdims=True)
+
+    return y, shares_pushforward, shares_pullback
+
+
+@pair_rule(log_shares)
+def log_shares_pair(log_shares, x, *, axis=None):
+    """From ``y = x - log(sum(exp(x)))``: ``ydot = xdot - sum(exp(y) * xdot)``."""
+    y = log_shares(x, axis=axis)
+
+    def log_shares_pushforward(xdot):
+        return xdot - np.sum(np.exp(y) * xdot, axis=axis, keepdims=True)
+
+    def log_shares_pullback(ybar):
+        return ybar - np.conj(np.exp(y)) * np.sum(ybar, axis=axis, keepdims=True)
+
+    return y, log_shares_pushforward, log_shares_pullback
+
+
+@composed(special.softmax)
 def softmax(x, axis=None):
-    x = array_of(x)
-    weights = np.exp(x - largest(x, axis))
-    return weights / np.sum(weights, axis=axis, keepdims=True)
+    return shares(array_of(x), axis=axis)
 
 
-@composed_for_derivatives(special.log_softmax)
+@composed(special.log_softmax)
 def log_softmax(x, axis=None):
-    x = array_of(x)
-    x = x - largest(x, axis)
-    return x - np.log(np.sum(np.exp(x), axis=axis, keepdims=True))
+    return log_shares(array_of(x), axis=axis)
 
 
 # ---- factorials and what is made of them ----

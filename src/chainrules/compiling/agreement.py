@@ -1,20 +1,24 @@
 """Whether two results of one function are the same, but for rounding."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..rules import iterate_leaves
+from .forms import Form
 
-RELATIVE = 1e-9  # of the largest number of all results, for float64
+# Of the largest number of all results: 1e-9 for float64, 1e-4 for float32, as many of its digits.
+DIGITS = 0.575
 
 _NUMBER = np.ndarray | np.generic | float | complex
 
 
-def agree(a: Any, b: Any, scale: float = 0.0) -> bool:
+def agree(a: Any, b: Any, scale: float = 0.0, eps: float = 0.0) -> bool:
     """Say whether two results have the same structure, dtypes and shapes, and equal numbers.
 
-    Numbers are compared with the largest one of ``b``, or with ``scale`` where that is larger.
+    Numbers are compared with the largest one of ``b``, or with ``scale`` where that is larger; as
+    closely as their dtypes say, or ``eps`` where that is larger.
 
     Examples
     --------
@@ -23,7 +27,13 @@ def agree(a: Any, b: Any, scale: float = 0.0) -> bool:
     """
     xs, ys = list(iterate_leaves(a)), list(iterate_leaves(b))
     scale = max([scale, *map(_largest, ys)])
-    return len(xs) == len(ys) and all(_agree(x, y, scale) for x, y in zip(xs, ys, strict=True))
+    return len(xs) == len(ys) and all(_agree(x, y, scale, eps) for x, y in zip(xs, ys, strict=True))
+
+
+def coarsest(forms: Iterable[Form | None]) -> float:
+    """Return the relative rounding of the coarsest floats among results: 1.2e-7 of float32."""
+    kinds = {np.dtype(form.kind) for form in forms if form is not None}
+    return max([float(np.finfo(kind).eps) for kind in kinds if kind.kind in "fc"], default=0.0)
 
 
 def _largest(y: Any) -> float:
@@ -33,7 +43,7 @@ def _largest(y: Any) -> float:
     return float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
 
 
-def _agree(x: Any, y: Any, scale: float) -> bool:
+def _agree(x: Any, y: Any, scale: float, eps: float) -> bool:
     if not (isinstance(x, _NUMBER) and isinstance(y, _NUMBER)):
         return x is y or (type(x) is type(y) and bool(x == y))
     x, y = np.asarray(x), np.asarray(y)
@@ -41,6 +51,6 @@ def _agree(x: Any, y: Any, scale: float) -> bool:
         return False
     if x.dtype.kind not in "fc":
         return bool(np.array_equal(x, y))
-    tolerance = RELATIVE * float(np.finfo(x.dtype).eps) / float(np.finfo(float).eps)
+    tolerance = max(float(np.finfo(x.dtype).eps), eps) ** DIGITS
     with np.errstate(all="ignore"):
         return bool(np.allclose(x, y, rtol=tolerance, atol=tolerance * scale, equal_nan=True))

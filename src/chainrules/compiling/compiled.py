@@ -14,7 +14,7 @@ from typing import Any
 from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from .agreement import agree
+from .agreement import agree, coarsest
 from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
@@ -37,6 +37,7 @@ class Recording:
         self.by_numpy: Callable | None = None  # makes what gives NumPy's numbers to the last bit
         self.looks = [look for _, look in recorder.looks]
         self.constants = recorder.constants
+        self.eps = coarsest(recorder.forms)
         self.others: dict[Missed, Recording] = {}
         self.replayed = 0
         self.checked = False
@@ -238,8 +239,7 @@ class Compiled:
                 return expected
         else:
             expected = y
-        recording = self._in_some_way(recorder, output, values, y)
-        y = expected
+        recording, y = self._in_some_way(recorder, output, values, y), expected
         if recording is None:
             kind.reason = "a replay gave something else than the recording, which is our mistake"
             self._refuse(kind.reason)
@@ -254,13 +254,14 @@ class Compiled:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
         native = natively(recorder, output, self.threads)
         if native is not None:
-            if _replays(native.run, values, y):
-                return Recording(recorder, native.run, native.how)
+            recording = Recording(recorder, native.run, native.how)
+            if _replays(recording, values, y):
+                return recording
             self._warn("its native code gave something else than NumPy, and is not used")
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
-        ways = (Replay(recorder, output, shares).run for shares in (True, False))
-        run = next((run for run in ways if _replays(run, values, y)), None)
-        return None if run is None else Recording(recorder, run, how)
+        replays = (Replay(recorder, output, shares) for shares in (True, False))
+        made = (Recording(recorder, replay.run, how) for replay in replays)
+        return next((recording for recording in made if _replays(recording, values, y)), None)
 
     def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
@@ -308,13 +309,13 @@ class Compiled:
     def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
         """Compare the first replay of a recording with the function itself."""
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
-        if not self.check:
+        if not self.check or by_numpy is None:
             return y
         expected = self.f(*args, **kwargs)
-        if agree(y, expected):
+        if agree(y, expected, eps=recording.eps):
             return y
-        if by_numpy and _replays(run := by_numpy().run, signature(args, kwargs)[1], expected):
-            recording.run, recording.how = run, ["by NumPy, which rounds otherwise"]
+        recording.run, recording.how = by_numpy().run, ["by NumPy, which rounds otherwise"]
+        if _replays(recording, signature(args, kwargs)[1], expected):
             self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
             return expected
         kind.root = None
@@ -407,13 +408,13 @@ class Compiled:
         return self.foreign(*args)
 
 
-def _replays(run: Callable, values: list, y: Any) -> bool:
+def _replays(recording: Recording, values: list, y: Any) -> bool:
     """Say whether a replay gives what was recorded."""
     try:
-        missed, again = run(values)
+        missed, again = recording.run(values)
     except Exception:
         return False
-    return missed is None and agree(again, y)
+    return missed is None and agree(again, y, eps=recording.eps)
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)

@@ -16,12 +16,14 @@ import numpy as np
 from ..rules import name_of
 from ..rules.linear.steps import Slot
 from .factored import Factor
-from .groups import Call, Group, Grouped
+from .groups import Call, Grouped
+from .kinds import KINDS, PARTS, kind_of_form
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output, build
 from .recorder import Recorder
 from .replay import Missed
+from .values import Group, doubled
 
 LESS = 16  # times as large is a product's first operand, where the second one is copied
 
@@ -80,7 +82,8 @@ class Fused(Grouped):
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "bool_": np.bool_, "float64": np.float64, "ndarray": np.ndarray,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray,
+            **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
         return names["run"]
@@ -145,21 +148,32 @@ class Fused(Grouped):
                 return x
             return numbers[x[1]] if x[0] == "in" else len(keys) + x[1]
 
-        ops, outputs = [(name, *map(operand, xs)) for name, *xs in group.ops], []
+        ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
+        outputs: list[Output] = []
+
+        def result(x: tuple) -> int:
+            if x[0] != "c":
+                return int(operand(x))
+            ops.append(("where", ("c", True), x, x))
+            return len(keys) + len(ops) - 1
+
         for position, (value, strides, reduction, offset) in stored.items():
             form = self.forms[position]
             assert form is not None
             name = f"v{position}"
-            kind = "b1" if form.kind in (np.dtype(bool), np.bool_) else "f8"
-            dtype = ", bool_" if kind == "b1" else ""
+            kind = kind_of_form(form)
+            dtype = "" if kind == "f8" else f", {np.dtype(kind).name}"
             made = "empty" if reduction or position in group.of_step else "zeros"
             target = name if form.array else f"a{position}"
             shape = form.shape if form.array else ()
             order = ", order='F'" if form.order == "F" else ""
             before.append(f"{target} = {made}({shape}{dtype}{order})")
-            if value[0] == "c":
-                raise NotLowered("a constant result")
-            outputs.append(Output(operand(value), strides, reduction, kind, offset))
+            if kind in PARTS:
+                first, place = len(outputs), (doubled(strides), reduction, PARTS[kind], 2 * offset)
+                outputs.append(Output(result(value[1]), *place))
+                outputs.append(Output(result(value[2]), *place[:-1], 2 * offset + 1, first))
+            else:
+                outputs.append(Output(result(value), strides, reduction, kind, offset))
             names.append(target)
             if position in self.divided:
                 if form.array:
@@ -168,6 +182,7 @@ class Fused(Grouped):
                     after.append(f"{name} = a{position}[()] / {self.divided[position]}")
             elif not form.array:
                 after.append(f"{name} = a{position}[()]")
+        ops, outputs = _needed(len(keys), ops, outputs)
         kernel = build(group.shape, inputs, ops, outputs, self.threads)
         threads = getattr(kernel, "threads", 1)
         on_threads = f", on {threads} threads" if threads > 1 else ""
@@ -182,4 +197,21 @@ def _by_whom(call: Call) -> str:
     factor = call.args[0] if call.args else None
     if type(factor) is Factor:
         return f"  LAPACK's {name_of(call.f)}, by factors of result {factor.position}"
-    return f"  NumPy's {name_of(call.f)}"
+    why = f": {call.why}" if call.why else ""
+    return f"  NumPy's {name_of(call.f)}{why}"
+
+
+def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:
+    """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
+    needed = {y.value for y in outputs}
+    for k in range(len(ops) - 1, -1, -1):
+        if first + k in needed:
+            needed.update(x for x in ops[k][1:] if type(x) is int)
+    kept = [k for k in range(len(ops)) if first + k in needed]
+    number = {first + k: first + n for n, k in enumerate(kept)}
+
+    def renumbered(x: Any) -> Any:
+        return number.get(x, x) if type(x) is int else x
+
+    renamed = [(ops[k][0], *map(renumbered, ops[k][1:])) for k in kept]
+    return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]

@@ -11,6 +11,7 @@ from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
 from .factored import Factor
 from .forms import Form
+from .kinds import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from .layout import (
     View,
     broadcast,
@@ -20,21 +21,22 @@ from .layout import (
     placed,
     strides_of,
 )
-from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS
-from .names import NotLowered, kind_of
+from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE
+from .names import NotLowered
 from .native import Input
 from .recorder import Recorder
 from .replay import Again, Writer, has_slots
+from .values import Group, check_native, constant, doubled, kind_of_value
 
 ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
 SMALL = 16  # entries, of fewer a loop is not worth a call
 STEPS = 4000  # in one Python function
 
-_FLOAT, _BOOL = np.dtype(np.float64), np.dtype(bool)
 _VIEWS = frozenset({
     getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
     np.broadcast_to, np.matrix_transpose, np.ravel,
 })  # fmt: skip
+_PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
     np.amax: "max", np.amin: "min",
@@ -42,30 +44,15 @@ _REDUCTIONS: dict[Any, str] = {
 }  # fmt: skip
 
 
-class Group:
-    """Operations over one shape, in the making."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-        self.inputs: dict[tuple, tuple[Input, str]] = {}  # by what is read: and the argument's text
-        self.ops: list[tuple] = []
-        self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
-        self.stored: dict[int, tuple] = {}  # by step: value, strides, reduction, offset
-
-    def arrays(self) -> int:
-        return len(self.inputs) + len(self.stored)
-
-    def names(self) -> list[str]:
-        """Return the texts of what is read."""
-        return [name for _, name in self.inputs.values()]
-
-
 class Call:
-    """A step that NumPy does."""
+    """A step that NumPy does, and why."""
 
-    def __init__(self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool) -> None:
+    def __init__(
+        self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool, why: str
+    ) -> None:
         self.position, self.f, self.args, self.kwargs = position, f, args, kwargs
         self.lazy = lazy  # a view, which may be read without being made
+        self.why = why
 
 
 class Grouped(Writer):
@@ -81,6 +68,7 @@ class Grouped(Writer):
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
         self.views: dict[int, View] = {}
         self.whole_of: dict[int, int] = {}  # views that are all of an array, as it lies
+        self.part_of: dict[int, tuple[int, int]] = {}  # real or imaginary parts of all of an array
         self.demanded: set[int] = set()
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
@@ -93,21 +81,26 @@ class Grouped(Writer):
     # ---- which step goes where ------------------------------------------------------------------
 
     def take(self, position: int, f: Any, args: tuple, kwargs: dict) -> None:
-        form = self.forms[position]
+        form, why = self.forms[position], ""
         try:
             if form is not None and self.taken(position, f, args, kwargs, form):
                 return
-        except NotLowered:
-            pass
+        except NotLowered as error:
+            why = str(error)
         view = self.view(f, args, kwargs, form)
         if view is not None:
             self.views[position] = view
-            if is_same(view, self.whole(view.base)):
+            whole = self.whole(view.base)
+            if view.part is not None:
+                whole.part = view.part
+                if is_same(view, whole):
+                    self.part_of[position] = view.base, view.part
+            elif is_same(view, whole):
                 self.whole_of[position] = view.base
         else:
             self.demand((args, kwargs))
         self.item_of[position] = len(self.items)
-        self.items.append(Call(position, f, args, kwargs, view is not None))
+        self.items.append(Call(position, f, args, kwargs, view is not None, why))
 
     def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: Form) -> bool:
         """Put a step into a loop, if it has native code and is worth it."""
@@ -117,34 +110,46 @@ class Grouped(Writer):
             return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
-        if not form.array or form.kind not in (_FLOAT, _BOOL) or math.prod(form.shape) < SMALL:
+        if not form.array or math.prod(form.shape) < SMALL:
+            return False
+        kind = kind_of_form(form)
+        if not form.shape and kind not in ("f8", "b1"):
             return False
         if form.order == "?" and self.asks_for_order:
             return False  # a loop would lay it out in C's order
         if f is np.where and len(args) == 3 and not kwargs:
-            return self.elementwise(position, "where", list(args), form)
-        if f is astype and form.kind == _FLOAT and not kwargs.keys() - {"dtype"}:
-            return self.elementwise(position, "float", [args[0]], form)
-        if (f in ELEMENTWISE or f in OF_TRUTHS) and not kwargs:
-            truths = all(self.kind_read(x) == "b1" for x in args)
-            name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
-            root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
-            if root and (f is np.float_power or np.ndim(args[1])):
-                return False  # no root, of which -0.0 and -inf tell
-            return name is not None and self.elementwise(position, name, list(args), form)
-        return False
+            return self.elementwise(position, "where", args, ["b1", kind, kind], form)
+        if f is astype and not kwargs.keys() - {"dtype"}:
+            return self.elementwise(position, "as it is", args[:1], [kind], form)
+        if f is np.conjugate and not kwargs:
+            name = "conjugate" if kind in PARTS else "as it is"
+            return self.elementwise(position, name, args, [kind], form)
+        if kwargs or (f not in ELEMENTWISE and f not in OF_TRUTHS):
+            return False
+        dtypes = [dtype_of(x, self.forms) for x in args]
+        truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
+        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f) or OF_WHOLE[f]
+        root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
+        if root and (f is np.float_power or np.ndim(args[1])):
+            return False  # no root, of which -0.0 and -inf tell
+        if name in LOGIC:
+            kinds = ["b1"] * len(args)
+        else:
+            kinds = kinds_computed_with(f, name, args, self.forms)
+        return self.elementwise(position, name, args, kinds, form)
 
-    def elementwise(self, position: int, name: str, args: list, form: Form) -> bool:
-        kind = "f8" if form.kind == _FLOAT else "b1"
+    def elementwise(
+        self, position: int, name: str, args: Any, kinds: list[str], form: Form
+    ) -> bool:
+        """Put into a loop an operation of ``args``, as what NumPy makes of them first."""
         if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
-            name, args = "multiply", [args[0], args[0]]
+            name, args, kinds = "multiply", [args[0], args[0]], [kinds[0], kinds[0]]
+        check_native(name, kinds)
         number, group = self.group(form.shape, args)
-        operands = [self.operand(group, x) for x in args]
-        wanted = ["b1"] * len(operands) if name in LOGIC else ["f8"] * len(operands)
-        if name == "where":
-            wanted = ["b1", kind, kind]
-        converted = [self.converted(group, x, k) for x, k in zip(operands, wanted, strict=True)]
-        y = converted[0] if name == "float" else self.op(group, kind, name, *converted)
+        xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
+        y = xs[0] if name == "as it is" else group.op(name, *xs)
+        if kind_of_value(y) != kind_of_form(form):
+            raise NotLowered(f"{name} that gives {form.kind}")
         group.of_step[position] = y
         self.item_of[position] = number
         self.contiguous.add(position)
@@ -166,6 +171,7 @@ class Grouped(Writer):
         if type(x) is not Slot:
             return 0
         position = self.whole_of.get(x.position, x.position)
+        position = self.part_of.get(position, (position, 0))[0]
         at = self.item_of[position]
         if position in self.views:
             return self.item_of[self.views[position].base] + 1
@@ -175,74 +181,54 @@ class Grouped(Writer):
 
     # ---- operands -------------------------------------------------------------------------------
 
-    def kind_read(self, x: Any) -> str:
-        """Return "f8" or "b1" for what a step reads."""
+    def value(self, group: Group, x: Any, kind: str) -> Any:
+        """Return what stands for ``x``, as a value of this kind: one of the loop, or a constant."""
         if type(x) is Slot:
-            form = self.forms[x.position]
-            kind = None if form is None else kind_of(form)
-            if kind in ("f8", "b1"):
-                return kind
-        elif type(x) in (float, int, np.float64, np.int64):
-            return "f8"
-        elif type(x) in (bool, np.bool_):
-            return "b1"
-        elif type(x) is np.ndarray and x.dtype.kind in "iu":
-            return "f8"
-        elif type(x) is np.ndarray and x.dtype in (_FLOAT, _BOOL):
-            return "f8" if x.dtype == _FLOAT else "b1"
-        raise NotLowered("an operand that is no float64")
-
-    def operand(self, group: Group, x: Any) -> Any:
-        """Return what stands for ``x`` in a loop: a value of it, an input, or a constant."""
-        kind = self.kind_read(x)
-        if type(x) is Slot:
-            position = self.whole_of.get(x.position, x.position)
-            if position in group.of_step:
-                return group.of_step[position]
-            return self.read(group, position, kind)
+            return group.converted(self.slot(group, x.position), kind)
         if type(x) is not np.ndarray or x.ndim == 0 or is_uniform(x):
             entry = x if type(x) is not np.ndarray else x.reshape(-1)[0]
-            return ("c", bool(entry) if kind == "b1" else float(entry))
-        array = np.ascontiguousarray(x, _FLOAT if kind == "f8" else _BOOL)
+            return constant(entry, kind)
+        if kind == "b1" and x.dtype.kind == "c":
+            raise NotLowered("truths of complex numbers")
+        with np.errstate(all="ignore"):
+            array = np.ascontiguousarray(x, kind)
         strides = broadcast(array.shape, strides_of(array.shape), group.shape)
-        return self.input(group, (id(x), strides), Input(kind, strides), self.constant(array), kind)
+        key = id(x), strides, kind
+        return group.input(key, kind, strides, 0, self.constant(array))
 
-    def read(self, group: Group, position: int, kind: str) -> Any:
+    def slot(self, group: Group, position: int) -> Any:
+        """Return what stands for a result in a loop: a value of it, or an input."""
+        position = self.whole_of.get(position, position)
+        if position in group.of_step:
+            return group.of_step[position]
+        base, part = self.part_of.get(position, (position, 0))
+        if base in group.of_step and base != position:
+            return group.of_step[base][1 + part]
         form = self.forms[position]
-        assert form is not None
+        if form is None:
+            raise NotLowered("an operand that is no number")
+        kind = kind_of_form(form)
         if not form.array:
             self.demand(Slot(position))
-            if form.kind is np.bool_:
-                raise NotLowered("a truth by itself")
-            return self.input(group, (position,), Input(kind, None), f"v{position}", kind)
+            if form.kind in (float, np.float64):
+                return group.read((position,), Input(kind, None), f"v{position}", kind)
+            text = f"asarray(v{position})"
+            return group.input((position,), kind, (0,) * len(group.shape), 0, text)
         view = self.views.get(position) or self.whole(position)
         self.demand(Slot(view.base))
         strides = broadcast(view.shape, view.strides, group.shape)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
-        place = Input(kind, strides, view.offset)
-        return self.input(group, (view.base, view.offset, strides), place, name, kind)
+        key = view.base, view.offset, strides, view.part
+        if view.part is None:
+            return group.input(key, kind, strides, view.offset, name)
+        place = Input(kind, doubled(strides), 2 * view.offset + view.part)
+        return group.read(key, place, name, kind)
 
     def whole(self, position: int) -> View:
         form = self.forms[position]
         assert form is not None
         order = form.order if position in self.contiguous else "C"
         return View(position, 0, form.shape, strides_of(form.shape, order))
-
-    def input(self, group: Group, key: tuple, place: Input, text: str, kind: str) -> Any:
-        if key not in group.inputs:
-            group.inputs[key] = place, text
-        return ("in", key, kind)
-
-    def op(self, group: Group, kind: str, name: str, *operands: Any) -> Any:
-        group.ops.append((name, *operands))
-        return ("op", len(group.ops) - 1, kind)
-
-    def converted(self, group: Group, x: Any, kind: str) -> Any:
-        if x[0] == "c":
-            return ("c", bool(x[1]) if kind == "b1" else float(x[1]))
-        if x[2] == kind:
-            return x
-        return self.op(group, kind, "bool" if kind == "b1" else "float", x)
 
     def demand(self, x: Any) -> None:
         """Note that the slots in ``x`` must be arrays or numbers in Python's hands."""
@@ -274,11 +260,11 @@ class Grouped(Writer):
     ) -> bool:
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
-        shape, name = given.shape, _REDUCTIONS[f]
-        one = not form.array and form.kind not in _ONE
-        if not shape or math.prod(shape) < SMALL or type(axis) is Slot or one:
+        shape = given.shape
+        if not shape or math.prod(shape) < SMALL or type(axis) is Slot:
             return False
-        if form.array and form.kind not in (_FLOAT, _BOOL):
+        kind, name = kind_of_form(form), _REDUCTIONS[f]
+        if kind in PARTS and name != "sum":
             return False
         given_axes = range(len(shape)) if axis is None else axis
         given_axes = given_axes if isinstance(given_axes, range | tuple) else (given_axes,)
@@ -287,13 +273,10 @@ class Grouped(Writer):
         strides, step = [0] * len(shape), 1
         for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
-        if form.kind in (_BOOL, np.bool_):
+        if kind == "b1":
             name = {"max": "any", "min": "all"}.get(name, name)
         number, group = self.group(shape, [x])
-        value = self.operand(group, x)
-        value = self.converted(group, value, "b1" if name in ("any", "all") else "f8")
-        if value[0] == "c":
-            return False
+        value = self.value(group, x, "b1" if name in ("any", "all") else kind)
         group.stored[position] = value, tuple(strides), name, 0
         self.item_of[position] = number
         self.contiguous.add(position)
@@ -306,7 +289,8 @@ class Grouped(Writer):
         self, position: int, form: Form, x: Any, shape: Any, dtype: Any, index: Any
     ) -> bool:
         """Store what is scattered at a plain index into an array of zeros."""
-        if type(x) is not Slot or form.kind != _FLOAT or has_slots(index) or not form.array:
+        kind = kind_of_form(form)
+        if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
             return False
         given = self.forms[x.position]
         if given is None or not given.array or math.prod(given.shape) < SMALL:
@@ -315,10 +299,9 @@ class Grouped(Writer):
         if place is None or place.shape != given.shape:
             return False
         number, group = self.group(given.shape, [x])
-        value = self.converted(group, self.operand(group, x), "f8")
-        if value[0] == "c":
-            return False
-        value = self.op(group, "f8", "add", value, ("c", 0.0))  # of -0.0 and nothing it is 0.0
+        value = self.value(group, x, kind)
+        nothing = self.value(group, 0, kind)
+        value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
         group.stored[position] = value, place.strides, None, place.offset
         self.item_of[position] = number
         self.contiguous.add(position)
@@ -327,27 +310,30 @@ class Grouped(Writer):
 
     def is_made_of_base(self, position: int, view: View) -> bool:
         """Say whether NumPy makes a view at once of the array that it is a part of."""
-        if view.base not in self.contiguous:
+        if view.base not in self.contiguous or view.part is not None:
             return False
         return position in self.whole_of or _can_be_made(view, self.forms[view.base])
 
     def view(self, f: Any, args: tuple, kwargs: dict, form: Form | None) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
-        if type(f).__hash__ is None or f not in _VIEWS or not args or type(args[0]) is not Slot:
+        if type(f).__hash__ is None or not (f in _VIEWS or f in _PARTS):
+            return None
+        if not args or type(args[0]) is not Slot:
             return None
         source = self.forms[args[0].position]
         if form is None or not form.array or source is None or not source.array:
             return None
-        if has_slots((args[1:], kwargs)) or source.kind not in (_FLOAT, _BOOL) or not source.shape:
+        if has_slots((args[1:], kwargs)) or source.kind not in KINDS or not source.shape:
             return None
         known = self.views.get(args[0].position) or self.whole(args[0].position)
         if known.base not in self.contiguous and has_order((args[1:], kwargs)):
             return None
+        if f in _PARTS:
+            if KINDS[source.kind] not in PARTS:
+                return None
+            return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
-
-
-_ONE = (float, np.float64, np.bool_)
 
 
 def _can_be_made(view: View, form: Form | None) -> bool:

@@ -8,12 +8,18 @@ from ..rules import getitem
 
 
 class View:
-    """An array as a part of another one: ``base``, and where its entries lie in that."""
+    """An array as a part of another one: ``base``, and where its entries lie in that.
 
-    __slots__ = ("base", "offset", "shape", "strides")
+    ``part`` is 0 for the real parts of a complex one, 1 for the imaginary ones.
+    """
 
-    def __init__(self, base: int, offset: int, shape: tuple, strides: tuple) -> None:
+    __slots__ = ("base", "offset", "part", "shape", "strides")
+
+    def __init__(
+        self, base: int, offset: int, shape: tuple, strides: tuple, part: int | None = None
+    ) -> None:
         self.base, self.offset, self.shape, self.strides = base, offset, shape, strides
+        self.part = part
 
 
 def strides_of(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
@@ -34,11 +40,11 @@ def broadcast(shape: tuple, strides: tuple, target: tuple) -> tuple[int, ...]:
 
 
 def is_uniform(x: np.ndarray) -> bool:
-    return x.size > 0 and x.dtype.kind in "fb" and bool((x == x.reshape(-1)[0]).all())
+    return x.size > 0 and x.dtype.kind in "fcbiu" and bool((x == x.reshape(-1)[0]).all())
 
 
 def is_same(a: View, b: View) -> bool:
-    return (a.offset, a.shape, a.strides) == (b.offset, b.shape, b.strides)
+    return all(getattr(a, k) == getattr(b, k) for k in ("offset", "shape", "strides", "part"))
 
 
 def has_order(x: Any) -> bool:
@@ -70,4 +76,5 @@ def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
         return None
     start = given.__array_interface__["data"][0]
     offset = (y.__array_interface__["data"][0] - start) // 8
-    return View(view.base, view.offset + offset, y.shape, tuple([s // 8 for s in y.strides]))
+    strides = tuple([s // 8 for s in y.strides])
+    return View(view.base, view.offset + offset, y.shape, strides, view.part)

@@ -60,6 +60,14 @@ OF_TRUTHS: dict[Any, str] = {
     np.maximum: "logical_or", np.minimum: "logical_and",
 }  # fmt: skip
 
+# And of whole numbers these.
+OF_WHOLE: dict[Any, str] = {
+    operator.and_: "bitwise_and", np.bitwise_and: "bitwise_and",
+    operator.or_: "bitwise_or", np.bitwise_or: "bitwise_or",
+    operator.xor: "bitwise_xor", np.bitwise_xor: "bitwise_xor",
+    operator.invert: "invert", np.invert: "invert",
+}  # fmt: skip
+
 # What their operands are: a comparison takes truths as numbers, as all functions do but these.
 LOGIC = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
@@ -72,4 +80,4 @@ MOVING = frozenset({
     np.broadcast_arrays,
 })  # fmt: skip
 
-__all__ = ["ELEMENTWISE", "LOGIC", "MOVING", "OF_TRUTHS", "scatter"]
+__all__ = ["ELEMENTWISE", "LOGIC", "MOVING", "OF_TRUTHS", "OF_WHOLE", "scatter"]

@@ -24,10 +24,10 @@ import numpy as _numpy
 
 from .. import _rulesets
 from .._numbers import SCALARS
-from .._readers import Joining, is_plain, readers
+from .._readers import Joining, readers
 from ..rules import array_of, as_dtype, innermost, is_traced, value
 from ..rules.engines.buffers import all_settled, buffer
-from ..rules.tracing.object_arrays import healed, is_object_array
+from ..rules.tracing.object_arrays import healed, is_object_array, is_plain
 from ..rules.tracing.running import a_run
 
 _functions = _rulesets.functions
@@ -43,7 +43,7 @@ def _as_array(x: Any) -> Any:
 def array(object: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.array``; the entries may be traced."""
     if is_plain(object):
-        y = _numpy.array(object, dtype, **options)
+        y = _numpy.array(object, dtype, **options) if options else _numpy.array(object, dtype)
         return y if a_run() is None else buffer(y)
     if not is_traced(object):
         return buffer(healed(_numpy.array(object, dtype, **options)))
@@ -91,16 +91,18 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.full``; ``fill_value`` may be traced."""
-    if not is_traced(fill_value):
-        return buffer(_numpy.full(shape, fill_value, dtype, **options))
+    if is_plain(fill_value) or not is_traced(fill_value):
+        y = _numpy.full(shape, fill_value, dtype, **options)
+        return y if a_run() is None else buffer(y)
     y = _numpy.copy(_numpy.broadcast_to(array_of(fill_value), shape))
     return y if dtype is None else as_dtype(y, dtype)
 
 
 def arange(*limits: Any, dtype: Any = None, **options: Any) -> Any:
     """As ``numpy.arange``; start and step may be traced, the number of entries is fixed."""
-    if not is_traced(limits) and not is_traced(options):
-        return buffer(_numpy.arange(*limits, dtype=dtype, **options))
+    if (is_plain(limits) and not options) or not is_traced((limits, options)):
+        y = _numpy.arange(*limits, dtype=dtype, **options)
+        return y if a_run() is None else buffer(y)
     start, stop, step = (0, limits[0], 1) if len(limits) == 1 else (*limits, 1)[:3]
     step = options.pop("step", step)
     count = max(int(_numpy.ceil((stop - start) / step)), 0)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from chainrules.compiling.native.operations import CONVERSIONS
+
 REDUCE = {
     "sum": np.sum,
     "prod": np.prod,
@@ -16,10 +18,8 @@ def apply(name, *xs):
     """One operation of native code by NumPy."""
     if name == "where":
         return np.where(*xs)
-    if name == "float":
-        return np.asarray(xs[0], float)
-    if name == "bool":
-        return np.asarray(xs[0]) != 0
+    if name in CONVERSIONS:
+        return np.asarray(xs[0]).astype(CONVERSIONS[name])
     return getattr(np, name)(*xs)
 
 

@@ -65,23 +65,25 @@ RANGES = {
 
 
 def native(name, *xs):
-    y = np.empty(len(xs[0]))
+    kind, y = xs[0].dtype.str[1:], np.empty_like(xs[0])
     ops = [(name, *range(len(xs)))]
-    build((len(y),), [Input("f8", (1,))] * len(xs), ops, [Output(len(xs), (1,))])(*xs, y)
+    out = Output(len(xs), (1,), None, kind)
+    build((len(y),), [Input(kind, (1,))] * len(xs), ops, [out])(*xs, y)
     return y
 
 
 def units(y, f, *xs):
     """The largest error of ``y`` in units of the last place of the true result."""
-    largest = 0.0
+    largest, of = 0.0, y.dtype.type
     with mpmath.workprec(160):
         for result, *numbers in zip(y.tolist(), *(x.tolist() for x in xs)):
             true = f(*(mpmath.mpf(x) for x in numbers))
-            nearest = float(true)
+            with np.errstate(over="ignore"):
+                nearest = of(float(true))
             if not np.isfinite(nearest) or nearest == 0:
                 assert result == nearest, (numbers, result)
                 continue
-            error = abs((true - mpmath.mpf(result)) / mpmath.mpf(np.spacing(abs(nearest))))
+            error = abs((true - mpmath.mpf(result)) / mpmath.mpf(float(np.spacing(abs(nearest)))))
             if error > largest:
                 largest = float(error)
     return largest
@@ -96,6 +98,29 @@ def test_last_places(name, width, monkeypatch):
     print(f"{name} {width}: {[round(u, 2) for u in worst]}")
     kernels._known.clear()
     assert max(worst) <= MORE.get(name, MOST)
+
+
+DOMAINS = {
+    "log": (0, np.inf), "log2": (0, np.inf), "log10": (0, np.inf), "log1p": (-1, np.inf),
+    "arcsin": (-1, 1), "arccos": (-1, 1), "arctanh": (-1, 1), "arccosh": (1, np.inf),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [4, 8])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_last_places_of_float32(name, width, monkeypatch):
+    monkeypatch.setattr(kernels, "host_width", lambda: width)
+    kernels._known.clear()
+    worst = []
+    for x in RANGES[name]:
+        with np.errstate(all="ignore"):
+            x = x[: COUNT // 4].astype(np.float32)
+        low, high = DOMAINS.get(name, (-np.inf, np.inf))  # of which rounding may leave
+        x = x[(x > low) & (x < high)]
+        worst.append(units(native(name, x), FUNCTIONS[name], x))
+    print(f"{name} {width}: {[round(u, 2) for u in worst]}")
+    kernels._known.clear()
+    assert max(worst) <= MOST
 
 
 POWERS = [

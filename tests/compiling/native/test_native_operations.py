@@ -1,6 +1,7 @@
 """Every operation against NumPy's: random and special values, widths, tails, strides, constants."""
 
 import itertools
+import platform
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ pytest.importorskip("llvmlite")
 from native_interpreter import apply
 
 from chainrules.compiling.native import Input, Output, available, build
-from chainrules.compiling.native.operations import result_kind
+from chainrules.compiling.native.operations import CONVERSIONS, OPERATIONS, result_kind
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -36,6 +37,15 @@ SPECIAL = np.array([
 UNITS = 4  # in the last place; NumPy itself is off by up to 4 in some of its loops
 
 
+WHOLE = np.array([0, 1, -1, 2, -2, 3, -7, 5, 100, -100, 46341, 2**31 - 1, -(2**31), 4, -5, 11])
+OF_WHOLE = [
+    "negative", "absolute", "square", "sign", "logical_not", "invert", "bool", "add", "subtract",
+    "multiply", "maximum", "minimum", "fmax", "fmin", "remainder", "floor_divide", "less",
+    "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
+    "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
+]  # fmt: skip
+
+
 def data(n, seed=0):
     """Numbers of many sizes, and among them the special ones."""
     rng = np.random.default_rng(seed)
@@ -56,9 +66,13 @@ def assert_agree(expected, y, name):
     fine = np.isfinite(expected) & np.isfinite(y)
     infinite = ~fine & ~np.isnan(expected)
     np.testing.assert_array_equal(expected[infinite], y[infinite])
-    room = UNITS * np.spacing(np.minimum(np.abs(expected[fine]), 1e308))
+    if y.dtype.kind == "i":
+        np.testing.assert_array_equal(expected, y)
+        return
+    largest = np.finfo(y.dtype).max / 2
+    room = UNITS * np.spacing(np.minimum(np.abs(expected[fine]), largest))
     if name == "logaddexp":  # which cancels where it is near 0
-        room = room + 4e-16
+        room = room + 2 * np.finfo(y.dtype).eps
     wrong = np.abs(expected[fine] - y[fine]) > room
     assert not wrong.any(), (name, expected[fine][wrong][:5], y[fine][wrong][:5])
     if name not in ("maximum", "minimum", "fmax", "fmin"):
@@ -81,11 +95,66 @@ def elementwise(name, *xs, out=None):
 
 
 def kind(x):
-    return "b1" if x.dtype == bool else "f8"
+    return x.dtype.str[1:]
 
 
 def described(x, shape):
     return Input(kind(x), tuple(s // x.itemsize for s in np.broadcast_to(x, shape).strides))
+
+
+@pytest.mark.parametrize("name", [*ONE, *TWO])
+def test_of_float32(name):
+    for n in (3, 17, 1000):
+        xs = (data(n), data(n, 1))[: OPERATIONS[name]]
+        with np.errstate(all="ignore"):
+            xs = [x.astype("f4") for x in xs]
+        assert_agree(*elementwise(name, *xs), name)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4"])
+@pytest.mark.parametrize("name", OF_WHOLE)
+def test_of_whole_numbers(name, dtype):
+    a, b = (np.ravel(x).astype(dtype) for x in np.meshgrid(WHOLE, WHOLE))
+    assert_agree(*elementwise(name, *(a, b)[: OPERATIONS[name]]), name)
+    ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
+    assert_agree(*elementwise(name, *(ends, ends[::-1])[: OPERATIONS[name]]), name)
+
+
+@pytest.mark.parametrize("to", CONVERSIONS)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "b1"])
+def test_conversions(dtype, to):
+    if platform.machine() not in ("x86_64", "AMD64") and dtype[0] == "f" and to[0] == "i":
+        pytest.skip("left to NumPy")
+    for x in (data(1003), WHOLE[:7], np.array([2.0**62, -(2.0**63), 2.0**31, -(2.0**31) - 1])):
+        with np.errstate(all="ignore"):
+            x = x.astype(dtype)
+            if dtype == "f8" and to == "float32":
+                x = np.where(np.abs(x) < 1e-37, 0.0, x)  # of what is subnormal, one unit
+        assert_agree(*elementwise(to, x), to)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "i4", "b1"])
+@pytest.mark.parametrize("step", [-2, -1, 2, 3])
+def test_strides_of_other_kinds(dtype, step):
+    with np.errstate(all="ignore"):
+        x = data(101).astype(dtype)
+    y = np.zeros(101, dtype)
+    a, b = elementwise("where", x[::step] > 0, x[::step], x[::-step], out=y[::step])
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 100])
+def test_pairs_are_stored_side_by_side(kind, n):
+    x, y = np.arange(2.0 * n, dtype=kind), np.empty(2 * n + 2, kind)
+    y[-2:] = -1
+    inputs = [Input(kind, (2,)), Input(kind, (2,), 1)]
+    outputs = [Output(2, (2,), None, kind), Output(0, (2,), None, kind, 1, 0)]
+    build((n,), inputs, [("negative", 1)], outputs)(x, x, y)
+    np.testing.assert_array_equal(
+        y[:-2], (1j * x.view(complex if kind == "f8" else "c8")).view(kind)
+    )
+    np.testing.assert_array_equal(y[-2:], -1)
 
 
 @pytest.mark.parametrize("n", LENGTHS)
@@ -248,7 +317,7 @@ def test_unknown_operations_and_wrong_operands_say_so():
         build((3,), [Input("f8", (1,))], [("gamma", 0)], [Output(1, (1,))])
     with pytest.raises(TypeError, match="add of a bool"):
         build((3,), [Input("b1", (1,))], [("add", 0, 0)], [Output(1, (1,))])
-    with pytest.raises(TypeError, match="one choice is a float"):
+    with pytest.raises(TypeError, match="one choice is b1, the other f8"):
         build((3,), [Input("b1", (1,))], [("where", 0, 0, ("c", 1.0))], [Output(1, (1,))])
     with pytest.raises(ValueError, match="2 axes"):
         build((3, 2), [Input("f8", (1,))], [], [Output(0, (1, 1))])

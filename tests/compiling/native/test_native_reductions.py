@@ -53,6 +53,25 @@ def test_every_set_of_axes(shape, name):
         np.testing.assert_allclose(y, expected, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "i8", "i4"])
+@pytest.mark.parametrize("name", REDUCE)
+def test_of_other_kinds(name, dtype):
+    for shape in ((1000,), (0, 3), (17, 130), (4, 17, 12)):
+        x = np.random.default_rng(3).integers(-9, 9, size=shape).astype(dtype)
+        x = np.sign(2 * x + 1) if name == "prod" else x
+        for axes in subsets(len(shape)):
+            if name in ("max", "min") and 0 in shape:
+                continue
+            truths = name in ("any", "all")
+            expected = np.asarray(REDUCE[name](x, axis=axes))
+            expected = expected.astype(bool if truths else dtype)
+            y = np.full(expected.shape, 1, expected.dtype)
+            kind = "b1" if truths else dtype
+            output = Output(0, reduced_strides(y, axes, len(shape)), name, kind)
+            build(shape, [Input(dtype, strides_of(x))], [], [output])(x, y)
+            np.testing.assert_array_equal(expected, y)
+
+
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_of_transposed_and_reversed(order):
     x = np.random.default_rng(0).normal(size=(6, 7, 9)).transpose(order)[::-1, :, ::-2]

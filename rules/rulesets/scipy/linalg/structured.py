@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
-from .... import array_of, non_differentiable, value
+from .... import array_of, linear_rule, non_differentiable, primitive, value
 from ...arrays.numpys_own import composed_for_derivatives
 from .calls import composed_with_value
 
@@ -17,19 +17,42 @@ non_differentiable(
 )  # fmt: skip
 
 
-def copied(f, own, *vectors, **options):
-    """Build what ``f`` builds of copies of entries: it tells where each comes from.
+@primitive
+def built(entries, *, f, ends, **options):
+    """What ``f`` builds of copies of entries: of vectors, one after another, up to ``ends``."""
+    return f(*np.split(entries, ends[:-1], axis=-1), **options)
 
-    That is, it is called with the numbers from 1 on in place of the entries.
+
+@primitive
+def added_up(y, *, f, ends, **options):
+    """The transpose of ``built``: the sum of the copies of each entry.
+
+    ``f`` tells where they are, for it is called with the numbers from 1 on in place of entries.
     """
+    places = f(*np.split(np.arange(1, ends[-1] + 1), ends[:-1]), **options).ravel()
+    count = ends[-1] + 1  # the first one is of what is no copy
+
+    def of_row(row):
+        if np.iscomplexobj(row):
+            return of_row(row.real) + 1j * of_row(row.imag)
+        return np.bincount(places, row, count)[1:]
+
+    sums = [of_row(row) for row in np.reshape(y, (-1, places.size))]
+    return np.reshape(sums, (*np.shape(y)[:-2], count - 1))
+
+
+linear_rule(built, lambda ybar, _, **options: added_up(ybar, **options))
+linear_rule(added_up, lambda ybar, _, **options: built(ybar, **options))
+
+
+def copied(f, own, *vectors, **options):
+    """Build what ``f`` builds of vectors, or of stacks of them."""
     if np.ndim(own) == 2:  # no stack: SciPy takes the entries in one row
         vectors = tuple(map(np.ravel, vectors))
-    ends = np.cumsum([0, *[np.shape(x)[-1] for x in vectors]])
-    places = f(*[np.arange(i, j) + 1 for i, j in pairwise(ends)], **options)
+    ends = tuple(np.cumsum([np.shape(x)[-1] for x in vectors]).tolist())
     stack = np.broadcast_shapes(*[np.shape(x)[:-1] for x in vectors])
     parts = [np.broadcast_to(x, (*stack, np.shape(x)[-1])) for x in vectors]
-    entries = np.concatenate(parts, axis=-1)
-    return np.where(places > 0, entries[..., places - 1], 0)
+    return built(np.concatenate(parts, axis=-1), f=f, ends=ends, **options)
 
 
 @composed_with_value(linalg.toeplitz)

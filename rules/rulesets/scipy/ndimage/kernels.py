@@ -5,6 +5,8 @@ where ``before`` is ``size // 2 + origin`` along each axis. The adjoint in the i
 the kernel turned round, on zeros, and folds back what lies beyond the borders.
 """
 
+import math
+
 import numpy as np
 from scipy import ndimage, signal
 
@@ -52,7 +54,13 @@ def met(y, x, shape, mode, origins):
             widths = [(0, 0)] * x.ndim
             widths[axis] = pair
             x = np.pad(x, widths, PAD_MODES[mode])
-    return signal.correlate(x, np.conj(y), mode="valid")
+    if math.prod(shape) > FEW:
+        return signal.correlate(x, np.conj(y), mode="valid")
+    places = [tuple(slice(i, i + n) for i, n in zip(at, y.shape)) for at in np.ndindex(*shape)]
+    return np.reshape([np.sum(y * x[place]) for place in places], shape)
+
+
+FEW = 100  # places of a kernel, up to which a sum for each is faster
 
 
 def correlated_left(ybar, x, w, mode, origins):

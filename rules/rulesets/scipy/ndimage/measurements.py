@@ -31,19 +31,28 @@ def of_regions(x, labels, index, measure, of_none=0.0):
 def sums(x, labels, index):
     """The sum of each region, all of them in one pass."""
     labels, index = value(labels), value(index)
-    if labels is None or index is None or np.isscalar(index):
+    if in_one(labels, index):
         return of_regions(x, labels, index, np.sum)
     x = array(x)
     shape = np.broadcast_shapes(np.shape(x), np.shape(labels))
-    labels = np.broadcast_to(labels, shape)
-    small = labels.dtype.kind in "iu" and labels.size > 0
-    if small and labels.min() >= 0 and labels.max() < labels.size:
-        found, region = np.arange(labels.max() + 1), labels
-    else:
-        found, region = np.unique(labels, return_inverse=True)
-    totals = np.bincount(np.ravel(region), np.ravel(np.broadcast_to(x, shape)))
+    found, region = regions(np.broadcast_to(labels, shape))
+    totals = np.bincount(region, np.ravel(np.broadcast_to(x, shape)))
     place = np.minimum(np.searchsorted(found, index), len(found) - 1)
     return np.where(found[place] == index, np.take(totals, place), 0.0)
+
+
+def in_one(labels, index):
+    """Say whether the result is one number, of one region."""
+    return labels is None or index is None or np.isscalar(index)
+
+
+def regions(labels):
+    """Return what labels there are, in order, and for each pixel in a row which one it has."""
+    small = labels.dtype.kind in "iu" and labels.size > 0
+    if small and labels.min() >= 0 and labels.max() < labels.size:
+        return np.arange(labels.max() + 1), np.ravel(labels)
+    found, region = np.unique(labels, return_inverse=True)
+    return found, np.ravel(region)
 
 
 def counts(x, labels, index):
@@ -67,14 +76,30 @@ def squares(x):
     return np.mean(np.real(distances * np.conj(distances)))
 
 
+def mean_squares(x, labels, index):
+    labels, index = value(labels), value(index)
+    if in_one(labels, index):
+        return of_regions(x, labels, index, squares, np.nan)
+    x = array(x)
+    shape = np.broadcast_shapes(np.shape(x), np.shape(labels))
+    labels, x = np.broadcast_to(labels, shape), np.ravel(np.broadcast_to(x, shape))
+    _, region = regions(labels)
+    own = np.maximum(np.bincount(region), 1)
+    parts = [np.real(x), np.imag(x)] if np.iscomplexobj(x) else [x]
+    distances = [part - np.take(np.bincount(region, part) / own, region) for part in parts]
+    total = sums(np.reshape(sum(d * d for d in distances), shape), labels, index)
+    count = counts(labels, labels, index)
+    return np.where(count == 0, np.nan, total / np.maximum(count, 1))
+
+
 @composed_for_derivatives(ndimage.variance)
 def variance(input, labels=None, index=None):
-    return of_regions(input, labels, index, squares, np.nan)
+    return mean_squares(input, labels, index)
 
 
 @composed_for_derivatives(ndimage.standard_deviation)
 def standard_deviation(input, labels=None, index=None):
-    return np.sqrt(of_regions(input, labels, index, squares, np.nan))
+    return np.sqrt(mean_squares(input, labels, index))
 
 
 @composed_for_derivatives(ndimage.minimum)

@@ -170,7 +170,10 @@ def morphology(f, largest):
             heights = heights if structure is None else np.flip(heights)
         if structure is not None:
             heights = np.take(np.ravel(heights), np.flatnonzero(footprint))
-        found = windows(input, footprint, origins, modes, options.get("cval", 0.0))
+        where = (footprint, origins, modes, options.get("cval", 0.0))
+        if structure is None and (y := chosen(input, own, *where)) is not None:
+            return y
+        found = windows(input, *where)
         y = np.max(found + heights, axis=-1) if largest else np.min(found - heights, axis=-1)
         return as_chosen(y, own, f.__name__)
 

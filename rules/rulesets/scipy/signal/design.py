@@ -9,7 +9,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, value
+from .... import composed, linear_rule, primitive, value
 from ...arrays.numpys_own import composed_for_derivatives, with_values
 from ..fft import fft_, irfft
 from ..fft import ifft as ifft_
@@ -219,28 +219,26 @@ notch_or_peak(signal.iirpeak, True)
 # ---- spirals --------------------------------------------------------------------------------
 
 
+@primitive
 def on_spiral(x, m, w, a):
-    """The sums of ``x[n] (a w**-k)**-n``, by a convolution.
+    """The sums of ``x[n] (a w**-k)**-n`` for each k below ``m``, along the last axis."""
+    return signal.czt(x, m, w, a)
 
-    From ``n k = (n**2 + k**2 - (k - n)**2) / 2``. Source: Bluestein (1970).
-    """
-    n = np.shape(x)[-1]
-    k = np.arange(max(m, n))
-    chirp = np.exp(np.log(w + 0j) * (k**2 / 2))
-    size = n + m - 1
-    kernel = fft_(np.concatenate([1 / chirp[n - 1 : 0 : -1], 1 / chirp[:m]]), size)
-    y = ifft_(kernel * fft_(x * chirp[:n] * (a + 0j) ** -k[:n], size))
-    return y[..., n - 1 : n + m - 1] * chirp[:m]
+
+@linear_rule(on_spiral)
+def on_spiral_transpose(ybar, space, m=None, w=None, a=1.0):
+    """The sums of ``ybar[k] conj(w)**(n k)`` are such sums again."""
+    n = space.shape[-1]
+    w = np.exp(-2j * np.pi / m) if w is None else w + 0j
+    return on_spiral(ybar, n, np.conj(w), 1.0) * np.conj(a + 0j) ** -np.arange(n)
 
 
 @composed(signal.czt)
 def czt(x, m=None, w=None, a=1 + 0j, *, axis=-1):
     refuse_traced(signal.czt, w=w, a=a)
-    own = signal.czt(value(x), m, w, a, axis=axis)
     x = along_last(array(x), axis)
     m = np.shape(x)[-1] if m is None else m
-    w = np.exp(-2j * np.pi / m) if w is None else w
-    return with_values(np.moveaxis(on_spiral(x, m, w, a), -1, axis), own)
+    return np.moveaxis(on_spiral(x, m, w, a), -1, axis)
 
 
 @composed(signal.zoom_fft)

@@ -23,6 +23,7 @@ from .... import (
     rrule,
     sum_tangents,
     thunk,
+    unthunk,
     value,
 )
 from ...arrays.numpys_own import with_values
@@ -62,13 +63,13 @@ def filtered_rrule(filtered, b, a, x, axis):
         return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
 
     def filtered_pullback(ybar):
+        u = thunk(lambda: backwards(np.ones(1), ybar))
+
         def bbar():
-            u = backwards(np.ones(1), ybar)
-            return project_b(lags(u, x, project_b.shape[0], axis))
+            return project_b(lags(unthunk(u), x, project_b.shape[0], axis))
 
         def abar():
-            u = backwards(np.ones(1), ybar)
-            return project_a(-lags(u, y, project_a.shape[0], axis))
+            return project_a(-lags(unthunk(u), y, project_a.shape[0], axis))
 
         xbar = thunk(lambda: project_x(backwards(b, ybar)))
         return NoTangent(), thunk(bbar), thunk(abar), xbar, NoTangent()
@@ -132,10 +133,11 @@ def steadily_back(ybar, coefficients):
     else:
         xbar = backwards(lambda y: signal.sosfilt(np.conj(coefficients), y), ybar)
     # What the state for a one in the first place adds to the signal.
-    first = np.eye(1, ybar.shape[-1])[0]
-    run = signal.lfilter if isinstance(coefficients, tuple) else signal.sosfilt
-    given = coefficients if isinstance(coefficients, tuple) else (coefficients,)
-    echo = steadily(first, coefficients) - run(*given, first)
+    nothing = np.zeros(ybar.shape[-1])
+    if isinstance(coefficients, tuple):
+        echo, _ = signal.lfilter(*coefficients, nothing, -1, signal.lfilter_zi(*coefficients))
+    else:
+        echo, _ = signal.sosfilt(coefficients, nothing, -1, signal.sosfilt_zi(coefficients))
     start = np.sum(ybar * np.conj(echo), axis=-1, keepdims=True)
     return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], axis=-1)
 

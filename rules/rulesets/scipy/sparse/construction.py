@@ -48,7 +48,8 @@ def made(cls, format, arg1, shape, **options):
     if not isinstance(arg1, tuple):
         raise MissingRuleError(
             f"{cls.__name__} of a traced dense array has no rule: {PATTERN}, in {user_line()}.\n"
-            f"  write {cls.__name__}((data, (row, col)), shape)"
+            f"  write {cls.__name__}((data, (row, col)), shape), or {cls.__name__}(cr.value(x)) "
+            "where the pattern alone is asked for"
         )
     data, *where = arg1
     data, where = as_dense(data), value(where)

@@ -78,7 +78,10 @@ class Places:
         """Whether an index has several entries, whose sum is meant."""
         if self.numbered.format == "dia" or getattr(self.numbered, "has_canonical_format", False):
             return False
-        return len(np.unique(self.keys)) < self.count
+        steps = np.diff(self.keys)
+        if np.all(steps > 0):
+            return False
+        return bool(np.any(np.diff(np.sort(self.keys)) == 0))
 
     @property
     def keys(self):

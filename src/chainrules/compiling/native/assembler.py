@@ -1,8 +1,8 @@
-"""Writes LLVM text: a module, its functions, and operations on one or more doubles at a time.
+"""Writes LLVM text: a module, its functions, and operations on one or more numbers at a time.
 
 ``Lanes(function, 8).add(x, y)`` appends ``%7 = fadd <8 x double> %5, %6`` and returns ``%7``;
-``Lanes(function, 1)`` writes the same formula for ``double``. What is written once for
-:mod:`.mathematics` is therefore both the vector function and the scalar one.
+``Lanes(function, 1)`` writes the same formula for ``double``, and ``Lanes(function, 16, "f4")`` for
+16 of float32. What is written once for :mod:`.mathematics` is therefore all of these functions.
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 
-__all__ = ["Function", "Lanes", "Module", "bits_of", "place_of"]
+from .kinds import KINDS, Format, bits_of
+
+__all__ = ["Function", "Lanes", "Module", "place_of"]
 
 
 #: What calls of functions of mathematics promise, as "#0".
 _PURE = "attributes #0 = { nounwind willreturn memory(none) }\n"
-
-
-def bits_of(x: float) -> int:
-    """The 64 bits of ``x`` as an integer: 0x3FF0000000000000 for 1.0."""
-    return int(struct.unpack("<Q", struct.pack("<d", x))[0])
 
 
 def place_of(name: str, k: int, kind: str = "double") -> str:
@@ -152,31 +149,60 @@ class Function:
 
 
 class Lanes:
-    """Operations on ``width`` doubles (truths, whole numbers) at a time, written to a function.
+    """Operations on ``width`` numbers of a kind (truths, whole numbers) at a time.
 
-    Operands are registers, or Python floats where every lane has the same number.
+    ``real`` is LLVM's type of the numbers, which for whole numbers is ``whole``, too. Operands are
+    registers, or Python floats where every lane has the same number.
     """
 
-    __slots__ = ("fn", "real", "suffix", "truth", "whole", "width")
+    __slots__ = (
+        "fn",
+        "kind",
+        "real",
+        "scalar",
+        "suffix",
+        "truth",
+        "whole",
+        "whole_scalar",
+        "width",
+    )
 
-    def __init__(self, fn: Function, width: int) -> None:
-        self.fn, self.width = fn, width
+    def __init__(self, fn: Function, width: int, kind: str = "f8") -> None:
+        self.fn, self.width, self.kind = fn, width, kind
+        of = KINDS[kind]
+        self.scalar, self.whole_scalar = of.type, of.whole
         wrap = "{}" if width == 1 else f"<{width} x {{}}>"
-        self.real, self.whole, self.truth = (wrap.format(t) for t in ("double", "i64", "i1"))
-        self.suffix = "f64" if width == 1 else f"v{width}f64"
+        self.real, self.whole, self.truth = (wrap.format(t) for t in (of.type, of.whole, "i1"))
+        self.suffix = of.suffix if width == 1 else f"v{width}{of.suffix}"
+
+    def of(self, kind: str) -> Lanes:
+        """As many lanes of another kind."""
+        return self if kind == self.kind else Lanes(self.fn, self.width, kind)
+
+    @property
+    def format(self) -> Format:
+        """The numbers in the formulas of mathematics."""
+        found = KINDS[self.kind].format
+        assert found is not None
+        return found
 
     def number(self, x: str | float) -> str:
-        """An operand as text: a register as it is, a float as a constant in every lane."""
+        """An operand as text: a register as it is, a number as a constant in every lane."""
         if isinstance(x, str):
             return x
-        text = f"0x{bits_of(x):016X}"
-        return text if self.width == 1 else f"splat (double {text})"
+        if self.kind == "f8":
+            text = f"0x{bits_of(x):016X}"
+        elif self.kind == "f4":  # which LLVM reads as a double
+            text = f"0x{bits_of(struct.unpack('<f', struct.pack('<f', x))[0]):016X}"
+        else:
+            text = str(int(x))
+        return text if self.width == 1 else f"splat ({self.scalar} {text})"
 
     def integer(self, x: str | int) -> str:
         """The same for whole numbers."""
         if isinstance(x, str):
             return x
-        return str(x) if self.width == 1 else f"splat (i64 {x})"
+        return str(x) if self.width == 1 else f"splat ({self.whole_scalar} {x})"
 
     def boolean(self, x: str | bool) -> str:
         """The same for truths."""
@@ -186,7 +212,7 @@ class Lanes:
         return text if self.width == 1 else f"splat (i1 {text})"
 
     def binary(self, code: str, a: str | float, b: str | float) -> str:
-        """One instruction of two doubles."""
+        """One instruction of two numbers."""
         return self.fn.let(f"{code} {self.real} {self.number(a)}, {self.number(b)}")
 
     def add(self, a: str | float, b: str | float) -> str:
@@ -205,7 +231,7 @@ class Lanes:
         return self.fn.let(f"fneg {self.real} {self.number(a)}")
 
     def intrinsic(self, name: str, *xs: str | float) -> str:
-        """``llvm.<name>`` of doubles."""
+        """``llvm.<name>`` of numbers."""
         full = f"@llvm.{name}.{self.suffix}"
         arguments = ", ".join([self.real] * len(xs))
         self.fn.module.declarations[f"declare {self.real} {full}({arguments})"] = None
@@ -223,7 +249,9 @@ class Lanes:
         return self.intrinsic("copysign", a, b)
 
     def compare(self, how: str, a: str | float, b: str | float) -> str:
-        return self.fn.let(f"fcmp {how} {self.real} {self.number(a)}, {self.number(b)}")
+        """Of whole numbers ``how`` is "slt", "eq", ..., of floats "olt", "oeq", "une", ..."""
+        code = "fcmp" if self.whole != self.real else "icmp"
+        return self.fn.let(f"{code} {how} {self.real} {self.number(a)}, {self.number(b)}")
 
     def select(self, c: str, a: str | float, b: str | float) -> str:
         """``a`` where ``c``, else ``b``."""
@@ -253,6 +281,14 @@ class Lanes:
         """0.0 or 1.0."""
         return self.fn.let(f"uitofp {self.truth} {self.boolean(truth)} to {self.real}")
 
+    def cast(self, code: str, x: str, there: Lanes) -> str:
+        """The numbers ``x`` as those of other lanes, by LLVM's instruction ``code``."""
+        return self.fn.let(f"{code} {self.real} {x} to {there.real}")
+
+    def few(self, coefficients: Sequence[float], of: int) -> Sequence[float]:
+        """As many coefficients of exp, log, sine or cosine (0 to 3) as these numbers need."""
+        return coefficients[: self.format.terms[of]]
+
     def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
         """By Estrin's scheme, coefficients from the constant up: short chains, as FMA likes."""
         level: list[str | float] = list(coefficients)
@@ -267,8 +303,9 @@ class Lanes:
                 power = self.mul(power, power)
         return self.number(level[0])
 
-    def splat(self, x: str, kind: str = "double") -> str:
+    def splat(self, x: str, kind: str = "") -> str:
         """The scalar ``x`` in every lane."""
+        kind = kind or self.scalar
         if self.width == 1:
             return x
         n, let = self.width, self.fn.let
@@ -276,14 +313,16 @@ class Lanes:
         mask = f"<{n} x i32> zeroinitializer"
         return let(f"shufflevector <{n} x {kind}> {one}, <{n} x {kind}> poison, {mask}")
 
-    def lane(self, x: str, k: int, kind: str = "double") -> str:
+    def lane(self, x: str, k: int, kind: str = "") -> str:
         """The number in lane ``k``."""
+        kind = kind or self.scalar
         if self.width == 1:
             return x
         return self.fn.let(f"extractelement <{self.width} x {kind}> {x}, i64 {k}")
 
-    def gathered(self, xs: Sequence[str], kind: str = "double", rest: str = "poison") -> str:
+    def gathered(self, xs: Sequence[str], kind: str = "", rest: str = "poison") -> str:
         """One scalar per lane; where there are fewer than lanes, ``rest`` stays in the others."""
+        kind = kind or self.scalar
         if self.width == 1:
             return xs[0]
         y = rest

@@ -24,7 +24,14 @@ def function_of_c(module: Module, name: str, count: int) -> str:
 
 
 def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
-    """C's function ``c_name`` of each lane: one call, to a function that is written once."""
+    """C's function ``c_name`` of each lane: one call, to a function that is written once.
+
+    Of float32 it is that of doubles, rounded.
+    """
+    if v.kind == "f4":
+        wide = v.of("f8")
+        y = each_lane(wide, c_name, *(v.cast("fpext", x, wide) for x in xs))
+        return wide.cast("fptrunc", y, v)
     target = function_of_c(v.fn.module, c_name, len(xs))
     if v.width == 1:
         given = ", ".join(f"double {x}" for x in xs)
@@ -52,7 +59,7 @@ def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str
     if full not in module.functions:
         fn = Function(module)
         parameters = [f"%x{k}" for k in range(len(xs))]
-        fn.put(f"ret {v.real} {write(Lanes(fn, v.width), *parameters)}")
+        fn.put(f"ret {v.real} {write(Lanes(fn, v.width, v.kind), *parameters)}")
         module.functions[full] = _definition(v, full, parameters, fn)
     given = ", ".join(f"{v.real} {x}" for x in xs)
     return v.fn.let(f"call {v.real} {full}({given}) #0")

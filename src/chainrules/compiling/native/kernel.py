@@ -90,7 +90,7 @@ def _made(program: Program, threads: int = 1) -> Kernel:
     from .axes import PIECE, pieces_of
     from .nests import write_nest
 
-    width, kinds = host_width(), program.arguments()
+    width, kinds = program.lanes(host_width()), program.arguments()
     pieces = pieces_of(program, width) if threads > 1 else None
     write_nest(program, module, width, pieces)
     if pieces is None:

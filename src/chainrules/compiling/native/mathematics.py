@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .assembler import Lanes, bits_of
+from .assembler import Lanes
 from .functions import each_lane
+from .kinds import KINDS, bits_of
 
 __all__ = [
     "FUNCTIONS",
+    "SINGLE",
     "arctan",
     "clamp",
     "exp_tail",
@@ -32,43 +34,30 @@ __all__ = [
     "whole_bits",
 ]
 
-# Adding 1.5 * 2^52 rounds to a whole number, which then stands in the last bits of the sum.
-_ROUND = 6755399441055744.0
-_ROUND_BITS = bits_of(_ROUND)
 _LOG2_E = 1.4426950408889634
-# ln 2 in a part with 20 zeros at its end, which times an exponent is exact, and the rest.
-_LN2_SHORT, _LN2_LONG_REST = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # Of (exp(r) - 1 - r) / r^2 for |r| up to ln(2) / 2: the least error of r^2 times it, over expm1(r).
 _EXP_TAIL = (
-    0.5,
-    0.16666666666666677,
-    0.041666666666666505,
-    0.008333333333321608,
-    0.0013888888888962901,
-    0.00019841269886206948,
-    2.4801587171839347e-05,
-    2.7557244105253594e-06,
-    2.7557402945316557e-07,
-    2.510908101560078e-08,
-    2.0875326552391256e-09,
-)
-_SMALLEST_NORMAL = 2.2250738585072014e-308
+    0.5, 0.16666666666666677, 0.041666666666666505, 0.008333333333321608, 0.0013888888888962901,
+    0.00019841269886206948, 2.4801587171839347e-05, 2.7557244105253594e-06, 2.7557402945316557e-07,
+    2.510908101560078e-08, 2.0875326552391256e-09,
+)  # fmt: skip
 
 
 def nearest(v: Lanes, x: str, scale: float) -> tuple[str, str]:
-    """The whole number nearest to ``scale * x``, as the last bits of a double and as a double."""
-    t = v.fma(x, scale, _ROUND)
-    return t, v.sub(t, _ROUND)
+    """The whole number nearest to ``scale * x``, as the last bits of a float and as a float."""
+    t = v.fma(x, scale, v.format.round)
+    return t, v.sub(t, v.format.round)
 
 
 def power_of_two(v: Lanes, k: str) -> str:
     """2^k of whole numbers, by their exponent bits."""
-    return v.from_bits(v.whole_op("shl", v.whole_op("add", k, 1023), 52))
+    of = v.format
+    return v.from_bits(v.whole_op("shl", v.whole_op("add", k, of.bias), of.mantissa))
 
 
 def whole_bits(v: Lanes, t: str) -> str:
     """Of what :func:`nearest` gives first: the whole number."""
-    return v.whole_op("sub", v.bits(t), _ROUND_BITS)
+    return v.whole_op("sub", v.bits(t), bits_of(v.format.round, v.format.code))
 
 
 def two_powers(v: Lanes, t: str) -> tuple[str, str, str]:
@@ -87,14 +76,15 @@ def clamp(v: Lanes, x: str, low: float, high: float) -> str:
 
 def exp_tail(v: Lanes, r: str) -> str:
     """(exp(r) - 1 - r) / r^2 for |r| up to ln(2) / 2."""
-    return v.polynomial(r, _EXP_TAIL)
+    return v.polynomial(r, v.few(_EXP_TAIL, 0))
 
 
 def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, str]:
     """expm1(x + rest - k ln 2), where small, as r and r^2 q(r) + what rounding took of r."""
-    exact = v.fma(k, -_LN2_SHORT, x)
-    r = v.fma(k, -_LN2_LONG_REST, exact)
-    lost = v.fma(k, -_LN2_LONG_REST, v.sub(exact, r))
+    short, long_rest = v.format.ln2
+    exact = v.fma(k, -short, x)
+    r = v.fma(k, -long_rest, exact)
+    lost = v.fma(k, -long_rest, v.sub(exact, r))
     if rest is not None:
         r = v.add(r, rest)
     return r, v.fma(v.mul(r, r), exp_tail(v, r), lost)
@@ -114,14 +104,15 @@ def _exp_of_sum(v: Lanes, x: str, rest: str) -> str:
 
 
 def _exp(v: Lanes, x: str) -> str:
-    x = clamp(v, x, -746.0, 710.0)
+    x = clamp(v, x, *v.format.exp)
     t, k = nearest(v, x, _LOG2_E)
-    r = v.fma(k, -_LN2_LONG_REST, v.fma(k, -_LN2_SHORT, x))
+    short, long_rest = v.format.ln2
+    r = v.fma(k, -long_rest, v.fma(k, -short, x))
     return _scaled(v, v.fma(v.mul(r, r), exp_tail(v, r), r), t)
 
 
 def expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
-    """expm1 of x within [-45, 710], 2^k (r + tail) + 2^k - 1: (one + another) * a third."""
+    """expm1 of x from where it is -1 on, 2^k (r + tail) + 2^k - 1: (one + another) * a third."""
     t, k = nearest(v, x, _LOG2_E)
     r, tail = _reduced(v, x, k)
     s1, s2, k2 = two_powers(v, t)
@@ -130,7 +121,7 @@ def expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
 
 
 def _expm1(v: Lanes, x: str) -> str:
-    large, small, scale = expm1_within(v, clamp(v, x, -45.0, 710.0))
+    large, small, scale = expm1_within(v, clamp(v, x, v.format.expm1, v.format.exp[1]))
     y = v.mul(v.add(large, small), scale)
     return v.select(v.compare("oeq", x, 0.0), x, y)  # -0.0 stays
 
@@ -143,9 +134,10 @@ _TANH_Q = (4.84406305325125486048e3, 2.23548839060100448583e3, 1.128116784916329
 def _tanh(v: Lanes, x: str) -> str:
     """tanh|x| = 1 - 2 / (exp(2|x|) + 1) beyond 0.625; one division for this and for P / Q."""
     a = v.abs(x)
-    a = v.select(v.compare("ogt", a, 22.0), 22.0, a)
+    a = v.select(v.compare("ogt", a, v.format.tanh), v.format.tanh, a)
     t, k = nearest(v, a, 2 * _LOG2_E)
-    r = v.fma(k, -_LN2_LONG_REST, v.fma(k, -_LN2_SHORT, v.add(a, a)))
+    short, long_rest = v.format.ln2
+    r = v.fma(k, -long_rest, v.fma(k, -short, v.add(a, a)))
     size = v.add(v.fma(v.mul(r, r), exp_tail(v, r), r), 1.0)
     d = v.fma(size, power_of_two(v, whole_bits(v, t)), 1.0)
     z = v.mul(a, a)
@@ -165,20 +157,24 @@ _LOG = (
     1.531383769920937332e-01,
     1.479819860511658591e-01,
 )
-_SQRT_HALF_BITS, _TWO_BITS = bits_of(math.sqrt(0.5)), bits_of(2.0)
 
 
 def split(v: Lanes, x: str, subnormal: bool = True) -> tuple[str, str]:
-    """``x = 2^e m`` of a positive number, m from sqrt(1/2) to sqrt(2); both as doubles."""
+    """``x = 2^e m`` of a positive number, m from sqrt(1/2) to sqrt(2); both as floats."""
+    of = v.format
     if not subnormal:
         bits = v.bits(x)
     else:
-        tiny = v.compare("olt", x, _SMALLEST_NORMAL)
-        bits = v.bits(v.select(tiny, v.mul(x, 2.0**54), x))
-    e = v.whole_op("ashr", v.whole_op("sub", bits, _SQRT_HALF_BITS), 52)
-    m = v.from_bits(v.whole_op("sub", bits, v.whole_op("shl", e, 52)))
-    exponent = v.sub(v.from_bits(v.whole_op("add", e, _ROUND_BITS)), _ROUND)
-    return v.select(tiny, v.sub(exponent, 54.0), exponent) if subnormal else exponent, m
+        tiny = v.compare("olt", x, of.smallest_normal)
+        bits = v.bits(v.select(tiny, v.mul(x, 2.0**of.upscale), x))
+    above = v.whole_op("sub", bits, bits_of(math.sqrt(0.5), of.code))
+    e = v.whole_op("ashr", above, of.mantissa)
+    m = v.from_bits(v.whole_op("sub", bits, v.whole_op("shl", e, of.mantissa)))
+    exponent = v.from_bits(v.whole_op("add", e, bits_of(of.round, of.code)))
+    exponent = v.sub(exponent, of.round)
+    if not subnormal:
+        return exponent, m
+    return v.select(tiny, v.sub(exponent, float(of.upscale)), exponent), m
 
 
 def _log_positive(v: Lanes, x: str, lost: str | None = None) -> str:
@@ -190,17 +186,19 @@ def _log_positive(v: Lanes, x: str, lost: str | None = None) -> str:
     f = v.sub(m, 1.0)
     s = v.div(f, v.add(f, 2.0))
     z = v.mul(s, s)
-    tail = v.mul(z, v.polynomial(z, _LOG))
+    tail = v.mul(z, v.polynomial(z, v.few(_LOG, 1)))
     half_square = v.mul(v.mul(f, f), 0.5)
-    low = v.fma(e, _LN2_LONG_REST, v.mul(s, v.add(half_square, tail)))
+    short, long_rest = v.format.ln2
+    low = v.fma(e, long_rest, v.mul(s, v.add(half_square, tail)))
     if lost is not None:
         # 1/m = (1 - s) / (1 + s) = 1 - 2 s + 2 s^2 - ..., and the bits of 2 m / x, which is 0 at
         # the largest x, are a difference.
-        twice = v.from_bits(v.whole_op("sub", v.whole_op("add", v.bits(m), _TWO_BITS), v.bits(x)))
+        two = v.whole_op("add", v.bits(m), bits_of(2.0, v.format.code))
+        twice = v.from_bits(v.whole_op("sub", two, v.bits(x)))
         half = v.fma(z, v.sub(1.0, s), v.sub(0.5, s))
         low = v.fma(v.mul(lost, twice), half, low)
     y = v.sub(v.sub(half_square, low), f)
-    return v.fma(e, _LN2_SHORT, v.neg(y))
+    return v.fma(e, short, v.neg(y))
 
 
 def log_edges(v: Lanes, x: str, y: str) -> str:
@@ -217,9 +215,10 @@ def log1p(v: Lanes, x: str) -> str:
     """log(u) + c / u, where u is 1 + x as rounded, and c what rounding took."""
     u = v.add(x, 1.0)
     y = log_edges(v, u, _log_positive(v, u, v.sub(x, v.sub(u, 1.0))))
-    return v.select(v.compare("olt", v.abs(x), 1e-16), x, y)
+    return v.select(v.compare("olt", v.abs(x), v.format.log1p), x, y)
 
 
+_HALF_PI_REST = 6.123233995736765886130e-17
 # pi / 2 in three parts; the first two end in zeros, so times a whole number they are exact.
 _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 _LARGEST_ANGLE = 1e6
@@ -242,21 +241,32 @@ _COS = (
 )
 
 
-def sine_and_cosine(v: Lanes, x: str) -> tuple[str, str, str]:
-    """The nearest quarter turn, in the last bits, and sine and cosine of what is left of x."""
+def _quarter_turns(v: Lanes, x: str) -> tuple[str, str, str]:
+    """The nearest quarter turn, in the last bits, and what is left of x, in two parts."""
     t, k = nearest(v, x, 2 / math.pi)
+    if v.kind == "f4":  # the turns are taken off in doubles, which keep all bits
+        w = v.of("f8")
+        turns = v.cast("fpext", k, w)
+        left = w.fma(turns, -math.pi / 2, v.cast("fpext", x, w))
+        left = w.fma(turns, -_HALF_PI_REST, left)
+        return v.bits(t), w.cast("fptrunc", left, v), v.number(0.0)
     first, second, third = _HALF_PI
     exact = v.fma(k, -first, x)
     nearly = v.fma(k, -second, exact)
     small = v.fma(k, -third, v.fma(k, -second, v.sub(exact, nearly)))
     r = v.add(nearly, small)
-    rest = v.sub(small, v.sub(r, nearly))
+    return v.bits(t), r, v.sub(small, v.sub(r, nearly))
+
+
+def sine_and_cosine(v: Lanes, x: str) -> tuple[str, str, str]:
+    """The nearest quarter turn, in the last bits, and sine and cosine of what is left of x."""
+    quadrant, r, rest = _quarter_turns(v, x)
     z = v.mul(r, r)
-    s = v.add(v.fma(v.mul(z, r), v.polynomial(z, _SIN), rest), r)
-    low = v.fma(v.mul(z, z), v.polynomial(z, _COS), v.neg(v.mul(r, rest)))
+    s = v.add(v.fma(v.mul(z, r), v.polynomial(z, v.few(_SIN, 2)), rest), r)
+    low = v.fma(v.mul(z, z), v.polynomial(z, v.few(_COS, 3)), v.neg(v.mul(r, rest)))
     most = v.fma(z, -0.5, 1.0)
     lost = v.fma(z, -0.5, v.sub(1.0, most))
-    return v.bits(t), s, v.add(most, v.add(low, lost))
+    return quadrant, s, v.add(most, v.add(low, lost))
 
 
 def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
@@ -264,7 +274,7 @@ def _sine(v: Lanes, x: str, quarter_turns: int) -> str:
     if quarter_turns:
         quadrant = v.whole_op("add", quadrant, quarter_turns)
     odd = v.fn.let(f"trunc {v.whole} {quadrant} to {v.truth}")
-    sign = v.whole_op("shl", v.whole_op("and", quadrant, 2), 62)
+    sign = v.whole_op("shl", v.whole_op("and", quadrant, 2), 8 * KINDS[v.kind].bytes - 2)
     return v.from_bits(v.whole_op("xor", v.bits(v.select(odd, c, s)), sign))
 
 
@@ -310,7 +320,6 @@ _ATAN_Q = (
     2.485846490142306297962e1,
     1.0,
 )
-_HALF_PI_REST = 6.123233995736765886130e-17
 
 
 def arctan(v: Lanes, x: str) -> str:
@@ -360,10 +369,11 @@ def log_in_two_parts(v: Lanes, x: str) -> tuple[str, str]:
     u = v.mul(cube, t)
     u_rest = v.fma(cube, t_rest, v.fma(cube_rest, t, v.fma(cube, t, v.neg(u))))
     # e ln 2 + 2 s + u
-    first, first_rest = _exact_sum(v, v.mul(e, _LN2_SHORT), v.add(s, s))
+    short, long_rest = v.format.ln2
+    first, first_rest = _exact_sum(v, v.mul(e, short), v.add(s, s))
     second, second_rest = _exact_sum(v, first, u)
     rest = v.add(v.add(first_rest, second_rest), v.fma(s_rest, 2.0, u_rest))
-    rest = v.fma(e, _LN2_LONG_REST, rest)
+    rest = v.fma(e, long_rest, rest)
     high = v.add(second, rest)
     return high, v.add(v.sub(second, high), rest)
 
@@ -378,7 +388,7 @@ def _power(v: Lanes, x: str, y: str) -> str:
     rest = v.fma(y, low, v.fma(y, high, v.neg(product)))
     # Where the product is beyond what exp can give, or not finite, so is the rest.
     usual = v.compare("olt", v.abs(product), 745.5)
-    size = _exp_of_sum(v, clamp(v, product, -746.0, 710.0), v.select(usual, rest, 0.0))
+    size = _exp_of_sum(v, clamp(v, product, *v.format.exp), v.select(usual, rest, 0.0))
     whole = v.compare("oeq", v.intrinsic("trunc", y), y)
     half = v.mul(y, 0.5)
     odd = v.logic("and", whole, v.compare("une", v.intrinsic("trunc", half), half))
@@ -406,3 +416,6 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
     "arctan": arctan,
     "power": _power,
 }
+
+#: Those whose formula holds for float32 as well; others are computed in doubles, and rounded.
+SINGLE = frozenset({"exp", "expm1", "log", "log1p", "tanh", "sin", "cos"})

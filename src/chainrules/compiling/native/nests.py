@@ -11,16 +11,20 @@ took (two doubles), so the error does not grow with the length.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .assembler import Function, Lanes, Module
 from .axes import PIECE, Axes, Pieces, axes_of
-from .memory import BYTES, load, load_one, store
+from .kinds import BYTES, KINDS
+from .memory import load, load_one, store, store_pairs
 from .operations import LIBM, emit
 from .registers import SHORT, places_of, planned, store_row
-from .request import NEUTRAL, Output, Program, kind_of, parameters
+from .request import Output, Program, kind_of, neutral_of, parameters
 from .results import Result, State
 
 __all__ = ["write_nest"]
@@ -81,9 +85,9 @@ def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) 
     if any(shape[k] == 0 for k in axes):
         return
     strides = tuple(y.strides[k] for k in axes)
-    value = NEUTRAL[y.reduce]
+    value, kind = neutral_of(y.reduce, y.dtype), y.dtype
+    value = bool(value) if kind == "b1" else np.dtype(kind).type(value)
     constant = ("where", ("c", True), ("c", value), ("c", value))
-    kind = "b1" if isinstance(value, bool) else "f8"
     store = Output(0, strides, None, y.dtype, y.offset)
     program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
     _Nest(program, fn, [base], width, 0).write()
@@ -119,6 +123,7 @@ class _Nest:
         self.held, self.rows_kept, self.combined = planned(
             outputs, self.shape, self.out_strides, self.width
         )
+        self.pairs = self._find_pairs()
         #: registers of values outside the innermost loop, and of these in every lane
         self.outer: dict[int, str] = {}
         self.spread: dict[int, str] = {}
@@ -133,6 +138,15 @@ class _Nest:
         for _, *operands in self.program.ops:
             at = [self.levels[x] for x in operands if type(x) is int]
             self.levels.append(max(at, default=0))
+
+    def _find_pairs(self) -> set[int]:
+        """Outputs that are stored with the next one, as the parts of complex numbers are."""
+        pairs: set[int] = set()
+        for j, (y, z) in enumerate(itertools.pairwise(self.program.outputs)):
+            beside = z == y._replace(value=z.value, offset=y.offset + 1, of=j)
+            if beside and y.reduce is None and self.out_strides[j][-1] == 2 and j - 1 not in pairs:
+                pairs.add(j)
+        return pairs
 
     # ---- write ---------------------------------------------------------------------------------
 
@@ -194,7 +208,7 @@ class _Nest:
             self.results[j].finish(total, outs[j], self.one, combined=combined)
         for j in rows:
             row, stride, combined = held.pop(j), self.out_strides[j][-1], j in self.combined
-            store_row(self.results[j], row, self.shape[-1], outs[j], stride, combined=combined)
+            store_row(self.wide, self.results[j], row, places, outs[j], stride, combined=combined)
         return held
 
     def _split(self, names: list[int], like: dict[int, State], flat: list[str]) -> dict[int, State]:
@@ -223,12 +237,13 @@ class _Nest:
         name, *operands = op
         kinds = [kind_of(x, self.program.kinds) for x in operands]
         texts = [
-            self._use(v, x, have) if type(x) is int else self._constant(v, x[1]) for x in operands
+            self._use(v, x, have) if type(x) is int else self._constant(v, x[1], kind)
+            for x, kind in zip(operands, kinds)
         ]
         return emit(v, name, texts, kinds)
 
-    def _constant(self, v: Lanes, x: float | bool) -> str:
-        return v.boolean(x) if isinstance(x, bool) else v.number(float(x))
+    def _constant(self, v: Lanes, x: Any, kind: str) -> str:
+        return v.boolean(bool(x)) if kind == "b1" else v.of(kind).number(x)
 
     def _use(self, v: Lanes, x: int, have: dict[int, str]) -> str:
         return have[x] if x in have else self.spread[x]
@@ -243,7 +258,7 @@ class _Nest:
         used |= {y.value for y in self.program.outputs}
         for x in sorted(used):
             if self.levels[x] < self.depth:
-                kind = "double" if self.program.kinds[x] == "f8" else "i1"
+                kind = KINDS[self.program.kinds[x]].type
                 self.spread[x] = self.wide.splat(self.outer[x], kind)
 
     def _inner_ops(self) -> list[tuple[int, tuple[Any, ...]]]:
@@ -376,6 +391,7 @@ class _Nest:
             for have in found:
                 have[k] = self._operation(self.wide, op, have)
         after = {}
+        real: dict[int, str] = {}
         for j, y in enumerate(self.program.outputs):
             result = self.results[j]
             texts = [result.given(self._use(self.wide, y.value, have)) for have in found]
@@ -385,7 +401,7 @@ class _Nest:
                     for old, text, (_, lanes) in zip(sums[j], texts, places)
                 ]
                 continue
-            for text, (at, lanes) in zip(texts, places):
+            for u, (text, (at, lanes)) in enumerate(zip(texts, places)):
                 stride = self.out_strides[j][-1]
                 if j in self.combined:
                     there = load(self.wide, outs[j], at, stride, lanes, y.dtype)
@@ -393,5 +409,11 @@ class _Nest:
                 else:
                     text = result.alone(text)
                 text = result.stored(text, self.wide)
-                store(self.wide, text, outs[j], at, stride, lanes, y.dtype)
+                if j in self.pairs:
+                    real[u] = text
+                elif j - 1 in self.pairs:
+                    parts = real[u], text
+                    store_pairs(self.wide, *parts, outs[j - 1], at, lanes, y.dtype)
+                else:
+                    store(self.wide, text, outs[j], at, stride, lanes, y.dtype)
         return after

@@ -1,20 +1,33 @@
-"""What each operation does to one or more doubles or truths: NumPy's float64 loops in LLVM text.
+"""What each operation does to one or more numbers or truths: NumPy's loops in LLVM text.
 
-``emit(lanes, "maximum", ["%a", "%b"])`` writes the few instructions that give NumPy's maximum, NaN
-included. A truth is an ``i1``, never a number: ``float`` and ``bool`` go from one to the other.
+``emit(lanes, "maximum", ["%a", "%b"], ["f8", "f8"])`` writes the few instructions that give NumPy's
+maximum, NaN included. Numbers of one operation are of one kind; ``float32``, ``int64``, ... go from
+one to another. A truth is an ``i1``, never a number.
 """
 
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .assembler import Lanes
 from .functions import as_function, each_lane
+from .kinds import KINDS, is_float, is_whole
 
-__all__ = ["COMMUTATIVE", "LIBM", "OPERATIONS", "POWERS", "emit", "result_kind"]
+__all__ = [
+    "COMMUTATIVE",
+    "CONVERSIONS",
+    "LIBM",
+    "OPERATIONS",
+    "POWERS",
+    "converted",
+    "emit",
+    "result_kind",
+]
 
-Operand = str | float | bool
+Operand = Any  # a register, or a Python number or bool
 Emitter = Callable[..., str]
 
 # How LLVM compares; "une" is true of NaN, as != is.
@@ -26,6 +39,17 @@ COMPARISONS = {
     "equal": "oeq",
     "not_equal": "une",
 }
+# The same of whole numbers.
+OF_WHOLE = {
+    "less": "slt",
+    "less_equal": "sle",
+    "greater": "sgt",
+    "greater_equal": "sge",
+    "equal": "eq",
+    "not_equal": "ne",
+}
+#: What they make of a number or a truth.
+CONVERSIONS = {"float": "f8", "float32": "f4", "int64": "i8", "int32": "i4", "bool": "b1"}
 LOGIC = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", *LOGIC})
 
@@ -153,6 +177,55 @@ _REAL: dict[str, tuple[int, Emitter]] = {
     "floor_divide": (2, lambda v, a, b: _divmod(v, a, b)[0]),
     "logaddexp": (2, _logaddexp),
 }
+
+
+def _whole(code: str) -> Emitter:
+    return lambda v, a, b: v.whole_op(code, a, b)
+
+
+def _larger(how: str) -> Emitter:
+    return lambda v, a, b: v.select(v.compare(how, a, b), a, b)
+
+
+def _whole_sign(v: Lanes, a: Operand) -> str:
+    return v.select(v.compare("slt", a, 0), -1, v.select(v.compare("sgt", a, 0), 1, 0))
+
+
+def _whole_divmod(v: Lanes, a: Operand, b: Operand) -> tuple[str, str]:
+    """Floored quotient and remainder; of a division by 0 they are 0, as NumPy's."""
+    # The least number by -1 is itself, as it is by 1 where the sign is changed, and no trap.
+    zero, minus = v.compare("eq", b, 0), v.compare("eq", b, -1)
+    safe = v.select(zero, 1, v.select(minus, 1, b))
+    q = v.whole_op("sdiv", a, safe)
+    r = v.whole_op("sub", a, v.whole_op("mul", q, safe))
+    other_sign = v.compare("slt", v.whole_op("xor", r, safe), 0)
+    shift = v.logic("and", v.compare("ne", r, 0), other_sign)
+    q = v.select(shift, v.whole_op("sub", q, 1), q)
+    r = v.select(shift, v.whole_op("add", r, safe), r)
+    q = v.select(minus, v.whole_op("sub", 0, a), q)
+    return v.select(zero, 0, q), r
+
+
+#: Of whole numbers, which wrap around.
+_WHOLE: dict[str, Emitter] = {
+    "add": _whole("add"),
+    "subtract": _whole("sub"),
+    "multiply": _whole("mul"),
+    "negative": lambda v, a: v.whole_op("sub", 0, a),
+    "absolute": lambda v, a: v.select(v.compare("slt", a, 0), v.whole_op("sub", 0, a), a),
+    "square": lambda v, a: v.whole_op("mul", a, a),
+    "sign": _whole_sign,
+    "maximum": _larger("sgt"),
+    "minimum": _larger("slt"),
+    "fmax": _larger("sgt"),
+    "fmin": _larger("slt"),
+    "remainder": lambda v, a, b: _whole_divmod(v, a, b)[1],
+    "floor_divide": lambda v, a, b: _whole_divmod(v, a, b)[0],
+    "bitwise_and": _whole("and"),
+    "bitwise_or": _whole("or"),
+    "bitwise_xor": _whole("xor"),
+    "invert": lambda v, a: v.whole_op("xor", a, -1),
+}
 _TESTS: dict[str, Emitter] = {"isnan": _isnan, "isinf": _isinf, "isfinite": _isfinite}
 
 #: Exponents that need no logarithm, and the operation that does the same. (The root of -0.0 and
@@ -166,13 +239,14 @@ OPERATIONS: dict[str, int] = {
     **{name: 2 if name in _OF_TWO else 1 for name in LIBM},
     **dict.fromkeys(COMPARISONS, 2),
     **dict.fromkeys(LOGIC, 2),
-    **dict.fromkeys((*_TESTS, "logical_not", "float", "bool"), 1),
+    **dict.fromkeys((*_TESTS, *CONVERSIONS, "logical_not", "invert"), 1),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), 2),
     "where": 3,
 }
 
 
 def result_kind(name: str, kinds: Sequence[str]) -> str:
-    """ "f8" or "b1": what the operation gives for operands of these kinds.
+    """ "f8", "b1", ...: what the operation gives for operands of these kinds.
 
     Raises TypeError for an unknown operation, and for operands that it does not take.
     """
@@ -180,58 +254,108 @@ def result_kind(name: str, kinds: Sequence[str]) -> str:
         raise TypeError(f"no operation {name!r} of {len(kinds)} operands in native code")
     if name == "where":
         if kinds[1] != kinds[2]:
-            raise TypeError("where: one choice is a float, the other a bool; convert one")
+            raise TypeError(f"where: one choice is {kinds[1]}, the other {kinds[2]}; convert one")
         return kinds[1]
-    if name in _REAL or name in LIBM:
-        if "b1" in kinds:
-            raise TypeError(f"{name} of a bool in native code; convert it with 'float'")
-        return "f8"
-    return "f8" if name == "float" else "b1"
+    if name in CONVERSIONS:
+        if is_whole(CONVERSIONS[name]) and is_float(kinds[0]) and not _CASTS_AS_HERE:
+            raise TypeError("floats that become integers, on this kind of processor")
+        return CONVERSIONS[name]
+    if name in LOGIC or name in _TESTS or name == "logical_not":
+        return "b1"
+    of_numbers = {kind for kind in kinds if kind != "b1" or name not in COMPARISONS} or {"f8"}
+    if len(of_numbers) > 1:
+        raise TypeError(f"{name} of {' and '.join(kinds)} in native code; convert one")
+    (kind,) = of_numbers
+    if kind == "b1":
+        raise TypeError(f"{name} of a bool in native code; convert it with 'float'")
+    if name in COMPARISONS:
+        return "b1"
+    if name not in _WHOLE if is_whole(kind) else name not in _REAL and name not in LIBM:
+        raise TypeError(f"{name} of {kind} in native code")
+    return kind
 
 
 def emit(v: Lanes, name: str, operands: Sequence[Operand], kinds: Sequence[str]) -> str:
     """Write operation ``name`` and return the register of its result."""
+    kind = kinds[-1]
     if name in LIBM:
-        return call(v, name, *operands)
+        return call(v.of(kind), name, *operands)
+    if is_whole(kind) and name in _WHOLE:
+        return _WHOLE[name](v.of(kind), *operands)
     if name in _REAL:
-        return _REAL[name][1](v, *operands)
+        return _REAL[name][1](v.of(kind), *operands)
     if name == "where":
         c = as_truth(v, operands[0], kinds[0])
-        pick = v.select if kinds[1] == "f8" else v.choose
-        return pick(c, *operands[1:])  # type: ignore[arg-type]
-    if name == "float":
-        return as_real(v, operands[0], kinds[0])
+        pick = v.of(kind).select if kind != "b1" else v.choose
+        return pick(c, *operands[1:])
+    if name in CONVERSIONS:
+        return converted(v, operands[0], kind, CONVERSIONS[name])
     if name in COMPARISONS:
-        a, b = (as_real(v, x, kind) for x, kind in zip(operands, kinds))
-        return v.compare(COMPARISONS[name], a, b)
+        number = max(kinds, key=lambda kind: kind != "b1")
+        number = "f8" if number == "b1" else number
+        a, b = (converted(v, x, kind, number) for x, kind in zip(operands, kinds))
+        codes = OF_WHOLE if is_whole(number) else COMPARISONS
+        return v.of(number).compare(codes[name], a, b)
     if name in _TESTS:
-        return _TESTS[name](v, as_real(v, operands[0], kinds[0]))
+        number = kind if is_float(kind) else "f8"
+        return _TESTS[name](v.of(number), converted(v, operands[0], kind, number))
     truths = [as_truth(v, x, kind) for x, kind in zip(operands, kinds)]
-    if name == "bool":
-        return truths[0]
     return (
         v.logic("xor", truths[0], True) if name == "logical_not" else v.logic(LOGIC[name], *truths)
     )
 
 
+# Where a float does not fit an integer, NumPy gives what the processor gives.
+_CASTS_AS_HERE = platform.machine() in ("x86_64", "AMD64")
+
+
+def converted(v: Lanes, x: Operand, have: str, want: str) -> str:
+    """A value of one kind as one of another, as NumPy's ``astype``."""
+    a, b = v.of(have), v.of(want)
+    if have == want:
+        return v.boolean(x) if want == "b1" else a.number(x)
+    if have == "b1":
+        if is_float(want):
+            return b.to_real(x)
+        return v.fn.let(f"zext {v.truth} {v.boolean(x)} to {b.real}")
+    if want == "b1":
+        return a.compare("ne" if is_whole(have) else "une", x, 0)
+    x, wider = a.number(x), KINDS[have].bytes < KINDS[want].bytes
+    if is_float(have) and is_float(want):
+        return a.cast("fpext" if wider else "fptrunc", x, b)
+    if is_float(want):
+        return a.cast("sitofp", x, b)
+    if is_whole(have):
+        return a.cast("sext" if wider else "trunc", x, b)
+    end = 2.0 ** (8 * KINDS[want].bytes - 1)
+    fits = v.logic("and", a.compare("oge", x, -end), a.compare("olt", x, end))
+    return a.cast("fptosi", a.select(fits, x, -end), b)
+
+
 def as_truth(v: Lanes, x: Operand, kind: str) -> str:
-    """``x != 0`` of a double; a truth as it is."""
-    if kind == "b1":
-        return v.boolean(x)  # type: ignore[arg-type]
-    return v.compare("une", x, 0.0)
+    """``x != 0`` of a number; a truth as it is."""
+    return converted(v, x, kind, "b1")
 
 
 def as_real(v: Lanes, x: Operand, kind: str) -> str:
     """A truth as 0.0 or 1.0; a double as it is."""
-    return v.number(x) if kind == "f8" else v.to_real(x)  # type: ignore[arg-type]
+    return converted(v, x, kind, "f8")
 
 
 def call(v: Lanes, name: str, *xs: Operand) -> str:
-    """A function of mathematics: on several lanes our own where there is one, else that of C."""
+    """A function of mathematics: on several lanes our own where there is one, else that of C.
+
+    Of float32 it is computed in doubles, and rounded, if the formula is one for doubles only.
+    """
+    from .mathematics import SINGLE
+
     texts = [v.number(x) for x in xs]
     own = _own(name) if v.width > 1 else None
     if own is None:
         return each_lane(v, LIBM[name], *texts)
+    if v.kind == "f4" and name not in SINGLE:
+        wide = v.of("f8")
+        return wide.cast("fptrunc", call(wide, name, *(v.cast("fpext", x, wide) for x in texts)), v)
     return own(v, *texts) if v.fn.module.inline else as_function(v, name, own, *texts)
 
 

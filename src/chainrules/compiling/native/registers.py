@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .assembler import Lanes
 from .memory import load, store
 from .request import Output
 from .results import Result
@@ -52,12 +53,19 @@ def places_of(n: int, width: int) -> list[tuple[str, int]]:
 
 
 def store_row(
-    result: Result, row: list[str], n: int, base: str, stride: int, *, combined: bool
+    v: Lanes,
+    result: Result,
+    row: list[str],
+    places: list[tuple[str, int]],
+    base: str,
+    stride: int,
+    *,
+    combined: bool,
 ) -> None:
-    """Store ``n`` totals that lie in vectors, or combine them with what is there."""
-    v, dtype = result.wide, result.output.dtype
-    for text, (at, lanes) in zip(row, places_of(n, v.width)):
+    """Store totals that lie in vectors, each at its place, or combine them with what is there."""
+    dtype = result.output.dtype
+    for text, (at, lanes) in zip(row, places):
         if combined:
-            there = result.read(load(v, base, at, stride, lanes, dtype), v)
-            text = result.combine(there, text, v)
+            there = load(v, base, at, stride, lanes, dtype)
+            text = result.combine(result.read(there, v), text, v)
         store(v, result.stored(text, v), base, at, stride, lanes, dtype)

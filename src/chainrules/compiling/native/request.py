@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .kinds import is_whole, kind_of_constant
 from .operations import POWERS, result_kind
 
 __all__ = ["Input", "Output", "Program", "checked", "parameters"]
 
 _REDUCTIONS = {
-    "f8": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
+    "number": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
     "b1": {"any": "any", "all": "all", "max": "any", "min": "all"},
 }
 
@@ -19,10 +22,10 @@ _REDUCTIONS = {
 class Input(NamedTuple):
     """A value that the operations read.
 
-    ``dtype`` is "f8" or "b1" (bytes 0 and 1). ``strides``: entries per axis of the iteration shape,
-    0 where it is broadcast; None for a Python float or bool passed by value. ``offset``: entries
-    from the start of the array. ``of``: the number of an earlier input whose array this one reads
-    as well; then it has no argument of its own.
+    ``dtype`` is "f8", "f4", "i8", "i4" or "b1" (bytes 0 and 1). ``strides``: entries per axis of
+    the iteration shape, 0 where it is broadcast; None for a Python float or bool passed by value.
+    ``offset``: entries from the start of the array. ``of``: the number of an earlier input whose
+    array this one reads as well; then it has no argument of its own.
     """
 
     dtype: str
@@ -49,7 +52,7 @@ class Output(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A request with the kind of each value ("f8" or "b1") and the reductions as they are done.
+    """A request with the kind of each value ("f8", "b1", ...) and the reductions as they are done.
 
     ``codes`` says of each operation which ``signatures`` (name and kinds of operands) it has.
     """
@@ -70,6 +73,11 @@ class Program(NamedTuple):
                 by_value = "bool" if x.dtype == "b1" else "float"
                 taken.append(by_value if x.strides is None else "array")
         return taken + ["array" for y in self.outputs if y.of is None]
+
+    def lanes(self, width: int) -> int:
+        """How many numbers are done at a time where ``width`` doubles are."""
+        kinds = {*self.kinds, *[y.dtype for y in self.outputs]}
+        return width if kinds & {"f8", "i8"} or not kinds & {"f4", "i4"} else 2 * width
 
     def argument_of_input(self) -> list[int]:
         """For each input the number of the argument that it reads."""
@@ -101,7 +109,7 @@ def kind_of(operand: Any, kinds: Sequence[str]) -> str:
     """Of an operand: a value's number, or a constant ("c", x)."""
     if type(operand) is int:
         return kinds[operand]
-    return "b1" if isinstance(operand[1], bool) else "f8"
+    return kind_of_constant(operand[1])
 
 
 def checked(
@@ -120,10 +128,7 @@ def checked(
         # kind_of(x, kinds), written out: this is done half a million times.
         signature = (
             op[0],
-            *[
-                kinds[x] if type(x) is int else "b1" if isinstance(x[1], bool) else "f8"
-                for x in op[1:]
-            ],
+            *[kinds[x] if type(x) is int else kind_of_constant(x[1]) for x in op[1:]],
         )
         code = known.get(signature)
         if code is None:
@@ -133,6 +138,8 @@ def checked(
         kinds.append(results[code])
     rank = len(shape)
     places: list[Input | Output] = [*inputs, *outputs]
+    if not shape and {*kinds, *[y.dtype for y in outputs]} - {"f8", "b1"}:
+        raise TypeError("single numbers are of kind f8 or b1 in native code")
     for place in places:
         if place.strides is not None and len(place.strides) != rank:
             raise ValueError(f"strides {place.strides} for a shape of {rank} axes")
@@ -153,11 +160,23 @@ def _settled(y: Output, kind: str) -> Output:
     if y.reduce is None:
         return y
     # Truths are added up as numbers; any and all of numbers ask whether they differ from 0.
-    meant = "f8" if y.reduce in ("sum", "prod") else "b1" if y.reduce in ("any", "all") else kind
+    if y.reduce in ("any", "all") or (kind == "b1" and y.reduce not in ("sum", "prod")):
+        meant = "b1"
+    else:
+        meant = "number"
     reduce = _REDUCTIONS[meant].get(y.reduce)
     if reduce is None:
         raise TypeError(f"no reduction {y.reduce!r} in native code")
     return y._replace(reduce=reduce)
 
 
-NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": False, "all": True}
+_NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": False, "all": True}
+_OF_WHOLE = {"sum": 0, "prod": 1}
+
+
+def neutral_of(reduce: str, kind: str) -> Any:
+    """What a reduction of values of this kind begins with."""
+    if not is_whole(kind):
+        return _NEUTRAL[reduce]
+    ends = np.iinfo(np.dtype(kind))
+    return _OF_WHOLE.get(reduce, int(ends.min if reduce == "max" else ends.max))

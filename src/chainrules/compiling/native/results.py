@@ -8,78 +8,84 @@ error of a long sum is that of the short ones of which it is made.
 from __future__ import annotations
 
 from .assembler import Lanes
-from .memory import BYTES, load_one, mask_of
-from .operations import as_real, as_truth, emit
-from .request import NEUTRAL, Output
+from .kinds import BYTES, is_float
+from .memory import load_one, mask_of
+from .operations import converted, emit
+from .request import Output, neutral_of
 
 __all__ = ["Result", "State"]
 
 State = list[str]
 
+_STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
 
 class Result:
     """One output of a kernel that computes with ``wide`` lanes; ``kind`` is that of its value."""
 
-    __slots__ = ("kind", "output", "truths", "wide")
+    __slots__ = ("kind", "meant", "output", "wide")
 
     def __init__(self, output: Output, kind: str, wide: Lanes) -> None:
-        self.output, self.kind, self.wide = output, kind, wide
-        #: whether it is computed with truths
-        reduce = output.reduce
-        self.truths = reduce in ("any", "all") if reduce else output.dtype == "b1"
+        self.output, self.kind = output, kind
+        #: the kind that it is computed with
+        self.meant = output.dtype
+        if output.reduce in ("any", "all"):
+            self.meant = "b1"
+        elif output.reduce and kind != "b1":
+            self.meant = kind
+        elif output.reduce and output.dtype == "b1":
+            self.meant = "f8"
+        self.wide = wide.of(self.meant)
 
     @property
     def type(self) -> str:
         """LLVM's type of a total."""
-        return self.wide.truth if self.truths else self.wide.real
+        return self.wide.real
+
+    @property
+    def keeps_lost(self) -> bool:
+        """Whether a total has with it what rounding took."""
+        return self.output.reduce == "sum" and is_float(self.meant)
 
     def given(self, x: str) -> str:
         """The value as what the output is computed with."""
-        return (as_truth if self.truths else as_real)(self.wide, x, self.kind)
+        return converted(self.wide, x, self.kind, self.meant)
 
     def alone(self, x: str) -> str:
         """The reduction of one value: a sum begins with 0.0, as NumPy's does, and is no -0.0."""
-        return self.wide.add(x, 0.0) if self.output.reduce == "sum" else x
+        return self.wide.add(x, 0.0) if self.keeps_lost else x
 
     def stored(self, x: str, v: Lanes) -> str:
         """A total as what the array is made of."""
-        kind = "b1" if self.truths else "f8"
-        return (as_truth if self.output.dtype == "b1" else as_real)(v, x, kind)
+        return converted(v, x, self.meant, self.output.dtype)
 
     def read(self, x: str, v: Lanes) -> str:
         """What the array holds, as a total."""
-        return (as_truth if self.truths else as_real)(v, x, self.output.dtype)
+        return converted(v, x, self.output.dtype, self.meant)
 
     def neutral(self) -> str:
         """What a total begins with."""
-        reduce = self.output.reduce
-        assert reduce is not None
-        if self.truths:
-            return self.wide.boolean(bool(NEUTRAL[reduce]))
-        return self.wide.number(NEUTRAL[reduce])
+        assert self.output.reduce is not None
+        x = neutral_of(self.output.reduce, self.meant)
+        return self.wide.boolean(bool(x)) if self.meant == "b1" else self.wide.number(x)
 
     def begin(self) -> State:
         """A total of nothing."""
-        both = self.output.reduce == "sum"
-        return [self.neutral(), self.wide.number(0.0)] if both else [self.neutral()]
+        return [self.neutral(), self.wide.number(0.0)] if self.keeps_lost else [self.neutral()]
 
     def masked(self, x: str, lanes: int) -> str:
         """``x`` in the first lanes, nothing in the others."""
         if lanes == self.wide.width:
             return x
-        pick = self.wide.choose if self.truths else self.wide.select
+        pick = self.wide.choose if self.meant == "b1" else self.wide.select
         return pick(mask_of(self.wide, lanes), x, self.neutral())
 
     def combine(self, a: str, b: str, v: Lanes) -> str:
         """Two totals as one."""
-        reduce = self.output.reduce
-        if reduce == "sum":
-            return v.add(a, b)
-        if reduce == "prod":
-            return v.mul(a, b)
-        if self.truths:
+        reduce, kinds = self.output.reduce or "", [self.meant] * 2
+        if self.meant == "b1":
             return v.logic("or" if reduce == "any" else "and", a, b)
-        return emit(v, "maximum" if reduce == "max" else "minimum", [a, b], ["f8", "f8"])
+        return emit(v, _STEPS[reduce], [a, b], kinds)
 
     def of_few(self, parts: State) -> State:
         """A total of parts that are so few that rounding takes next to nothing."""
@@ -95,7 +101,7 @@ class Result:
     def join(self, total: State, parts: State) -> State:
         """A total with more added to it."""
         v, x = self.wide, self._halved(parts)
-        if self.output.reduce != "sum":
+        if not self.keeps_lost:
             return [self.combine(total[0], x, v)]
         high, low = total
         s = v.add(high, x)
@@ -107,7 +113,7 @@ class Result:
         """All lanes of a total as one, stored or combined with what is there."""
         v, fn, dtype = self.wide, self.wide.fn, self.output.dtype
         x = total[0]
-        if self.output.reduce == "sum":
+        if self.keeps_lost:
             # An infinite total makes NaN of what rounding took.
             low = total[1]
             x = v.select(v.compare("uno", low, low), x, v.add(x, low))
@@ -121,8 +127,8 @@ class Result:
 
     def _across(self, x: str) -> str:
         """The lanes of ``x`` as one, by halves."""
-        fn, w = self.wide.fn, self.wide.width
-        kind = "i1" if self.truths else "double"
+        v, fn, w = self.wide, self.wide.fn, self.wide.width
+        kind = v.scalar
         while w > 1:
             half = w // 2
             parts = []
@@ -133,6 +139,6 @@ class Result:
                 parts.append(fn.let(pick))
             if half == 1:
                 parts = [fn.let(f"extractelement <1 x {kind}> {p}, i64 0") for p in parts]
-            x = self.combine(parts[0], parts[1], Lanes(fn, half))
+            x = self.combine(parts[0], parts[1], Lanes(fn, half, v.kind))
             w = half
         return x

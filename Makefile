@@ -27,8 +27,9 @@ help:  ## list the targets
 # As many processes as there are cores: with threads of BLAS in each they wait for one another.
 test fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
 
+# Each process begins with files of its own: what a file starts, or compiles, it does once.
 test: $(VENV)/with-test  ## run the tests
-	$(pytest) -n $(JOBS) $(ARGS)
+	$(pytest) -n $(JOBS) --dist worksteal $(ARGS)
 
 fuzz: $(VENV)/with-test  ## look for wrong answers with random programs
 	$(python) -P tests/fuzz/run.py --seconds $(SECONDS) --seed $(SEED) $(ARGS)
@@ -60,7 +61,7 @@ pair: $(VENV)/with-notebooks  ## make notebooks/*.ipynb anew from notebooks/*.py
 	$(python) -P -m jupytext --to ipynb --update notebooks/*.py
 	$(python) -P $(VENV)/bin/jupyter-execute --inplace notebooks/*.ipynb
 
-bench: $(VENV)/with-benchmarks  ## measure against the peers
+bench: $(VENV)/with-benchmarks  ## measure against the peers, eager and compiled
 	$(python) benchmarks/run.py $(ARGS)
 
 ci:  ## all that CI does, in an environment of its own

@@ -5,21 +5,15 @@ one result as often, minus that one, divided by ``REPEATS``. So the transform, t
 the sums of cotangents cancel. All is CPU time with one thread; see README.md beside this file.
 """
 
-import argparse
 import dataclasses
-import gc
-import json
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from calls_of_functions import Call, calls
 from table import AUTOGRAD, OURS, PYTORCH
 
-PREFIX = "calls: "  # of the names of all rows, for --only
 TARGETS = {AUTOGRAD: 0.5, PYTORCH: 0.9}
 REPEATS = 50
 HEADING = f"{'call':42} {'ours':>9} {AUTOGRAD:>9} {PYTORCH:>9} {'/ a.':>8} {'/ P.':>8}  (us)"
@@ -34,6 +28,8 @@ class CallRow:
     ratios: dict[str, float]
     wrong: list[str]
     notes: list[str] = dataclasses.field(default_factory=list)
+    day: str = ""
+    load: float = 0.0
 
     def missed(self) -> list[str]:
         """Return the targets that are missed."""
@@ -57,11 +53,9 @@ class CallRow:
         return "| " + " | ".join([self.name, *self.cells(), ", ".join(self.missed())]) + " |"
 
 
-def markdown(rows: list[dict]) -> str:
-    """Return the table in Markdown."""
+def markdown_heading() -> str:
     names = ["call", "ours, us", AUTOGRAD, PYTORCH, f"/ {AUTOGRAD}", f"/ {PYTORCH}", "missed"]
-    lines = [CallRow(**row).markdown() for row in rows]
-    return "\n".join(["| " + " | ".join(names) + " |\n|" + "---|" * len(names), *lines, ""])
+    return "| " + " | ".join(names) + " |\n|" + "---|" * len(names)
 
 
 # ---- one call ----
@@ -164,12 +158,12 @@ def others_differ(name: str, programs: dict[str, Callable]) -> list[str]:
     RuntimeError
         If a program raises.
     """
-    from workload import Workload
+    from workload import first_calls
 
-    wrong, failed = Workload(name, 1, dict(programs)).first_calls(patience=300.0)
-    if failed:
-        raise RuntimeError(f"{name}: {failed}")
-    return wrong
+    told = first_calls(dict(programs), patience=300.0)
+    if told.failed:
+        raise RuntimeError(f"{name}: {told.failed}")
+    return told.wrong
 
 
 def row_from(name: str, times: dict[str, list[float]], wrong: list[str], *notes: str) -> CallRow:
@@ -206,7 +200,7 @@ def empty_programs() -> Iterator[tuple[str, dict[str, list[Callable]]]]:
                 f = f_in(peer.namespace)
                 if library == PYTORCH:
                     built[library] = torch_from_plain(peer, f, given)
-                elif library in (OURS, AUTOGRAD):
+                elif library in libraries():
                     grad = peer.of["grad"]
                     gradient = grad(f)
                     built[library] = [
@@ -246,7 +240,8 @@ def row_of_empty(name: str, built: dict[str, list[Callable]], effort: Any) -> Ca
 def row_of_workload(workload: Any, effort: Any) -> CallRow:
     import timing
 
-    found = workload.programs
+    functions = workload.functions()
+    found = workload.programs({name: functions[name] for name in libraries()})
     programs = {name: found[name] for name in libraries()}
     ways = [program for name, program in found.items() if name.startswith(PYTORCH)]
     if ways:
@@ -267,60 +262,23 @@ def row_of_workload(workload: Any, effort: Any) -> CallRow:
 # ---- the run ----
 
 
-def measure(only: str, effort: Any) -> Iterator[CallRow]:
+def measure(wanted: Callable[[str], bool], effort: Any) -> Iterator[CallRow]:
+    """Yield the rows whose names are wanted."""
     import workloads_small
 
-    def is_wanted(name: str) -> bool:
-        return only.lower() in (PREFIX + name).lower()
-
     for name, built in empty_programs():
-        if is_wanted(name):
+        if wanted(name):
             yield row_of_empty(name, built, effort)
     for call in calls():
-        if is_wanted(call.name):
+        if wanted(call.name):
             yield row_of_call(call, effort)
     for workload in workloads_small.workloads():
-        if is_wanted(workload.name):
+        if wanted(workload.name):
             yield row_of_workload(workload, effort)
 
 
-def report(only: str, effort: Any) -> list[CallRow]:
-    """Measure and print the rows whose names contain ``only``."""
-    rows = []
-    for row in measure(only, effort):
-        if not rows:
-            print(HEADING)
-        rows.append(row)
-        print(row, flush=True)
-    if rows:
-        missed = [target for row in rows for target in row.missed()]
-        targets = [f"{limit:.3g} {name}" for name, limit in TARGETS.items()]
-        found = ", ".join(f"{target} by {missed.count(target)}" for target in targets)
-        print(f"\ntargets missed (*), of {len(rows)} rows: {found}\n")
-    return rows
-
-
-def main() -> int:
-    from threads import set_threads
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few rounds: rough figures")
-    parser.add_argument("--only", metavar="NAME", default="", help="rows that contain NAME")
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE too")
-    options = parser.parse_args()
-    set_threads(1)
-    import timing
-    from peers import peers
-
-    peers()
-    gc.collect()
-    gc.freeze()
-    rows = report(options.only, timing.QUICK if options.quick else timing.FULL)
-    if options.json:
-        figures = [dataclasses.asdict(row) for row in rows]
-        Path(options.json).write_text(json.dumps(figures, indent=1), encoding="utf-8")
-    return 1 if any(row.wrong for row in rows) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def summary(rows: list[CallRow]) -> str:
+    missed = [target for row in rows for target in row.missed()]
+    targets = [f"{limit:.3g} {name}" for name, limit in TARGETS.items()]
+    found = ", ".join(f"{target} by {missed.count(target)}" for target in targets)
+    return f"targets missed (*), of {len(rows)} rows: {found}"

@@ -1,4 +1,4 @@
-"""What ``import chainrules`` costs a program that has NumPy already."""
+"""What ``import chainrules`` costs a program that has NumPy, and that of ``cr.compile``."""
 
 import json
 import os
@@ -6,26 +6,33 @@ import statistics
 import subprocess
 import sys
 
-_PROGRAM = """
+IMPORT = """
 import json, sys, time
 import numpy
 begin = time.perf_counter()
 import chainrules
 print(json.dumps([time.perf_counter() - begin, "scipy" in sys.modules]))
 """
+COMPILE = """
+import json, sys, time
+import numpy, chainrules as cr
+begin = time.process_time()
+cr.compile(cr.value_and_grad(lambda x: x * x))(0.7)
+print(json.dumps([time.process_time() - begin, "scipy" in sys.modules]))
+"""
 
 
-def import_time(runs: int) -> tuple[float, bool]:
-    """Return the median seconds of the import in fresh processes, and whether it loads SciPy."""
-    _import_once()  # compiles the bytecode
-    found = [_import_once() for _ in range(runs)]
+def fresh(program: str, runs: int) -> tuple[float, bool]:
+    """Return the median seconds of one of these in fresh processes, and whether it loads SciPy."""
+    _once(program)  # compiles the bytecode
+    found = [_once(program) for _ in range(runs)]
     return statistics.median(seconds for seconds, _ in found), found[0][1]
 
 
-def _import_once() -> tuple[float, bool]:
+def _once(program: str) -> tuple[float, bool]:
     # As for users, bytecode is kept from one run to the next.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    command = [sys.executable, "-c", _PROGRAM]
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, check=True, env=environment)
     seconds, scipy = json.loads(done.stdout)
     return seconds, scipy

@@ -1,18 +1,17 @@
 """The libraries that are measured, each called as its users call it at its fastest.
 
-A peer turns a function and its arguments into a program: a call without arguments that computes
-one derivative. Its inputs are made beforehand. A function is written once for all of them, over
-a namespace of array functions: ``function_in(namespace)``.
+A peer makes a program of a derivative and its arguments: a call without arguments, whose inputs
+are made beforehand. A function is written once for all of them, over a namespace of array
+functions, ``function_in(namespace)``, and a derivative of it over the peer.
 """
 
 import functools
 import importlib
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-from table import AUTOGRAD, JAX, JAX_JIT, OURS, PYTORCH
+from table import AUTOGRAD, COMPILED, JAX, JAX_JIT, OURS, OWN_LOOP, PYTORCH
 
 Function = Callable[..., Any]
 Program = Callable[[], Any]
@@ -40,13 +39,25 @@ class Peer:
     def array(self, x: Any) -> Any:
         return x
 
-    def run(self, f: Function, args: tuple) -> Program:
+    def outermost(self, kind: str) -> Function:
+        """Return the fastest way to this derivative, where it is inside of no other."""
+        return self.of[kind]
+
+    def compiled(self, f: Function) -> Function:
+        """Return ``f`` as it is called: compiled, where that is the peer's way."""
+        return f
+
+    def call(self, f: Function, args: tuple) -> Program:
         """Return the program that calls ``f`` with these arguments."""
         given = tuple(map(self.array, args))
         return lambda: f(*given)
 
-    def program(self, kind: str, f: Function, args: tuple, **options: Any) -> Program:
-        return self.run(self.of[kind](f, **options), args)
+
+class CompiledPeer(Peer):
+    def compiled(self, f: Function) -> Function:
+        import chainrules as cr
+
+        return cr.compile(f)
 
 
 class JaxPeer(Peer):
@@ -57,10 +68,12 @@ class JaxPeer(Peer):
     def array(self, x: Any) -> Any:
         return self.jax.numpy.asarray(x)
 
-    def run(self, f: Function, args: tuple) -> Program:
+    def compiled(self, f: Function) -> Function:
+        return f if self.name == JAX else self.jax.jit(f)
+
+    def call(self, f: Function, args: tuple) -> Program:
         given = tuple(map(self.array, args))
-        compiled = self.jax.jit(f) if self.name == JAX_JIT else f
-        return lambda: self.jax.block_until_ready(compiled(*given))
+        return lambda: self.jax.block_until_ready(f(*given))
 
 
 class TorchPeer(Peer):
@@ -71,38 +84,53 @@ class TorchPeer(Peer):
     def array(self, x: Any) -> Any:
         return self.torch.tensor(x, dtype=self.torch.float64 if isinstance(x, float) else None)
 
-    def program(self, kind: str, f: Function, args: tuple, **options: Any) -> Program:
+    def outermost(self, kind: str) -> Function:
         # Where its engine can be called directly, that is faster than torch.func.
-        if kind not in ("gradient", "jvp", "hvp"):
-            return super().program(kind, f, args, **options)
-        return getattr(self, kind)(f, *map(self.array, args), **options)
+        return getattr(self, kind) if kind in ("gradient", "jvp", "hvp") else self.of[kind]
 
-    def gradient(self, f: Function, *args: Any, argnums: tuple[int, ...]) -> Program:
-        inputs = [args[i].requires_grad_() for i in argnums]
+    def gradient(self, f: Function, argnums: tuple[int, ...]) -> Function:
+        grad = self.torch.autograd.grad
 
-        def program() -> tuple:
+        def both(*args: Any) -> tuple:
+            inputs = [args[i].requires_grad_() for i in argnums]
             y = f(*args)
-            return y.detach(), self.torch.autograd.grad(y, inputs)
+            return y.detach(), grad(y, inputs)
 
-        return program
+        return both
 
-    def jvp(self, f: Function, x: Any, xdot: Any) -> Program:
+    def jvp(self, f: Function) -> Function:
         forward_ad = self.torch.autograd.forward_ad
 
-        def program() -> tuple:
+        def both(x: Any, xdot: Any) -> tuple:
             with forward_ad.dual_level():
                 return tuple(forward_ad.unpack_dual(f(forward_ad.make_dual(x, xdot))))
 
-        return program
+        return both
 
-    def hvp(self, f: Function, x: Any, xdot: Any) -> Program:
-        x.requires_grad_()
+    def hvp(self, f: Function) -> Function:
+        grad = self.torch.autograd.grad
 
-        def program() -> Any:
-            (gradient,) = self.torch.autograd.grad(f(x), x, create_graph=True)
-            return self.torch.autograd.grad(gradient, x, xdot)[0]
+        def product(x: Any, xdot: Any) -> Any:
+            x.requires_grad_()
+            (slope,) = grad(f(x), x, create_graph=True)
+            return grad(slope, x, xdot)[0]
 
-        return program
+        return product
+
+
+# ---- what is computed of a function, in all libraries ----
+
+Derived = Callable[[Peer], Function]
+
+
+def gradient(function_in: Callable[[Any], Function], argnums: tuple[int, ...] = (0,)) -> Derived:
+    """Return, of each peer, the value and the gradient."""
+    return lambda peer: peer.outermost("gradient")(function_in(peer.namespace), argnums=argnums)
+
+
+def derivative(kind: str, function_in: Callable[..., Function], *data: Any) -> Derived:
+    """Return, of each peer, that derivative; ``function_in`` gets ``data`` as the peer's arrays."""
+    return lambda peer: peer.outermost(kind)(function_in(peer.namespace, *map(peer.array, data)))
 
 
 # ---- the peers that are installed ----
@@ -110,37 +138,8 @@ class TorchPeer(Peer):
 
 @functools.cache
 def peers() -> dict[str, Peer]:
-    found = [_chainrules(), _autograd(), *_jax(), _torch()]
+    found = [*_chainrules(), _autograd(), *_jax(), _torch()]
     return {peer.name: peer for peer in found if peer is not None}
-
-
-def programs(
-    kind: str,
-    function_in: Callable[..., Function],
-    *args: Any,
-    data: tuple = (),
-    in_jit: Callable[..., Function] | None = None,
-    **options: Any,
-) -> dict[str, Program]:
-    """Build the program of each peer for one derivative of one function.
-
-    ``function_in`` gets the namespace and the ``data``, as arrays of the peer. ``in_jit`` is the
-    function as it is written for JAX's compiler, where a Python loop would take too long to
-    compile.
-    """
-    built = {}
-    for name, peer in peers().items():
-        written = in_jit if in_jit is not None and name == JAX_JIT else function_in
-        f = written(peer.namespace, *map(peer.array, data))
-        built[name] = peer.program(kind, f, args, **options)
-    return built
-
-
-def gradients(
-    function_in: Callable[[ModuleType], Function], *args: Any, argnums: tuple = (0,), **kw: Any
-) -> dict[str, Program]:
-    """Build each peer's program for the value and the gradient."""
-    return programs("gradient", function_in, *args, argnums=argnums, **kw)
 
 
 def _over_pairs(jvp: Function) -> dict[str, Function]:
@@ -148,7 +147,7 @@ def _over_pairs(jvp: Function) -> dict[str, Function]:
     return {"jvp": lambda f: lambda x, xdot: jvp(f, (x,), (xdot,))}
 
 
-def _chainrules() -> Peer:
+def _chainrules() -> list[Peer]:
     import chainrules as cr
 
     of = {
@@ -160,7 +159,8 @@ def _chainrules() -> Peer:
         "hvp": lambda f: lambda x, xdot: cr.hvp(f, (x,), (xdot,)),
         "gradient_and_product": lambda f: lambda x, xdot: cr.jvp(cr.grad(f), (x,), (xdot,)),
     }
-    return Peer(OURS, np, of | _over_pairs(cr.jvp))
+    of |= _over_pairs(cr.jvp)
+    return [Peer(OURS, np, of), CompiledPeer(COMPILED, np, of)]
 
 
 def _autograd() -> Peer | None:
@@ -214,7 +214,7 @@ def _jax() -> list[Peer]:
         "hvp": lambda f: lambda x, xdot: gradient_and_product(f)(x, xdot)[1],
         "gradient_and_product": gradient_and_product,
     }
-    return [JaxPeer(name, jax, of | _over_pairs(jax.jvp)) for name in (JAX, JAX_JIT)]
+    return [JaxPeer(name, jax, of | _over_pairs(jax.jvp)) for name in (JAX, JAX_JIT, OWN_LOOP)]
 
 
 def _torch() -> Peer | None:

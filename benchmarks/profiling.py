@@ -2,13 +2,12 @@
 
 import argparse
 import cProfile
-import importlib
 import pstats
 import time
 from collections.abc import Callable
 
-from run import FAMILIES
-from table import OURS
+from run import workloads
+from table import COMPILED, OURS
 from threads import set_threads
 
 
@@ -16,13 +15,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="a part of the workload's name; the first that fits is run")
     parser.add_argument("--sort", default="tottime", help="tottime (default), cumtime, ncalls")
+    parser.add_argument("--compiled", action="store_true", help="of cr.compile")
     options = parser.parse_args()
     set_threads(1)
-    for family in FAMILIES:
-        for workload in importlib.import_module(f"workloads_{family}").workloads():
-            if options.name.lower() in workload.name.lower():
-                print(workload.name)
-                return profile(workload.programs[OURS], options.sort)
+    for workload in workloads():
+        if options.name.lower() in workload.name.lower():
+            print(workload.name)
+            name = COMPILED if options.compiled else OURS
+            program = workload.programs(workload.functions())[name]
+            return profile(program, options.sort)
     parser.error(f"no workload has {options.name} in its name")
 
 

@@ -1,4 +1,4 @@
-"""How many threads everybody may use, and that those which wait sleep."""
+"""How many threads everybody may use, that those which wait sleep, and that one has one core."""
 
 import os
 
@@ -16,7 +16,12 @@ def set_threads(count: int) -> None:
     # JAX's own pool of threads reads NPROC, and its linear algebra the flag.
     os.environ["NPROC"] = str(count)
     if count == 1:
-        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+        os.environ["XLA_FLAGS"] = (
+            "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        )
+        # Waking the threads of JAX's pool on other cores would be counted as its work.
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     from peers import optional
 
     if (torch := optional("torch")) is not None:

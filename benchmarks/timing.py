@@ -28,7 +28,7 @@ class Effort:
 
 
 QUICK = Effort(rounds=5, seconds=0.002, budget=0.1, fewest_rounds=1, patience=4.0)
-FULL = Effort(rounds=41, seconds=0.01, budget=0.6, fewest_rounds=2, patience=300.0)
+FULL = Effort(rounds=41, seconds=0.01, budget=0.4, fewest_rounds=2, patience=10.0)
 
 
 def interleaved(

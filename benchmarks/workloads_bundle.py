@@ -5,8 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import gradients
-from table import BY_HAND
+from peers import gradient
 from workload import Workload
 
 # A camera: rotation (3), centre (3), focal length, principal point (2), radial distortion (2).
@@ -101,6 +100,5 @@ def workloads() -> Iterator[Workload]:
     point = np.arange(OBSERVATIONS) % POINTS
     weights, seen = rng.uniform(0.5, 1, OBSERVATIONS), rng.normal(size=(OBSERVATIONS, 2)) * 0.1
     given = (cameras, points, weights, camera, point, seen)
-    built = gradients(bundle, *given, argnums=(0, 1, 2))
-    built[BY_HAND] = lambda: bundle_by_hand(*given)
-    yield Workload("gradient, bundle adjustment, 5000 seen", 50, built, large=True)
+    name = "gradient, bundle adjustment, 5000 seen"
+    yield Workload(name, 50, gradient(bundle, (0, 1, 2)), given, bundle_by_hand, large=True)

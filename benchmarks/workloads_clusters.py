@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import gradients, programs
-from table import BY_HAND
+from peers import derivative, gradient
+from table import JAX_JIT
 from workload import Workload
 
 
@@ -69,10 +69,10 @@ def mixture_workload(rng: np.random.Generator) -> Workload:
     weights, means, scales = rng.normal(size=k), rng.normal(size=(k, d)), rng.normal(size=(k, d))
     lower, points = rng.normal(size=(k, d, d)), rng.normal(size=(n, d))
     given = (weights, means, scales * 0.3, lower * 0.3, points, np.tri(d, k=-1), np.eye(d))
-    built = gradients(mixture, *given, argnums=(0, 1, 2, 3))
-    built[BY_HAND] = lambda: mixture_by_hand(*given)
-    name = "gradient, Gaussian mixture, 2000 x 10, 10"
-    return Workload(name, 22, built, large=True)
+    return Workload(
+        "gradient, Gaussian mixture, 2000 x 10, 10", 22, gradient(mixture, (0, 1, 2, 3)), given,
+        mixture_by_hand, large=True, compiled={JAX_JIT: 0.5},
+    )  # fmt: skip
 
 
 # ---- k-means: what a Newton step in the centres needs ----
@@ -98,10 +98,14 @@ def k_means_by_hand(centres: Any, centres_dot: Any, points: Any) -> tuple:
 
 def k_means_workload(rng: np.random.Generator) -> Workload:
     points = rng.normal(size=(10_000, 5))
-    centres, direction = points[:10] + 0.01, rng.normal(size=(10, 5))
-    built = programs("gradient_and_product", k_means, centres, direction, data=(points,))
-    built[BY_HAND] = lambda: k_means_by_hand(centres, direction, points)
-    return Workload("Newton, k-means, 10^4 x 5, 10 centres", 9, built, large=True)
+    return Workload(
+        "Newton, k-means, 10^4 x 5, 10 centres",
+        9,
+        derivative("gradient_and_product", k_means, points),
+        (points[:10] + 0.01, rng.normal(size=(10, 5))),
+        lambda centres, direction: k_means_by_hand(centres, direction, points),
+        large=True,
+    )
 
 
 def workloads() -> Iterator[Workload]:

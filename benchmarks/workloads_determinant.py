@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import gradients
-from table import BY_HAND
+from peers import gradient
+from table import JAX_JIT
 from workload import Workload
 
 N = 6
@@ -40,6 +40,7 @@ def workloads() -> Iterator[Workload]:
     for n in range(N, 1, -1):
         terms *= n
         operations += 3 * terms
-    built = gradients(determinant_of, a)
-    built[BY_HAND] = lambda: determinant_by_hand(a)
-    yield Workload(f"gradient, determinant by recursion, {N} x {N}", operations, built)
+    yield Workload(
+        f"gradient, determinant by recursion, {N} x {N}", operations, gradient(determinant_of),
+        (a,), determinant_by_hand, slow=(JAX_JIT,),
+    )  # fmt: skip

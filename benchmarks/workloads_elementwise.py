@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import JAX_JIT, gradients, peers, programs
-from table import BY_HAND
+from peers import derivative, gradient, peers
+from table import JAX_JIT, OWN_LOOP
 from workload import Workload
 
 
@@ -100,6 +100,23 @@ def large_by_hand(x: np.ndarray) -> tuple:
     return value, (xbar + ybar,)
 
 
+def chain_in_loop(namespace: ModuleType) -> Callable:
+    """Return ``chain(namespace, 1000)`` in JAX's own loop."""
+    loop, sin = peers()[JAX_JIT].jax.lax.fori_loop, namespace.sin
+    return lambda x: sin(loop(0, 333, lambda _, y: sin(y) * x + 0.5, x))
+
+
+def summed_chain_in_loop(namespace: ModuleType) -> Callable:
+    """Return ``summed_chain(namespace, 200)`` in JAX's own loop."""
+    loop, sin = peers()[JAX_JIT].jax.lax.fori_loop, namespace.sin
+
+    def f(x: Any) -> Any:
+        y = loop(0, 66, lambda _, y: sin(y) * x + 0.5, x)
+        return namespace.sum(sin(sin(y)))
+
+    return f
+
+
 # ---- x = r * x * (1 - x), a thousand times: the derivative in r, in forward mode ----
 
 
@@ -113,7 +130,7 @@ def logistic_map(namespace: ModuleType) -> Callable:
     return f
 
 
-def logistic_map_in_jit(namespace: ModuleType) -> Callable:
+def logistic_map_in_loop(namespace: ModuleType) -> Callable:
     loop = peers()[JAX_JIT].jax.lax.fori_loop
     return lambda r: loop(0, 1000, lambda _, x: r * x * (1.0 - x), 0.3)
 
@@ -126,44 +143,137 @@ def logistic_map_by_hand(r: float, rdot: float) -> tuple:
     return x, xdot
 
 
-def workloads() -> Iterator[Workload]:
-    rng = np.random.default_rng(0)
-    built = gradients(lambda namespace: lambda x: x * x, 0.7)
-    built[BY_HAND] = lambda: (0.7 * 0.7, (2.0 * 0.7,))
-    yield Workload("gradient of x * x", 1, built)
-    built = gradients(lambda namespace: chain(namespace, 1000), 0.7)
+# ---- on a million elements ----
 
-    def scalar_by_hand() -> tuple:
-        y, xbar = chain_by_hand(0.7, 1000)
+
+def twenty(namespace: ModuleType) -> Callable:
+    """Return a function of 20 products and sums, and a sum of all."""
+
+    def f(x: Any) -> Any:
+        y = x
+        for _ in range(10):
+            y = y * x + 0.5
+        return namespace.sum(y)
+
+    return f
+
+
+def whole_twenty(namespace: ModuleType) -> Callable:
+    """Return the same with numbers that integers keep."""
+
+    def f(x: Any) -> Any:
+        y = x
+        for _ in range(10):
+            y = y * x + 5
+        return namespace.sum(namespace.where(y != x, y, x))
+
+    return f
+
+
+def kernels(namespace: Any) -> dict[str, Callable]:
+    exp, log1p, tanh, sqrt = namespace.exp, namespace.log1p, namespace.tanh, namespace.sqrt
+    return {
+        "exp": exp,
+        "log": namespace.log,
+        "tanh": tanh,
+        "sin": namespace.sin,
+        "log1p(exp)": lambda x: log1p(exp(x)),
+        "sigmoid": lambda x: 1.0 / (1.0 + exp(-x)),
+        "sqrt(x * x + 1)": lambda x: sqrt(x * x + 1.0),
+        "gelu": lambda x: 0.5 * x * (1.0 + tanh(0.7978845608 * (x + 0.044715 * x * x * x))),
+        "where": lambda x: namespace.where(x > 1.0, x * x, exp(x)),
+        "variance": lambda x: (x - namespace.mean(x)) ** 2,
+    }
+
+
+def kernel(name: str) -> Callable:
+    return lambda namespace: lambda x: namespace.sum(kernels(namespace)[name](x))
+
+
+def workloads() -> Iterator[Workload]:
+    yield Workload(
+        "gradient of x * x", 1, gradient(lambda _: lambda x: x * x), (0.7,),
+        lambda x: (x * x, (2.0 * x,)),
+    )  # fmt: skip
+
+    def scalar_by_hand(x: float) -> tuple:
+        y, xbar = chain_by_hand(x, 1000)
         return y, (xbar,)
 
-    built[BY_HAND] = scalar_by_hand
+    compiled = {JAX_JIT: 0.4, OWN_LOOP: 0.6}
     yield Workload(
         "gradient, 1000 scalar operations",
         1000,
-        built,
+        gradient(lambda namespace: chain(namespace, 1000)),
+        (0.7,),
+        scalar_by_hand,
+        gradient(chain_in_loop),
         targets={"autograd": 1 / 6, "PyTorch": 1 / 2},
+        compiled=compiled,
         overhead=1.2 / 7,
     )
-    small = rng.uniform(0.1, 1, 10)
-    built = gradients(lambda namespace: summed_chain(namespace, 200), small)
-    built[BY_HAND] = lambda: summed_chain_by_hand(small, 200)
+    rng = np.random.default_rng(0)
     yield Workload(
         "gradient, 200 operations on 10 elements",
         200,
-        built,
+        gradient(lambda namespace: summed_chain(namespace, 200)),
+        (rng.uniform(0.1, 1, 10),),
+        lambda x: summed_chain_by_hand(x, 200),
+        gradient(summed_chain_in_loop),
         targets={"autograd": 1 / 3, "PyTorch": 2 / 3},
+        compiled={JAX_JIT: 0.6},
         overhead=2 / 7,
     )
-    built = programs("jvp", lambda namespace: chain(namespace, 1000), 0.7, 1.0)
-    built[BY_HAND] = lambda: chain_jvp_by_hand(0.7, 1.0, 1000)
     yield Workload(
-        "jvp, 1000 scalar operations", 1000, built, targets={"autograd": 1 / 5}, reverse=False
+        "jvp, 1000 scalar operations",
+        1000,
+        derivative("jvp", lambda namespace: chain(namespace, 1000)),
+        (0.7, 1.0),
+        lambda x, xdot: chain_jvp_by_hand(x, xdot, 1000),
+        derivative("jvp", chain_in_loop),
+        targets={"autograd": 1 / 5},
+        compiled=compiled,
+        reverse=False,
     )
-    built = programs("jvp", logistic_map, 2.9, 1.0, in_jit=logistic_map_in_jit)
-    built[BY_HAND] = lambda: logistic_map_by_hand(2.9, 1.0)
-    yield Workload("jvp, recurrence of 1000 steps", 3000, built, reverse=False)
-    x = rng.uniform(0.1, 1, 1_000_000)
-    built = gradients(large, x)
-    built[BY_HAND] = lambda: large_by_hand(x)
-    yield Workload("gradient, 20 operations on 10^6 elements", 20, built, large=True)
+    yield Workload(
+        "jvp, recurrence of 1000 steps",
+        3000,
+        derivative("jvp", logistic_map),
+        (2.9, 1.0),
+        logistic_map_by_hand,
+        derivative("jvp", logistic_map_in_loop),
+        slow=(JAX_JIT,),
+        reverse=False,
+    )
+    yield from large_workloads(rng)
+
+
+def large_workloads(rng: np.random.Generator) -> Iterator[Workload]:
+    x, compiled = rng.uniform(0.1, 1, 1_000_000), {JAX_JIT: 0.35}
+    yield Workload(
+        "gradient, 20 operations on 10^6 elements", 20, gradient(large), (x,), large_by_hand,
+        large=True, compiled=compiled,
+    )  # fmt: skip
+    name = "gradient, 20 products and sums on 10^6"
+    yield Workload(name, 20, gradient(twenty), (x,), compiled=compiled)
+    yield from workloads_of_other_dtypes(x)
+    x = rng.uniform(0.1, 3.0, 1_000_000)
+    for name in kernels(np):
+        yield Workload(
+            f"gradient, {name} on 10^6", 2, gradient(kernel(name)), (x,), compiled={JAX_JIT: 0.9}
+        )
+
+
+def workloads_of_other_dtypes(x: np.ndarray) -> Iterator[Workload]:
+    single, compiled = (x.astype(np.float32),), {JAX_JIT: 0.4}
+    for name, f in (("20 products and sums", twenty), ("gelu", kernel("gelu"))):
+        yield Workload(
+            f"gradient, {name} on 10^6 float32", 20, gradient(f), single, compiled=compiled,
+            rtol=1e-3,
+        )  # fmt: skip
+    for dtype in ("complex128", "int64"):
+        given = (x * (1.0 + 0.3j) if dtype == "complex128" else (100.0 * x).astype(dtype),)
+        yield Workload(
+            f"20 products and sums on 10^6 {dtype}", 20, lambda p: whole_twenty(p.namespace), given,
+            compiled={JAX_JIT: 0.9},
+        )  # fmt: skip

@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import optional, peers
-from table import AUTOGRAD, JAX, JAX_JIT, OURS, PYTORCH
+from peers import Function, Peer, gradient, optional, peers
+from table import AUTOGRAD, COMPILED, JAX, OURS, PYTORCH
 from workload import Workload
 
 YEARS = np.arange(21.0)
@@ -73,24 +73,29 @@ def by_steps(p: Any) -> Any:
     return misfit(np, np.stack(states))
 
 
-def workloads() -> Iterator[Workload]:
-    found, built = peers(), {}
-    ours = found[OURS]
-    built[OURS] = ours.program("gradient", by_solve_ivp, (GIVEN,), argnums=(0,))
-    if AUTOGRAD in found:
+def misfit_of(peer: Peer) -> Function:
+    """Return the gradient through the solver that a library has."""
+    if peer.name in (OURS, COMPILED):
+        return gradient(lambda _: by_solve_ivp)(peer)
+    if peer.name == AUTOGRAD:
         theirs, boxes = optional("autograd.scipy.integrate"), optional("autograd.builtins")
 
         def odeint(f: Callable, y: Any, t: Any, p: Any, **given: float) -> Any:
             return theirs.odeint(f, y, t, boxes.tuple((p,)), **given)
 
-        loss = by_odeint(found[AUTOGRAD].namespace, odeint, YEARS)
-        built[AUTOGRAD] = found[AUTOGRAD].program("gradient", loss, (GIVEN,), argnums=(0,))
-    if JAX_JIT in found:
-        peer, ode = found[JAX_JIT], optional("jax.experimental.ode")
-        loss = by_odeint(peer.namespace, ode.odeint, peer.array(YEARS))
-        built[JAX_JIT] = peer.program("gradient", loss, (GIVEN,), argnums=(0,))
-    built["RK4"] = ours.program("gradient", by_steps, (GIVEN,), argnums=(0,))
+    else:
+        odeint = optional("jax.experimental.ode").odeint
+    return gradient(lambda namespace: by_odeint(namespace, odeint, peer.array(YEARS)))(peer)
+
+
+def workloads() -> Iterator[Workload]:
+    ours = peers()[OURS]
     yield Workload(
-        "gradient of a fit through solve_ivp", 20 * 60, built, rtol=1e-4,
+        "gradient of a fit through solve_ivp",
+        20 * 60,
+        misfit_of,
+        (GIVEN,),
+        references={"RK4": ours.call(gradient(lambda _: by_steps)(ours), (GIVEN,))},
         skipped={JAX: "it compiles at each call", PYTORCH: "it has no solver of its own"},
-    )  # fmt: skip
+        rtol=1e-4,
+    )

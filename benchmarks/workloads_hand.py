@@ -5,8 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import programs
-from table import BY_HAND
+from peers import derivative
 from workload import Workload
 
 # The pose: a shift (3), turns of the hand (3) and of the wrist (2), of four joints per finger (20).
@@ -89,7 +88,12 @@ def hand(rng: np.random.Generator) -> tuple:
 
 def workloads() -> Iterator[Workload]:
     pose, data = hand(np.random.default_rng(0))
-    built = programs("jacfwd", residuals, pose, data=data)
-    built[BY_HAND] = lambda: jacobian_by_hand(pose, *data)
-    name = "Jacobian, hand, 28 directions, 10^4 points"
-    yield Workload(name, 62, built, large=True, reverse=False)
+    yield Workload(
+        "Jacobian, hand, 28 directions, 10^4 points",
+        62,
+        derivative("jacfwd", residuals, *data),
+        (pose,),
+        lambda pose: jacobian_by_hand(pose, *data),
+        large=True,
+        reverse=False,
+    )

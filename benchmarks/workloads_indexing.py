@@ -5,9 +5,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import gradients, peers
-from table import BY_HAND, JAX, JAX_JIT, OURS
+from peers import gradient, peers
+from table import JAX, JAX_JIT, OURS, OWN_LOOP
 from workload import Workload
+from workloads_small import mean_squared_error
 
 
 def positions(namespace: ModuleType, n: int) -> Any:
@@ -16,13 +17,10 @@ def positions(namespace: ModuleType, n: int) -> Any:
 
 
 def index_loop(namespace: ModuleType) -> Callable:
-    def f(x: Any) -> Any:
-        return sum(x[i] ** 2 for i in positions(namespace, len(x)))
-
-    return f
+    return lambda x: sum(x[i] ** 2 for i in positions(namespace, len(x)))
 
 
-def index_loop_in_jit(namespace: ModuleType) -> Callable:
+def index_loop_in_loop(namespace: ModuleType) -> Callable:
     loop = peers()[JAX_JIT].jax.lax.fori_loop
     return lambda x: loop(0, len(x), lambda i, y: y + x[i] ** 2, 0.0)
 
@@ -68,7 +66,7 @@ def buffer_fill(namespace: ModuleType) -> Callable:
     return {"jax.numpy": made_anew, "autograd.numpy": listed}.get(namespace.__name__, written)
 
 
-def buffer_fill_in_jit(namespace: ModuleType) -> Callable:
+def buffer_fill_in_loop(namespace: ModuleType) -> Callable:
     loop = peers()[JAX_JIT].jax.lax.fori_loop
 
     def f(x: Any) -> Any:
@@ -93,27 +91,65 @@ def buffer_fill_by_hand(x: np.ndarray) -> tuple:
     return np.sum(y * y), (np.array(sums[::-1]) * np.cos(x),)
 
 
+# ---- few numbers ----
+
+
+def sum3(namespace: ModuleType) -> Callable:
+    def f(x: Any) -> Any:
+        y = 0.0
+        for i in range(3):
+            y = y + x[i]
+        return y
+
+    return f
+
+
+def error_by_hand(y: np.ndarray, seen: np.ndarray) -> tuple:
+    rest = y - seen
+    return np.mean(rest**2), (2.0 / len(y) * rest,)
+
+
 def workloads() -> Iterator[Workload]:
-    rng = np.random.default_rng(0)
+    rng, compiled = np.random.default_rng(0), {JAX_JIT: 0.3}
+    yield Workload(
+        "gradient, sum of 3 by a loop", 3, gradient(sum3), (rng.normal(size=3),),
+        lambda x: (x.sum(), (np.ones(3),)), compiled=compiled,
+    )  # fmt: skip
+    given = rng.normal(size=30), rng.normal(size=30)
+    yield Workload(
+        "gradient, mean squared error of 30", 3, gradient(mean_squared_error), given,
+        error_by_hand, compiled=compiled,
+    )  # fmt: skip
     # The same number of reads, of a small array: for the ratio of the costs per read.
-    small = gradients(index_loop, rng.normal(size=100))[OURS]
+    ours, x = peers()[OURS], rng.normal(size=100)
+    small = ours.call(gradient(index_loop)(ours), (x,))
     for power in (2, 3, 4):
-        n = 10**power
-        yield index_loop_workload(rng.normal(size=n), power, small)
-    x = rng.normal(size=1000)
-    built = gradients(buffer_fill, x, in_jit=buffer_fill_in_jit)
-    built[BY_HAND] = lambda: buffer_fill_by_hand(x)
-    yield Workload("gradient, buffer fill, n = 1000", 4000, built)
+        yield index_loop_workload(rng.normal(size=10**power), power, small)
+    yield Workload(
+        "gradient, buffer fill, n = 1000",
+        4000,
+        gradient(buffer_fill),
+        (rng.normal(size=1000),),
+        buffer_fill_by_hand,
+        gradient(buffer_fill_in_loop),
+        slow=(JAX, JAX_JIT),
+    )
 
 
 def index_loop_workload(x: np.ndarray, power: int, small: Callable) -> Workload:
-    built = gradients(index_loop, x, in_jit=index_loop_in_jit)
-    built[BY_HAND] = lambda: (np.sum(x * x), (2.0 * x,))
-    targets, skipped = {}, {}
-    if power == 4:
-        built["n = 100"] = repeated(small, len(x) // 100)
-        targets["n = 100"] = 1.5
-        skipped = {JAX: "its loop of 10^4 reads takes half a minute"}
-    return Workload(
-        f"sum(x[i]**2 for i in range(10^{power}))", len(x), built, targets, skipped=skipped
+    workload = Workload(
+        f"sum(x[i]**2 for i in range(10^{power}))",
+        len(x),
+        gradient(index_loop),
+        (x,),
+        lambda x: (np.sum(x * x), (2.0 * x,)),
+        gradient(index_loop_in_loop),
+        compiled={JAX_JIT: 0.02, OWN_LOOP: 0.4} if power == 3 else {},
+        slow=(JAX_JIT,) if power == 3 else (),
     )
+    if power == 4:
+        workload.references["n = 100"] = repeated(small, len(x) // 100)
+        workload.targets["n = 100"] = 1.5
+        workload.skipped[JAX] = "its loop of 10^4 reads takes half a minute"
+        workload.skipped[JAX_JIT] = "nobody waits for it"
+    return workload

@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import JAX_JIT, gradients, peers
-from table import BY_HAND
+from peers import gradient, peers
+from table import JAX_JIT, OWN_LOOP
 from workload import Workload
 
 STEPS, INPUTS, CELLS = 100, 14, 32
@@ -48,7 +48,7 @@ def lstm(namespace: ModuleType) -> Callable:
     return loss
 
 
-def lstm_in_jit(namespace: ModuleType) -> Callable:
+def lstm_in_loop(namespace: ModuleType) -> Callable:
     step, scan = step_in(namespace), peers()[JAX_JIT].jax.lax.scan
 
     def loss(w: Any, u: Any, b: Any, v: Any, c: Any, text: Any, start: Any) -> Any:
@@ -99,12 +99,58 @@ def lstm_by_hand(w: Any, u: Any, b: Any, v: Any, c: Any, text: Any, start: Any) 
     return y, (*layer, scores_bar.T @ hiddens[1:], np.sum(scores_bar, axis=0))
 
 
+# ---- one layer without gates, on a batch of 32, 50 steps ----
+
+
+def rnn_step(namespace: ModuleType, h: Any, x: Any, w: Any, u: Any, b: Any) -> Any:
+    return namespace.tanh(x @ w + h @ u + b)
+
+
+def rnn(namespace: ModuleType) -> Callable:
+    def loss(w: Any, u: Any, b: Any, v: Any, inputs: Any, start: Any, goal: Any) -> Any:
+        h = start
+        for t in range(50):
+            h = rnn_step(namespace, h, inputs[t], w, u, b)
+        return namespace.mean((h @ v - goal) ** 2)
+
+    return loss
+
+
+def rnn_in_loop(namespace: ModuleType) -> Callable:
+    scan = peers()[JAX_JIT].jax.lax.scan
+
+    def loss(w: Any, u: Any, b: Any, v: Any, inputs: Any, start: Any, goal: Any) -> Any:
+        h, _ = scan(lambda h, x: (rnn_step(namespace, h, x, w, u, b), None), start, inputs)
+        return namespace.mean((h @ v - goal) ** 2)
+
+    return loss
+
+
 def workloads() -> Iterator[Workload]:
-    rng = np.random.default_rng(0)
+    rng, four, five = np.random.default_rng(0), (0, 1, 2, 3), (0, 1, 2, 3, 4)
+
+    def normal(scale: float, *shape: int) -> np.ndarray:
+        return scale * rng.normal(size=shape)
+
     shapes = [(4 * CELLS, INPUTS), (4 * CELLS, CELLS), (4 * CELLS,), (INPUTS, CELLS), (INPUTS,)]
-    layers = [rng.normal(size=shape) * 0.2 for shape in shapes]
+    layers = [normal(0.2, *shape) for shape in shapes]
     text = np.eye(INPUTS)[rng.integers(INPUTS, size=STEPS + 1)]
-    given = (*layers, text, np.zeros(CELLS))
-    built = gradients(lstm, *given, argnums=(0, 1, 2, 3, 4), in_jit=lstm_in_jit)
-    built[BY_HAND] = lambda: lstm_by_hand(*given)
-    yield Workload("gradient, LSTM, 32 cells, 100 steps", 34 * STEPS, built)
+    yield Workload(
+        "gradient, LSTM, 32 cells, 100 steps",
+        34 * STEPS,
+        gradient(lstm, five),
+        (*layers, text, np.zeros(CELLS)),
+        lstm_by_hand,
+        gradient(lstm_in_loop, five),
+        compiled={JAX_JIT: 0.1, OWN_LOOP: 0.65},
+        slow=(JAX_JIT,),
+    )
+    layers = [normal(0.2, 16, 64), normal(0.1, 64, 64), normal(0.1, 64), normal(0.2, 64, 4)]
+    yield Workload(
+        "gradient, RNN, 64 cells, 50 steps, batch of 32",
+        250,
+        gradient(rnn, four),
+        (*layers, normal(1.0, 50, 32, 16), np.zeros((32, 64)), normal(1.0, 32, 4)),
+        own_loop=gradient(rnn_in_loop, four),
+        compiled={JAX_JIT: 0.8, OWN_LOOP: 0.95},
+    )

@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import gradients
-from table import BY_HAND
+from peers import gradient
+from table import JAX_JIT
 from workload import Workload
 
 # ---- logistic loss of two models; labels are -1 and 1 ----
@@ -72,28 +72,25 @@ def classifier_by_hand(w: Any, b: Any, v: Any, c: Any, features: Any, classes: A
     return y, bars
 
 
-def classifier_workload(rng: np.random.Generator) -> Workload:
-    shapes = [(784, 256), (256,), (256, 10), (10,)]
-    layers = [rng.normal(size=shape) * 0.05 for shape in shapes]
-    features, classes = rng.uniform(size=(128, 784)), np.eye(10)[rng.integers(10, size=128)]
-    given = (*layers, features, classes)
-    built = gradients(classifier, *given, argnums=(0, 1, 2, 3))
-    built[BY_HAND] = lambda: classifier_by_hand(*given)
-    return Workload("gradient, MLP 784-256-10, batch of 128", 13, built, large=True)
-
-
 def workloads() -> Iterator[Workload]:
-    rng = np.random.default_rng(0)
-    layers = [rng.normal(size=shape) * 0.3 for shape in [(20, 50), (50,), (50, 1), (1,)]]
-    features, labels = rng.normal(size=(100, 20)), rng.choice([-1.0, 1.0], size=(100, 1))
-    arguments = (*layers, features, labels)
-    built = gradients(network, *arguments, argnums=(0, 1, 2, 3))
-    built[BY_HAND] = lambda: network_by_hand(*arguments)
-    yield Workload("gradient, network 100x20 -> 50 -> 1", 9, built)
+    rng, four = np.random.default_rng(0), (0, 1, 2, 3)
 
-    features, labels = rng.normal(size=(10_000, 100)), rng.choice([-1.0, 1.0], size=10_000)
-    given = (rng.normal(size=100) * 0.1, 0.2, features, labels)
-    built = gradients(regression, *given, argnums=(0, 1))
-    built[BY_HAND] = lambda: regression_by_hand(*given)
-    yield Workload("gradient, logistic regression 10^4 x 100", 6, built, large=True)
-    yield classifier_workload(rng)
+    def normal(scale: float, *shape: int) -> np.ndarray:
+        return scale * rng.normal(size=shape)
+
+    layers: tuple = normal(0.3, 20, 50), normal(0.3, 50), normal(0.3, 50, 1), normal(0.3, 1)
+    given: tuple = (*layers, normal(1.0, 100, 20), rng.choice([-1.0, 1.0], size=(100, 1)))
+    name = "gradient, network 100x20 -> 50 -> 1"
+    yield Workload(name, 9, gradient(network, four), given, network_by_hand)
+    labels = rng.choice([-1.0, 1.0], size=10_000)
+    given = normal(0.1, 100), 0.2, normal(1.0, 10_000, 100), labels
+    yield Workload(
+        "gradient, logistic regression 10^4 x 100", 6, gradient(regression, (0, 1)), given,
+        regression_by_hand, large=True, compiled={JAX_JIT: 0.85},
+    )  # fmt: skip
+    layers = normal(0.05, 784, 256), normal(0.05, 256), normal(0.05, 256, 10), normal(0.05, 10)
+    given = (*layers, rng.uniform(size=(128, 784)), np.eye(10)[rng.integers(10, size=128)])
+    yield Workload(
+        "gradient, MLP 784-256-10, batch of 128", 13, gradient(classifier, four), given,
+        classifier_by_hand, large=True, compiled={JAX_JIT: 0.85},
+    )  # fmt: skip

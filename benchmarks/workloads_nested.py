@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from peers import Peer, peers
-from table import BY_HAND, JAX_JIT
+from peers import Derived, Function, Peer
+from table import BY_HAND, JAX, JAX_JIT
 from workload import Workload
 
 MODES = {"forward": "jacfwd", "reverse": "grad"}
@@ -41,12 +41,15 @@ def particle(peer: Peer, inner: str) -> Callable:
     return landing
 
 
-def particle_derivative(peer: Peer, outer: str, inner: str) -> Callable:
-    f = particle(peer, inner)
-    if outer == "reverse":
-        return peer.run(peer.of["grad"](f), (1.0,))
-    push = peer.of["jvp"](f)
-    return peer.run(lambda w, wdot: push(w, wdot)[1], (1.0, 1.0))
+def particle_derivative(outer: str, inner: str) -> Derived:
+    def derived(peer: Peer) -> Function:
+        f = particle(peer, inner)
+        if outer == "reverse":
+            return peer.of["grad"](f)
+        push, one = peer.of["jvp"](f), peer.array(1.0)
+        return lambda w: push(w, one)[1]
+
+    return derived
 
 
 def particle_by_hand(w: float) -> float:
@@ -93,8 +96,8 @@ def saddle(peer: Peer, inner: str) -> Callable:
     return highest
 
 
-def saddle_derivative(peer: Peer, outer: str, inner: str) -> Callable:
-    return peer.run(peer.of[MODES[outer]](saddle(peer, inner)), (np.array([0.5, -1.0]),))
+def saddle_derivative(outer: str, inner: str) -> Derived:
+    return lambda peer: peer.of[MODES[outer]](saddle(peer, inner))
 
 
 def saddle_by_hand(x: np.ndarray) -> np.ndarray:
@@ -106,14 +109,24 @@ def saddle_by_hand(x: np.ndarray) -> np.ndarray:
 
 def workloads() -> Iterator[Workload]:
     for outer, inner in itertools.product(MODES, MODES):
-        reverse = outer == "reverse"
-        built = {k: particle_derivative(peer, outer, inner) for k, peer in peers().items()}
-        built[BY_HAND] = lambda: particle_by_hand(1.0)
-        skipped = {JAX_JIT: "values decide when the loop ends"}
-        name = f"particle, {outer} over {inner}"
-        yield Workload(name, 24 * FLIGHT, built, skipped=skipped, reverse=reverse)
+        yield Workload(
+            f"particle, {outer} over {inner}",
+            24 * FLIGHT,
+            particle_derivative(outer, inner),
+            (1.0,),
+            particle_by_hand,
+            compiled={BY_HAND: 0.06},
+            skipped={JAX_JIT: "values decide when the loop ends"},
+            slow=(JAX,),
+            reverse=outer == "reverse",
+        )
     for outer, inner in itertools.product(MODES, MODES):
-        reverse = outer == "reverse"
-        built = {k: saddle_derivative(peer, outer, inner) for k, peer in peers().items()}
-        built[BY_HAND] = lambda: saddle_by_hand(np.array([0.5, -1.0]))
-        yield Workload(f"saddle, {outer} over {inner}", 7 * STEPS + 5, built, reverse=reverse)
+        yield Workload(
+            f"saddle, {outer} over {inner}",
+            7 * STEPS + 5,
+            saddle_derivative(outer, inner),
+            (np.array([0.5, -1.0]),),
+            saddle_by_hand,
+            compiled={JAX_JIT: 0.35},
+            reverse=outer == "reverse",
+        )

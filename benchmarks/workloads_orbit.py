@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import JAX_JIT, gradients, peers
-from table import BY_HAND
+from peers import gradient, peers
+from table import JAX, JAX_JIT, OWN_LOOP
 from workload import Workload
 
 STEPS, DT = 500, 0.02
@@ -42,7 +42,7 @@ def orbit(namespace: ModuleType) -> Callable:
     return loss
 
 
-def orbit_in_jit(namespace: ModuleType) -> Callable:
+def orbit_in_loop(namespace: ModuleType) -> Callable:
     step, loop = step_in(namespace), peers()[JAX_JIT].jax.lax.fori_loop
 
     def loss(rates: Any, state: Any) -> Any:
@@ -98,8 +98,60 @@ def step_back(each: list, points: list, bars: list, xbar: float, ybar: float) ->
     return start_x, start_y
 
 
+# ---- the same method in floats, 200 steps ----
+
+
+def float_step(x: Any, y: Any, a: Any, b: Any, c: Any, d: Any) -> tuple:
+    def slope(x: Any, y: Any) -> tuple:
+        return a * x - b * x * y, d * x * y - c * y
+
+    k1, l1 = slope(x, y)
+    k2, l2 = slope(x + 0.5 * DT * k1, y + 0.5 * DT * l1)
+    k3, l3 = slope(x + 0.5 * DT * k2, y + 0.5 * DT * l2)
+    k4, l4 = slope(x + DT * k3, y + DT * l3)
+    x = x + DT / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+    return x, y + DT / 6.0 * (l1 + 2.0 * l2 + 2.0 * l3 + l4)
+
+
+def floats(namespace: ModuleType) -> Callable:
+    def f(a: Any, b: Any, c: Any, d: Any) -> Any:
+        x, y = 1.0, 0.5
+        for _ in range(200):
+            x, y = float_step(x, y, a, b, c, d)
+        return x + y
+
+    return f
+
+
+def floats_in_loop(namespace: ModuleType) -> Callable:
+    loop = peers()[JAX_JIT].jax.lax.fori_loop
+
+    def f(a: Any, b: Any, c: Any, d: Any) -> Any:
+        x, y = loop(0, 200, lambda _, s: float_step(*s, a, b, c, d), (1.0, 0.5))
+        return x + y
+
+    return f
+
+
 def workloads() -> Iterator[Workload]:
-    given = (np.array([1.1, 0.4, 0.4, 0.1]), np.array([10.0, 5.0]))
-    built = gradients(orbit, *given, argnums=(0, 1), in_jit=orbit_in_jit)
-    built[BY_HAND] = lambda: orbit_by_hand(*given)
-    yield Workload("gradient, RK4 of Lotka-Volterra, 500 steps", 54 * STEPS, built)
+    four = (0, 1, 2, 3)
+    yield Workload(
+        "gradient, RK4 of Lotka-Volterra, 200 steps",
+        54 * 200,
+        gradient(floats, four),
+        (1.5, 1.0, 3.0, 1.0),
+        own_loop=gradient(floats_in_loop, four),
+        compiled={JAX_JIT: 0.3, OWN_LOOP: 0.1},
+        slow=(JAX, JAX_JIT),
+    )
+    yield Workload(
+        "gradient, RK4 of vectors of two, 500 steps",
+        54 * STEPS,
+        gradient(orbit, (0, 1)),
+        (np.array([1.1, 0.4, 0.4, 0.1]), np.array([10.0, 5.0])),
+        orbit_by_hand,
+        gradient(orbit_in_loop, (0, 1)),
+        compiled={OWN_LOOP: 0.1},
+        skipped={JAX_JIT: "nobody waits for it"},
+        slow=(JAX,),
+    )

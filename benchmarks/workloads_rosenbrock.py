@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from peers import gradients, programs
-from table import BY_HAND
+from peers import derivative, gradient
+from table import JAX_JIT
 from workload import Workload
 
 
@@ -46,33 +46,39 @@ def hessian_by_hand(x: np.ndarray) -> np.ndarray:
     return h
 
 
-def product_workload(x: np.ndarray, xdot: np.ndarray) -> Workload:
+def workloads() -> Iterator[Workload]:
     import chainrules as cr
 
-    built = programs("hvp", rosenbrock, x, xdot)
-    built[BY_HAND] = lambda: product_by_hand(x, xdot)
-    gradient = cr.grad(rosenbrock(np))
-    built["own gradient"] = lambda: gradient(x)
-    targets = {"own gradient": 3.0}
-    return Workload("Hessian times vector, Rosenbrock, n = 1000", 10, built, targets)
+    rng = np.random.default_rng(0)
+    x, xdot = rng.normal(size=1000), rng.normal(size=1000)
+    yield Workload(
+        "gradient, Rosenbrock, n = 1000", 10, gradient(rosenbrock), (x,), rosenbrock_by_hand,
+        compiled={JAX_JIT: 0.25},
+    )  # fmt: skip
+    own, name = cr.grad(rosenbrock(np)), "own gradient"
+    yield Workload(
+        "Hessian times vector, Rosenbrock, n = 1000",
+        10,
+        derivative("hvp", rosenbrock),
+        (x, xdot),
+        product_by_hand,
+        targets={name: 3.0},
+        compiled={JAX_JIT: 0.2},
+        references={name: lambda: own(x)},
+    )
+    for n in (50, 100):
+        yield hessian_workload(x[:n].copy())
 
 
 def hessian_workload(x: np.ndarray) -> Workload:
     import chainrules as cr
 
-    f = rosenbrock(np)
-    built = programs("hessian", rosenbrock, x)
-    built[BY_HAND] = lambda: hessian_by_hand(x)
-    name = f"{len(x)} products"
-    built[name] = lambda: [cr.hvp(f, (x,), (unit,)) for unit in np.eye(len(x))]
-    return Workload("Hessian, Rosenbrock, n = 100", 10, built, {name: 0.1})
-
-
-def workloads() -> Iterator[Workload]:
-    rng = np.random.default_rng(0)
-    x, xdot = rng.normal(size=1000), rng.normal(size=1000)
-    built = gradients(rosenbrock, x)
-    built[BY_HAND] = lambda: rosenbrock_by_hand(x)
-    yield Workload("gradient, Rosenbrock, n = 1000", 10, built)
-    yield product_workload(x, xdot)
-    yield hessian_workload(x[:100])
+    workload = Workload(
+        f"Hessian, Rosenbrock, n = {len(x)}", 10, derivative("hessian", rosenbrock), (x,),
+        hessian_by_hand, compiled={JAX_JIT: 0.45},
+    )  # fmt: skip
+    if len(x) == 100:
+        f, name = rosenbrock(np), "100 products"
+        workload.targets[name] = 0.1
+        workload.references[name] = lambda: [cr.hvp(f, (x,), (unit,)) for unit in np.eye(len(x))]
+    return workload

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from peers import gradients, peers, programs
-from table import PYTORCH
+from peers import derivative, gradient, peers
+from table import AUTOGRAD, OURS, PYTORCH
 from workload import Workload
 from workloads_gaussian_process import negative_log_likelihood
 from workloads_jacobians import mixed
@@ -109,66 +109,83 @@ def many_operations(namespace: Any) -> Callable:
     return f
 
 
+def torch_ways(workload: Workload, *ways: Callable[..., Callable]) -> None:
+    """Add further ways to write it in PyTorch: each gets torch and the arguments as tensors."""
+    if (peer := peers().get(PYTORCH)) is not None:
+        given = tuple(map(peer.array, workload.args))
+        for number, way in enumerate(ways, start=2):
+            workload.references[f"{PYTORCH}, {number}"] = way(peer.namespace, *given)
+
+
 def hessian_workload(x: np.ndarray) -> Workload:
     """Return the Hessian; each library's own gradient is measured beside it."""
-    built = programs("hessian", many_operations, x)
-    for name, program in gradients(many_operations, x).items():
-        built[f"gradient, {name}"] = program
-    if (torch_peer := peers().get(PYTORCH)) is not None:
-        torch = torch_peer.torch
-        given, f = torch_peer.array(x), many_operations(torch)
-        hessian = torch.autograd.functional.hessian
-        built[f"{PYTORCH}, 2"] = lambda: hessian(f, given)
-        built[f"{PYTORCH}, 3"] = lambda: hessian(f, given, vectorize=True)
-    return Workload(f"Hessian, {OPERATIONS} operations in 4 parameters", OPERATIONS, built)
+    name, slope = f"Hessian, {OPERATIONS} operations in 4 parameters", gradient(many_operations)
+    workload = Workload(name, OPERATIONS, derivative("hessian", many_operations), (x,))
+    for name in (OURS, AUTOGRAD, PYTORCH):
+        if (peer := peers().get(name)) is not None:
+            workload.references[f"gradient, {name}"] = peer.call(slope(peer), (x,))
+
+    def one_by_one(torch: Any, x: Any) -> Callable:
+        f, hessian = many_operations(torch), torch.autograd.functional.hessian
+        return lambda: hessian(f, x)
+
+    def at_once(torch: Any, x: Any) -> Callable:
+        f, hessian = many_operations(torch), torch.autograd.functional.hessian
+        return lambda: hessian(f, x, vectorize=True)
+
+    torch_ways(workload, one_by_one, at_once)
+    return workload
 
 
 def jacobian_workload(rng: np.random.Generator) -> Workload:
     x, a = rng.normal(size=12), rng.normal(size=(12, 12)) / 3
-    built = programs("jacrev", mixed, x, data=(a,))
-    if (torch_peer := peers().get(PYTORCH)) is not None:
-        torch = torch_peer.torch
-        given, f = torch_peer.array(x), mixed(torch, torch_peer.array(a))
-        jacobian, unit = torch.autograd.functional.jacobian, torch.eye(12, dtype=torch.float64)
-        leaf = given.clone().requires_grad_()
-        built[f"{PYTORCH}, 2"] = lambda: jacobian(f, given)
-        built[f"{PYTORCH}, 3"] = lambda: torch.autograd.grad(
-            f(leaf), leaf, unit, is_grads_batched=True
-        )[0]
-    return Workload("Jacobian, R^12 -> R^12, reverse", 7, built)
+    name = "Jacobian, R^12 -> R^12, reverse"
+    workload = Workload(name, 7, derivative("jacrev", mixed, a), (x,))
+
+    def one_by_one(torch: Any, x: Any) -> Callable:
+        f, jacobian = mixed(torch, torch.tensor(a)), torch.autograd.functional.jacobian
+        return lambda: jacobian(f, x)
+
+    def at_once(torch: Any, x: Any) -> Callable:
+        f, unit, grad = mixed(torch, torch.tensor(a)), torch.tensor(np.eye(12)), torch.autograd.grad
+        x.requires_grad_()
+        return lambda: grad(f(x), x, unit, is_grads_batched=True)[0]
+
+    torch_ways(workload, one_by_one, at_once)
+    return workload
 
 
 def workloads() -> Iterator[Workload]:
-    rng = np.random.default_rng(0)
+    rng, four = np.random.default_rng(0), (0, 1, 2, 3)
 
     def normal(*shape: int) -> np.ndarray:
         return rng.normal(size=shape) * 0.5
 
     given: tuple = normal(3), normal(3), normal(3), normal(100, 1)
-    built = gradients(mixture, *given, argnums=(0, 1, 2))
-    yield Workload("gradient, mixture, 100 numbers, 3 parts", 17, built)
+    name = "gradient, mixture, 100 numbers, 3 parts"
+    yield Workload(name, 17, gradient(mixture, (0, 1, 2)), given)
     x = np.sort(rng.uniform(0, 10, 20))
     seen = np.sin(x) + 0.1 * rng.normal(size=20)
     given = np.log([1.0, 1.5, 0.3]), (x[:, None] - x) ** 2, seen, np.eye(20)
-    built = gradients(negative_log_likelihood, *given)
-    yield Workload("gradient, Gaussian process, n = 20", 22, built)
-    built = gradients(log_determinant, normal(10, 10), np.eye(10))
-    yield Workload("gradient, slogdet(a @ a.T + I), n = 10", 4, built)
+    yield Workload(
+        "gradient, Gaussian process, n = 20", 22, gradient(negative_log_likelihood), given
+    )
+    given = normal(10, 10), np.eye(10)
+    yield Workload("gradient, slogdet(a @ a.T + I), n = 10", 4, gradient(log_determinant), given)
     given = normal(8, 4), normal(8, 8), normal(8), normal(4, 8), normal(21, 4), np.zeros(8)
-    built = gradients(recurrent, *given, argnums=(0, 1, 2, 3))
-    yield Workload("gradient, RNN, 8 cells, 20 steps", 200, built)
+    yield Workload("gradient, RNN, 8 cells, 20 steps", 200, gradient(recurrent, four), given)
     given = normal(5), 0.2, normal(100, 5), rng.choice([-1.0, 1.0], size=100)
-    built = gradients(logistic, *given, argnums=(0, 1))
-    yield Workload("gradient, logistic regression 100 x 5", 5, built)
+    name = "gradient, logistic regression 100 x 5"
+    yield Workload(name, 5, gradient(logistic, (0, 1)), given)
     layers = normal(4, 8), normal(8), normal(8, 3), normal(3)
     given = *layers, normal(30, 4), np.eye(3)[rng.integers(3, size=30)]
-    built = gradients(perceptron, *given, argnums=(0, 1, 2, 3))
-    yield Workload("gradient, MLP 4-8-3, batch of 30", 16, built)
-    yield Workload("gradient, Rosenbrock, n = 12", 10, gradients(rosenbrock, normal(12)))
+    yield Workload("gradient, MLP 4-8-3, batch of 30", 16, gradient(perceptron, four), given)
+    yield Workload("gradient, Rosenbrock, n = 12", 10, gradient(rosenbrock), (normal(12),))
     yield jacobian_workload(rng)
     given = normal(3, 4), normal(4, 3), normal(3, 4)
-    built = gradients(product_of_three, *given, argnums=(0, 1, 2))
-    yield Workload("gradient, sum(a @ b @ c), 3 x 4", 3, built)
-    built = gradients(mean_squared_error, normal(30), normal(30))
-    yield Workload("gradient, mean squared error, 30 numbers", 3, built)
+    name = "gradient, sum(a @ b @ c), 3 x 4"
+    yield Workload(name, 3, gradient(product_of_three, (0, 1, 2)), given)
+    given = normal(30), normal(30)
+    name = "gradient, mean squared error, 30 numbers"
+    yield Workload(name, 3, gradient(mean_squared_error), given)
     yield hessian_workload(rng.uniform(0.5, 1.0, 4))

@@ -154,7 +154,7 @@ assert np.all(np.abs(fit.x - truth) < 4 * errors)
 # ## How time grows
 #
 # The gradient for more and more steps: eagerly some microseconds for each operation, in machine
-# code less than a nanosecond. `benchmarks/compiled.md` compares with `jax.jit` and with JAX's own
+# code less than a nanosecond. `benchmarks/results.md` compares with `jax.jit` and with JAX's own
 # loops, for programs that these can take.
 
 # %%

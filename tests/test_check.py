@@ -68,40 +68,38 @@ def check(tmp_path, monkeypatch, capsys):
     return check
 
 
-def test_rules_that_are_right(check):
-    code, said = check("softplus")
-    assert 0 == code
-    assert "6 passed, 0 failed." in said  # numbers, vectors and matrices
-    assert "rrule of softplus for (ndarray): scalar rule (checked_module.py:11)\n    passed" in said
-
-
-def test_a_rule_that_is_wrong(check):
-    code, said = check("wrong")
-    assert 1 == code
-    assert "0 passed, 6 failed." in said
-    assert "FAILED  WrongDerivativeError: the rrule of wrong gives a wrong cotangent" in said
-    assert "every entry is 0.5 times what it should be" in said
+@pytest.mark.parametrize(
+    ("expected", "words", "texts"),
+    [
+        (0, ["softplus"], [
+            "6 passed, 0 failed.",  # numbers, vectors and matrices
+            "rrule of softplus for (ndarray): scalar rule (checked_module.py:11)\n    passed",
+        ]),
+        (1, ["wrong"], [
+            "0 passed, 6 failed.",
+            "FAILED  WrongDerivativeError: the rrule of wrong gives a wrong cotangent",
+            "every entry is 0.5 times what it should be",
+        ]),
+        (0, ["scaled"], ["frule of scaled for (ndarray): derived_frule"]),
+        (0, ["scaled", "--at", "np.ones(3), factor=K", "--at", "np.arange(3.0)"],
+         ["scaled([1., 1., 1.], factor=2.0)", "4 passed, 0 failed."]),
+        (1, ["bare"], [
+            "none is registered for any types",
+            "No rule answers these calls: there is nothing to check.",
+        ]),
+    ],
+    ids=["right", "wrong", "numbers", "given", "bare"],
+)  # fmt: skip
+def test_what_is_said_of_rules(check, expected, words, texts):
+    code, said = check(*words)
+    assert expected == code
+    for text in texts:
+        assert text in said
 
 
 def test_points_are_those_at_which_it_gives_numbers(check):
-    code, said = check("scaled")
-    assert 0 == code
+    _, said = check("scaled")
     assert 1 == said.count("scaled([")  # not a number, and no matrix
-    assert "frule of scaled for (ndarray): derived_frule" in said
-
-
-def test_a_given_point(check):
-    code, said = check("scaled", "--at", "np.ones(3), factor=K", "--at", "np.arange(3.0)")
-    assert 0 == code
-    assert "scaled([1., 1., 1.], factor=2.0)" in said
-    assert "4 passed, 0 failed." in said
-
-
-def test_a_function_without_rules(check):
-    code, said = check("bare")
-    assert 1 == code
-    assert "none is registered for any types" in said
-    assert "No rule answers these calls: there is nothing to check." in said
 
 
 @pytest.mark.parametrize(

@@ -144,9 +144,7 @@ def test_refused_attributes_say_what_to_write(title):
 
 
 def test_every_followed_attribute_has_a_case():
-    spec = importlib.util.spec_from_file_location("m", TESTS / "rulesets" / "cases_methods.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.import_module("cases_methods")
     followed = {r.name for t in TITLES if t.startswith(("numpy.ndarray", "numpy.float64"))
                 for r in SECTIONS[t] if r.forward}  # fmt: skip
     assert followed == {f.__name__ for f in module.CASES}

@@ -13,6 +13,30 @@ from .level import type_under
 
 PYTHONS = (float, int, complex, bool)
 
+# Attributes that tensors of other libraries have, and what to write here.
+INSTEAD = {
+    "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
+    "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
+    "chunks": "call NumPy's functions on x, not dask.array's: np.einsum in place of da.einsum; "
+    "where xarray calls these by opt_einsum, write xarray.set_options(use_opt_einsum=False)",
+    "detach": "write cr.stop_gradient(x)",
+    "grad": "write cr.grad(f)(x), which returns the gradient",
+    "map_blocks": "call NumPy's functions on x, which dask calls on its chunks; and in place of "
+    "writing x into an array of dask, make that of its parts by np.where, np.stack, np.concatenate",
+    "numpy": "write cr.value(x), where no derivative is wanted",
+    "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
+}
+
+
+def instead_of(name: str, kind: type) -> str:
+    """Say what to write in place of an attribute that a traced number of type ``kind`` has not."""
+    if name not in INSTEAD and kind in PYTHONS and hasattr(np.float64, name):
+        return (
+            "what NumPy computes of a list of traced numbers is Python's as well: write "
+            "cr.array([x, y]) in place of the list, or np.float64(x) in an adopted module"
+        )
+    return INSTEAD.get(name, "")
+
 
 class OfNumPys:
     """A method that NumPy's numbers have, and Python's have not."""

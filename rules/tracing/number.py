@@ -16,7 +16,7 @@ import numpy as np
 from ...config import MissingRuleError, user_line
 from ..annotations import Function, Index, Value
 from ..signatures import positional_names
-from .duck_typing import PYTHONS
+from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
@@ -103,20 +103,6 @@ BOOL = np.dtype(bool)
 
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})
-
-# Attributes that tensors of other libraries have, and what to write here.
-_INSTEAD = {
-    "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
-    "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
-    "chunks": "call NumPy's functions on x, not dask.array's: np.einsum in place of da.einsum; "
-    "where xarray calls these by opt_einsum, write xarray.set_options(use_opt_einsum=False)",
-    "detach": "write cr.stop_gradient(x)",
-    "grad": "write cr.grad(f)(x), which returns the gradient",
-    "map_blocks": "call NumPy's functions on x, which dask calls on its chunks; and in place of "
-    "writing x into an array of dask, make that of its parts by np.where, np.stack, np.concatenate",
-    "numpy": "write cr.value(x), where no derivative is wanted",
-    "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
-}
 
 
 class TracedNumber(Traced):
@@ -297,15 +283,10 @@ class TracedNumber(Traced):
         if name in _UNSET:
             raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
         if name.startswith("_") or not hasattr(value(self), name):
-            instead = _INSTEAD.get(name, "")
-            if not instead and type_under(self) in PYTHONS and hasattr(np.float64, name):
-                instead = (
-                    "what NumPy computes of a list of traced numbers is Python's as well: write "
-                    "cr.array([x, y]) in place of the list, or np.float64(x) in an adopted module"
-                )
+            instead = instead_of(name, type_under(self))
             said = f"a traced {describe(self)} has no attribute {name!r}"
             raise AttributeError(f"{said}.\n  {instead}" if instead else said)
-        instead = _INSTEAD.get(name, f"write cr.value(x).{name}, where no derivative is wanted")
+        instead = INSTEAD.get(name, f"write cr.value(x).{name}, where no derivative is wanted")
         raise AttributeError(
             f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
             f"  {instead}"

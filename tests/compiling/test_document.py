@@ -15,9 +15,9 @@ TEXT = (Path(__file__).parents[2] / "docs" / "compiling.md").read_text(encoding=
 def names(capsys):
     names = {"np": np, "cr": cr, "x": np.arange(1.0, 4.0), "__name__": "document"}
     for code in re.findall(r"```python\n(.*?)```", TEXT, re.S):
-        shown = [line.partition(")  ")[2] for line in code.splitlines() if "print(" in line]
+        shown = [line.partition("# ")[2] for line in code.splitlines() if line.startswith("print(")]
         exec(code, names)
-        expected = [line.partition("# ")[2] for line in shown]
+        expected = [line for lines in shown for line in lines.split(", then ")]
         assert capsys.readouterr().out.splitlines() == expected
     return names
 
@@ -32,3 +32,12 @@ def test_what_is_printed_and_refused(names):
         assert cr.compile(names["filled"])(x.copy()) == 12.0
     with pytest.raises(ZeroDivisionError):
         names["inverse"](0.0)
+    assert str(cr.explain(names["applied"])).count("recording") == 3
+
+
+@pytest.mark.filterwarnings("error::chainrules.CompileWarning")
+def test_data_frames(names):
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0]})
+    with pytest.warns(cr.CompileWarning, match="more than 20000 parts"):
+        assert names["of_frame"](frame)(2.0) == 20.0
+    assert names["of_column"](frame)(2.0) == 20.0

@@ -1,28 +1,17 @@
 """Every program of tests/programs, compiled: at the recorded point and at others, in all modes."""
 
 import contextlib
-import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
+import test_programs as programs
 
 import chainrules as cr
 from chainrules.compiling.agreement import agree
 
-
-def load():
-    path = Path(__file__).parents[1] / "programs" / "test_programs.py"
-    spec = importlib.util.spec_from_file_location("programs_to_compile", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PROGRAMS = load()
 ALL = [
     pytest.param(module, f, args, id=name)
-    for module in PROGRAMS.MODULES
+    for module in programs.MODULES
     for name, f, args, *_ in module.PROGRAMS
 ]
 STEPS = (0.0, 0.0, -0.01, 0.05)  # the recorded point, its first replay, and two others
@@ -71,8 +60,8 @@ def outcome(f, xs):
 @pytest.mark.parametrize(("module", "f", "args"), ALL)
 def test_program(module, f, args, transform, request):
     name = request.node.callspec.id.rpartition("-")[0].rpartition("-")[2]
-    adopted = cr.adopt(module) if module in PROGRAMS.ADOPTED else contextlib.nullcontext()
-    moving = [i for i, x in enumerate(args) if PROGRAMS.differentiable(x)]
+    adopted = cr.adopt(module) if module in programs.ADOPTED else contextlib.nullcontext()
+    moving = [i for i, x in enumerate(args) if programs.differentiable(x)]
 
     def of_moving(*xs):
         given = list(args)
@@ -83,15 +72,15 @@ def test_program(module, f, args, transform, request):
     xs = [args[i] for i in moving]
     with adopted:
         y = outcome(of_moving, xs)
-        if transform in (pulled, curved) and not PROGRAMS.differentiable(y):
+        if transform in (pulled, curved) and not programs.differentiable(y):
             pytest.skip("its result has no cotangent")
-        ybar = PROGRAMS.tangent(y, np.random.default_rng(7)) if transform is not value else None
+        ybar = programs.tangent(y, np.random.default_rng(7)) if transform is not value else None
         eager = transform(of_moving, ybar)
         compiled = cr.compile(eager, fallback="error" if name not in NOT_RECORDED else "eager")
         for step in STEPS:
             rng = np.random.default_rng(5)
-            xdots = [PROGRAMS.tangent(x, rng) for x in xs]
-            at = [PROGRAMS.moved(x, xdot, step) for x, xdot in zip(xs, xdots, strict=True)]
+            xdots = [programs.tangent(x, rng) for x in xs]
+            at = [programs.moved(x, xdot, step) for x, xdot in zip(xs, xdots, strict=True)]
             expected, found = (outcome(g, (*at, *xdots)) for g in (eager, compiled))
             if name.startswith(DRAWS):
                 assert isinstance(found, cr.CompileError)

@@ -2,21 +2,15 @@
 """A search over random straight-line programs: each way beside plain NumPy, at three points."""
 # ruff: noqa: E501 - tables are read by their rows
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from fuzz_settings import always_the_same
 from hypothesis import given
 from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
 from chainrules.compiling import groups, line_of_numbers
-
-sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
-
-from fuzz_settings import always_the_same
 
 ONE = (
     "np.sin({a})", "np.exp(-{a} ** 2)", "np.abs({a})", "-{a}", "{a} ** 2", "{a} * 2", "1.5 - {a}", "np.tanh({a})",

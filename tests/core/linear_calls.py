@@ -4,7 +4,7 @@
 left out where the tests run them.
 """
 
-import importlib.util
+import importlib
 import itertools
 import math
 from pathlib import Path
@@ -362,10 +362,7 @@ def table_calls():
     linear = {f: kind.count for f, kind in frule.kinds.items()
               if kind.linear}  # fmt: skip
     for path in sorted(folder.glob("cases_*.py")):
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        for f, cases in module.CASES.items():
+        for f, cases in importlib.import_module(path.stem).CASES.items():
             for (args, options), k in itertools.product(cases, range(linear.get(f, 0))):
                 dotted = [dot(x) if i == k else x for i, x in enumerate(args)]
                 yield f, tuple(dotted), options

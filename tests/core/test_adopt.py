@@ -6,10 +6,10 @@ import math
 import sys
 import textwrap
 import threading
-import types
 
 import numpy as np
 import pytest
+from modules_of_text import module_of, slope
 
 import chainrules as cr
 
@@ -44,14 +44,8 @@ def kinds(x):
 """
 
 
-def module(source=SIMULATION, name="adopted_simulation"):
-    made = types.ModuleType(name)
-    exec(textwrap.dedent(source), vars(made))
-    return made
-
-
-def slope(f, x, step=1e-6):
-    return (f(x + step) - f(x - step)) / (2 * step)
+def module(source=SIMULATION):
+    return module_of(source, "adopted_simulation")
 
 
 def test_a_module_is_differentiated_as_it_stands():

@@ -5,11 +5,10 @@ import inspect
 import math
 import pickle
 import sys
-import textwrap
-import types
 
 import numpy as np
 import pytest
+from modules_of_text import module_of, slope
 
 import chainrules as cr
 
@@ -103,13 +102,7 @@ def all_of_it(x):
 
 
 def module(source=HELD, name="adopted_holders"):
-    made = types.ModuleType(name)
-    exec(textwrap.dedent(source), vars(made))
-    return made
-
-
-def slope(f, x, step=1e-5):
-    return (f(x + step) - f(x - step)) / (2 * step)
+    return module_of(source, name)
 
 
 @pytest.mark.parametrize("name", ["imports", "defaults", "kernel", "wrapped", "all_of_it"])

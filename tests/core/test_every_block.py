@@ -1,24 +1,18 @@
 """Every linear function in every form of its call: a block is the stack of its directions."""
 
 import functools
-import importlib.util
 import warnings
-from pathlib import Path
 
+import linear_calls
 import numpy as np
 import pytest
+from linear_calls import Dot
 
 from chainrules.rules import frule
 from chainrules.rules.containers import map_leaves
 from chainrules.rules.linear import blocks
 from chainrules.rules.linear.blocks import Block, run_on_block
 from chainrules.rules.tracing.writing import written
-
-path = Path(__file__).parent / "linear_calls.py"
-spec = importlib.util.spec_from_file_location("linear_calls", path)
-linear_calls = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(linear_calls)
-Dot = linear_calls.Dot
 
 CALLS: dict = {}
 for _f, _args, _kwargs in linear_calls.calls(60):

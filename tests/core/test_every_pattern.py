@@ -1,23 +1,18 @@
 """Every linear function in every form of its call: a pattern has all entries that are not zero."""
 
-import importlib.util
 import math
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+import test_every_block as blocks
+from linear_calls import is_of_scipy
+from test_every_block import CALLS, EVERY, Dot, filled
 
 from chainrules.rules import frule
 from chainrules.rules.linear import patterns
 from chainrules.rules.linear.patterns import Pattern, matrix, run_on_pattern
 from chainrules.rules.tracing.writing import written
-
-path = Path(__file__).parent / "test_every_block.py"
-spec = importlib.util.spec_from_file_location("test_every_block", path)
-blocks = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(blocks)
-CALLS, EVERY, Dot, filled = blocks.CALLS, blocks.EVERY, blocks.Dot, blocks.filled
 
 
 def identity(x, start, total):
@@ -91,5 +86,5 @@ def test_a_pattern_has_every_entry_that_is_not_zero(f, probed, monkeypatch):
 def test_every_pattern_rule_is_called():
     kinds = {f: kind for f, kind in frule.kinds.items() if kind.linear}
     known = {f for f, kind in kinds.items() if kind.moves or kind.pattern} | set(patterns._rules)
-    known = {f for f in known if not blocks.linear_calls.is_of_scipy(f)}
+    known = {f for f in known if not is_of_scipy(f)}
     assert known - set(CALLS) == {written}  # of which test_sparsity has cases

@@ -1,11 +1,6 @@
-"""Lets tests import the modules beside them; and 64 bits for those of JAX."""
-
-import sys
-from pathlib import Path
+"""64 bits for the tests of JAX."""
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

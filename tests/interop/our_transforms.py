@@ -54,3 +54,10 @@ OURS = {
     "Pullback": lambda f: cr.Pushforward(cr.Pullback(loss(f)))(X, Y, 1.0, Y, X, 0.5),
     "float32": lambda f: cr.grad(loss(f))(X.astype(np.float32), Y.astype(np.float32)),
 }
+# Of a function of complex numbers.
+OF_COMPLEX = (
+    lambda f, z: cr.vjp(f, z)[1](z * (1 + 1j)),
+    lambda f, z: cr.jvp(f, (z,), (z * 1j,)),
+    lambda f, z: cr.vjp(lambda z: cr.vjp(f, z)[1](z * (1 + 1j))[0], z)[1](z * 1j),
+    lambda f, z: cr.jvp(cr.grad(lambda z: np.sum(np.real(f(z)) ** 2)), (z,), (z * 1j,)),
+)

@@ -4,8 +4,9 @@ import warnings
 
 import numpy as onp
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_functions import V, W, few, function, functions, points
 
 autograd = pytest.importorskip("autograd")
 
@@ -17,8 +18,6 @@ from chainrules.interop import autograd as drop_in
 from chainrules.interop.autograd import adopt, export
 from chainrules.interop.autograd import numpy as dnp
 
-V, W = onp.array([1.0, -0.5, 0.3]), onp.array([0.2, 0.7, -1.0])
-
 
 @primitive
 def bump(x):
@@ -26,33 +25,6 @@ def bump(x):
 
 
 defvjp(bump, lambda ans, x: lambda g: -2 * x * bump(x) * g)
-
-# From three numbers to three, all bounded: derivatives of high order stay so.
-STEPS = {
-    "sine": lambda np, x: np.sin(x),
-    "products": lambda np, x: np.tanh(x * x[::-1]),
-    "sum": lambda np, x: x / (1 + np.sum(x**2)),
-    "matrix": lambda np, x: np.cos(np.dot(np.outer(x, x), V)),
-    "rolled": lambda np, x: np.roll(x, 1) * 0.5 + np.arctan(x),
-    "where": lambda np, x: np.where(x > 0.2, np.exp(-(x**2)), 1 - x / 3),
-    "index": lambda np, x: np.sin(x[onp.array([2, 0, 0])]) - x,
-    "complex": lambda np, x: np.real((x + 0.3j) ** 2 * np.exp(1j * x)) / 3,
-    "joined": lambda np, x: np.concatenate([x[1:], np.array([x[0] * x[1]])]),
-    "stacked": lambda np, x: np.mean(np.stack([x, np.cos(x)]), axis=0),
-    "einsum": lambda np, x: np.einsum("i,j,j->i", x, x, V) / 3,
-    "solve": lambda np, x: np.linalg.solve(3 * np.eye(3) + np.outer(np.sin(x), V), x),
-}
-functions = st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=3)
-
-
-def function(names, np):
-    def f(x):
-        for name in names:
-            x = STEPS[name](np, x)
-        return x
-
-    return f
-
 
 # Each makes a function from three numbers to three of another one.
 OPERATORS = {
@@ -81,16 +53,6 @@ def nested(names, ag, np, g):
 
 
 nests = st.lists(st.sampled_from(sorted(OPERATORS)), min_size=1, max_size=2)
-points = st.lists(st.integers(-9, 9).map(lambda i: (i + 0.5) / 7), min_size=3, max_size=3).map(
-    onp.array
-)
-few = settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
 
 
 def assert_close(expected, found):
@@ -104,21 +66,21 @@ def quiet():
         yield
 
 
-@few
+@few(25)
 @given(functions, nests, points)
 def test_the_drop_in(names, nest, x):
     expected = nested(nest, autograd, anp, function(names, anp))(x)
     assert_close(expected, nested(nest, drop_in, dnp, function(names, dnp))(x))
 
 
-@few
+@few(25)
 @given(functions, nests, points)
 def test_exported_functions(names, nest, x):
     expected = nested(nest, autograd, anp, function(names, anp))(x)
     assert_close(expected, nested(nest, autograd, anp, export(function(names, onp)))(x))
 
 
-@few
+@few(25)
 @given(functions, st.lists(st.sampled_from(["grad", "elementwise_grad"]), max_size=1), points)
 def test_adopted_functions(names, nest, x):
     g = nested(nest, autograd, anp, lambda x: bump(function(names, anp)(x)))

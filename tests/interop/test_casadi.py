@@ -5,7 +5,7 @@ import gc
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from random_functions import points_of_smooth, smooth
 
 ca = pytest.importorskip("casadi")
 
@@ -62,14 +62,9 @@ def test_transformations(name):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.floats(-2, 2), min_size=6, max_size=6), st.floats(0.5, 2))
-def test_random_points_against_finite_differences(numbers, s):
-    x, v = np.array(numbers[:3]), np.array(numbers[3:])
-
-    def smooth(x, s):
-        return np.sum(np.tanh(x[:-1] * s) * x[1:] ** 2) / (1 + x[0] ** 2)
-
-    g = export(smooth, 3, ())
+@given(points_of_smooth())
+def test_random_points_against_finite_differences(point):
+    (x, v, s), g = point, export(smooth, 3, ())
 
     def both(x, v, s):
         return ca.dot(v, ca.gradient(g(x, s), x)), v.T @ ca.hessian(g(x, s), x)[0] @ v

@@ -255,6 +255,19 @@ STEPS = {
 }
 
 
+def test_second_derivatives_at_a_tie():
+    x, v = (
+        np.array([[1.0, 1.0, 0.5], [2.0, 0.3, 2.0]]),
+        np.array([[0.3, 0.7, 1.0], [-1.0, 0.2, 0.4]]),
+    )
+
+    def f(x):
+        return np.sum(np.max(np.sin(x), axis=1) ** 2)
+
+    product = cr.hvp(f, (da.from_array(x, chunks=(1, 2)),), (da.from_array(v, chunks=(1, 2)),))
+    np.testing.assert_allclose(product, cr.hvp(f, (x,), (v,)), rtol=1e-12)
+
+
 @settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4),

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_functions import V, W, few, function, functions, points
 
 jax = pytest.importorskip("jax")
 
@@ -12,32 +13,6 @@ from chainrules.interop.jax import export, import_
 
 jnp = jax.numpy
 pytestmark = pytest.mark.usefixtures("x64")
-
-# From three numbers to three, all bounded: derivatives of high order stay so.
-STEPS = {
-    "sine": lambda np, x: np.sin(x),
-    "products": lambda np, x: np.tanh(x * x[::-1]),
-    "sum": lambda np, x: x / (1 + np.sum(x**2)),
-    "matrix": lambda np, x: np.cos(np.outer(x, x) @ np.array([0.3, -0.2, 0.5])),
-    "rolled": lambda np, x: np.roll(x, 1) * 0.5 + np.arctan(x),
-    "where": lambda np, x: np.where(x > 0.2, np.exp(-(x**2)), 1 - x / 3),
-    "index": lambda np, x: np.sin(x[np.array([2, 0, 0])]) - x,
-    "complex": lambda np, x: np.real((x + 0.3j) ** 2 * np.exp(1j * x)) / 3,
-    "norm": lambda np, x: x * np.sqrt(1 + np.sum(x * x)) / 3,
-}
-functions = st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=3)
-
-V, W = np.array([1.0, -0.5, 0.3]), np.array([0.2, 0.7, -1.0])
-
-
-def function(names, np):
-    def f(x):
-        for name in names:
-            x = STEPS[name](np, x)
-        return x
-
-    return f
-
 
 # Each makes a function from three numbers to three of another one.
 OF_JAX = {
@@ -88,19 +63,7 @@ def nests(transforms):
     return st.lists(st.sampled_from(sorted(transforms)), min_size=1, max_size=3)
 
 
-points = st.lists(st.integers(-9, 9).map(lambda i: (i + 0.5) / 7), min_size=3, max_size=3).map(
-    np.array
-)
-few = settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-
-
-@few
+@few(20)
 @given(functions, nests(OF_JAX), points)
 def test_exported_functions_under_jax(names, nest, x):
     expected = nested(OF_JAX, nest, function(names, jnp))(jnp.asarray(x))
@@ -109,7 +72,7 @@ def test_exported_functions_under_jax(names, nest, x):
     np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
 
 
-@few
+@few(20)
 @given(functions, nests(OF_OURS), points)
 def test_imported_functions_under_ours(names, nest, x):
     expected = nested(OF_OURS, nest, function(names, np))(x)
@@ -117,7 +80,7 @@ def test_imported_functions_under_ours(names, nest, x):
     np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
 
 
-@few
+@few(20)
 @given(functions, nests(OF_JAX), nests(OF_OURS), points)
 def test_there_and_back(names, outer, inner, x):
     # Ours around a function of JAX, inside JAX.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from random_functions import points_of_smooth, smooth
 
 pytensor = pytest.importorskip("pytensor")
 
@@ -78,14 +78,9 @@ def test_transformations(name):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.floats(-2, 2), min_size=6, max_size=6), st.floats(0.5, 2))
-def test_random_points_against_finite_differences(numbers, s):
-    x, v = np.array(numbers[:3]), np.array(numbers[3:])
-
-    def smooth(x, s):
-        return np.sum(np.tanh(x[:-1] * s) * x[1:] ** 2) / (1 + x[0] ** 2)
-
-    g = export(smooth)
+@given(points_of_smooth())
+def test_random_points_against_finite_differences(point):
+    (x, v, s), g = point, export(smooth)
 
     def both(x, v, s):
         y = g(x, s)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from our_transforms import OURS, X, Y, twin
+from our_transforms import OF_COMPLEX, OURS, X, Y, twin
 
 torch = pytest.importorskip("torch")
 
@@ -274,15 +274,7 @@ def test_by_differences():
     check_grad(lambda x: np.sum(f(x * x, f(Y, x))), X)
 
 
-@pytest.mark.parametrize(
-    "apply",
-    [
-        lambda f, z: cr.vjp(f, z)[1](z * (1 + 1j)),
-        lambda f, z: cr.jvp(f, (z,), (z * 1j,)),
-        lambda f, z: cr.vjp(lambda z: cr.vjp(f, z)[1](z * (1 + 1j))[0], z)[1](z * 1j),
-        lambda f, z: cr.jvp(cr.grad(lambda z: np.sum(np.real(f(z)) ** 2)), (z,), (z * 1j,)),
-    ],
-)
+@pytest.mark.parametrize("apply", OF_COMPLEX)
 def test_imported_complex(apply):
     z = np.array([0.3 + 0.4j, 1 - 0.2j])
     f = import_(lambda z: torch.conj(z) * z**2)

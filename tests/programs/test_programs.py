@@ -2,8 +2,7 @@
 
 import copy
 import dataclasses
-import importlib.util
-from pathlib import Path
+import importlib
 
 import numpy as np
 import pytest
@@ -18,11 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 
 
 def load(name):
-    path = Path(__file__).parent / f"programs_{name}.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return importlib.import_module(f"programs_{name}")
 
 
 FAMILIES = ("learning", "statistics", "physics", "numerics")

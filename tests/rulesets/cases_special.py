@@ -1,8 +1,5 @@
 """Cases of scipy.special's ufuncs: the points of their own tests, as numbers and as arrays."""
 
-import importlib.util
-from pathlib import Path
-
 try:
     from scipy import special
 except ImportError:
@@ -12,12 +9,7 @@ CASES: dict = {}
 TOLERANCES: dict = {}
 
 if special is not None:
-    _path = Path(__file__).parent / "test_scipy_special.py"
-    _spec = importlib.util.spec_from_file_location("points_of_scipy_special", _path)
-    assert _spec is not None
-    assert _spec.loader is not None
-    _points = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(_points)
+    import test_scipy_special as _points
 
     for _name in _points.POINTS:
         _f = getattr(special, _name)

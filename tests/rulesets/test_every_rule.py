@@ -6,7 +6,7 @@ differentiating its derivative again.
 """
 
 import functools
-import importlib.util
+import importlib
 import warnings
 from pathlib import Path
 
@@ -17,18 +17,9 @@ import chainrules as cr
 from chainrules import coverage
 from chainrules.rules.tracing.level import value
 
-
-def load(name):
-    path = Path(__file__).parent / f"cases_{name}.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 NAMES = ("ufuncs", "numpy", "linalg_and_fft", "special", "others", "polynomial", "methods")
 SCIPY = sorted(path.stem[6:] for path in Path(__file__).parent.glob("cases_scipy_*.py"))
-MODULES = [load(name) for name in (*NAMES, *SCIPY)]
+MODULES = [importlib.import_module(f"cases_{name}") for name in (*NAMES, *SCIPY)]
 # From each function to its cases: pairs of arguments and keywords.
 CASES = {f: cases for module in MODULES for f, cases in module.CASES.items()}
 # It computes into its first argument: these are given a copy, and that is looked at.

@@ -1,11 +1,10 @@
 """Each hand-written pair beside the other direction that is made of each of its halves."""
 
-import importlib.util
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+import test_every_rule as every_rule
 
 import chainrules as cr
 from chainrules.reverse.derived import pulled, pushed
@@ -13,11 +12,6 @@ from chainrules.rules import AbstractZero, as_structured, frule, pair_rule, rrul
 from chainrules.rules.signatures import RuleSignature
 from chainrules.testing import rand_tangent, test_frule, test_rrule
 
-spec = importlib.util.spec_from_file_location(
-    "every_rule", Path(__file__).parent / "test_every_rule.py"
-)
-every_rule = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(every_rule)
 CASES, FIXED, WRITERS = every_rule.CASES, every_rule.FIXED, every_rule.WRITERS
 
 

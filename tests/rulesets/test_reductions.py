@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from both_modes import both
 
 import chainrules as cr
-from chainrules.testing import test_frule, test_rrule
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(2, 3, 4))
@@ -27,15 +27,6 @@ COMPLEX = (np.sum, np.mean, np.prod, np.var, np.std, np.nansum, np.nanmean, np.n
 MASKED = (np.sum, np.mean, np.prod, np.var, np.std)
 SKIPPING_NAN = (np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd, np.nanmax, np.nanmin,
                 np.nanmedian)  # fmt: skip
-
-
-def both(f, *args, **options):
-    """Test the rules of ``f``, or the engines where it is composed of other functions."""
-    composed = cr.rrule(f, *args, **options) is None
-    via_forward = {"frule_f": cr.frule_via_ad} if composed else {}
-    via_reverse = {"rrule_f": cr.rrule_via_ad} if composed else {}
-    test_frule(f, *args, **via_forward, fkwargs=options)
-    test_rrule(f, *args, **via_reverse, fkwargs=options)
 
 
 def name(f):

@@ -88,18 +88,13 @@ HESSIANS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", HESSIANS)
-@pytest.mark.parametrize("name", SMOOTH)
-def test_second_derivative_at_ties_is_that_of_the_smooth_function(name, how):
-    f, same = SMOOTH[name]
+def assert_same_hessians(f, same, how):
     for x in POINTS:
         expected, found = cr.hessian(same)(x), HESSIANS[how](f)(x)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in SMOOTH if name != "cube of a bound"])
-def test_third_derivative_at_ties(name):
-    f, same = SMOOTH[name]
+def assert_same_third_derivatives(f, same):
     for x in POINTS:
         expected = cr.jacfwd(cr.hessian(same))(x)
         for third in (
@@ -107,8 +102,20 @@ def test_third_derivative_at_ties(name):
             cr.jacrev(cr.hessian(f)),
             cr.jacfwd(cr.jacfwd(cr.jacfwd(f))),
             cr.jacrev(cr.jacrev(cr.jacrev(f))),
+            cr.jacrev(cr.jacfwd(cr.jacrev(f))),
         ):
             np.testing.assert_allclose(third(x), expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("how", HESSIANS)
+@pytest.mark.parametrize("name", SMOOTH)
+def test_second_derivative_at_ties_is_that_of_the_smooth_function(name, how):
+    assert_same_hessians(*SMOOTH[name], how)
+
+
+@pytest.mark.parametrize("name", [name for name in SMOOTH if name != "cube of a bound"])
+def test_third_derivative_at_ties(name):
+    assert_same_third_derivatives(*SMOOTH[name])
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -296,25 +303,12 @@ CROSSED = {
 @pytest.mark.parametrize("how", HESSIANS)
 @pytest.mark.parametrize("name", CROSSED)
 def test_choices_in_different_orders_agree_along_a_direction(name, how):
-    f, same = CROSSED[name]
-    for x in POINTS:
-        expected, found = cr.hessian(same)(x), HESSIANS[how](f)(x)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert_same_hessians(*CROSSED[name], how)
 
 
 @pytest.mark.parametrize("name", CROSSED)
 def test_third_derivative_of_choices_in_different_orders(name):
-    f, same = CROSSED[name]
-    for x in POINTS:
-        expected = cr.jacfwd(cr.hessian(same))(x)
-        for third in (
-            cr.jacfwd(cr.hessian(f)),
-            cr.jacrev(cr.hessian(f)),
-            cr.jacfwd(cr.jacfwd(cr.jacfwd(f))),
-            cr.jacrev(cr.jacrev(cr.jacrev(f))),
-            cr.jacrev(cr.jacfwd(cr.jacrev(f))),
-        ):
-            np.testing.assert_allclose(third(x), expected, rtol=1e-8, atol=1e-10)
+    assert_same_third_derivatives(*CROSSED[name])
 
 
 def stepped(x):

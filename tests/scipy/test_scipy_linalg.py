@@ -1,8 +1,6 @@
 """scipy.linalg beyond its cases: stacks, options, what is refused, where answers are undefined."""
 
-import importlib.util
-from pathlib import Path
-
+import cases_scipy_linalg
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +8,6 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.scipy import linalg, rules_of
-
-PATH = Path(__file__).parents[1] / "rulesets" / "cases_scipy_linalg.py"
-SPEC = importlib.util.spec_from_file_location(PATH.stem, PATH)
-CASES_OF = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(CASES_OF)
 
 
 def real(*shape, seed=0):
@@ -73,7 +66,7 @@ def first_cases(chosen):
     """The first two cases of each function, if they are chosen by their arguments."""
     return [
         pytest.param(f, args, kwargs, id=f"{f.__name__}-{number}")
-        for f, cases in CASES_OF.CASES.items()
+        for f, cases in cases_scipy_linalg.CASES.items()
         for number, (args, kwargs) in enumerate(cases[:2])
         if chosen(f, args)
     ]
@@ -89,7 +82,7 @@ def paths(x, path=()):
 # ---- stacks of matrices ---------------------------------------------------------------------
 
 # hankel takes the entries of all vectors for one; block_diag and norm have no such axes.
-NO_STACKS = {linalg.hankel, linalg.block_diag, linalg.norm, *CASES_OF.RICCATI}
+NO_STACKS = {linalg.hankel, linalg.block_diag, linalg.norm, *cases_scipy_linalg.RICCATI}
 
 
 def takes_stacks():
@@ -231,7 +224,7 @@ def test_empty():
 
 
 SINGLE = {
-    linalg.eigh: DEFINITE, linalg.eig: A, linalg.eig_banded: CASES_OF.LOWER,
+    linalg.eigh: DEFINITE, linalg.eig: A, linalg.eig_banded: cases_scipy_linalg.LOWER,
     linalg.solve_toeplitz: None, linalg.expm: A, linalg.solve_sylvester: None,
     linalg.logm: DEFINITE, linalg.solve_continuous_are: None,
 }  # fmt: skip
@@ -437,7 +430,9 @@ def test_power_is_followed_too():
 
 def test_jacobians():
     def f(b):
-        return linalg.solve_banded((1, 1), CASES_OF.BAND[:3, :] + 4 * np.eye(3)[1][:, None], b)
+        return linalg.solve_banded(
+            (1, 1), cases_scipy_linalg.BAND[:3, :] + 4 * np.eye(3)[1][:, None], b
+        )
 
     jacobian = cr.jacobian(f)(np.ones(5))
     np.testing.assert_allclose(jacobian @ np.ones(5), f(np.ones(5)))

@@ -165,6 +165,18 @@ class Case:
             " for example forward_fdm(5, 1) or central_fdm(5, 1, factor=1e6)",
         )
 
+    def beyond_rounding(
+        self, expected: np.ndarray, got: Any, compare: np.ndarray, seed: np.ndarray
+    ) -> np.ndarray:
+        """Return which of these entries of two results of one rule, for ``seed``, are not the same.
+
+        Rounding only is allowed for, and a user's own rtol where that is coarser.
+        """
+        rtol = max(self.epsilon**0.7, self.given_rtol or 0)
+        scale = np.max(np.abs(expected[compare]), initial=0.0)
+        rounding = self.rounding * np.max(np.abs(seed), initial=0.0)
+        return compare & ~(np.abs(got - expected) <= rtol * (np.abs(expected) + scale) + rounding)
+
     def slice_of(self, i: int) -> slice:
         """The coordinates of item ``i``: 0 is the function, 1 the first argument."""
         before = f"[{i}]"

@@ -290,11 +290,7 @@ class Reverse:
         __tracebackhide__ = True
         case = self.case
         compare = ~self.missing & np.isfinite(expected)
-        rtol = max(case.epsilon**0.7, case.given_rtol or 0)
-        scale = np.max(np.abs(expected[compare]), initial=0.0)
-        rounding = case.rounding * np.max(np.abs(self.seed), initial=0.0)
-        allowed = rtol * (np.abs(expected) + scale) + rounding
-        wrong = compare & ~(np.abs(got - expected) <= allowed)
+        wrong = case.beyond_rounding(expected, got, compare, self.seed)
         if np.any(wrong):
             first = f"the pullback of the {self.rule} {complaint}."
             lines = entry_lines(got, expected, wrong, case.entry_name)

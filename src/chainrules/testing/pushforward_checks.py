@@ -147,12 +147,7 @@ class Pushforward:
     def equal(self, expected: np.ndarray, got: Any, compare: np.ndarray, complaint: str) -> None:
         __tracebackhide__ = True
         case = self.case
-        # Rounding only, and a user's own rtol where that is coarser.
-        rtol = max(case.epsilon**0.7, case.given_rtol or 0)
-        scale = np.max(np.abs(expected[compare]), initial=0.0)
-        rounding = case.rounding * np.max(np.abs(case.xdot), initial=0.0)
-        allowed = rtol * (np.abs(expected) + scale) + rounding
-        wrong = compare & ~(np.abs(got - expected) <= allowed)
+        wrong = case.beyond_rounding(expected, got, compare, case.xdot)
         if np.any(wrong):
             lines = entry_lines(got, expected, wrong, lambda i: "ydot" + case.result.name(i))
             raise case.failure(WrongDerivativeError, f"the {self.rule} {complaint}.", *lines)

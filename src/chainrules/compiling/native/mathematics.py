@@ -191,7 +191,7 @@ def _log_positive(v: Lanes, x: str, lost: str | None = None) -> str:
     short, long_rest = v.format.ln2
     low = v.fma(e, long_rest, v.mul(s, v.add(half_square, tail)))
     if lost is not None:
-        # 1/m = (1 - s) / (1 + s); the bits of 2 m / x, which is 0 at the largest x, are a difference.
+        # 1/m = (1 - s) / (1 + s); the bits of 2 m / x, 0 at the largest x, are a difference.
         two = v.whole_op("add", v.bits(m), bits_of(2.0, v.format.code))
         twice = v.from_bits(v.whole_op("sub", two, v.bits(x)))
         half = v.fma(z, v.sub(1.0, s), v.sub(0.5, s))

@@ -14,7 +14,7 @@ from typing import Any
 from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from .agreement import agree, coarsest
+from .agreement import agree, coarsest, replays
 from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
@@ -255,13 +255,13 @@ class Compiled:
         native = natively(recorder, output, self.threads)
         if native is not None:
             recording = Recording(recorder, native.run, native.how)
-            if _replays(recording, values, y):
+            if replays(recording, values, y):
                 return recording
             self._warn("its native code gave something else than NumPy, and is not used")
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
-        replays = (Replay(recorder, output, shares) for shares in (True, False))
-        made = (Recording(recorder, replay.run, how) for replay in replays)
-        return next((recording for recording in made if _replays(recording, values, y)), None)
+        runs = (Replay(recorder, output, shares).run for shares in (True, False))
+        made = (Recording(recorder, run, how) for run in runs)
+        return next((recording for recording in made if replays(recording, values, y)), None)
 
     def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
@@ -315,7 +315,7 @@ class Compiled:
         if agree(y, expected, eps=recording.eps):
             return y
         recording.run, recording.how = by_numpy().run, ["by NumPy, which rounds otherwise"]
-        if _replays(recording, signature(args, kwargs)[1], expected):
+        if replays(recording, signature(args, kwargs)[1], expected):
             self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
             return expected
         kind.root = None
@@ -406,19 +406,6 @@ class Compiled:
         if self.foreign is None:
             self.foreign = as_foreign(self)
         return self.foreign(*args)
-
-
-def _replays(recording: Recording, values: list, y: Any) -> bool:
-    """Say whether a replay gives what was recorded.
-
-    NumPy may complain in it where the function had told it not to, by ``np.errstate`` or a filter
-    of warnings. Any other error is a mistake of ours, and is not hidden.
-    """
-    try:
-        missed, again = recording.run(values)
-    except (FloatingPointError, Warning):
-        return False
-    return missed is None and agree(again, y, eps=recording.eps)
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)

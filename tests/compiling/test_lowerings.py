@@ -565,3 +565,15 @@ def test_a_large_view_that_is_copied():
     f = cr.compile(lambda x: np.sum((x * 2.0).T.ravel()) + np.sum((x + 1.0)[::-1].reshape(-1)))
     x = np.ones((3000, 2000))
     assert f(x) == f(x) == 4 * x.size
+
+
+def test_a_stack_that_is_read_by_its_columns():
+    """BLAS is given a copy of small matrices that lie transposed."""
+
+    def f(x, w):
+        return (2.0 * x) @ np.swapaxes(w * 3.0, -1, -2), np.matmul(x + 1.0, w.transpose(0, 2, 1))
+
+    rng = np.random.default_rng(2)
+    args, others = [(rng.normal(size=(3, 100, 4)), rng.normal(size=(3, 5, 4))) for _ in range(2)]
+    check(f, args, by=("fused",), others=[others], ulps=200.0)
+    assert Recorded(f, *args).by("fused").source.count("ascontiguousarray") == 2

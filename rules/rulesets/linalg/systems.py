@@ -49,10 +49,19 @@ def over_matrices(x):
 # ---- inverses and systems -------------------------------------------------------------------
 
 
+@primitive
+def inverse_or_nan(a, sign):
+    """Return the inverse of each matrix in a stack, NaN for those whose determinant is 0."""
+    singular = over_matrices(sign == 0)
+    inverse = np.linalg.inv(np.where(singular, np.eye(np.shape(a)[-1], dtype=bool), a))
+    return np.where(singular, math.nan, inverse)
+
+
 @frule.register(np.linalg.inv)
-def inv_frule(tangents, inv, a):
-    _, adot = tangents
-    y = inv(a)
+@frule.register(inverse_or_nan)
+def inv_frule(tangents, inv, a, *sign):
+    _, adot, *_ = tangents
+    y = inv(a, *sign)
     return y, -y @ adot @ y
 
 
@@ -71,6 +80,16 @@ def inv_rrule(inv, a):
         return NoTangent(), project_a(-adjoint(y) @ ybar @ adjoint(y))
 
     return y, inv_pullback
+
+
+@rrule.register(inverse_or_nan)
+def inverse_or_nan_rrule(inverse_or_nan, a, sign):
+    y, pullback = inv_rrule(lambda a: inverse_or_nan(a, sign), a)
+
+    def inverse_or_nan_pullback(ybar):
+        return *pullback(ybar), NoTangent()
+
+    return y, inverse_or_nan_pullback
 
 
 def as_column(x):
@@ -339,13 +358,6 @@ def adjugate_rrule(adjugate_by_svd, a):
         return NoTangent(), project_a(u @ inner @ vh)
 
     return adjugate_by_svd(a), adjugate_pullback
-
-
-def inverse_or_nan(a, sign):
-    """Return the inverse of each matrix in a stack, NaN for those whose determinant is 0."""
-    singular = over_matrices(sign == 0)
-    inverse = np.linalg.inv(np.where(singular, np.eye(np.shape(a)[-1], dtype=bool), a))
-    return np.where(singular, math.nan, inverse)
 
 
 @frule.register(np.linalg.slogdet)

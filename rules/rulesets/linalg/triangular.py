@@ -92,7 +92,10 @@ def cholesky_pull(y, ybar):
     The products are those of the rule. To halve the pull itself, as Murray (2016) does, is
     faster still, and loses all digits where ``a`` is nearly singular.
     """
-    inverse = inverse_of_lower(y)
+    return pull_by_inverse(y, inverse_of_lower(y), ybar)
+
+
+def pull_by_inverse(y, inverse, ybar):
     inner = np.empty(np.shape(y), np.result_type(y, ybar))
     inner = halve_diagonal(lower_part(adjoint(y), ybar, inner))
     whole = inner + adjoint(inner)

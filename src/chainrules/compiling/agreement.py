@@ -54,3 +54,17 @@ def _agree(x: Any, y: Any, scale: float, eps: float) -> bool:
     tolerance = max(float(np.finfo(x.dtype).eps), eps) ** DIGITS
     with np.errstate(all="ignore"):
         return bool(np.allclose(x, y, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
+
+
+def replays(recording: Any, values: list, y: Any) -> bool:
+    """Say whether a replay gives what was recorded.
+
+    NumPy may complain in it where the function had told it not to, by ``np.errstate`` or a filter
+    of warnings; and factors that are shared may be singular, to the last bit, where those of the
+    transpose are not. Any other error is a mistake of ours, and is not hidden.
+    """
+    try:
+        missed, again = recording.run(values)
+    except (FloatingPointError, Warning, np.linalg.LinAlgError):
+        return False
+    return missed is None and agree(again, y, eps=recording.eps)

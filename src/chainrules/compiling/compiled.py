@@ -14,7 +14,7 @@ from typing import Any
 from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from .agreement import agree, coarsest
+from .agreement import agree, coarsest, replays
 from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
@@ -35,6 +35,7 @@ class Recording:
     def __init__(self, recorder: Recorder, run: Callable, how: list[str]) -> None:
         self.run = run
         self.how = how  # in words
+        self.by_numpy: Callable | None = None  # makes what gives NumPy's numbers to the last bit
         self.looks = [look for _, look in recorder.looks]
         self.constants = recorder.constants
         self.eps = coarsest(recorder.forms)
@@ -263,12 +264,12 @@ class Compiled:
                 return expected
         else:
             expected = y
-        recording = self._in_some_way(recorder, output, values, y)
-        y = expected
+        recording, y = self._in_some_way(recorder, output, values, y), expected
         if recording is None:
             kind.reason = "a replay gave something else than the recording, which is our mistake"
             self._refuse(kind.reason)
         else:
+            recording.by_numpy = functools.partial(Replay, recorder, output, shares=False)
             self._put(kind, recording, values)
         return y
 
@@ -279,13 +280,13 @@ class Compiled:
         native = natively(recorder, output, self.threads)
         if native is not None:
             recording = Recording(recorder, native.run, native.how)
-            if _replays(recording, values, y):
+            if replays(recording, values, y):
                 return recording
             self._warn("its native code gave something else than NumPy, and is not used")
-        replay = Replay(recorder, output)
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
-        recording = Recording(recorder, replay.run, how)
-        return recording if _replays(recording, values, y) else None
+        runs = (Replay(recorder, output, shares).run for shares in (True, False))
+        made = (Recording(recorder, run, how) for run in runs)
+        return next((recording for recording in made if replays(recording, values, y)), None)
 
     def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
@@ -332,12 +333,16 @@ class Compiled:
 
     def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
         """Compare the first replay of a recording with the function itself."""
-        recording.checked = True
-        if not self.check:
+        recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
+        if not self.check or by_numpy is None:
             return y
         expected = self.f(*args, **kwargs)
         if agree(y, expected, eps=recording.eps):
             return y
+        recording.run, recording.how = by_numpy().run, ["by NumPy, which rounds otherwise"]
+        if replays(recording, signature(args, kwargs)[1], expected):
+            self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
+            return expected
         kind.root = None
         kind.reason = (
             "its second call gave something else than a replay of its first: it does not depend on"
@@ -426,19 +431,6 @@ class Compiled:
         if self.foreign is None:
             self.foreign = as_foreign(self)
         return self.foreign(*args)
-
-
-def _replays(recording: Recording, values: list, y: Any) -> bool:
-    """Say whether a replay gives what was recorded.
-
-    NumPy may complain in it where the function had told it not to, by ``np.errstate`` or a filter
-    of warnings. Any other error is a mistake of ours, and is not hidden.
-    """
-    try:
-        missed, again = recording.run(values)
-    except (FloatingPointError, Warning):
-        return False
-    return missed is None and agree(again, y, eps=recording.eps)
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)

@@ -6,7 +6,8 @@ What has no native code (products of matrices, solves, indices that are computed
 NumPy, as in a replay.
 """
 
-import re
+import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,17 +15,18 @@ import numpy as np
 
 from ..rules import name_of
 from ..rules.linear.steps import Slot
+from .factored import Factor
 from .groups import Call, Grouped
 from .kinds import KINDS, PARTS, kind_of_form
 from .looks import Look
 from .names import NotLowered, refuse_last_bits
 from .native import Output
 from .recorder import Recorder
-from .replay import Missed
+from .replay import NAME, Missed
 from .stretches import LINES, Loop, Stretch
 from .values import Group, doubled
 
-_NAME = re.compile(r"\b[vw]\d+\b")
+LESS = 16  # times as large is a product's first operand, where the second one is copied
 
 
 class Fused(Grouped):
@@ -36,9 +38,11 @@ class Fused(Grouped):
         When made, if there is nothing to fuse.
     """
 
-    def __init__(self, recorder: Recorder, output: Any, threads: int = 1) -> None:
+    def __init__(
+        self, recorder: Recorder, output: Any, threads: int = 1, shares: bool = True
+    ) -> None:
         refuse_last_bits(recorder)
-        super().__init__(recorder, output)
+        super().__init__(recorder, output, shares)
         self.threads = threads
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
@@ -48,8 +52,7 @@ class Fused(Grouped):
         loops = sum(len(stretch.loops) for stretch in self.stretches)
         self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
         self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
-        whys = [f": {call.why}" if call.why else "" for call in calls]
-        self.how += [f"  NumPy's {name_of(call.f)}{why}" for call, why in zip(calls, whys)]
+        self.how += [_by_whom(call) for call in calls]
 
     def written(self, output: Any) -> Callable:
         recorder = self.recorder
@@ -109,7 +112,7 @@ class Fused(Grouped):
         """Return the lines, with the calls that do what stretches of loops do."""
         wanted: set[str] = set()
         for part in parts:
-            wanted.update(part.names_read() if type(part) is Stretch else _NAME.findall(part))
+            wanted.update(part.names_read() if type(part) is Stretch else NAME.findall(part))
         lines: list[str] = []
         for part in parts:
             if type(part) is Stretch:
@@ -122,23 +125,12 @@ class Fused(Grouped):
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded
 
-    def let_go(self, lines: list[str]) -> list[str]:
-        """Return the lines with ``v7 = None`` behind the last one that reads a large result."""
-        last: dict[str, int] = {}
-        for k, line in enumerate(lines):
-            for name in _NAME.findall(line):
-                last[name] = k
-        large = {f"{letter}{p}" for p in self.large() for letter in "vw"}
-        freed: dict[int, list[str]] = {}
-        for name, k in last.items():
-            if name in large and k < len(lines) - 1:
-                freed.setdefault(k, []).append(f"{name} = None")
-        return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
-
     def call(self, call: Call) -> str:
         """Return the text of a step that NumPy does."""
         view = self.views.get(call.position)
         if view is None or not self.is_made_of_base(call.position, view):
+            if self.has_turned_stack(call):
+                return self.turned_product(call)
             return self.step(call.f, call.args, call.kwargs)
         form, whole, base = self.forms[view.base], self.whole(view.base), f"v{view.base}"
         assert form is not None
@@ -150,6 +142,24 @@ class Fused(Grouped):
         strides = tuple([size * step for step in view.strides])
         kind = self.constant(form.kind)
         return f"ndarray({view.shape}, {kind}, {base}, {size * view.offset}, {strides})"
+
+    def has_turned_stack(self, call: Call) -> bool:
+        """Say whether a product with a stack of small matrices reads these by their columns.
+
+        BLAS then takes twice as long for each, and a copy of them takes next to nothing.
+        """
+        if call.f not in (np.matmul, operator.matmul) or call.kwargs or len(call.args) != 2:
+            return False
+        first, second = [self.forms[x.position] if type(x) is Slot else None for x in call.args]
+        view = self.views.get(call.args[1].position) if second is not None else None
+        if first is None or view is None or len(view.shape) < 3:
+            return False
+        few = LESS * math.prod(view.shape) <= math.prod(first.shape)
+        return few and view.strides[-2] == 1 != view.strides[-1]
+
+    def turned_product(self, call: Call) -> str:
+        a, b = map(self.expression, call.args)
+        return f"{self.constant(np.matmul)}({a}, ascontiguousarray({b}))"
 
     def look(self, at: int, look: Look) -> str:
         return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
@@ -197,6 +207,15 @@ class Fused(Grouped):
         return Loop(
             group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
         )
+
+
+def _by_whom(call: Call) -> str:
+    """Return who does a step, for people."""
+    factor = call.args[0] if call.args else None
+    if type(factor) is Factor:
+        return f"  LAPACK's {name_of(call.f)}, by factors of result {factor.position}"
+    why = f": {call.why}" if call.why else ""
+    return f"  NumPy's {name_of(call.f)}{why}"
 
 
 def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:

@@ -11,6 +11,7 @@ from ..rules import getitem
 from ..rules.linear.steps import Slot
 from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.tracing.funnel import astype
+from .factored import Factor
 from .forms import Form
 from .kinds import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from .layout import (
@@ -66,11 +67,11 @@ class Call:
 class Grouped(Writer):
     """A recording whose steps are put into loops over one shape each, and into calls of NumPy."""
 
-    def __init__(self, recorder: Recorder, output: Any) -> None:
-        super().__init__(recorder, output)
-        if len(recorder.plan) > MOST:
+    def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
+        super().__init__(recorder, output, shares)
+        if len(self.plan) > MOST:
             raise NotLowered(f"more than {MOST} steps")
-        self.many = len(recorder.plan) >= MANY
+        self.many = len(self.plan) >= MANY
         self.forms = recorder.forms
         self.looks = [look for _, look in recorder.looks]
         self.items: list[Group | Call] = []
@@ -85,10 +86,8 @@ class Grouped(Writer):
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
-        self.asks_for_order = any(
-            has_order((args, kwargs)) for _, _, args, kwargs, *_ in recorder.plan
-        )
-        for position, f, args, kwargs, _, _ in recorder.plan:
+        self.asks_for_order = any(has_order((args, kwargs)) for _, _, args, kwargs, *_ in self.plan)
+        for position, f, args, kwargs, *_ in self.plan:
             self.take(position, f, args, kwargs or {})
 
     # ---- which step goes where ------------------------------------------------------------------
@@ -287,6 +286,8 @@ class Grouped(Writer):
                     assert type(made) is Call
                     of_base = self.is_made_of_base(x.position, view)
                     left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
+            elif type(x) is Factor:
+                left.append(x.matrix)
             elif type(x) in (tuple, list):
                 left += x
             elif type(x) is dict:

@@ -11,6 +11,7 @@ in pieces of some thousand lines, which hand values on in a list.
 
 import math
 import operator
+import re
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from ..rules import children, getitem
 from ..rules.containers import LEAVES, iterate_leaves
 from ..rules.linear.steps import Slot
+from .factored import Factor, factored
 from .looks import Look
 from .recorder import Recorder
 
@@ -32,6 +34,8 @@ _INFIX = {
     operator.ge: ">=", operator.and_: "&", operator.or_: "|", operator.xor: "^",
 }  # fmt: skip
 _PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
+
+NAME = re.compile(r"\b[fvw]\d+\b")
 
 Missed = tuple[int, Hashable]  # which look saw something else, and what
 
@@ -50,10 +54,10 @@ class Replay:
     (None, 10.0)
     """
 
-    def __init__(self, recorder: Recorder, output: Any) -> None:
+    def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
         self.inputs = recorder.inputs
         self.size = len(recorder.steps)
-        writer = Writer(recorder, output)
+        writer = Writer(recorder, output, shares)
         self.pieces = writer.pieces()
         self.source = writer.source
 
@@ -70,33 +74,49 @@ class Replay:
 
 
 class Writer:
-    """Writes the source of a recording."""
+    """Writes the source of a recording, in which steps share the factors of a matrix."""
 
-    def __init__(self, recorder: Recorder, output: Any) -> None:
+    def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
         self.recorder = recorder
+        self.plan = factored(recorder) if shares else recorder.plan
         self.output = output
         self.source = ""
         self.names: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
         self.reads: set[int] = set()
+        self.factors: set[int] = set()  # the matrices that have been factorised
 
     def large(self) -> set[int]:
         """Return the results that are not kept longer than needed."""
         forms = enumerate(self.recorder.forms)
         return {p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO}
 
+    def let_go(self, lines: list[str]) -> list[str]:
+        """Return the lines with ``v7 = None`` behind the last one that reads a large result."""
+        large = {f"{letter}{p}" for p in self.large() for letter in "fvw"}
+        if not large:
+            return lines
+        last: dict[str, int] = {}
+        for k, line in enumerate(lines):
+            for name in NAME.findall(line):
+                last[name] = k
+        freed: dict[int, list[str]] = {}
+        for name, k in last.items():
+            if name in large and k < len(lines) - 1:
+                freed.setdefault(k, []).append(f"{name} = None")
+        return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
+
     def pieces(self) -> list[Callable]:
-        plan, looks, large = self.recorder.plan, self.recorder.looks, self.large()
+        plan, looks = self.plan, self.recorder.looks
         blocks: list[tuple[list[str], set[int], set[int]]] = []
         at = 0
         for start in range(0, max(len(plan), 1), LINES):
             lines: list[str] = []
-            self.reads, made = set(), set()
-            for position, f, args, kwargs, _, last in plan[start : start + LINES]:
+            self.reads, made, self.factors = set(), set(), set()
+            for position, f, args, kwargs, *_ in plan[start : start + LINES]:
                 at = self._looks_before(position, at, looks, lines)
                 lines.append(f"v{position} = {self.step(f, args, kwargs)}")
                 made.add(position)
-                lines += [f"v{read} = None" for read in last if read in made and read in large]
             if start + LINES >= len(plan):
                 self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
@@ -105,11 +125,10 @@ class Writer:
 
     def _compiled(self, k: int, lines: list[str], reads: set, made: set, later: list) -> Callable:
         wanted = set().union(*(reads for _, reads, _ in later)) & made if later else set()
-        text = ["def piece(r):"]
-        text += [f"v{position} = r[{position}]" for position in sorted(reads)]
+        text = [f"v{position} = r[{position}]" for position in sorted(reads)]
         text += lines
         text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
-        source = "\n    ".join(text)
+        source = "\n    ".join(["def piece(r):", *self.let_go(text)])
         self.source += source + "\n"
         names = dict(self.names)
         exec(compile(source, f"<recording, piece {k}>", "exec"), names)
@@ -150,6 +169,11 @@ class Writer:
         if kind is Again:
             self.reads.add(x.position)
             return f"{self.constant(_another)}(v{x.position})"
+        if kind is Factor:
+            if x.position in self.factors:
+                return f"f{x.position}"
+            self.factors.add(x.position)
+            return f"(f{x.position} := {self.constant(x.make)}({self.expression(x.matrix)}))"
         if kind is int or (kind is float and x - x == 0):
             return f"({x!r})"
         if kind is bool or x is None:

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..rules import getitem
 from ..rules.rulesets.arrays.indexing import scatter
+from ..rules.rulesets.linalg.systems import inverse_or_nan
+from ..rules.rulesets.linalg.triangular import cholesky_pull, inverse_of_lower, solve_by_blocks
 from ..rules.tracing.funnel import astype
 from ..rules.tracing.level import Traced
 
@@ -29,6 +31,7 @@ _ONE_SHAPE = frozenset({
     np.diag, np.diagonal, np.tril, np.triu, np.flip, np.roll, np.real, np.imag, np.conjugate,
     np.array, np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky,
     np.linalg.eigh, np.matrix_transpose, np.diff, np.maximum, np.minimum, np.round, astype, np.tile,
+    inverse_or_nan, inverse_of_lower, solve_by_blocks, cholesky_pull,
     np.linalg.norm, np.count_nonzero, np.take_along_axis, np.cross,
 })  # fmt: skip
 

@@ -177,3 +177,31 @@ def test_sums_are_as_exact_as_numpys(n):
     exact = math.fsum(x)
     room = np.spacing(exact) + 2 * abs(np.sum(x) - exact)
     assert abs(float(y) - exact) <= room
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 10, 17, 32, 33])
+@pytest.mark.parametrize("function", ["negative", "exp"])
+def test_sums_over_every_set_of_axes_beside_each_other(n, function):
+    """Rows so short that all of one is in registers, with sums along and across them."""
+    x = np.random.default_rng(n).normal(size=(3, 20, n))
+    y = getattr(np, function)(x)
+    expected = [y] + [f(y, axis=axes) for axes in subsets(3)[1:] for f in (np.sum, np.max)]
+    made = [np.full(z.shape, 7.0) for z in map(np.asarray, expected)]
+    outputs = [Output(1, strides_of(x))]
+    for k, axes in enumerate(subsets(3)[1:]):
+        for j, name in enumerate(("sum", "max")):
+            z = made[1 + 2 * k + j]
+            outputs.append(Output(1, reduced_strides(z, axes, 3), name))
+    build(x.shape, [Input("f8", strides_of(x))], [(function, 0)], outputs)(x, *made)
+    for found, z in zip(made, expected):
+        np.testing.assert_allclose(found, z, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [3, 10, 24])
+def test_truths_across_short_rows(n):
+    x = np.random.default_rng(n).random((50, n)) < 0.05
+    some, none = np.empty(n, bool), np.empty(n, bool)
+    outputs = [Output(0, (0, 1), "any", "b1"), Output(1, (0, 1), "all", "b1")]
+    build(x.shape, [Input("b1", (n, 1))], [("logical_not", 0)], outputs)(x, some, none)
+    np.testing.assert_array_equal(x.any(0), some)
+    np.testing.assert_array_equal(~x.any(0), none)

@@ -114,7 +114,7 @@ def _order(shape: list[int], strides: list[list[int]], width: int) -> list[int]:
     def cost(axis: int) -> float:
         n = shape[axis]
         steps = -(-n // width)
-        each = sum(0.3 if s[axis] == 0 else 1 if s[axis] == 1 else 0.5 * width for s in strides)
+        each = sum(0.3 if s[axis] == 0 else 1 if s[axis] == 1 else 0.75 * width for s in strides)
         return steps * (3 + each) / n
 
     axes = list(range(len(shape)))

@@ -35,7 +35,12 @@ __all__ = [
 ]
 
 _LOG2_E = 1.4426950408889634
-_INVERSE_FACTORIALS = [1 / math.factorial(k) for k in range(2, 14)]
+# Of (exp(r) - 1 - r) / r^2 for |r| up to ln(2) / 2: the least error of r^2 times it, over expm1(r).
+_EXP_TAIL = (
+    0.5, 0.16666666666666677, 0.041666666666666505, 0.008333333333321608, 0.0013888888888962901,
+    0.00019841269886206948, 2.4801587171839347e-05, 2.7557244105253594e-06, 2.7557402945316557e-07,
+    2.510908101560078e-08, 2.0875326552391256e-09,
+)  # fmt: skip
 
 
 def nearest(v: Lanes, x: str, scale: float) -> tuple[str, str]:
@@ -71,7 +76,7 @@ def clamp(v: Lanes, x: str, low: float, high: float) -> str:
 
 def exp_tail(v: Lanes, r: str) -> str:
     """(exp(r) - 1 - r) / r^2 for |r| up to ln(2) / 2."""
-    return v.polynomial(r, v.few(_INVERSE_FACTORIALS, 0))
+    return v.polynomial(r, v.few(_EXP_TAIL, 0))
 
 
 def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, str]:
@@ -85,16 +90,25 @@ def _reduced(v: Lanes, x: str, k: str, rest: str | None = None) -> tuple[str, st
     return r, v.fma(v.mul(r, r), exp_tail(v, r), lost)
 
 
-def _exp_of_sum(v: Lanes, x: str, rest: str | None) -> str:
+def _scaled(v: Lanes, expm1: str, t: str) -> str:
+    """(1 + expm1) 2^k, where t has k in its last bits."""
+    s1, s2, _ = two_powers(v, t)
+    return v.mul(v.mul(v.add(expm1, 1.0), s1), s2)
+
+
+def _exp_of_sum(v: Lanes, x: str, rest: str) -> str:
     """exp(x + rest) for x within [-746, 710] and a small rest."""
     t, k = nearest(v, x, _LOG2_E)
     r, tail = _reduced(v, x, k, rest)
-    s1, s2, _ = two_powers(v, t)
-    return v.mul(v.mul(v.add(v.add(r, tail), 1.0), s1), s2)
+    return _scaled(v, v.add(r, tail), t)
 
 
 def _exp(v: Lanes, x: str) -> str:
-    return _exp_of_sum(v, clamp(v, x, *v.format.exp), None)
+    x = clamp(v, x, *v.format.exp)
+    t, k = nearest(v, x, _LOG2_E)
+    short, long_rest = v.format.ln2
+    r = v.fma(k, -long_rest, v.fma(k, -short, x))
+    return _scaled(v, v.fma(v.mul(r, r), exp_tail(v, r), r), t)
 
 
 def expm1_within(v: Lanes, x: str) -> tuple[str, str, str]:
@@ -112,21 +126,25 @@ def _expm1(v: Lanes, x: str) -> str:
     return v.select(v.compare("oeq", x, 0.0), x, y)  # -0.0 stays
 
 
+# Moshier's tanh.c (Cephes): x + x z P(z) / Q(z) for |x| < 0.625.
+_TANH_P = (-1.61468768441708447952e3, -9.92877231001918586564e1, -9.64399179425052238628e-1)
+_TANH_Q = (4.84406305325125486048e3, 2.23548839060100448583e3, 1.12811678491632931402e2, 1.0)
+
+
 def _tanh(v: Lanes, x: str) -> str:
-    """tanh|x| = m / d, m = expm1(2|x|), d = m + 2, and below 0.55 what rounding took of them."""
+    """tanh|x| = 1 - 2 / (exp(2|x|) + 1) beyond 0.625; one division for this and for P / Q."""
     a = v.abs(x)
     a = v.select(v.compare("ogt", a, v.format.tanh), v.format.tanh, a)
-    large, small, scale = expm1_within(v, v.add(a, a))
-    unscaled = v.add(large, small)
-    m = v.mul(unscaled, scale)
-    m_rest = v.mul(v.add(v.sub(large, unscaled), small), scale)
-    d = v.add(m, 2.0)
-    d_rest = v.add(v.sub(m, v.sub(d, 2.0)), m_rest)
-    y = v.div(m, d)
-    missing = v.fma(v.neg(y), d_rest, v.add(v.fma(v.neg(y), d, m), m_rest))
-    # Beyond, y is nearly 1 and needs no more; up to there 1 / d = (1 - y) / 2 is exact enough.
-    missing = v.select(v.compare("ogt", m, 2.0), 0.0, missing)
-    return v.copysign(v.fma(missing, v.fma(y, -0.5, 0.5), y), x)
+    t, k = nearest(v, a, 2 * _LOG2_E)
+    short, long_rest = v.format.ln2
+    r = v.fma(k, -long_rest, v.fma(k, -short, v.add(a, a)))
+    size = v.add(v.fma(v.mul(r, r), exp_tail(v, r), r), 1.0)
+    d = v.fma(size, power_of_two(v, whole_bits(v, t)), 1.0)
+    z = v.mul(a, a)
+    small = v.compare("olt", a, 0.625)
+    above = v.select(small, v.mul(v.mul(a, z), v.polynomial(z, _TANH_P)), -2.0)
+    below = v.select(small, v.polynomial(z, _TANH_Q), d)
+    return v.copysign(v.add(v.select(small, a, 1.0), v.div(above, below)), x)
 
 
 # Of atanh(s) / s, as in fdlibm's e_log.c.
@@ -141,22 +159,30 @@ _LOG = (
 )
 
 
-def split(v: Lanes, x: str) -> tuple[str, str]:
+def split(v: Lanes, x: str, subnormal: bool = True) -> tuple[str, str]:
     """``x = 2^e m`` of a positive number, m from sqrt(1/2) to sqrt(2); both as floats."""
     of = v.format
-    tiny = v.compare("olt", x, of.smallest_normal)
-    bits = v.bits(v.select(tiny, v.mul(x, 2.0**of.upscale), x))
+    if not subnormal:
+        bits = v.bits(x)
+    else:
+        tiny = v.compare("olt", x, of.smallest_normal)
+        bits = v.bits(v.select(tiny, v.mul(x, 2.0**of.upscale), x))
     above = v.whole_op("sub", bits, bits_of(math.sqrt(0.5), of.code))
     e = v.whole_op("ashr", above, of.mantissa)
     m = v.from_bits(v.whole_op("sub", bits, v.whole_op("shl", e, of.mantissa)))
     exponent = v.from_bits(v.whole_op("add", e, bits_of(of.round, of.code)))
     exponent = v.sub(exponent, of.round)
+    if not subnormal:
+        return exponent, m
     return v.select(tiny, v.sub(exponent, float(of.upscale)), exponent), m
 
 
-def _log_positive(v: Lanes, x: str, rest: str | None) -> str:
-    """log of x > 0, plus a small ``rest``: log m = f - (f^2/2 - s (f^2/2 + R)), as in fdlibm."""
-    e, m = split(v, x)
+def _log_positive(v: Lanes, x: str, lost: str | None = None) -> str:
+    """log of x > 0: log m = f - (f^2/2 - s (f^2/2 + R)), as in fdlibm.
+
+    With what rounding ``lost`` of a normal x, the rest is ``lost / x``, of which a few digits do.
+    """
+    e, m = split(v, x, subnormal=lost is None)
     f = v.sub(m, 1.0)
     s = v.div(f, v.add(f, 2.0))
     z = v.mul(s, s)
@@ -164,8 +190,12 @@ def _log_positive(v: Lanes, x: str, rest: str | None) -> str:
     half_square = v.mul(v.mul(f, f), 0.5)
     short, long_rest = v.format.ln2
     low = v.fma(e, long_rest, v.mul(s, v.add(half_square, tail)))
-    if rest is not None:
-        low = v.add(low, rest)
+    if lost is not None:
+        # 1/m = (1 - s) / (1 + s); the bits of 2 m / x, 0 at the largest x, are a difference.
+        two = v.whole_op("add", v.bits(m), bits_of(2.0, v.format.code))
+        twice = v.from_bits(v.whole_op("sub", two, v.bits(x)))
+        half = v.fma(z, v.sub(1.0, s), v.sub(0.5, s))
+        low = v.fma(v.mul(lost, twice), half, low)
     y = v.sub(v.sub(half_square, low), f)
     return v.fma(e, short, v.neg(y))
 
@@ -177,14 +207,13 @@ def log_edges(v: Lanes, x: str, y: str) -> str:
 
 
 def _log(v: Lanes, x: str) -> str:
-    return log_edges(v, x, _log_positive(v, x, None))
+    return log_edges(v, x, _log_positive(v, x))
 
 
 def log1p(v: Lanes, x: str) -> str:
     """log(u) + c / u, where u is 1 + x as rounded, and c what rounding took."""
     u = v.add(x, 1.0)
-    c = v.div(v.sub(x, v.sub(u, 1.0)), u)
-    y = log_edges(v, u, _log_positive(v, u, c))
+    y = log_edges(v, u, _log_positive(v, u, v.sub(x, v.sub(u, 1.0))))
     return v.select(v.compare("olt", v.abs(x), v.format.log1p), x, y)
 
 

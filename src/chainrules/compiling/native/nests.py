@@ -23,6 +23,7 @@ from .axes import PIECE, Axes, Pieces, axes_of
 from .kinds import BYTES, KINDS
 from .memory import load, load_one, store, store_pairs
 from .operations import LIBM, emit
+from .registers import SHORT, places_of, planned, store_row
 from .request import Output, Program, kind_of, neutral_of, parameters
 from .results import Result, State
 
@@ -143,7 +144,9 @@ class _Nest:
         self.out_names = [names[k] for k in program.argument_of_output()]
         self.results = [Result(y, program.kinds[y.value], self.wide) for y in outputs]
         self._find_levels()
-        self._plan_reductions()
+        self.held, self.rows_kept, self.combined = planned(
+            outputs, self.shape, self.out_strides, self.width
+        )
         self.pairs = self._find_pairs()
         #: registers of values outside the innermost loop, and of these in every lane
         self.outer: dict[int, str] = {}
@@ -168,24 +171,6 @@ class _Nest:
             if beside and y.reduce is None and self.out_strides[j][-1] == 2 and j - 1 not in pairs:
                 pairs.add(j)
         return pairs
-
-    def _plan_reductions(self) -> None:
-        """Which outputs are kept in registers, from which level on, and which in memory."""
-        #: outputs held in registers: number -> level where they begin
-        self.held: dict[int, int] = {}
-        #: outputs that are combined with what is in memory
-        self.combined: set[int] = set()
-        for j, (y, strides) in enumerate(zip(self.program.outputs, self.out_strides)):
-            reduced = [n != 1 and s == 0 for n, s in zip(self.shape, strides)]
-            if y.reduce is None or not any(reduced):
-                continue
-            start = self.depth
-            while start and reduced[start - 1]:
-                start -= 1
-            if start < self.depth:
-                self.held[j] = start
-            if any(reduced[:start]):
-                self.combined.add(j)
 
     # ---- write ---------------------------------------------------------------------------------
 
@@ -217,6 +202,9 @@ class _Nest:
         self._known_at(level, ins)
         beginning = [j for j, start in self.held.items() if start == level]
         held = {**held, **{j: self.results[j].begin() for j in beginning}}
+        places = places_of(self.shape[-1], self.width)
+        rows = [j for j, start in self.rows_kept.items() if start == level]
+        held |= {j: [self.results[j].neutral() for _ in places] for j in rows}
         if level == self.depth - 1:
             held = self._innermost(ins, outs, held)
         else:
@@ -242,6 +230,9 @@ class _Nest:
         for j in beginning:
             total, combined = held.pop(j), j in self.combined
             self.results[j].finish(total, outs[j], self.one, combined=combined)
+        for j in rows:
+            row, stride, combined = held.pop(j), self.out_strides[j][-1], j in self.combined
+            store_row(self.wide, self.results[j], row, places, outs[j], stride, combined=combined)
         return held
 
     def _split(self, names: list[int], like: dict[int, State], flat: list[str]) -> dict[int, State]:
@@ -303,6 +294,9 @@ class _Nest:
         self, ins: list[str], outs: list[str], held: dict[int, State]
     ) -> dict[int, State]:
         self._spread()
+        short = self.shape[-1] <= SHORT * self.width and not self.calls
+        if self.rows_kept or (short and self.held):
+            return self._short(ins, outs, held)
         n, w, fn = self.shape[-1], self.width, self.fn
         unroll = self._unroll(n // w)
         main = n // (w * unroll) * (w * unroll)
@@ -327,6 +321,17 @@ class _Nest:
                 parts = self._steps([(str(whole), n - whole)], ins, outs, parts)
             held = {j: self.results[j].join(held[j], parts[j]) for j in names}
         return held
+
+    def _short(self, ins: list[str], outs: list[str], held: dict[int, State]) -> dict[int, State]:
+        """All of the innermost axis at once, without a loop."""
+        places = places_of(self.shape[-1], self.width)
+        neutral = {j: [self.results[j].neutral()] * len(places) for j in self.held}
+        after = self._steps(places, ins, outs, {**held, **neutral})
+        for j, start in self.held.items():
+            result, parts = self.results[j], after[j]
+            alone = start == self.depth - 1
+            after[j] = result.of_few(parts) if alone else result.join(held[j], parts)
+        return after
 
     def _unroll(self, steps: int) -> int:
         """How many vectors are done side by side.
@@ -414,7 +419,7 @@ class _Nest:
         for j, y in enumerate(self.program.outputs):
             result = self.results[j]
             texts = [result.given(self._use(self.wide, y.value, have)) for have in found]
-            if j in self.held:
+            if j in sums:
                 after[j] = [
                     result.combine(old, result.masked(text, lanes), self.wide)
                     for old, text, (_, lanes) in zip(sums[j], texts, places)

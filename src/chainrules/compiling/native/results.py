@@ -87,16 +87,23 @@ class Result:
             return v.logic("or" if reduce == "any" else "and", a, b)
         return emit(v, _STEPS[reduce], [a, b], kinds)
 
-    def join(self, total: State, parts: State) -> State:
-        """A total with more added to it."""
-        v = self.wide
+    def of_few(self, parts: State) -> State:
+        """A total of parts that are so few that rounding takes next to nothing."""
+        return [self._halved(parts), *self.begin()[1:]]
+
+    def _halved(self, parts: State) -> str:
         while len(parts) > 1:
             half = len(parts) // 2
             pairs = zip(parts[:half], parts[half : 2 * half])
-            parts = [self.combine(a, b, v) for a, b in pairs] + parts[2 * half :]
+            parts = [self.combine(a, b, self.wide) for a, b in pairs] + parts[2 * half :]
+        return parts[0]
+
+    def join(self, total: State, parts: State) -> State:
+        """A total with more added to it."""
+        v, x = self.wide, self._halved(parts)
         if not self.keeps_lost:
-            return [self.combine(total[0], parts[0], v)]
-        (high, low), x = total, parts[0]
+            return [self.combine(total[0], x, v)]
+        high, low = total
         s = v.add(high, x)
         back = v.sub(s, high)
         lost = v.add(v.sub(high, v.sub(s, back)), v.sub(x, back))

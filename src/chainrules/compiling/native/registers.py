@@ -1,0 +1,71 @@
+"""Which reductions of a loop nest are kept in registers, and where; and short rows of these."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .assembler import Lanes
+from .memory import load, store
+from .request import Output
+from .results import Result
+
+__all__ = ["SHORT", "Kept", "places_of", "planned", "store_row"]
+
+SHORT = 4  # vectors of the innermost axis, up to which all of these are in registers at once
+
+
+class Kept(NamedTuple):
+    """Outputs, by their numbers, and the level of the nest from which on each is kept."""
+
+    #: reduced over the innermost axis, and in one total
+    held: dict[int, int]
+    #: reduced over the axes around it, and in a register for each vector of it
+    rows: dict[int, int]
+    #: combined with what is in memory, since an axis farther out is reduced too
+    combined: set[int]
+
+
+def planned(
+    outputs: list[Output], shape: list[int], out_strides: list[list[int]], width: int
+) -> Kept:
+    """Where each reduction is kept, in a nest over ``shape``; others are combined in memory."""
+    kept = Kept({}, {}, set())
+    for j, (y, strides) in enumerate(zip(outputs, out_strides)):
+        reduced = [n != 1 and s == 0 for n, s in zip(shape, strides)]
+        if y.reduce is None or not any(reduced):
+            continue
+        in_rows = not reduced[-1] and reduced[:-1][-1:] == [True] and shape[-1] <= SHORT * width
+        start = len(shape) - in_rows
+        while start and reduced[start - 1]:
+            start -= 1
+        if in_rows:
+            kept.rows[j] = start
+        elif start < len(shape):
+            kept.held[j] = start
+        if any(reduced[:start]):
+            kept.combined.add(j)
+    return kept
+
+
+def places_of(n: int, width: int) -> list[tuple[str, int]]:
+    """Where the vectors of ``n`` numbers begin, and how many lanes of each count."""
+    return [(str(k), min(width, n - k)) for k in range(0, n, width)]
+
+
+def store_row(
+    v: Lanes,
+    result: Result,
+    row: list[str],
+    places: list[tuple[str, int]],
+    base: str,
+    stride: int,
+    *,
+    combined: bool,
+) -> None:
+    """Store totals that lie in vectors, each at its place, or combine them with what is there."""
+    dtype = result.output.dtype
+    for text, (at, lanes) in zip(row, places):
+        if combined:
+            there = load(v, base, at, stride, lanes, dtype)
+            text = result.combine(result.read(there, v), text, v)
+        store(v, result.stored(text, v), base, at, stride, lanes, dtype)

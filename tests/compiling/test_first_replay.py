@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.compiling.compiled import _replays
+from chainrules.compiling.agreement import replays
 
 Z = np.array([0.0, 1.0 + 2.0j])
 
@@ -49,10 +49,10 @@ def test_a_mistake_of_ours_is_not_hidden(error):
         raise error("a mistake")
 
     with pytest.raises(error, match="a mistake"):
-        _replays(recording(run), [1.0], 1.0)
+        replays(recording(run), [1.0], 1.0)
 
 
 def test_another_value_or_another_way_is_no_replay():
-    assert _replays(recording(lambda values: (None, values[0])), [1.0], 1.0)
-    assert not _replays(recording(lambda values: (None, 2.0)), [1.0], 1.0)
-    assert not _replays(recording(lambda values: ((0, True), None)), [1.0], 1.0)
+    assert replays(recording(lambda values: (None, values[0])), [1.0], 1.0)
+    assert not replays(recording(lambda values: (None, 2.0)), [1.0], 1.0)
+    assert not replays(recording(lambda values: ((0, True), None)), [1.0], 1.0)

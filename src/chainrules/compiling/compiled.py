@@ -14,65 +14,20 @@ from typing import Any
 from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from .agreement import agree, coarsest, replays
+from .agreement import agree, replays
 from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
 from .captured import Captured, parts_of, process_generators
 from .looks import NotRecordable
 from .natively import natively
-from .quick import Quick, quick
+from .quick import Quick
 from .record import record
 from .recorder import Recorder
-from .replay import Missed, Replay
+from .replay import Replay
+from .tree import Kind, Recording
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
-
-
-class Recording:
-    """One way through the function: how it runs again, and where other ways leave it."""
-
-    def __init__(self, recorder: Recorder, run: Callable, how: list[str]) -> None:
-        self.run = run
-        self.how = how  # in words
-        self.by_numpy: Callable | None = None  # makes what gives NumPy's numbers to the last bit
-        self.looks = [look for _, look in recorder.looks]
-        self.constants = recorder.constants
-        self.eps = coarsest(recorder.forms)
-        self.others: dict[Missed, Recording] = {}
-        self.replayed = 0
-        self.checked = False
-
-
-class Kind:
-    """What is known for one kind of arguments: a tree of recordings, or why there is none."""
-
-    def __init__(self, captured: Captured) -> None:
-        self.captured = captured
-        self.root: Recording | None = None
-        self.recordings = 0
-        self.restarts = 0
-        self.forgiven = False  # a first change of what is captured
-        self.reason = ""
-        self.quick: Quick | None = None
-        self.asked: Captured | None = None  # with which a quick way was last looked for
-
-    def quickly(self, key: Hashable, args: tuple, values: list) -> Quick | None:
-        """Return the quick way for calls of this kind, if there is one."""
-        if self.asked is not self.captured:
-            self.asked, self.quick = self.captured, quick(self, key, args, values)
-        return self.quick
-
-    def changed(self) -> str | None:
-        """Say what is not what it was when the recordings were made, if anything is."""
-        changed = self.captured.changed()
-        left = [self.root]
-        while left and not changed:
-            recording = left.pop()
-            if recording is not None:
-                changed = recording.constants.changed()
-                left += recording.others.values()
-        return changed
 
 
 class Compiled:

@@ -26,16 +26,15 @@ from .layout import (
 from .lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE
 from .names import NotLowered
 from .native import Input
-from .native import axes as native_axes
 from .recorder import Recorder
 from .replay import Again, Writer, has_slots
+from .small_steps import joined, product
 from .values import Group, check_native, constant, doubled, kind_of_value
 
 ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
 SMALL = 16  # entries, of fewer a loop is not worth a call
 MANY = 500  # steps, of which loops follow each other without calls: then all are worth it
 MOST = 200_000  # steps
-MULTIPLICATIONS = 5000  # of a product of matrices, up to which it is a loop
 
 _VIEWS = frozenset({
     getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
@@ -123,11 +122,11 @@ class Grouped(Writer):
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
         if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
-            return self.product(position, form, *args)
+            return product(self, position, form, *args)
         if f in _JOINED and self.many and type(args[0]) in (list, tuple):
             axis = () if f is np.array else ("axis",)
             plain = len(args) <= 1 + len(axis) and not kwargs.keys() - set(axis)
-            return plain and self.joined(position, f, form, *args, **kwargs)
+            return plain and joined(self, position, f, form, *args, **kwargs)
         if not self.is_worth(form):
             return False
         kind = kind_of_form(form)
@@ -324,59 +323,6 @@ class Grouped(Writer):
         self.demanded.add(position)
         if f is np.mean:
             self.divided[position] = math.prod([shape[k] for k in axes])
-        return True
-
-    def product(self, position: int, form: Form, x: Any, y: Any) -> bool:
-        """Multiply small matrices or vectors as ``np.matmul`` does, of at most two axes."""
-        dtypes = [dtype_of(z, self.forms) for z in (x, y)]
-        shapes = [self.shape_of(z) for z in (x, y)]
-        if dtypes != [_FLOAT] * 2 or not all(1 <= len(shape) <= 2 for shape in shapes):
-            return False
-        (*m, k), n = shapes[0], shapes[1][1:]
-        shape = (*m, k, *n)
-        if not 0 < math.prod(shape) <= MULTIPLICATIONS:
-            return False
-        group = Group(shape)
-        one = self.value(group, x, "f8", (*range(len(m)), len(m)))
-        other = self.value(group, y, "f8", (len(m), *range(len(m) + 1, len(shape))))
-        value = group.op("multiply", one, other)
-        strides = strides_of((*m, *n), form.order if form.order == "F" else "C")
-        group.stored[position] = value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0
-        self.item_of[position] = len(self.items)
-        self.items.append(group)
-        self.contiguous.add(position)
-        self.demanded.add(position)
-        return True
-
-    def joined(self, position: int, f: Any, form: Form, xs: Any, axis: Any = 0) -> bool:
-        """Put arrays side by side: a loop each, which stores a part of the result."""
-        if not xs or any(type(x) in (list, tuple) for x in xs) or type(axis) is not int:
-            return False
-        if form.kind != _FLOAT or form.order != "C" or math.prod(form.shape) >= native_axes.LEAST:
-            return False
-        if any(dtype_of(x, self.forms) not in (float, _FLOAT) for x in xs):
-            return False
-        result, start, places = View(position, 0, form.shape, strides_of(form.shape)), 0, []
-        before = (slice(None),) * (axis % len(form.shape))
-        for shape in map(self.shape_of, xs):
-            size = shape[axis] if f is np.concatenate else 1
-            at = slice(start, start + size) if f is np.concatenate else start
-            place = placed(getitem, ((*before, at),), {}, result)
-            start += size
-            if place is None or place.shape != shape:
-                return False
-            places.append(place)
-        made = []
-        for x, place in zip(xs, places, strict=True):
-            group = Group(place.shape)
-            value = self.value(group, x, "f8")
-            group.stored[position] = value, place.strides, None, place.offset
-            made.append(group)
-        self.items += made
-        self.item_of[position] = len(self.items) - 1
-        self.whole_made.add(position)
-        self.contiguous.add(position)
-        self.demanded.add(position)
         return True
 
     def shape_of(self, x: Any) -> tuple[int, ...]:

@@ -88,7 +88,7 @@ def _made(program: Program, threads: int = 1) -> Kernel:
     if not program.shape:
         return _of_numbers(program, module)
     from .axes import PIECE, pieces_of
-    from .nests import write_nest
+    from .nest_functions import write_nest
 
     width, kinds = program.lanes(host_width()), program.arguments()
     pieces = pieces_of(program, width) if threads > 1 else None

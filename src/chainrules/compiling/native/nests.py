@@ -18,90 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import Function, Lanes, Module
-from .axes import PIECE, Axes, Pieces, axes_of
+from .assembler import Function, Lanes
+from .axes import Axes, axes_of
 from .kinds import BYTES, KINDS
 from .memory import load, load_one, store, store_pairs
-from .operations import LIBM, emit
+from .operations import emit
 from .registers import SHORT, places_of, planned, store_row
-from .request import Output, Program, kind_of, neutral_of, parameters
+from .request import Output, Program, kind_of, neutral_of
 from .results import Result, State
 
-__all__ = ["write_nest"]
+__all__ = ["MANY", "Nest", "fill"]
 
 _BLOCK = 64  # steps between two additions to the total of a sum
-# More functions of mathematics than this are not written out at each call: written out they run
-# faster by a third, on many points, and take five times as long to compile.
-_INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
-_MANY = 2000  # points
+MANY = 2000  # points
 
 
-def write_nest(
-    program: Program, module: Module, width: int, pieces: Pieces | None = None, name: str = "@run"
-) -> None:
-    """Write ``@run``, which takes the arguments of the program in order, into ``module``.
-
-    Of a nest in ``pieces`` it does the rows from one to before another, two more arguments. One of
-    another ``name`` takes a row of a table that says where its arguments lie: see :mod:`.sequence`.
-    """
-    fn = Function(module)
-    kinds = program.arguments()
-    names = [f"%x{k}" for k in range(len(kinds))]
-    if name != "@run":
-        fn.lines += _from_table(len(kinds))
-    if 0 in program.shape:
-        for y, k in zip(program.outputs, program.argument_of_output()):
-            _fill(fn, program.shape, y, names[k], width)
-    else:
-        calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
-        many = math.prod(program.shape) >= _MANY
-        module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
-        if pieces is None:
-            _Nest(program, fn, names, width, calls).write()
-        else:
-            _write_pieces(program, fn, names, width, calls, pieces)
-            kinds = [*kinds, *PIECE]
-    text, taken = "\n".join(fn.lines), parameters(kinds) if name == "@run" else _TABLE
-    module.functions[name] = (
-        f"define internal void {name}({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
-    )
-
-
-_TABLE = "ptr %row, ptr %bases"
-
-
-def _from_table(count: int) -> list[str]:
-    """Read the arguments, each in two numbers of a row: which base, and how many bytes from it."""
-    lines = []
-    for k in range(count):
-        lines += [
-            f"%x{k}.row = getelementptr i64, ptr %row, i64 {2 + 2 * k}",
-            f"%x{k}.which = load i64, ptr %x{k}.row",
-            f"%x{k}.place = getelementptr ptr, ptr %bases, i64 %x{k}.which",
-            f"%x{k}.base = load ptr, ptr %x{k}.place",
-            f"%x{k}.next = getelementptr i64, ptr %row, i64 {3 + 2 * k}",
-            f"%x{k}.bytes = load i64, ptr %x{k}.next",
-            f"%x{k} = getelementptr i8, ptr %x{k}.base, i64 %x{k}.bytes",
-        ]
-    return lines
-
-
-def _write_pieces(
-    program: Program, fn: Function, names: list[str], width: int, calls: int, pieces: Pieces
-) -> None:
-    """Write a nest over some of its rows; the row behind the last one is the rest."""
-    rows = f"%x{len(names)}", f"%x{len(names) + 1}"
-    if pieces.rest is not None:
-        is_rest = fn.let(f"icmp eq i64 {rows[0]}, {pieces.axes.shape[0]}")
-        fn.put(f"br i1 {is_rest}, label %rest, label %rows")
-        fn.start("rest")
-        _Nest(pieces.rest, fn, names, width, calls).write()
-        fn.put("ret void")
-        fn.start("rows")
-    _Nest(program, fn, names, width, calls, pieces.axes, rows).write()
-
-
-def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -> None:
+def fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -> None:
     """Store what a reduction begins with, at every place of its output."""
     if y.reduce is None:
         return
@@ -114,10 +46,10 @@ def _fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) 
     constant = ("where", ("c", True), ("c", value), ("c", value))
     store = Output(0, strides, None, y.dtype, y.offset)
     program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
-    _Nest(program, fn, [base], width, 0).write()
+    Nest(program, fn, [base], width, 0).write()
 
 
-class _Nest:
+class Nest:
     """One loop nest being written; ``level`` k is inside the loops over axes 0 to k - 1."""
 
     def __init__(
@@ -180,7 +112,7 @@ class _Nest:
         for j in sorted(self.combined):
             y = self.program.outputs[j]
             place = Output(0, tuple(self.out_strides[j]), y.reduce, y.dtype, y.offset)
-            _fill(self.fn, self.shape, place, self.out_names[j], self.wide.width)
+            fill(self.fn, self.shape, place, self.out_names[j], self.wide.width)
         ins = []
         for k, x in enumerate(self.program.inputs):
             if x.strides is None:
@@ -342,7 +274,7 @@ class _Nest:
         size, points = len(self._inner_ops()), math.prod(self.shape)
         if not self.calls:
             most = 1 if size > 24 else 2 if size > 8 else 4
-        elif self.calls == 1 or points < _MANY or not self.fn.module.inline:
+        elif self.calls == 1 or points < MANY or not self.fn.module.inline:
             most = 1
         else:
             most = 4 if self.calls > 2 and points >= 50_000 else 2

@@ -19,7 +19,7 @@ from .assembler import Module
 from .entry import make_callable
 from .kernel import code_of
 from .machine import host_width
-from .nests import write_nest
+from .nest_functions import write_nest
 from .request import Input, Output, checked, parameters
 
 __all__ = ["NestSequence"]

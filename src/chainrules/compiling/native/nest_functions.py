@@ -1,0 +1,82 @@
+"""A loop nest as a function: its arguments are those of a call, or lie where a table says."""
+
+from __future__ import annotations
+
+import math
+
+from .assembler import Function, Module
+from .axes import PIECE, Pieces
+from .nests import MANY, Nest, fill
+from .operations import LIBM
+from .request import Program, parameters
+
+__all__ = ["write_nest"]
+
+# More functions of mathematics than this are not written out at each call: written out they run
+# faster by a third, on many points, and take five times as long to compile.
+_INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
+
+
+def write_nest(
+    program: Program, module: Module, width: int, pieces: Pieces | None = None, name: str = "@run"
+) -> None:
+    """Write ``@run``, which takes the arguments of the program in order, into ``module``.
+
+    Of a nest in ``pieces`` it does the rows from one to before another, two more arguments. One of
+    another ``name`` takes a row of a table that says where its arguments lie: see :mod:`.sequence`.
+    """
+    fn = Function(module)
+    kinds = program.arguments()
+    names = [f"%x{k}" for k in range(len(kinds))]
+    if name != "@run":
+        fn.lines += _from_table(len(kinds))
+    if 0 in program.shape:
+        for y, k in zip(program.outputs, program.argument_of_output()):
+            fill(fn, program.shape, y, names[k], width)
+    else:
+        calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
+        many = math.prod(program.shape) >= MANY
+        module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
+        if pieces is None:
+            Nest(program, fn, names, width, calls).write()
+        else:
+            _write_pieces(program, fn, names, width, calls, pieces)
+            kinds = [*kinds, *PIECE]
+    text, taken = "\n".join(fn.lines), parameters(kinds) if name == "@run" else _TABLE
+    module.functions[name] = (
+        f"define internal void {name}({taken}) nounwind {{\nentry:\n{text}\nret void\n}}\n"
+    )
+
+
+_TABLE = "ptr %row, ptr %bases"
+
+
+def _from_table(count: int) -> list[str]:
+    """Read the arguments, each in two numbers of a row: which base, and how many bytes from it."""
+    lines = []
+    for k in range(count):
+        lines += [
+            f"%x{k}.row = getelementptr i64, ptr %row, i64 {2 + 2 * k}",
+            f"%x{k}.which = load i64, ptr %x{k}.row",
+            f"%x{k}.place = getelementptr ptr, ptr %bases, i64 %x{k}.which",
+            f"%x{k}.base = load ptr, ptr %x{k}.place",
+            f"%x{k}.next = getelementptr i64, ptr %row, i64 {3 + 2 * k}",
+            f"%x{k}.bytes = load i64, ptr %x{k}.next",
+            f"%x{k} = getelementptr i8, ptr %x{k}.base, i64 %x{k}.bytes",
+        ]
+    return lines
+
+
+def _write_pieces(
+    program: Program, fn: Function, names: list[str], width: int, calls: int, pieces: Pieces
+) -> None:
+    """Write a nest over some of its rows; the row behind the last one is the rest."""
+    rows = f"%x{len(names)}", f"%x{len(names) + 1}"
+    if pieces.rest is not None:
+        is_rest = fn.let(f"icmp eq i64 {rows[0]}, {pieces.axes.shape[0]}")
+        fn.put(f"br i1 {is_rest}, label %rest, label %rows")
+        fn.start("rest")
+        Nest(pieces.rest, fn, names, width, calls).write()
+        fn.put("ret void")
+        fn.start("rows")
+    Nest(program, fn, names, width, calls, pieces.axes, rows).write()

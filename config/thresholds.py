@@ -38,3 +38,8 @@ PRODUCTS_LOOKED_INTO = 10**7  # of an einsum that adds them up
 MANY_ROWS, NARROW_ROWS = 500, 8  # so many rows of so few entries are added column by column
 ONE_SOLVE = 64  # rows of a triangle; up to so many, one call of LAPACK is as fast
 ROWS_OF_A_BLOCK = 40
+
+# ---- splines, kernels of images: benchmarks/scipy_functions.py ----
+
+NARROW_BAND = 12  # diagonals beside the main one, up to which a banded solver is faster
+FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a correlation

@@ -5,10 +5,9 @@ from scipy import sparse
 from scipy.linalg import solve_banded
 from scipy.sparse import linalg
 
+from .....config.thresholds import NARROW_BAND
 from .... import AbstractZero, NoTangent, ProjectTo, dtype_of, frule, primitive, rrule, value
 from ...arrays.indexing import scatter
-
-NARROW = 12  # diagonals beside the main one, up to which a band is faster
 
 
 def or_one(x):
@@ -34,7 +33,7 @@ def solution(entries, b, rows, columns):
     """
     n = len(b)
     above, below = np.max(columns - rows), np.max(rows - columns)
-    if min(above, below) >= 0 and above + below <= NARROW:
+    if min(above, below) >= 0 and above + below <= NARROW_BAND:
         band = np.zeros((above + below + 1, n), entries.dtype)
         np.add.at(np.reshape(band, -1), (above + rows - columns) * n + columns, entries)
         return solve_banded((below, above), band, b, check_finite=False)

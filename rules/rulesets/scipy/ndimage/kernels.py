@@ -10,6 +10,7 @@ import math
 import numpy as np
 from scipy import ndimage, signal
 
+from .....config.thresholds import FEW_PLACES
 from .... import bilinear_rule, composed, is_traced, primitive, value
 from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
@@ -54,13 +55,10 @@ def met(y, x, shape, mode, origins):
             widths = [(0, 0)] * x.ndim
             widths[axis] = pair
             x = np.pad(x, widths, PAD_MODES[mode])
-    if math.prod(shape) > FEW:
+    if math.prod(shape) > FEW_PLACES:
         return signal.correlate(x, np.conj(y), mode="valid")
     places = [tuple(slice(i, i + n) for i, n in zip(at, y.shape)) for at in np.ndindex(*shape)]
     return np.reshape([np.sum(y * x[place]) for place in places], shape)
-
-
-FEW = 100  # places of a kernel, up to which a sum for each is faster
 
 
 def correlated_left(ybar, x, w, mode, origins):

@@ -14,6 +14,7 @@ from ..signatures import RuleSignature, name_of
 from ..tangents.structural import NO_TANGENT
 from ..tangents.zeros import linear_in
 from ..tracing.first import load, needed
+from ..tracing.funnel import shown
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
 from .keys import (
@@ -107,8 +108,8 @@ class RuleTable:
                 return kind
             methods = self.methods_of(f)
         if methods is None:
-            if hasattr(f, "__shows__"):
-                return self.find(config, f.__shows__, args)
+            if (of_library := shown(f)) is not f:
+                return self.find(config, of_library, args)
             if type(f) is FunctionType and not hasattr(f, "__primitive__"):
                 return None
             found = load_rules_of(f) or any(derive(f) for derive in derivers)
@@ -134,7 +135,7 @@ class RuleTable:
         self._entry(f).add(types, None, rule)
 
     def _entry(self, f: Function) -> Methods:
-        f = getattr(f, "__shows__", f)
+        f = shown(f)
         if needed and is_of_others(f):
             load()  # what would replace this rule otherwise, when it is loaded
         load_rules_of(f)  # likewise

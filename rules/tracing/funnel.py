@@ -28,13 +28,22 @@ def call(f: Function, args: tuple, kwargs: dict) -> Value:
 def body(f: Function) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
     if not is_primitive(f):
-        return getattr(f, "__shows__", f)
+        return shown(f)
     return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
 
 
 def is_primitive(f: Function) -> bool:
     """Say whether ``@primitive`` made ``f``; ``functools.wraps`` copies its mark to others."""
     return getattr(f, "__primitive__", None) is f
+
+
+def shown(f: Function) -> Any:
+    """Return the function of a library whose calls ``f`` shows, else ``f`` itself.
+
+    What shows one has a mark with its own name: ``functools.wraps`` copies it to others.
+    """
+    shower, of_library = getattr(f, "__shows__", (None, f))
+    return of_library if shower is f else f
 
 
 def is_seen(f: Function) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function
+from .funnel import shown
 from .level import innermost
 from .object_arrays import healed, is_plain
 
@@ -40,7 +41,7 @@ def seen(f: Function) -> Any:
             else calls(*args, **kwargs)
         )
 
-    calls.__shows__ = f  # type: ignore[attr-defined]
+    calls.__shows__ = calls, f  # type: ignore[attr-defined]
     return calls
 
 
@@ -48,4 +49,4 @@ def is_shown(f: Function) -> bool:
     """Say whether ``f`` is a function of a library whose calls are shown by ``seen(f)``."""
     if not isinstance(f, FunctionType | BuiltinFunctionType):
         return False
-    return (f.__module__ or "").partition(".")[0] in _SHOWN and not hasattr(f, "__shows__")
+    return (f.__module__ or "").partition(".")[0] in _SHOWN and shown(f) is f

@@ -65,7 +65,7 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
         y = f(*args, **kwargs)
         return buffer_if_new(y, (args, kwargs)) if makes else y
 
-    reads.__shows__ = f  # type: ignore[attr-defined]
+    reads.__shows__ = reads, f  # type: ignore[attr-defined]
     return reads
 
 

@@ -73,6 +73,7 @@ PRIMITIVES: dict = {
     numpy_shapes.pad_zeros: [case(A, 1), case(X, (1, 2)), case(Z, 1)],
     numpy_counts.weighted_counts: [case(X, N, 0), case(X, N, 5)],
     numpy_differences.differences: [case(A, 1, 0), case(X, 2, -1)],
+    numpy_linalg.inverse_or_nan: [case(SQUARE, 1.0), case(np.stack([S, S.T]), np.ones(2))],
     numpy_linalg.adjugate_by_svd: [case(S), case(A[:, :2])],
     numpy_norms.euclidean: [case(X), case(A, 1), case(Z), case(A, None, True)],
     numpy_norms.power_norm: [

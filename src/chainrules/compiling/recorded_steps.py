@@ -11,7 +11,7 @@ from ..rules import (
     children,
 )
 from ..rules.rulesets.functions.foreign import Foreign
-from ..rules.tracing.funnel import is_primitive
+from ..rules.tracing.funnel import is_primitive, shown
 from ..rules.tracing.no_rule import runs_in_python
 from ..rules.tracing.views import (
     Path,
@@ -89,7 +89,7 @@ def is_kept_whole(f: Any) -> bool:
 
     The body of a primitive may do what it likes with plain numbers, and is run with these.
     """
-    seen = isinstance(f, Foreign) or hasattr(f, "__shows__") or is_primitive(f)
+    seen = isinstance(f, Foreign) or shown(f) is not f or is_primitive(f)
     return seen or not runs_in_python(f)
 
 

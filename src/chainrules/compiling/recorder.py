@@ -30,7 +30,7 @@ from ..rules.containers import LEAVES, Within, iterate_leaves, unless_same
 from ..rules.engines.buffers import is_writer, settled
 from ..rules.linear.steps import Program, Slot, part_at
 from ..rules.table.other_kinds import Composed
-from ..rules.tracing.funnel import body, is_primitive
+from ..rules.tracing.funnel import body, is_primitive, shown
 from ..rules.tracing.object_arrays import healed_call, is_object_array
 from ..rules.tracing.operands import is_operand
 from ..rules.tracing.views import (
@@ -248,7 +248,7 @@ class Recorder(Program, Level):
                 look = functools.partial(self.look, kind="value", convert=about.itself)
                 args, kwargs = self._replaced((args, kwargs), look, None)
                 return f(*args, **kwargs)
-        g = getattr(f, "__shows__", f)
+        g = shown(f)
         values, options = self.samples(args), self.samples(kwargs)
         y = self.attempt(g, *values, **options)
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):

@@ -35,7 +35,7 @@ CALLS = [
     (product, (X, V)),
 ]
 EVERY = pytest.mark.parametrize(("f", "args"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
-INNER = [cr.grad, cr.value_and_grad, cr.jacfwd, cr.jacrev, cr.jacobian, cr.hessian]
+INNER: list = [cr.grad, cr.value_and_grad, cr.jacfwd, cr.jacrev, cr.jacobian, cr.hessian]
 OUTER = {
     "jvp": lambda g, args: cr.jvp(g, args, args)[1],
     "linearize": lambda g, args: cr.linearize(g, *args)[1](*args),

@@ -86,8 +86,7 @@ def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bo
     else:
         y, program = linear_program(config or FORWARD_BLOCKS, function, primals)
         images = run_program(program, directions, leaves(y))
-    source = primals if chosen.several else primals[0]
-    return arrange(images, source, y, transposed=False, symmetric=symmetric)
+    return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
 
 
 def _along_one(

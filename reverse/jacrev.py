@@ -137,8 +137,7 @@ def jacobian(
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:
-    primals = chosen.primals if chosen.several else chosen.primals[0]
-    return arrange(rows(chosen, y, pull), y, primals, transposed=True)
+    return arrange(rows(chosen, y, pull), y, chosen.source, transposed=True)
 
 
 def rows(chosen: Arguments, y: Value, pull: Callable) -> list:
@@ -159,8 +158,7 @@ def _jacobian_by_columns(chosen: Arguments, y: Value, pull: Callable) -> Any:
     sources, targets = leaves(chosen.primals), leaves(y)
     program = _transposed(_recorded(chosen, y, pull), targets, sources)
     images = run_program(program, Directions(sources), targets)
-    primals = chosen.primals if chosen.several else chosen.primals[0]
-    return arrange(images, primals, y, transposed=False)
+    return arrange(images, chosen.source, y, transposed=False)
 
 
 def _transposed(program: LinearProgram, sources: list, targets: list) -> LinearProgram:

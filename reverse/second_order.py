@@ -79,8 +79,7 @@ def hessian(
         called = chosen.args, chosen.kwargs, chosen.positions
         gradients, pull = pulling(config or REVERSE, gradient, *called)
         images = rows(chosen, gradients, pull)
-        source = chosen.primals if chosen.several else chosen.primals[0]
-        return arrange(images, source, gradients, transposed=False, symmetric=True)
+        return arrange(images, chosen.source, gradients, transposed=False, symmetric=True)
 
     return titled(hessian_of, "hessian", f)
 

@@ -55,6 +55,11 @@ class Arguments:
                     + ("; the integers in its fields are constants, floats are not" * fixed)
                 )
 
+    @property
+    def source(self) -> Any:
+        """The argument that is chosen; a tuple of them where ``argnums`` is one."""
+        return self.primals if self.several else self.primals[0]
+
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""
         if not self.kwargs and self.positions == tuple(range(len(self.args))):

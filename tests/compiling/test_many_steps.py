@@ -2,22 +2,17 @@
 """Long loops of small array steps: one native function, whatever happens on the way."""
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz_settings import always_the_same
+from hypothesis import given
+from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
 from chainrules.compiling import fused, groups, stretches
 from chainrules.compiling.native import available
-
-sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
-
-from fuzz_settings import always_the_same
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs machine code")
 

@@ -61,15 +61,7 @@ def outcome(f, xs):
 def test_program(module, f, args, transform, request):
     name = request.node.callspec.id.rpartition("-")[0].rpartition("-")[2]
     adopted = cr.adopt(module) if module in programs.ADOPTED else contextlib.nullcontext()
-    moving = [i for i, x in enumerate(args) if programs.differentiable(x)]
-
-    def of_moving(*xs):
-        given = list(args)
-        for i, x in zip(moving, xs, strict=True):
-            given[i] = x
-        return f(*given)
-
-    xs = [args[i] for i in moving]
+    of_moving, xs = programs.fixed(f, args)
     with adopted:
         y = outcome(of_moving, xs)
         if transform in (pulled, curved) and not programs.differentiable(y):

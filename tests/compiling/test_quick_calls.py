@@ -1,20 +1,14 @@
 """Calls as the last one, which take a quick way: whatever is another call must not take it."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from beside_eager import differs, quickly
-
-import chainrules as cr
-from chainrules.compiling.native import available
-
-sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
-
 from fuzz_settings import always_the_same
 from hypothesis import given
 from hypothesis import strategies as st
+
+import chainrules as cr
+from chainrules.compiling.native import available
 
 pytestmark = pytest.mark.skipif(not available(), reason="the quick way is machine code")
 

@@ -1,19 +1,15 @@
 # ruff: noqa: E501 - tables of programs, one a line
 """Random programs over dtypes, mixed: values, gradients, jvp and hvp compiled, beside eager."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from beside_eager import compiled
-
-sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
-
 from fuzz_settings import always_the_same
 from hypothesis import given
 from hypothesis import strategies as st
+from some_arguments import of_some
 from test_random_programs import map_leaves
 
 import chainrules as cr
@@ -151,23 +147,13 @@ def difference(program):
     return None
 
 
-def of_moved(f, moved, xs):
-    def g(*some):
-        given = list(xs)
-        for k, x in zip(moved, some):
-            given[k] = x
-        return f(*given)
-
-    return g, tuple(xs[k] for k in moved)
-
-
 def jvp(f, moved, xs):
-    g, some = of_moved(f, moved, xs)
+    g, some = of_some(f, moved, xs)
     return cr.jvp(g, some, tuple(x * 0.5 for x in some))
 
 
 def hvp(f, moved, xs):
-    g, some = of_moved(f, moved, xs)
+    g, some = of_some(f, moved, xs)
     return cr.hvp(g, some, tuple(x * 0.5 for x in some))
 
 

@@ -1,22 +1,17 @@
 """Random programs that solve, invert and factorise a few matrices, compiled beside eager."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz_settings import always_the_same
+from hypothesis import given
+from hypothesis import strategies as st
 from test_random_programs import MODES
 from three_ways import differences
 
 import chainrules as cr
 from chainrules.compiling import factored
-
-sys.path.append(str(Path(__file__).parents[1] / "fuzz"))
-
-from fuzz_settings import always_the_same
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytest.importorskip("scipy")
 

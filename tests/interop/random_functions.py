@@ -1,7 +1,6 @@
 """Random functions from three numbers to three, over a namespace, and points to have them at."""
 
 import numpy as np
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 V, W = np.array([1.0, -0.5, 0.3]), np.array([0.2, 0.7, -1.0])
@@ -35,16 +34,6 @@ def function(names, np):
         return x
 
     return f
-
-
-def few(count):
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 # ---- a number of three numbers and a factor, and its derivatives along a direction ----

@@ -4,9 +4,10 @@ import warnings
 
 import numpy as onp
 import pytest
+from fuzz_settings import always_the_same
 from hypothesis import given
 from hypothesis import strategies as st
-from random_functions import V, W, few, function, functions, points
+from random_functions import V, W, function, functions, points
 
 autograd = pytest.importorskip("autograd")
 
@@ -66,21 +67,21 @@ def quiet():
         yield
 
 
-@few(25)
+@always_the_same(25)
 @given(functions, nests, points)
 def test_the_drop_in(names, nest, x):
     expected = nested(nest, autograd, anp, function(names, anp))(x)
     assert_close(expected, nested(nest, drop_in, dnp, function(names, dnp))(x))
 
 
-@few(25)
+@always_the_same(25)
 @given(functions, nests, points)
 def test_exported_functions(names, nest, x):
     expected = nested(nest, autograd, anp, function(names, anp))(x)
     assert_close(expected, nested(nest, autograd, anp, export(function(names, onp)))(x))
 
 
-@few(25)
+@always_the_same(25)
 @given(functions, st.lists(st.sampled_from(["grad", "elementwise_grad"]), max_size=1), points)
 def test_adopted_functions(names, nest, x):
     g = nested(nest, autograd, anp, lambda x: bump(function(names, anp)(x)))

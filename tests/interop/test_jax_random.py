@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from fuzz_settings import always_the_same
 from hypothesis import given
 from hypothesis import strategies as st
-from random_functions import V, W, few, function, functions, points
+from random_functions import V, W, function, functions, points
 
 jax = pytest.importorskip("jax")
 
@@ -63,7 +64,7 @@ def nests(transforms):
     return st.lists(st.sampled_from(sorted(transforms)), min_size=1, max_size=3)
 
 
-@few(20)
+@always_the_same(20)
 @given(functions, nests(OF_JAX), points)
 def test_exported_functions_under_jax(names, nest, x):
     expected = nested(OF_JAX, nest, function(names, jnp))(jnp.asarray(x))
@@ -72,7 +73,7 @@ def test_exported_functions_under_jax(names, nest, x):
     np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
 
 
-@few(20)
+@always_the_same(20)
 @given(functions, nests(OF_OURS), points)
 def test_imported_functions_under_ours(names, nest, x):
     expected = nested(OF_OURS, nest, function(names, np))(x)
@@ -80,7 +81,7 @@ def test_imported_functions_under_ours(names, nest, x):
     np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
 
 
-@few(20)
+@always_the_same(20)
 @given(functions, nests(OF_JAX), nests(OF_OURS), points)
 def test_there_and_back(names, outer, inner, x):
     # Ours around a function of JAX, inside JAX.

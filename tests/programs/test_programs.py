@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
+from some_arguments import of_some
 
 import chainrules as cr
 from chainrules import numpy as followed
@@ -123,15 +124,7 @@ def inner(xbar, xdot, x):
 
 def fixed(f, args):
     """f as a function of its differentiable arguments only, and these."""
-    where = [i for i, arg in enumerate(args) if differentiable(arg)]
-
-    def g(*moving):
-        full = list(args)
-        for i, arg in zip(where, moving):
-            full[i] = arg
-        return f(*full)
-
-    return g, tuple(args[i] for i in where)
+    return of_some(f, [i for i, arg in enumerate(args) if differentiable(arg)], args)
 
 
 def slope(f, args, tangents):

@@ -280,6 +280,9 @@ def det_rrule(det, a):
     return y, det_pullback
 
 
+LIMIT = 1e8  # of the condition number, by column sums: beyond, an inverse has few digits
+
+
 def adjugate(a, y):
     """Return ``y * inv(a)``, where ``y`` is the determinant; also where there is no inverse."""
     if type(a) is np.ndarray and a.ndim == 2 and y != 0:
@@ -292,9 +295,6 @@ def adjugate(a, y):
         if np.all(column_sum(value(a)) * column_sum(value(inverse)) < LIMIT):
             return over_matrices(y) * inverse
     return adjugate_by_svd(a)
-
-
-LIMIT = 1e8  # of the condition number, by column sums: beyond, an inverse has few digits
 
 
 def entry_sum(a):

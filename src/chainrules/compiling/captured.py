@@ -44,7 +44,7 @@ _NOTHING = object()
 
 # What is compared most, of {0}; see :mod:`.quick`.
 CONTENTS = "{0}.cell_contents is {1}"
-FIELDS = tuple(f"{{0}}.{name} is {{1}}" for name in ("__code__", "__defaults__", "__kwdefaults__"))
+FIELDS = {f"{{0}}.{name} is {{1}}": name for name in ("__code__", "__defaults__", "__kwdefaults__")}
 NAMED, OF_LENGTH = "{0}.get({2}) is {1}", "len({0}) == {3}"
 ABSENT = "{0}.keys().isdisjoint({1})"  # names
 LISTED = "len({0}) == len({1}) and all(map(is_, {0}, {1}))"
@@ -78,7 +78,7 @@ class Captured:
         self._walk_all()
         self.constants.settle()
         self.arrays = bool(self.constants.copies or self.constants.digests) and not frozen
-        self.is_same = (lambda: True) if frozen else self._generated()
+        self.is_same = (lambda: True) if frozen else comparing(self.places)
 
     # ---- walking --------------------------------------------------------------------------------
 
@@ -162,8 +162,8 @@ class Captured:
             self._cell(cell, f"{where}: {name}")
         if _is_library(f.__globals__.get("__name__")):  # __module__ may be of what it wraps
             return
-        for field in FIELDS:
-            self._same(where, field, f, getattr(f, field[4:-7]))
+        for same, name in FIELDS.items():
+            self._same(where, same, f, getattr(f, name))
         self._same(where, OF_LENGTH, vars(f), None, None, len(vars(f)))
         names = list(_names_in(f.__code__))
         self.names.update(names)
@@ -250,10 +250,6 @@ class Captured:
         given = {f"x{n}_{k}": x for k, x in enumerate(names)}
         made_of = expression, names
         self.places.append((where, expression.format(*given), given, made_of))
-
-    def _generated(self) -> Callable[[], bool]:
-        """Return one function that compares every place."""
-        return comparing(self.places)
 
     def changed(self) -> str | None:
         """Say what is not what it was, if anything is."""

@@ -120,7 +120,7 @@ class _Rows:
         if expression == by.CONTENTS and "cell.contents" in at:
             return self.word(x, at["cell.contents"], id(names[1]))
         if expression in by.FIELDS:
-            field = at.get("function." + expression[4:-7])
+            field = at.get(f"function.{by.FIELDS[expression]}")
             value = 0 if names[1] is None else id(names[1])
             return field is not None and self.word(x, field, value)
         if type(x) is list and expression == by.LISTED and "list.items" in at:

@@ -1,7 +1,10 @@
-"""Words that everybody shares: configurations, their traits, and the errors."""
+"""Words that everybody shares: configurations, their traits, and the errors.
+
+``from chainrules.config import RuleConfig, HasReverseMode`` is all that an engine of another
+library needs.
+"""
 
 from .config import (
-    TRAITS,
     AllOf,
     AsksForBlocks,
     FollowsPython,
@@ -34,40 +37,3 @@ from .errors import (
     TangentError,
 )
 from .lines import caller_line, defined_at, raised_at, user_frame, user_line
-
-__all__ = [
-    "TRAITS",
-    "AllOf",
-    "AsksForBlocks",
-    "ChainRulesError",
-    "CompileError",
-    "CompileWarning",
-    "ConvergenceWarning",
-    "EscapedTraceError",
-    "FollowsPython",
-    "HasForwardsMode",
-    "HasReverseMode",
-    "InaccurateDerivativeError",
-    "LostDataError",
-    "LostDerivativeError",
-    "MissingDerivativeError",
-    "MissingRuleError",
-    "MutationError",
-    "NoForwardsMode",
-    "NoReverseMode",
-    "RuleConfig",
-    "RuleError",
-    "RuleNeverAskedWarning",
-    "RuleReplacedWarning",
-    "RulesNotLoadedWarning",
-    "SingularJacobianError",
-    "TangentError",
-    "caller_line",
-    "defined_at",
-    "frule_via_ad",
-    "raised_at",
-    "rrule_via_ad",
-    "user_frame",
-    "user_line",
-    "value_via_ad",
-]

@@ -1,5 +1,8 @@
 """RuleConfig and its traits: what an engine tells the rules about itself.
 
+``def map_rrule(config: HasReverseMode, map, f, xs)`` answers an engine with that trait alone, and
+calls back into it: ``config.rrule_via_ad(f, x)``.
+
 A trait is a class that a config inherits. A rule asks for one by annotating its first
 parameter, and is found only by a config that has it.
 """
@@ -115,16 +118,6 @@ class FollowsPython:
     __slots__ = ()
 
 
-TRAITS = (
-    HasForwardsMode,
-    NoForwardsMode,
-    HasReverseMode,
-    NoReverseMode,
-    AsksForBlocks,
-    FollowsPython,
-)
-
-
 class _AllOf(type):
     """Metaclass of ``AllOf[A, B]``: a config belongs to it when it has every trait."""
 
@@ -187,10 +180,7 @@ def frule_via_ad(config: Any, tangents: tuple, f: Any, *args: Any, **kwargs: Any
     >>> float(y), float(ydot)
     (9.0, 6.0)
     """
-    via_ad = getattr(config, "frule_via_ad", None)
-    if via_ad is None:
-        raise RuleError(_lacks(config, "frule_via_ad", "HasForwardsMode"))
-    return via_ad(tangents, f, *args, **kwargs)
+    return _engine_of(config, "frule_via_ad", HasForwardsMode)(tangents, f, *args, **kwargs)
 
 
 def rrule_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> tuple:
@@ -221,10 +211,7 @@ def rrule_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> tuple:
     >>> pullback(1.0)
     (NoTangent(), 6.0)
     """
-    via_ad = getattr(config, "rrule_via_ad", None)
-    if via_ad is None:
-        raise RuleError(_lacks(config, "rrule_via_ad", "HasReverseMode"))
-    return via_ad(f, *args, **kwargs)
+    return _engine_of(config, "rrule_via_ad", HasReverseMode)(f, *args, **kwargs)
 
 
 def value_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -264,10 +251,14 @@ def value_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
     return f(*args, **kwargs) if via_ad is None else via_ad(f, *args, **kwargs)
 
 
-def _lacks(config: Any, method: str, trait: str) -> str:
+def _engine_of(config: Any, method: str, trait: type) -> Any:
+    """Return the method of ``config`` by which its engine is called, or refuse another config."""
+    via_ad = getattr(config, method, None)
+    if via_ad is not None:
+        return via_ad
     if not isinstance(config, RuleConfig):
-        return f"{method} needs a RuleConfig, and got {type(config).__name__}."
-    return (
+        raise RuleError(f"{method} needs a RuleConfig, and got {type(config).__name__}.")
+    raise RuleError(
         f"{config!r} has no {method}.\n"
-        f"  ask for the trait in the rule (config: {trait}), so that it is not chosen here"
+        f"  ask for the trait in the rule (config: {trait.__name__}), so that it is not chosen here"
     )

@@ -1,4 +1,8 @@
-"""Every way to fail has a class of its own, and each is also the builtin a caller would catch."""
+"""Every way to fail has a class of its own, and each is also the builtin a caller would catch.
+
+``except cr.MissingRuleError`` catches a call of a function without a rule, and so does ``except
+NotImplementedError``.
+"""
 
 
 class ChainRulesError(Exception):

@@ -1,8 +1,13 @@
-"""The line of the user's own code that an error should point at."""
+"""The line of the user's own code that an error should point at.
+
+``user_line()`` is ``"fit.py:12"``, or ``"Cell In[10], line 2"`` in a notebook: of the innermost
+frame that is neither ours nor a library's.
+"""
 
 import os
 import sys
-from types import CodeType, FrameType, TracebackType
+from collections.abc import Iterator
+from types import CodeType, FrameType
 
 _OURS = {
     "chainrules", "numpy", "scipy", "dask", "distributed", "jax", "jaxlib", "joblib", "loky",
@@ -47,30 +52,37 @@ def raised_at(error: BaseException) -> tuple[str, str, dict]:
 
     The name is empty where that is a function written in C, which has no frame.
     """
-    trace, where, called = error.__traceback__, user_line(), ""
+    where, called = user_line(), ""
     names: dict = {}
-    while trace is not None:
-        if _is_the_users(trace.tb_frame):
-            where, called = _place(trace.tb_frame.f_code.co_filename, trace.tb_lineno), ""
-            names = trace.tb_frame.f_globals
+    for frame, line in passed_by(error):
+        if _is_the_users(frame):
+            where, called = _place(frame.f_code.co_filename, line), ""
+            names = frame.f_globals
         elif not called:
-            called = _public_name(trace)
-        trace = trace.tb_next
+            called = _public_name(frame)
     return where, called, names
 
 
-def _public_name(trace: TracebackType) -> str:
+def passed_by(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """Yield the frames that ``error`` passed, the outermost first, and the line in each."""
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+
+
+def _public_name(frame: FrameType) -> str:
     """Return ``scipy.linalg.solve`` for a frame of it; nothing for a wrapper, or one of ours."""
-    code, module = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__", "")
+    code, module = frame.f_code, frame.f_globals.get("__name__", "")
     inside = module.startswith(("chainrules", "scipy._")) or "<locals>" in code.co_qualname
     if inside or code.co_name.startswith("_"):
         return ""
     return f"{module.partition('._')[0]}.{code.co_qualname}"
 
 
-def caller_line(depth: int = 2) -> str:
-    """Return ``file.py:12`` of the frame ``depth`` calls up from here."""
-    frame = sys._getframe(depth)
+def caller_line() -> str:
+    """Return ``file.py:12`` of the line that called the function that asks."""
+    frame = sys._getframe(2)
     return _place(frame.f_code.co_filename, frame.f_lineno)
 
 

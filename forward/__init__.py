@@ -1,8 +1,7 @@
 """Forward mode: dual numbers."""
 
-from .jacfwd import jacfwd
+from .jacfwd import jacfwd, sparsity
 from .jvp import ForwardConfig, jvp
 from .linearize import linearize
-from .sparsity import sparsity
 
 __all__ = ["ForwardConfig", "jacfwd", "jvp", "linearize", "sparsity"]

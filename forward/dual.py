@@ -1,11 +1,15 @@
-"""Dual numbers: a value and its tangent travel together through one run of a function."""
+"""Dual numbers: a value and its tangent travel together through one run of a function.
+
+``Dual(2.0, 1.0) * Dual(2.0, 1.0)`` is ``Dual(4.0, 4.0)``; a ``DualArray`` holds two arrays of one
+shape.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..config import EscapedTraceError, RuleConfig, TangentError, user_line
+from ..config import TangentError
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -23,14 +27,15 @@ from ..rules import (
 )
 from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold
-from ..rules.engines.engine import Engine
+from ..rules.engines.buffers import settled
+from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
-from ..rules.table.kinds import Kind, ScalarRule
+from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
-from ..rules.tangents.project import structural
-from ..rules.tangents.structural import ZERO, child_tangents
+from ..rules.tangents.structural import child_tangents, structural
+from ..rules.tangents.zeros import ZERO
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
 from ..rules.tracing.operands import is_array, is_basic
@@ -44,10 +49,12 @@ from ..rules.tracing.views import (
     follow,
     is_draft,
     laid_out,
+    put_draft,
     register_view,
+    root_of,
     views_of_draft,
 )
-from .writes import write
+from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 
 FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
@@ -74,17 +81,8 @@ class DualArray(TracedArray):
 class ForwardLevel(Engine):
     """One run of a function on dual numbers."""
 
-    __slots__ = ("live",)
+    __slots__ = ()
     table = frule
-
-    def __init__(self, config: RuleConfig) -> None:
-        super().__init__(config)
-        self.live = True
-
-    def close(self) -> None:
-        """End the run; dual numbers that escaped raise from now on."""
-        self.live = False
-        self.given = None
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
         """Return ``x`` with the tangent ``xdot``, which fits it."""
@@ -141,9 +139,20 @@ class ForwardLevel(Engine):
         return traced
 
     def write(self, x: Value, index: Index, v: Value) -> None:
-        """Do ``x[index] = v``."""
+        """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
         self.check_live()
-        write(self, x, index, v)
+        given = v = settled(v)
+        check_write(x, v, self)
+        root, path = root_of(x)
+        vdot = self.tangent_of(v)
+        vdot = 0 if isinstance(vdot, AbstractZero) else vdot
+        v = strip(v, self)
+        values, tangents = begin_write(root) or _draft(root)
+        values, tangents = raised(values, v), raised(tangents, vdot)
+        follow(path, values)[index] = v
+        follow(path, tangents)[index] = vdot
+        moved = check_swap(x, index, given, values)
+        put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
 
     def publish(self, root: Value, draft: tuple) -> None:
         root.primal, root.tangent = draft
@@ -165,7 +174,7 @@ class ForwardLevel(Engine):
         if kind is None:
             return self.call(ufunc, (x,), {})
         if not self.live:
-            raise _escaped()
+            raise escaped()
         a = x.primal
         y = operation(a)
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
@@ -197,7 +206,7 @@ class ForwardLevel(Engine):
         if kind is None:
             return self.call_operator(ufunc, operation, a, b)
         if not self.live:
-            raise _escaped()
+            raise escaped()
         type_a, type_b = type(a), type(b)
         a_active = (type_a is Dual or type_a is DualArray) and a.at_level is self
         b_active = (type_b is Dual or type_b is DualArray) and b.at_level is self
@@ -219,31 +228,38 @@ class ForwardLevel(Engine):
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
-        if (
-            (class_y is _float64 or class_y is float)
-            and (not a_active or class_x is _float64 or class_x is float)
-            and (not b_active or class_z is _float64 or class_z is float)
-        ):
-            dual: Any = Dual()
-            dual.primal = y
-            dual.at_level = self
-            try:
-                dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
-            except ArithmeticError:
-                x, z = x * _ONE, z * _ONE
-                dual.tangent = _push_both(kind, a, a_active, b, b_active, y * _ONE, x, z)
-            return dual
-        if class_y is _array and y.dtype is FLOAT64:
+        dual: Any
+        if class_y is _float64 or class_y is float:
+            plain = (not a_active or class_x is _float64 or class_x is float) and (
+                not b_active or class_z is _float64 or class_z is float
+            )
+            dual = Dual()
+        elif class_y is _array and y.dtype is FLOAT64:
             shape = y.shape
-            if (
+            plain = (
                 not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
-            ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape)):
-                dual = DualArray()
-                dual.primal = y
-                dual.at_level = self
-                dual.tangent = _push_both(kind, a, a_active, b, b_active, y, x, z)
-                return dual
-        return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+            ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape))
+            dual = DualArray()
+        else:
+            plain = False
+        if not plain:
+            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+        dual.primal = y
+        dual.at_level = self
+        of_a, of_b = kind.partials
+        one_a, one_b = kind.constants
+        try:
+            if a_active:
+                ydot = a.tangent if one_a == 1 else a.tangent * of_a(y, x, z)
+                if b_active:
+                    ydot = ydot + (b.tangent if one_b == 1 else b.tangent * of_b(y, x, z))
+            else:
+                ydot = b.tangent if one_b == 1 else b.tangent * of_b(y, x, z)
+        except ArithmeticError:
+            tangents = map(self.tangent_of, (a, b))
+            ydot = kind.push_all(tangents, y * _ONE, (x * _ONE, z * _ONE), {})
+        dual.tangent = ydot
+        return dual
 
     def getitem(self, x: Value, index: Index) -> Value:
         """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
@@ -267,10 +283,6 @@ class ForwardLevel(Engine):
         return self.call(getitem, (x, index), {})
 
     # ---- everything else ----
-
-    def check_live(self) -> None:
-        if not self.live:
-            raise _escaped()
 
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
@@ -312,29 +324,10 @@ class ForwardLevel(Engine):
         return Within(zip(parts.values), build)
 
 
-def _push_both(
-    kind: ScalarRule,
-    a: Value,
-    a_active: bool,
-    b: Value,
-    b_active: bool,
-    y: Value,
-    x: Value,
-    z: Value,
-) -> Any:
-    of_a, of_b = kind.partials
-    ones = kind.constants
-    if a_active:
-        ydot = a.tangent if ones[0] == 1 else a.tangent * of_a(y, x, z)
-        if b_active:
-            ydot = ydot + (b.tangent if ones[1] == 1 else b.tangent * of_b(y, x, z))
-        return ydot
-    return b.tangent if ones[1] == 1 else b.tangent * of_b(y, x, z)
+def _draft(root: Value) -> tuple[Any, Any]:
+    """Copy the values and tangents of an array, the latter in the memory order of the former.
 
-
-def _escaped() -> EscapedTraceError:
-    return EscapedTraceError(
-        f"a dual number was used in {user_line()} after the transform that made it (jvp, "
-        "jacfwd, ...) had ended.\n"
-        "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
-    )
+    So a call that gives a view of the one gives a view of the other.
+    """
+    values = copied(root.primal)
+    return values, laid_out(root.tangent, axes_of(bare(values)))

@@ -1,4 +1,8 @@
-"""jacfwd: Jacobians in forward mode, dense or sparse."""
+"""Jacobians in forward mode, dense or sparse, and which of their entries there are.
+
+``jacfwd(f)(x)`` of three numbers pushes three unit tangents, in one block: the columns of the
+Jacobian.
+"""
 
 import functools
 from collections.abc import Callable
@@ -8,12 +12,17 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
-from ..rules.linear.blocks import Block
-from ..rules.linear.compression import sparse_matrix
-from ..rules.linear.directions import Directions, arrange, run_program
-from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
+from ..rules.linear.compression import pattern_of, sparse_matrix
+from ..rules.linear.jacobians import (
+    Directions,
+    arrange,
+    leaves,
+    linear_program,
+    run_program,
+    tangent_leaves,
+    with_leaves,
+)
 from .jvp import FORWARD, FORWARD_BLOCKS, jvp
-from .linearize import linear_program
 
 P = ParamSpec("P")
 
@@ -81,26 +90,14 @@ def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bo
     """Return the Jacobian of a function in its chosen arguments, by forward mode."""
     function, primals = chosen.function(), chosen.primals
     directions = Directions(leaves(primals))
-    if directions.count == 1:
-        images, y = _along_one(config or FORWARD, function, primals, directions)
+    if directions.count == 1:  # for one direction it does not pay to record what is done with it
+        tangents = with_leaves(primals, iter(directions.single(0)))
+        y, ydot = jvp(function, primals, tangents, config=config or FORWARD)
+        images = [np.expand_dims(leaf, 0) for leaf in tangent_leaves(y, ydot)]
     else:
         y, program = linear_program(config or FORWARD_BLOCKS, function, primals)
         images = run_program(program, directions, leaves(y))
     return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
-
-
-def _along_one(
-    config: RuleConfig, function: Callable, primals: tuple, directions: Directions
-) -> tuple[list, Any]:
-    y: Any = None
-
-    def push(values: list) -> list:
-        nonlocal y
-        y, ydot = jvp(function, primals, with_leaves(primals, iter(values)), config=config)
-        return tangent_leaves(y, ydot)
-
-    ydots = push([x.values[0] if type(x) is Block else x for x in directions.block(0, 1)])
-    return [np.expand_dims(ydot, 0) for ydot in ydots], y
 
 
 def sparse_forward_jacobian(
@@ -109,3 +106,40 @@ def sparse_forward_jacobian(
     """Return the same as a sparse matrix; ``known`` keeps what was found of its pattern."""
     y, program = linear_program(config or FORWARD_BLOCKS, chosen.function(), chosen.primals)
     return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)
+
+
+def sparsity(f: Callable, *args: Any, config: RuleConfig = FORWARD_BLOCKS) -> Any:
+    """Return which outputs of ``f`` depend on which inputs, as the calls at this point show.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a number, an array, or a container of these.
+    *args : Any
+        The point. The inputs are the entries of all numbers and arrays in it, in order.
+    config : RuleConfig, optional
+        What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Flags, of shape (entries of the output, entries of the inputs). It may hold an entry
+        that is zero, but it lacks none that is not. Of a gradient, ``cr.sparsity(cr.grad(f), x)``,
+        it is the pattern of the Hessian.
+
+    Raises
+    ------
+    ImportError
+        Where SciPy is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.sparsity(np.diff, np.zeros(4)).toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    y, program = linear_program(config, f, args)
+    return pattern_of(program, leaves(args), leaves(y))

@@ -1,4 +1,8 @@
-"""jvp, and the engine that rules call back into in forward mode."""
+"""jvp, and the engine that rules call back into in forward mode.
+
+``jvp(f, (x,), (xdot,))`` runs ``f`` on a dual array, and ``config.frule_via_ad((fdot, xdot), f,
+x)`` does it for a rule that calls back.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,12 +23,10 @@ from ..rules import (
 )
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, copied_containers, fold
-from ..rules.engines.buffers import all_settled
-from ..rules.engines.inputs import check_primals, check_tangent, is_perturbable_input, taken
+from ..rules.engines.engine import run
+from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
-from ..rules.tracing.object_arrays import explain, result
-from ..rules.tracing.running import running
 from ..rules.tracing.views import snapshot
 from .dual import ForwardLevel
 
@@ -64,17 +66,12 @@ def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: 
     """Run ``f`` on dual numbers; ``tangents`` begins with that of ``f`` itself."""
     level = ForwardLevel(config)
     try:
-        primals = (f, *args)
         function, *duals = [
-            _wrap(level, x, xdot) for x, xdot in zip(primals, tangents, strict=True)
+            _wrap(level, x, xdot) for x, xdot in zip((f, *args), tangents, strict=True)
         ]
         level.given = args, duals
-        with running():
-            y = all_settled(result(function(*duals, **kwargs)))
+        y = run(function, duals, kwargs)
         return strip(y, level), _tangent(level, y)
-    except Exception as error:
-        explain(error)
-        raise
     finally:
         level.close()
 
@@ -161,8 +158,7 @@ def check_tangents(primals: Any, tangents: Any) -> tuple[tuple, list]:
         )
     if len(primals) != len(tangents):
         raise TypeError(f"there are {len(primals)} primals and {len(tangents)} tangents.")
-    check_primals(primals)
-    primals = tuple(map(taken, primals))
+    primals = tuple(map(taken_input, primals))
     return primals, [
         check_tangent(x, xdot, f"the tangent of argument {i}")
         for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True))

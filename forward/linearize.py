@@ -1,18 +1,27 @@
-"""linearize: run a function once, then push tangents through it as often as one likes."""
+"""linearize: run a function once, then push tangents through it as often as one likes.
+
+``y, push = linearize(f, x)`` records what ``f`` does with a tangent; ``push(xdot)`` runs only that
+again.
+"""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..config import RuleConfig, TangentError
-from ..rules import AbstractZero, NoTangent, as_structured
+from ..rules import AbstractZero, as_structured
 from ..rules.annotations import Tangentlike, Value
-from ..rules.engines.inputs import check_primals, check_tangent, taken
+from ..rules.engines.inputs import check_tangent, taken, taken_input
 from ..rules.linear.blocks import Block
-from ..rules.linear.directions import block_values
-from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
-from ..rules.linear.program import LinearProgram
+from ..rules.linear.jacobians import (
+    block_values,
+    leaves,
+    linear_program,
+    tangent_leaves,
+    with_leaves,
+)
 from ..rules.shapes import shape_of
 from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.project import ProjectTo
@@ -56,8 +65,7 @@ def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple
     >>> pushforward(np.array([1.0, 2.0, 3.0]), block=True)
     array([1., 2., 3.])
     """
-    check_primals(primals)
-    primals = tuple(map(taken, primals))
+    primals = tuple(map(taken_input, primals))
     y, program = linear_program(config, f, primals)
     structure = taken(y)  # the caller may change y
     targets = leaves(structure)
@@ -74,27 +82,11 @@ def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple
             else:
                 given += tangent_leaves(x, as_structured(x, check_tangent(x, xdot, what)))
         results = program.run_block(given) if block else program.run(given)
-        outputs = [
-            # A step may hand on the very array that it was given.
-            snapshot(block_values(part, ydot, count or 0) if block else _unless_zero(part, ydot))
-            for part, ydot in zip(targets, results, strict=True)
-        ]
-        return with_leaves(structure, iter(outputs))
+        finished = partial(block_values, count=count or 0) if block else as_structured
+        # A step may hand on the very array that it was given.
+        return with_leaves(structure, map(snapshot, map(finished, targets, results)))
 
     return y, pushforward
-
-
-def linear_program(config: RuleConfig, f: Callable, primals: tuple) -> tuple[Any, LinearProgram]:
-    """Return ``f(*primals)``, and its pushforward from the leaves of the primals to those of y."""
-    program = LinearProgram()
-    tangents = [program.input(x) for x in primals]
-    y, ydot = config.frule_via_ad((NoTangent(), *tangents), f, *primals)  # type: ignore[attr-defined]
-    program.finish(tangent_leaves(y, ydot))
-    return y, program
-
-
-def _unless_zero(y: Value, ydot: Tangentlike) -> Any:
-    return zero_tangent(y) if isinstance(ydot, AbstractZero) else ydot
 
 
 def _collect_blocks(

@@ -1,7 +1,6 @@
 """Reverse mode: the tape; and second derivatives by forward over reverse."""
 
 from . import derived
-from .functions import Pullback, Pushforward
 from .grad import grad, value_and_grad
 from .jacrev import jacobian, jacrev
 from .second_order import hessian, hvp
@@ -9,8 +8,6 @@ from .vjp import ReverseConfig, vjp
 from .wirtinger import wirtinger
 
 __all__ = [
-    "Pullback",
-    "Pushforward",
     "ReverseConfig",
     "grad",
     "hessian",

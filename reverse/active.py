@@ -1,4 +1,8 @@
-"""Which arguments of a call depend on the tape, and where their cotangents go."""
+"""Which arguments of a call depend on the tape, and where their cotangents go.
+
+Of ``np.concatenate([a, c, b])`` with traced ``a`` and ``b`` that is the list: an ``ActiveParts``
+with an ``Active`` for ``a``, None for ``c``, and an ``Active`` for ``b``.
+"""
 
 from typing import Any
 
@@ -12,8 +16,9 @@ from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
+from .entries import is_sensitive
 
-_PLAIN = frozenset({np.ndarray, np.float64})
+_PLAIN = frozenset({np.ndarray, np.float64, float})
 
 
 class Active:
@@ -51,7 +56,7 @@ class Active:
         if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
             return
-        if type(xbar) is Masked and not is_sensitive(tape.recorded[self.parent]):
+        if type(xbar) is Masked and not is_sensitive(cotangents.entries[self.parent]):
             self.receive(tape, xbar.value, cotangents, f, i)  # nobody asks what is a zero
             return
         if type(xbar) is InplaceableThunk and counts is None:
@@ -80,14 +85,18 @@ class ActiveParts(Active):
     __slots__ = ("flat", "parts", "shell")
 
     def __init__(self, space: Any, shell: Any, parts: list, flat: bool = False) -> None:
-        super().__init__(-1, space)
+        self.parent = -1
+        self.space = space
         self.shell = shell
         self.parts = parts
         self.flat = flat
 
     def is_sensitive(self, entries: Any) -> bool:
         if self.flat:
-            return any(is_sensitive(entries[x.parent]) for x in self.parts if x is not None)
+            for part in self.parts:
+                if part is not None and is_sensitive(entries[part.parent]):
+                    return True
+            return False
 
         def look(active: Active | None) -> Any:
             if active is None or active.parts is None:
@@ -135,15 +144,6 @@ def _untraced(xbar: Tangentlike, tape: Any) -> Any:
     return xbar.primal if isinstance(xbar, Traced) and xbar.at_level is tape else xbar
 
 
-def is_sensitive(entry: Any) -> bool:
-    """Say whether it matters to an entry which zeros of its cotangent are structural.
-
-    So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
-    on to one that does.
-    """
-    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1 and len(entry) != 6
-
-
 def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
     """Say whether structural zeros matter to one of the arguments of a call."""
     for _, argument in active:
@@ -157,19 +157,20 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
 
 def find_active(tape: Any, x: Value) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
-
-    def of_leaf(x: Value) -> Active | None:
-        if not isinstance(x, Traced) or x.at_level is not tape:
-            return None
-        return Active(x.position, space_of(x.primal))  # type: ignore[attr-defined]
-
     if is_flat(x):
-        found = list(map(of_leaf, x))
-        return flat_parts(x, found) if any(found) else None
+        found: list[Any] = [None] * len(x)
+        depends = False
+        for k, part in enumerate(x):
+            if isinstance(part, Traced) and part.at_level is tape:
+                found[k] = Active(part.position, space_of(part.primal))
+                depends = True
+        return flat_parts(x, found) if depends else None
 
     def look(x: Value) -> Any:
         if isinstance(x, Traced):
-            return of_leaf(x)
+            if x.at_level is not tape:
+                return None
+            return Active(x.position, space_of(x.primal))
         parts = None if type(x) in LEAVES else children(x)
         if parts is None:
             return None
@@ -204,7 +205,7 @@ def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
     for i, x in enumerate(args):
         if isinstance(x, Traced):
             if x.at_level is tape:
-                active.append((i, Active(x.position, space_of(x.primal))))  # type: ignore[attr-defined]
+                active.append((i, Active(x.position, space_of(x.primal))))
         elif type(x) not in LEAVES:
             where = find_active(tape, x)
             if where is not None:

@@ -5,17 +5,22 @@ makes a sum of the sweep's own, and any further one is added into that, in place
 arrays a new array for every product costs as much as the product: so products, too, are made in
 the memory of what the sweep has made itself. What a rule returned, the seeds, and what went to
 two places are not its own.
+
+``y = x[0] * x[1]`` sends one entry each time: plain ones are added into an array of the sweep's
+own, with a flag for each where it matters which entries nothing was read from; traced ones are
+kept as ``Pieces`` until somebody asks for the whole.
 """
 
 from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, InplaceableThunk, Thunk, add, unthunk
-from ..rules.annotations import Tangentlike
+from ..rules import AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
+from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
-from ..rules.tangents.project import Projector
+from ..rules.tangents.project import ProjectArray, Projector
+from .entries import Entry, is_sensitive
 from .pieces import Pieces
 
 _array = np.ndarray
@@ -40,10 +45,11 @@ def add_into(present: np.ndarray, xbar: np.ndarray) -> np.ndarray:
 class Cotangents:
     """The cotangents of a sweep under way, and which of them it may write into."""
 
-    __slots__ = ("bars", "owned")
+    __slots__ = ("bars", "entries", "owned")
 
-    def __init__(self, count: int) -> None:
-        self.bars: list[Any] = [None] * count
+    def __init__(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        self.bars: list[Any] = [None] * len(entries)
         self.owned: set[int] = set()
 
     def add(self, index: int, xbar: Tangentlike) -> None:
@@ -59,6 +65,8 @@ class Cotangents:
                 bars[index] = xbar
                 return
         else:
+            if type(xbar) is Pieces and present is not None:
+                xbar = xbar.gathered()
             # Not isinstance: of a traced value that would ask for the class of its number.
             if issubclass(type(xbar), Thunk):
                 xbar = unthunk(xbar)
@@ -78,6 +86,14 @@ class Cotangents:
             self.owned.discard(index)
             bars[index] = add(present, xbar)
 
+    def give(self, index: int, ybar: Tangentlike) -> None:
+        """Hand on a cotangent that the sweep made, and that nobody else holds."""
+        if self.bars[index] is None:
+            self.bars[index] = ybar
+            self.owned.add(index)
+        else:
+            self.add(index, ybar)
+
     def add_in_place(
         self, index: int, xbar: InplaceableThunk, space: Projector, marks: Any = None
     ) -> None:
@@ -86,25 +102,85 @@ class Cotangents:
         ``marks``, added into a boolean array, sets the entries that ``xbar`` comes from: the
         others stay structurally zero.
         """
-        present = self.bars[index]
+        present = self._own(index, space, marks is not None)
         if present is None:
-            present = space.zeros()
-            if marks is not None:
-                present = Masked(present, np.zeros(space.shape, bool))
-            self.bars[index] = present
-            self.owned.add(index)
-        buffer = unmask(present)
-        if type(buffer) is not np.ndarray:
             self.add(index, xbar)
             return
-        if index not in self.owned:
-            buffer = buffer.copy()
-            present = Masked(buffer, present.alive.copy()) if type(present) is Masked else buffer
-            self.bars[index] = present
-            self.owned.add(index)
-        xbar.add_into(buffer)
+        xbar.add_into(unmask(present))
         if type(present) is Masked:
             if marks is None:
-                self.bars[index] = buffer
+                self.bars[index] = present.value
             else:
                 marks.add_into(present.alive)
+
+    def add_plain(
+        self, index: int, place: Index, ybar: Any, shape: tuple, dtype: np.dtype = FLOAT64
+    ) -> bool:
+        """Add the plain cotangent of ``x[place]``, a basic index, to that of ``x``, of ``shape``.
+
+        Say whether it could be done: not where that is traced, or no array.
+        """
+        if index in self.owned:
+            present = self.bars[index]
+        else:
+            space = ProjectArray(shape, dtype)
+            present = self._own(index, space, is_sensitive(self.entries[index]))
+        if type(present) is Masked:
+            present.alive[place] = True
+            present = present.value
+        if type(present) is not _array:
+            return False
+        present[place] += ybar
+        return True
+
+    def add_piece(self, index: int, place: Index, ybar: Tangentlike, space: Projector) -> bool:
+        """Add the cotangent of ``x[place]``, a basic index, to the pieces of that of ``x``.
+
+        Say whether it is a piece: a traced one is, and others are where there are pieces already.
+        """
+        present = self.bars[index]
+        if type(present) is not Pieces and not isinstance(ybar, Traced):
+            return False
+        if type(present) is not Pieces:
+            present = Pieces(space, is_sensitive(self.entries[index]), present)
+            self.bars[index] = present
+            self.owned.discard(index)
+        present.append(place, ybar)
+        return True
+
+    def _own(self, index: int, space: Projector, masked: bool) -> Any:
+        """Return the array of the sweep's own that an entry has, or is given now; or None.
+
+        One that is given has structural zeros everywhere, if it is to be ``masked``.
+        """
+        present = self.bars[index]
+        if index in self.owned:
+            return present if type(unmask(present)) is _array else None
+        if present is None:
+            present = space.zeros()
+            if masked:
+                present = Masked(present, np.zeros(space.shape, bool))
+        elif type(present) is _array:
+            present = present.copy()
+        elif type(present) is Masked and type(present.value) is _array:
+            present = Masked(present.value.copy(), present.alive.copy())
+        if type(unmask(present)) is not _array:
+            return None
+        self.bars[index] = present
+        self.owned.add(index)
+        return present
+
+    def handed_out(self, index: int) -> Any:
+        """Return the cotangent of an entry as an array that nobody else holds."""
+        ybar = self.bars[index]
+        return unmask(ybar) if index in self.owned else own(ybar)
+
+
+def own(xbar: Tangentlike) -> Any:
+    """Return a tangent that nobody else holds, so that users may write into what they get."""
+    if type(xbar) is _array:
+        return xbar.copy()
+    if type(xbar) in _numbers:
+        return xbar
+    xbar = unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
+    return xbar.copy() if type(xbar) is _array else xbar

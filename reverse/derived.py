@@ -21,7 +21,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.annotations import Function, Tangentlike
-from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
+from ..rules.linear.jacobians import leaves, recorded, tangent_leaves, with_leaves
 from ..rules.linear.program import LinearProgram
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.pullback import check_shape
@@ -55,7 +55,7 @@ def pulled(rule: RuleSignature) -> Callable:
         config, (f, *args) = _split(rule, call)
         program = LinearProgram()
         tangents = (NoTangent(), *map(program.input, args))
-        y, ydot = _recorded(
+        y, ydot = _noted(
             "frule", f, lambda: frule.run(rule, config, tangents, f, tuple(args), kwargs)
         )
         program.finish(tangent_leaves(y, ydot))
@@ -76,18 +76,17 @@ def pushed(rule: RuleSignature) -> Callable:
     def derived_frule(*call: Any, **kwargs: Any) -> tuple[Any, Any]:
         config, (tangents, f, *args) = _split(rule, call)
         y, pullback = rrule.run(rule, config, f, tuple(args), kwargs)
-        program = LinearProgram()
-        ybar = program.input(y)
-        xbars = _recorded("rrule", f, lambda: pullback(ybar))[1:]
-        xbars = list(map(_if_it_moves, xbars, tangents[1:]))
-        xbars = [
-            check_shape(xbar, ProjectTo(x), f, i) for i, (x, xbar) in enumerate(zip(args, xbars))
-        ]
-        pairs = zip(args, xbars, strict=True)
-        program.finish([leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)])
-        pairs = zip(args, tangents[1:], strict=True)
-        xdots = [leaf for x, xdot in pairs for leaf in tangent_leaves(x, xdot)]
-        return y, with_leaves(y, iter(transposed(program, leaves(y))(xdots)))
+
+        def pull(ybar: Tangentlike) -> list:
+            xbars = _noted("rrule", f, lambda: pullback(ybar))[1:]
+            xbars = list(map(_if_it_moves, xbars, tangents[1:]))
+            return [
+                check_shape(xbar, ProjectTo(x), f, i)
+                for i, (x, xbar) in enumerate(zip(args, xbars))
+            ]
+
+        push = transposed(recorded(pull, y, args), leaves(y))
+        return y, with_leaves(y, iter(push(tangent_leaves(args, tangents[1:]))))
 
     return _with_signature(derived_frule, rule, 1)
 
@@ -111,7 +110,7 @@ def _split(rule: RuleSignature, call: tuple) -> tuple[Any, tuple]:
     return (None, call) if rule.config_type is None else (call[0], call[1:])
 
 
-def _recorded(name: str, f: Function, run: Callable) -> Any:
+def _noted(name: str, f: Function, run: Callable) -> Any:
     try:
         return run()
     except Exception as error:

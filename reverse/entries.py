@@ -6,8 +6,8 @@ are. The threads of one program may append to one list.
 
 from typing import Any
 
-from ..config import EscapedTraceError, user_line
 from ..rules.annotations import Index
+from ..rules.engines.engine import escaped
 
 Entry = tuple[Any, ...]
 
@@ -16,11 +16,7 @@ class _Closed(list):
     """Stands where the entries were, once the transform has ended."""
 
     def append(self, entry: Any) -> None:
-        raise EscapedTraceError(
-            f"a traced value was used in {user_line()} after the transform that made it (grad, "
-            "vjp, ...) had ended.\n"
-            "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
-        )
+        raise escaped()
 
 
 class _Discarded(list):
@@ -51,3 +47,12 @@ def append(entries: list[Entry], entry: Entry) -> int:
     index = len(entries)
     entries.append(entry)
     return index if entries[index] is entry else index_of(entry, entries, index)
+
+
+def is_sensitive(entry: Entry) -> bool:
+    """Say whether it matters to an entry which zeros of its cotangent are structural.
+
+    So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
+    on to one that does.
+    """
+    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1 and len(entry) != 6

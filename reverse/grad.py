@@ -1,4 +1,7 @@
-"""Gradients of functions that return one real number."""
+"""Gradients of functions that return one real number: the pull of the cotangent 1.
+
+``grad(f)(x)`` is what ``vjp(f, x)[1](1.0)`` gives, for the arguments that ``argnums`` chooses.
+"""
 
 import functools
 from collections.abc import Callable
@@ -63,17 +66,17 @@ def value_and_grad(
     >>> float(y), gradient
     (5.0, array([2., 4.]))
     """
-    evaluate = functools.wraps(f)(_value_and_grad("value_and_grad", f, argnums, has_aux, config))
-    return titled(evaluate, "value_and_grad", f)
+    return _gradient("value_and_grad", f, argnums, has_aux, config, with_value=True)
 
 
-def _value_and_grad(
-    name: str, f: Callable, argnums: Any, has_aux: bool, config: RuleConfig
+def _gradient(
+    name: str, f: Callable, argnums: Any, has_aux: bool, config: RuleConfig, *, with_value: bool
 ) -> Callable:
     if not callable(f):
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
 
-    def evaluate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    @functools.wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments(name, f, argnums, args, kwargs)
         aux: list[Any] = []
 
@@ -87,11 +90,13 @@ def _value_and_grad(
         function = first if has_aux else f
         y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
         xbars = pull(_seed(name, f, y), True)
-        gradients = tuple(map(handed_out, chosen.primals, xbars))
-        y = (y, value(aux[0])) if has_aux else y
-        return y, gradients if chosen.several else gradients[0]
+        found = tuple(map(handed_out, chosen.primals, xbars))
+        gradients = found if chosen.several else found[0]
+        if with_value:
+            return ((y, value(aux[0])) if has_aux else y), gradients
+        return (gradients, value(aux[0])) if has_aux else gradients
 
-    return evaluate
+    return titled(gradient, name, f)
 
 
 @takes_argnums
@@ -134,14 +139,7 @@ def grad(
     >>> cr.grad(lambda w, x: np.sum(w * x), argnums=1)(np.array([1.0, 2.0]), np.ones(2))
     array([1., 2.])
     """
-    both = _value_and_grad("grad", f, argnums, has_aux, config)
-
-    @functools.wraps(f)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        y, gradients = both(*args, **kwargs)
-        return (gradients, y[1]) if has_aux else gradients
-
-    return titled(gradient, "grad", f)
+    return _gradient("grad", f, argnums, has_aux, config, with_value=False)
 
 
 def _seed(name: str, f: Function, y: Value) -> Any:

@@ -1,4 +1,8 @@
-"""jacrev: Jacobians row by row; and jacobian, which picks the cheaper mode."""
+"""jacrev: Jacobians row by row; and jacobian, which picks the cheaper mode.
+
+Row i of the Jacobian of ``f`` is the pull of the i-th unit vector. For five rows and more the
+pullback is recorded once as a linear program, which then takes all of them in blocks.
+"""
 
 import functools
 from collections.abc import Callable
@@ -7,11 +11,20 @@ from typing import Any, ParamSpec
 from ..config import AsksForBlocks, RuleConfig
 from ..config.thresholds import WORTH_RECORDING
 from ..forward.jacfwd import sparse_forward_jacobian
-from ..rules.annotations import Tangentlike, Value
+from ..rules.annotations import Value
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.linear.compression import prefers_rows, sparse_matrix
-from ..rules.linear.directions import Directions, arrange, run_each, run_program, size_of
-from ..rules.linear.leaves import leaves, tangent_leaves, with_leaves
+from ..rules.linear.jacobians import (
+    Directions,
+    arrange,
+    leaves,
+    recorded,
+    run_each,
+    run_program,
+    size_of,
+    tangent_leaves,
+    with_leaves,
+)
 from ..rules.linear.program import LinearProgram
 from ..rules.tangents.filled import zero_tangent
 from .transposed import transposed
@@ -144,10 +157,12 @@ def rows(chosen: Arguments, y: Value, pull: Callable) -> list:
     """Return the cotangents of the chosen leaves, for all unit cotangents of ``y`` in a row."""
     directions, targets = Directions(leaves(y)), leaves(chosen.primals)
     if directions.count >= WORTH_RECORDING:
-        return run_program(_recorded(chosen, y, pull), directions, targets)
-    return run_each(
-        lambda ybars: _pulled(chosen, pull, with_leaves(y, iter(ybars))), directions, targets
-    )
+        return run_program(_program(chosen, y, pull), directions, targets)
+
+    def pulled(ybars: list) -> list:
+        return tangent_leaves(chosen.primals, pull(with_leaves(y, iter(ybars)), False))
+
+    return run_each(pulled, directions, targets)
 
 
 def _jacobian_by_columns(chosen: Arguments, y: Value, pull: Callable) -> Any:
@@ -156,35 +171,17 @@ def _jacobian_by_columns(chosen: Arguments, y: Value, pull: Callable) -> Any:
     What it does with them is the transpose of what its pullback does, and that is a program.
     """
     sources, targets = leaves(chosen.primals), leaves(y)
-    program = _transposed(_recorded(chosen, y, pull), targets, sources)
-    images = run_program(program, Directions(sources), targets)
+    push = transposed(_program(chosen, y, pull), targets, REVERSE_BLOCKS)
+    xdots, ydots = list(map(zero_tangent, sources)), list(map(zero_tangent, targets))
+    images = run_program(recorded(push, xdots, ydots), Directions(sources), targets)
     return arrange(images, chosen.source, y, transposed=False)
 
 
-def _transposed(program: LinearProgram, sources: list, targets: list) -> LinearProgram:
-    """Return the transpose of a linear program, from cotangents of ``targets`` to ``sources``'."""
-    transpose = LinearProgram()
-    ybars = transpose.input(list(map(zero_tangent, targets)))
-    xbars = transposed(program, sources, REVERSE_BLOCKS)(ybars)
-    pairs = zip(map(zero_tangent, sources), xbars, strict=True)
-    transpose.finish([leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)])
-    return transpose
-
-
 def _sparse_reverse_jacobian(chosen: Arguments, y: Value, pull: Callable, known: dict) -> Any:
-    program = _recorded(chosen, y, pull)
+    program = _program(chosen, y, pull)
     return sparse_matrix(program, leaves(y), leaves(chosen.primals), known).T.tocsr()
 
 
-def _pulled(chosen: Arguments, pull: Callable, ybar: Tangentlike) -> list:
-    """Return the cotangents of the leaves of the chosen arguments."""
-    pairs = zip(chosen.primals, pull(ybar, False), strict=True)
-    return [leaf for x, xbar in pairs for leaf in tangent_leaves(x, xbar)]
-
-
-def _recorded(chosen: Arguments, y: Value, pull: Callable) -> LinearProgram:
+def _program(chosen: Arguments, y: Value, pull: Callable) -> LinearProgram:
     """Return the pullback as a program from the leaves of ``y`` to those of the arguments."""
-    program = LinearProgram()
-    ybar = program.input(y)
-    program.finish(_pulled(chosen, pull, ybar))
-    return program
+    return recorded(lambda ybar: pull(ybar, False), y, chosen.primals)

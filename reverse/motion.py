@@ -14,7 +14,8 @@ from ..rules.annotations import Tangentlike, Value
 from ..rules.linear.program import LinearProgram
 from ..rules.linear.samples import Samples
 from ..rules.tangents.filled import zero_tangent
-from .sweep import own, sweep
+from .cotangents import own
+from .sweep import sweep
 
 
 class Motions:
@@ -58,6 +59,7 @@ class End:
 
     __slots__ = ("ybar",)
     takes_pieces = False
+    sensitive = False
 
     def __init__(self) -> None:
         self.ybar: Any = None

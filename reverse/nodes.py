@@ -1,4 +1,9 @@
-"""Entries of the tape that are more than an elementwise rule on floats."""
+"""Entries of the tape that are more than an elementwise rule on floats.
+
+``y = np.sum(x, axis=0)`` appends ``(KindNode,)``, whose ``pull`` asks the kind of ``np.sum``; a
+call with a hand-written rrule a ``RuleNode``; and ``q, r = np.linalg.qr(x)`` one of these, then an
+``OutputNode`` for ``q`` and one for ``r``, which hand it their cotangents.
+"""
 
 import itertools
 from collections.abc import Callable
@@ -38,12 +43,11 @@ from ..rules.tangents.project import (
     structural,
 )
 from ..rules.tracing.operands import is_basic
-from .active import Active, are_sensitive, is_sensitive
+from .active import Active, are_sensitive
 from .cotangents import Cotangents
 from .entries import append
-from .pieces import Pieces
 
-_PLAIN = frozenset({ndarray, float64})
+_PLAIN = frozenset({ndarray, float64, float})
 
 
 class KindNode:
@@ -65,7 +69,9 @@ class KindNode:
         self.kwargs = kwargs
         self.active = active
         self.template: Template | None = None
-        self.y, self.args = kind.kept(active, y, args)
+        self.y: Any
+        self.args: tuple
+        self.y, self.args = (None, (None,)) if kind.forgets else kind.kept(active, y, args)
         self.sensitive = kind.multiplies or (kind.adds and are_sensitive(active, entries))
         self.leaves_out = kind.drops or (
             bool(kwargs) and kind.adds and kwargs.get("where", True) is not True
@@ -86,11 +92,11 @@ class KindNode:
                 flags = self.template.flags(bars)
         elif type(ybar) is Masked and (kind.adds or not kind.multiplies):
             ybar, flags = ybar.value, counts_of(ybar.alive)
-        if kind.f is getitem and flags is None and collect(tape, self, ybar, cotangents):
+        if kind.f is getitem and flags is None and self._add_piece(ybar, cotangents):
             return
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-            if not (kind.adds and self.sensitive and active.is_sensitive(tape.recorded)):
+            if not (kind.adds and self.sensitive and active.is_sensitive(cotangents.entries)):
                 active.receive(tape, xbar, cotangents, kind.f, i)
                 continue
             if kind.drops and flags is None and type(xbar) is InplaceableThunk:
@@ -101,10 +107,20 @@ class KindNode:
                 continue
             counts = None
             if flags is not None or self.leaves_out:
-                if flags is None:
-                    flags = np.ones(shape_of(ybar))
-                counts = kind.counts(i, flags, self.args, self.kwargs, real_space(active.space))
+                space, shape = real_space(active.space), shape_of(ybar)
+                counts = kind.counts(i, flags, shape, self.args, self.kwargs, space)
             active.receive(tape, xbar, cotangents, kind.f, i, counts)
+
+    def _add_piece(self, ybar: Tangentlike, cotangents: Cotangents) -> bool:
+        """Add the cotangent of ``x[index]`` to that of ``x``, if it has a short way there."""
+        ((_, active),) = self.active
+        index, space = self.kwargs["index"], active.space
+        if active.parts is not None or not is_basic(index):
+            return False
+        plain = type(ybar) is ndarray and type(space) is ProjectArray and ybar.dtype is space.dtype
+        if plain and cotangents.add_plain(active.parent, index, ybar, space.shape, space.dtype):
+            return True
+        return cotangents.add_piece(active.parent, index, ybar, space)
 
 
 def real_space(space: Projector) -> Any:
@@ -114,42 +130,13 @@ def real_space(space: Projector) -> Any:
     return ProjectArray(space.shape, FLOAT64)
 
 
-def collect(tape: Any, node: KindNode, ybar: Tangentlike, cotangents: Cotangents) -> bool:
-    """Add the cotangent of ``x[index]`` to the pieces of that of ``x``; say whether it is one."""
-    _, active = node.active[0]
-    index = node.kwargs["index"]
-    present = cotangents.bars[active.parent]
-    if type(present) is not Pieces:
-        if not isinstance(ybar, Traced):
-            return False
-        if active.parts is not None or not is_basic(index):
-            return False
-        sensitive = is_sensitive(tape.recorded[active.parent])
-        present = Pieces(node.kind, active.space, sensitive, present)
-        cotangents.bars[active.parent] = present
-        cotangents.owned.discard(active.parent)
-    elif not is_basic(index):
-        return False
-    present.append(index, ybar)
-    return True
-
-
 def pull_item(tape: Any, entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
-    if type(ybar) is float64 and parent in cotangents.owned:
-        present = cotangents.bars[parent]
-        if type(present) is Masked:
-            present.alive[index] = True
-            present = present.value
-        if type(present) is ndarray:
-            present[index] += ybar
-            return
-    # The first read makes the array that the others are added into.
-    kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
-    KindNode(kind, None, (None,), {"index": index}, active, tape.recorded).pull(
-        tape, ybar, cotangents
-    )
+    if type(ybar) is not float64 or not cotangents.add_plain(parent, index, ybar, shape):
+        kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
+        node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
+        node.pull(tape, ybar, cotangents)
 
 
 class RuleNode:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import LARGE_PIECE
-from ..rules import ZeroTangent, add, array_of
+from ..rules import ZeroTangent, add, array_of, getitem, rrule
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, unmask
@@ -26,10 +26,9 @@ class Pieces:
     places where nothing is left of ``rest``. All places have as many integers.
     """
 
-    __slots__ = ("emptied", "kind", "others", "places", "rest", "sensitive", "space")
+    __slots__ = ("emptied", "others", "places", "rest", "sensitive", "space")
 
-    def __init__(self, kind: Any, space: Any, sensitive: bool, rest: Any) -> None:
-        self.kind = kind
+    def __init__(self, space: Any, sensitive: bool, rest: Any) -> None:
         self.space = space
         # Whether structural zeros matter to the entry of ``x``.
         self.sensitive = sensitive
@@ -109,7 +108,7 @@ class Pieces:
         if len(small) > 1:
             small = [self._joined(small)]
         for index, ybar in [*large, *small]:
-            placed = self.kind.pull(0, ybar, None, (None,), {"index": index}, space)
+            placed = rrule.kinds[getitem].pull(0, ybar, None, (None,), {"index": index}, space)
             if self.sensitive:
                 alive = np.zeros(space.shape, bool)
                 alive[index] = True

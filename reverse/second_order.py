@@ -14,8 +14,7 @@ from ..config.thresholds import WORTH_RECORDING
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
-from ..rules.linear.directions import arrange, is_complex, size_of
-from ..rules.linear.leaves import leaves
+from ..rules.linear.jacobians import arrange, is_complex, leaves, size_of
 from .grad import grad
 from .jacrev import rows
 from .vjp import REVERSE, pulling

@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import WRITTEN_INTO
-from ..rules import AbstractZero, unthunk
+from ..rules import AbstractZero
 from ..rules.annotations import Tangentlike, Value
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
-from ..rules.table.kinds import unbroadcast
-from ..rules.table.structural_zeros import unmask
+from ..rules.table.kinds import ONE, unbroadcast
 from ..rules.tangents.project import cast
 from .cotangents import Cotangents, multiply_into
 from .entries import Entry
@@ -77,14 +76,6 @@ def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tupl
     return unbroadcast(factor * ybar, shape)
 
 
-def own(xbar: Tangentlike) -> Any:
-    """Return a tangent that nobody else holds, so that users may write into what they get."""
-    if type(xbar) is _array:
-        return xbar.copy()
-    xbar = unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
-    return xbar.copy() if type(xbar) is _array else xbar
-
-
 def sweep(
     tape: Any, entries: list[Entry], seeds: list[tuple[int, Any]], inputs: int, last: bool
 ) -> list[Any]:
@@ -102,7 +93,7 @@ def sweep(
     last : bool
         Whether no other sweep will follow: entries are then freed as they are passed.
     """
-    cotangents = Cotangents(len(entries))
+    cotangents = Cotangents(entries)
     bars = cotangents.bars
     owned = cotangents.owned
     accumulate = cotangents.add
@@ -118,15 +109,15 @@ def sweep(
         size = len(entry)
         if size == 2:
             a, da = entry
-            xbar = bars[a]
-            bars[a] = ybar * da if xbar is None else xbar + ybar * da
+            xbar, abar = bars[a], ybar if da is ONE else ybar * da
+            bars[a] = abar if xbar is None else xbar + abar
             continue
         if size == 4:
             a, da, b, db = entry
-            xbar = bars[a]
-            bars[a] = ybar * da if xbar is None else xbar + ybar * da
-            xbar = bars[b]
-            bars[b] = ybar * db if xbar is None else xbar + ybar * db
+            xbar, abar = bars[a], ybar if da is ONE else ybar * da
+            bars[a] = abar if xbar is None else xbar + abar
+            xbar, bbar = bars[b], ybar if db is ONE else ybar * db
+            bars[b] = bbar if xbar is None else xbar + bbar
             continue
         if type(ybar) is Pieces and not (size == 1 and entry[0].takes_pieces):
             ybar = ybar.gathered()
@@ -182,4 +173,4 @@ def sweep(
         else:
             entry[0].pull(tape, ybar, cotangents)
         args = xbar = ybar = None  # what is held on to here could not be freed
-    return [unmask(bars[i]) if i in owned else own(bars[i]) for i in range(inputs)]
+    return list(map(cotangents.handed_out, range(inputs)))

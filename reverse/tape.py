@@ -1,4 +1,9 @@
-"""The tape: one run of a function in reverse mode, recorded as a flat list of entries."""
+"""The tape: one run of a function in reverse mode, recorded as a flat list of entries.
+
+``np.sin(x) * x`` of a float x, which is entry 0, appends ``(0, cos(x))``, entry 1, and then
+``(1, x, 0, sin(x))``: which values an entry was made of, and the partials. See ``sweep`` for the
+other forms.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +42,7 @@ from .writes import CONSTANT, write
 FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
 _array = np.ndarray
+_FLOATS = frozenset({float, np.float64})
 _ONE = np.float64(1)
 _kinds = rrule.kinds
 _scalars = rrule.scalars
@@ -73,7 +79,7 @@ class Tape(Engine):
     def wrap(self, x: Value, entry: Entry) -> Value:
         """Append ``entry`` and return the traced ``x`` that it makes."""
         traced: Any
-        if type(x) is _array or is_array(x):
+        if type(x) is _array or (type(x) not in _FLOATS and is_array(x)):
             traced = TapeArray()
             traced.base_and_path = None
         else:
@@ -88,22 +94,22 @@ class Tape(Engine):
         return traced
 
     def close(self) -> None:
-        """End the recording; traced values that escaped raise from now on."""
-        self.given = None
+        super().close()
         self.motions = None
         self.entries = CLOSED
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
-        self.watch.check()
+        if self.watch.arrays:
+            self.watch.check()
         self.sweeps += 1
-        self.entries = DISCARDED
+        self.live, self.entries = True, DISCARDED
         try:
             return sweep(self, self.recorded, seeds, inputs, last)
         finally:
             self.sweeps -= 1
             if self.sweeps == 0:
-                self.entries = CLOSED
+                self.live, self.entries = False, CLOSED
 
     def motion(self, x: Value) -> Any:
         """Return which way ``x`` moves along one direction of the inputs: see ``Motions``."""
@@ -178,16 +184,16 @@ class Tape(Engine):
                 entry = (x.position, kind.partials[0], kept)
             if y.dtype is not FLOAT64:
                 entry = fitted_entry(entry, y.dtype, y.shape, [a])
-            traced = TapeArray()
-            traced.base_and_path = None
-            traced.primal = y
-            traced.at_level = self
-            traced.position = append(self.entries, entry)
-            return traced
+            return self.wrap(y, entry)
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
     def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
-        """Record ``operation(a, b)``, whose rule is that of ``ufunc``."""
+        """Record ``operation(a, b)``, whose rule is that of ``ufunc``.
+
+        In this order: another level answers, or what is no number becomes one (``meet``); of floats
+        the partials are computed at once; of arrays the entry keeps what the partials read; what
+        is left goes the way of all kinds.
+        """
         kind = _scalars.get(ufunc)
         if kind is None:
             return self.call_operator(ufunc, operation, a, b)
@@ -220,8 +226,8 @@ class Tape(Engine):
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
-        entry: Entry | None = None
         if class_y is _float64 or class_y is float:
+            entry: Entry | None = None
             plain_x = class_x is _float64 or class_x is float
             plain_z = class_z is _float64 or class_z is float
             of_a, of_b = kind.partials
@@ -238,7 +244,17 @@ class Tape(Engine):
                 # Python's floats raise where NumPy's give an infinity.
                 values = x * _ONE, z * _ONE
                 return self.apply_kind(kind, ufunc, (a, b), {}, values, y * _ONE)
-            traced: Any = TapeNumber()
+            if entry is not None:
+                entries = self.entries
+                index = len(entries)
+                entries.append(entry)
+                if entries[index] is not entry:
+                    index = index_of(entry, entries, index)
+                traced: Any = TapeNumber()
+                traced.primal = y
+                traced.at_level = self
+                traced.position = index
+                return traced
         elif class_y is _array:
             dtype, shape = y.dtype, y.shape
             if (
@@ -246,25 +262,12 @@ class Tape(Engine):
                 and (not a_active or (class_x is _array and x.dtype is dtype and x.shape == shape))
                 and (not b_active or (class_z is _array and z.dtype is dtype and z.shape == shape))
             ):
+                return self.wrap(y, self._array_entry(kind, a, a_active, b, b_active, y, x, z))
+            if (not a_active or keeps_dtype(x, dtype)) and (not b_active or keeps_dtype(z, dtype)):
                 entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
-            elif (not a_active or keeps_dtype(x, dtype)) and (
-                not b_active or keeps_dtype(z, dtype)
-            ):
-                entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
-                entry = fitted_entry(entry, dtype, shape, [x] * a_active + [z] * b_active)
-            traced = TapeArray()
-            traced.base_and_path = None
-        if entry is None:
-            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
-        entries = self.entries
-        index = len(entries)
-        entries.append(entry)
-        if entries[index] is not entry:
-            index = index_of(entry, entries, index)
-        traced.primal = y
-        traced.at_level = self
-        traced.position = index
-        return traced
+                operands = [x] * a_active + [z] * b_active
+                return self.wrap(y, fitted_entry(entry, dtype, shape, operands))
+        return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def _array_entry(
         self,
@@ -321,10 +324,6 @@ class Tape(Engine):
         return self.call(getitem, (x, index), {})
 
     # ---- everything else ----
-
-    def check_live(self) -> None:
-        if self.entries is CLOSED:
-            self.entries.append(())
 
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value

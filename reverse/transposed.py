@@ -1,4 +1,7 @@
-"""The transpose of a linear program: what was recorded forwards, pulled back."""
+"""The transpose of a linear program: what was recorded forwards, pulled back.
+
+Of the program that computes ``A @ xdot`` it is the function ``ybar -> A.T @ ybar``.
+"""
 
 from collections.abc import Callable
 

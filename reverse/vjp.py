@@ -1,4 +1,8 @@
-"""vjp, and the engine that rules call back into in reverse mode."""
+"""vjp, and the engine that rules call back into in reverse mode.
+
+``vjp(f, x)`` wraps ``x`` as the first entry of a tape, runs ``f`` on it, and gives the value and a
+function that sweeps the tape. ``config.rrule_via_ad(f, x)`` does it for a rule that calls back.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,19 +25,18 @@ from ..rules import (
 )
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
-from ..rules.engines.buffers import all_settled
-from ..rules.engines.inputs import check_primals, check_tangent, is_perturbable_input, taken
+from ..rules.engines.engine import run
+from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken, taken_input
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import check_shape
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
-from ..rules.tracing.object_arrays import explain, result
-from ..rules.tracing.running import running
 from ..rules.tracing.views import snapshot
-from .sweep import own
+from .cotangents import own
 from .tape import Forgetful, Tape
 
-_PLAIN = frozenset({np.ndarray, np.float64, float})
+_FLOATS = frozenset({np.float64, float})
+_PLAIN = _FLOATS | {np.ndarray}
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
@@ -78,38 +81,30 @@ class Recording:
     ) -> None:
         self.tape = tape
         # The function comes first: a functor's fields are inputs as well.
-        given = (f, *args)
-        chosen = range(len(given)) if positions is None else [1 + i for i in positions]
-        self.primals = tuple([given[i] for i in chosen])
-        with running():
-            try:
-                traced = list(given)
-                for i in chosen:
-                    traced[i] = _wrap_inputs(tape, given[i])
-                self.inputs = len(tape.entries)
-                tape.given = args, traced[1:]
-                y = all_settled(result(traced[0](*traced[1:], **kwargs)))
-                # While the tape is open: what was written to gets its value when it is read.
-                leaves = [y] if isinstance(y, Traced) else iterate_leaves(y)
-                self.outputs = [_entry(tape, part) for part in leaves]
-                given_back = self._argument(y)
-                y = strip(y, tape)
-            except Exception as error:
-                explain(error)
-                raise
-            finally:
-                tape.close()
-        if given_back is not None:
-            self.y = _inputs(self.primals)[given_back]
+        traced = [f, *args]
+        self.primals: list = []
+        try:
+            for i in range(len(traced)) if positions is None else [1 + i for i in positions]:
+                self.primals.append(traced[i])
+                traced[i] = _wrap_inputs(tape, traced[i])
+            self.inputs = len(tape.entries)
+            function, *given = traced
+            tape.given = args, given
+            y = run(function, given, kwargs)
+            # While the tape is open: what was written to gets its value when it is read.
+            self.outputs: list[int | None] = []
+            for part in (y,) if isinstance(y, Traced) else iterate_leaves(y):
+                depends = isinstance(part, Traced) and part.at_level is tape
+                self.outputs.append(part.position if depends else None)
+            stripped = strip(y, tape)
+        finally:
+            tape.close()
+        if isinstance(y, Traced) and y.at_level is tape and y.position < self.inputs:
+            self.y = _inputs(self.primals)[y.position]  # it gave back an argument
         else:
             # The caller may write into what it gets, and the tape may read it yet.
-            self.y = tape.watch.hold(y)
+            self.y = tape.watch.hold(stripped)
         self.structure = taken(self.y)
-
-    def _argument(self, y: Value) -> int | None:
-        """Return which input the output ``y`` is itself, None where it is none."""
-        (first,) = self.outputs if isinstance(y, Traced) else (None,)
-        return first if first is not None and first < self.inputs else None
 
     def pull(self, ybar: Tangentlike, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
@@ -118,7 +113,7 @@ class Recording:
         return [_input_cotangent(x, bars) for x in self.primals]
 
 
-def _inputs(primals: tuple) -> list:
+def _inputs(primals: list) -> list:
     """Return the numbers and arrays that ``_wrap_inputs`` makes entries for, in their order."""
     return [x for x in iterate_leaves(primals) if is_perturbable_input(x)]
 
@@ -154,19 +149,16 @@ def _input_cotangent(x: Value, bars: Any) -> Any:
     return fold(look, x)
 
 
-def _entry(tape: Tape, y: Value) -> int | None:
-    """Return the entry of an output; None where it does not depend on the inputs."""
-    return y.position if isinstance(y, Traced) and y.at_level is tape else None  # type: ignore
-
-
 def _seeds(outputs: list, y: Value, ybar: Tangentlike) -> list[tuple[int, Any]]:
     """Return the cotangents of those leaves of ``y`` that have entries, with these."""
     if len(outputs) == 1 and type(y) in LEAVES:
         (entry,) = outputs
         if entry is None:
             return []
-        space = ProjectTo(y)
-        return [(entry, ybar if space.holds(ybar) else space(unthunk(ybar)))]
+        if type(y) not in _FLOATS or type(ybar) not in _FLOATS:
+            space = ProjectTo(y)
+            ybar = ybar if space.holds(ybar) else space(unthunk(ybar))
+        return [(entry, ybar)]
     entries = iter(outputs)
     seeds: list[tuple[int, Any]] = []
 
@@ -225,8 +217,7 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
     array([[1., 2.],
            [0., 0.]])
     """
-    check_primals(primals)
-    primals = taken(primals)
+    primals = tuple(map(taken_input, primals))
     y, pull = pulling(config, f, primals, {}, range(len(primals)))
     structure = taken(y)
 

@@ -1,4 +1,8 @@
-"""Wirtinger derivatives of complex functions that need not be holomorphic."""
+"""Wirtinger derivatives of complex functions that need not be holomorphic.
+
+Of ``f(z) = abs(z)**2 = z * conj(z)`` they are ``conj(z)`` and ``z``: what z and conj(z) are
+multiplied by, as if these were two variables.
+"""
 
 import functools
 from collections.abc import Callable
@@ -7,13 +11,17 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..config import RuleConfig
-from ..forward import linearize
 from ..forward.jvp import FORWARD
-from ..rules.annotations import Value
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
-from ..rules.linear.directions import is_complex
-from ..rules.shapes import shape_of
-from ..rules.tangents.project import ProjectTo
+from ..rules.linear.jacobians import (
+    Directions,
+    is_complex,
+    laid_out,
+    leaves,
+    linear_program,
+    run_program,
+    with_leaves,
+)
 
 P = ParamSpec("P")
 
@@ -33,7 +41,7 @@ def wirtinger(
     Parameters
     ----------
     f : callable
-        Of a complex number or array; returns a number or an array.
+        Of a complex number or array; returns a number, an array, or a container of these.
     argnums : int, optional
         Which argument to differentiate.
     config : RuleConfig, optional
@@ -43,7 +51,7 @@ def wirtinger(
     -------
     callable
         With the arguments of ``f``; gives ``(df_dz, df_dzbar)``, each of shape
-        ``out.shape + in.shape``.
+        ``out.shape + in.shape``; for containers, with the structure of the output.
 
     Raises
     ------
@@ -68,20 +76,15 @@ def wirtinger(
                 "wirtinger needs a complex argument, and argument "
                 f"{chosen.positions[0]} is real.\n  use jacobian"
             )
-        y, pushforward = linearize(chosen.function(), z, config=config)
-        shape = shape_of(z)
-        units = np.eye(int(np.prod(shape, dtype=int)), dtype=ProjectTo(z).dtype)
-        columns = [unit.reshape(shape) if shape else unit[0] for unit in units]
-        along_x = _matrix([pushforward(unit) for unit in columns], y, shape)
-        along_y = _matrix([pushforward(1j * unit) for unit in columns], y, shape)
-        return (along_x - 1j * along_y) / 2, (along_x + 1j * along_y) / 2
+        y, program = linear_program(config, chosen.function(), (z,))
+        targets = leaves(y)
+        images = run_program(program, Directions([z]), targets)
+        slopes = [
+            [laid_out(z, part, half) for half in np.split(image, 2)]
+            for part, image in zip(targets, images, strict=True)
+        ]
+        df_dz = [(along_x - 1j * along_y) / 2 for along_x, along_y in slopes]
+        df_dzbar = [(along_x + 1j * along_y) / 2 for along_x, along_y in slopes]
+        return with_leaves(y, iter(df_dz)), with_leaves(y, iter(df_dzbar))
 
     return titled(derivatives, "wirtinger", f)
-
-
-def _matrix(columns: list, y: Value, shape: tuple[int, ...]) -> Any:
-    if not shape:
-        return columns[0]
-    if not columns:
-        return np.zeros((*shape_of(y), *shape), complex)
-    return np.reshape(np.stack(columns, axis=-1), (*shape_of(y), *shape))

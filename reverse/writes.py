@@ -1,4 +1,7 @@
-"""Writing into an array that a tape follows."""
+"""Writing into an array that a tape follows: ``y[1:] = x`` makes a new version of ``y``.
+
+Its entry hands the cotangent of what was written to ``x``, and zeros there to the version before.
+"""
 
 from typing import Any
 
@@ -9,9 +12,7 @@ from ..rules import (
     ProjectTo,
     Traced,
     ZeroTangent,
-    getitem,
     is_lazy,
-    rrule,
     strip,
     value,
 )
@@ -22,9 +23,9 @@ from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import Masked, counts_of, unmask
 from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
-from .active import Active, find_active, is_sensitive
+from .active import Active, find_active
 from .cotangents import Cotangents
-from .entries import append
+from .entries import append, is_sensitive
 from .pieces import Pieces
 
 
@@ -81,17 +82,14 @@ class WriteNode:
         """Hand the written entries to what was written, and the rest to the version before."""
         counts = None
         if isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
-            sensitive = is_sensitive(tape.recorded[self.before])
-            ybar = Pieces(rrule.kinds[getitem], ProjectTo(ybar), sensitive, ybar)
-        if type(ybar) is Pieces and not (
-            self._is_place(ybar.space.shape) and cotangents.bars[self.before] is None
-        ):
+            ybar = Pieces(ProjectTo(ybar), is_sensitive(cotangents.entries[self.before]), ybar)
+        if type(ybar) is Pieces and not self._is_place(ybar.space.shape):
             ybar = ybar.gathered()
             if isinstance(ybar, AbstractZero):
                 return  # all of it was overwritten
         if type(ybar) is Pieces:
             vbar = ybar.take(self.index)
-            cotangents.bars[self.before] = ybar
+            cotangents.add(self.before, ybar)
         elif type(unmask(ybar)) is np.ndarray:
             vbar, counts = self._pull_array(ybar, cotangents)
         else:
@@ -105,9 +103,8 @@ class WriteNode:
 
     def _pull_array(self, ybar: Tangentlike, cotangents: Cotangents) -> tuple[Any, Any]:
         """Pull back an array: in its own memory where it is ours, so that n writes cost O(n)."""
-        before, owned = self.before, cotangents.owned
         buffer, alive = unmask(ybar), ybar.alive if type(ybar) is Masked else None
-        ours = self.position in owned and (not self.path or axes_of(buffer) == self.axes)
+        ours = self.position in cotangents.owned and (not self.path or axes_of(buffer) == self.axes)
         if not ours:
             buffer = laid_out(buffer, self.axes)
         counts = None
@@ -122,11 +119,7 @@ class WriteNode:
             else:
                 counts = counts_of(taken)
         rest = buffer if alive is None else Masked(buffer, alive)
-        if cotangents.bars[before] is None:
-            cotangents.bars[before] = rest
-            owned.add(before)
-        else:
-            cotangents.add(before, rest)
+        cotangents.give(self.before, rest)
         return vbar, counts
 
     def _is_place(self, shape: tuple[int, ...]) -> bool:

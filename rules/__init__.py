@@ -1,18 +1,22 @@
-"""The kit of rule authors and of engine authors: rules import from here, and from each other."""
+"""The kit of rule authors and of engine authors: rules import from here, and from each other.
 
-from .containers import Within, children, fold, iterate_leaves, map_leaves, unless_same
+A file of rules begins with ``from ... import linear_rule, restore``, and an engine with
+``from chainrules.rules import Engine, TracedNumber, frule``.
+"""
+
+from .containers import Within, children, fold, iterate_leaves, map_leaves, replaced
 from .engines.buffers import all_settled, buffer, handed_out, writers
 from .engines.engine import Engine
-from .engines.flatten import flatten
-from .engines.inputs import is_perturbable_input
+from .engines.inputs import is_perturbable_input, taken
 from .engines.labelled import register_xarray
 from .engines.registration import register_container
 from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
-from .linear.jacobian import gradient_via_ad, jacobian_via_ad
+from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
 from .table.define import (
+    add_kind,
     bilinear_rule,
     composed,
     composed_where_traced,
@@ -27,31 +31,18 @@ from .table.define import (
     which,
 )
 from .table.keys import instances
-from .table.kinds import Shares, unbroadcast
+from .table.kinds import Kind, Shares, unbroadcast
 from .table.pairs import pair_rule
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
-from .table.sums import spread_over, spread_to
+from .table.sums import spread_over
 from .table.tables import frule, late_rulesets, rrule
 from .tangents.filled import as_structured, dense, zero_tangent
-from .tangents.project import ProjectContainer, Projector, ProjectTo, structural
-from .tangents.structural import (
-    ZERO,
-    AbstractZero,
-    InplaceableThunk,
-    NoTangent,
-    NotImplementedTangent,
-    Tangent,
-    Thunk,
-    ZeroTangent,
-    add,
-    child_tangents,
-    not_implemented,
-    sum_tangents,
-    thunk,
-    unthunk,
-)
-from .tangents.zeros import linear_in
+from .tangents.missing import NotImplementedTangent, not_implemented
+from .tangents.project import ProjectContainer, Projector, ProjectTo
+from .tangents.structural import Tangent, add, child_tangents, structural, sum_tangents
+from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
+from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent, linear_in
 from .tracing.array import TracedArray
 from .tracing.funnel import (
     array_of,
@@ -77,7 +68,7 @@ from .tracing.level import (
 from .tracing.number import TracedNumber
 from .tracing.object_arrays import as_object_array, healed, holds_traced
 from .tracing.operands import is_array, is_basic
-from .tracing.out_and_where import write_out
+from .tracing.options import write_out
 from .tracing.refusals import describe
 from .tracing.seen import seen
 from .tracing.stop import ignore_derivatives, stop_gradient
@@ -89,6 +80,7 @@ __all__ = [
     "Block",
     "Engine",
     "InplaceableThunk",
+    "Kind",
     "Level",
     "Masked",
     "NoTangent",
@@ -107,6 +99,7 @@ __all__ = [
     "ZERO",
     "ZeroTangent",
     "add",
+    "add_kind",
     "aligned",
     "all_settled",
     "array_of",
@@ -127,7 +120,6 @@ __all__ = [
     "derivatives_given_output",
     "describe",
     "dtype_of",
-    "flatten",
     "fold",
     "follow",
     "fresh_array",
@@ -172,6 +164,7 @@ __all__ = [
     "refuse_too_many",
     "register_container",
     "register_xarray",
+    "replaced",
     "restore",
     "rrule",
     "run_on_block",
@@ -185,16 +178,15 @@ __all__ = [
     "shifted",
     "spread",
     "spread_over",
-    "spread_to",
     "stop_gradient",
     "strip",
     "structural",
     "sum_tangents",
+    "taken",
     "thunk",
     "told_of_masks",
     "type_under",
     "unbroadcast",
-    "unless_same",
     "unmask",
     "unthunk",
     "value",

@@ -211,8 +211,7 @@ def _copy_tuple(x: tuple, values: list) -> tuple:
     if hasattr(cls, "n_sequence_fields"):  # time.struct_time and its like
         return cls(values)
     y = tuple.__new__(cls, values)
-    if hasattr(x, "__dict__"):
-        y.__dict__.update(x.__dict__)
+    _restore_attributes(y, x)
     return y
 
 
@@ -237,15 +236,21 @@ def _copy(x: Value) -> Any:
     return y
 
 
-def find_cycle(x: Value) -> str | None:
-    """Return the fields that lead from a part of ``x`` back to it, or None.
+def refuse_cycle(x: Value) -> None:
+    """Refuse an ``x`` that holds itself; walks ask once, when they are ``DEEP`` inside it.
+
+    Raises
+    ------
+    TypeError
 
     Examples
     --------
     >>> entries = [1.0]
     >>> entries.append({"all": entries})
-    >>> find_cycle(entries)
-    "list[1]['all'] is the same list again"
+    >>> refuse_cycle(entries)
+    Traceback (most recent call last):
+    ...
+    TypeError: a container that holds itself ...: list[1]['all'] is the same list again...
     """
     path: list[tuple[Any, str]] = []
     places: dict[int, int] = {}
@@ -258,7 +263,12 @@ def find_cycle(x: Value) -> str | None:
         if id(part) in places:
             steps = "".join(text for _, text in path[places[id(part)] + 1 :])
             name = type(part).__name__
-            return f"{name}{steps}{step} is the same {name} again"
+            raise TypeError(
+                f"a container that holds itself cannot be walked through: {name}{steps}{step} is "
+                f"the same {name} again.\n"
+                "  make the way back a weakref.ref, or a property; or leave it out of what is "
+                "differentiated, and of what goes to functions with rules"
+            )
         parts = None if id(part) in done else children(part)
         if parts is None:
             continue
@@ -268,23 +278,6 @@ def find_cycle(x: Value) -> str | None:
         for key, value in zip(parts.keys, parts.values, strict=True):
             field = isinstance(key, str) and not isinstance(part, dict)
             todo.append((depth + 1, value, f".{key}" if field else f"[{key!r}]"))
-    return None
-
-
-def refuse_cycle(x: Value) -> None:
-    """Refuse an ``x`` that holds itself; walks ask once, when they are ``DEEP`` inside it.
-
-    Raises
-    ------
-    TypeError
-    """
-    cycle = find_cycle(x)
-    if cycle is not None:
-        raise TypeError(
-            f"a container that holds itself cannot be walked through: {cycle}.\n"
-            "  make the way back a weakref.ref, or a property; or leave it out of what is "
-            "differentiated, and of what goes to functions with rules"
-        )
 
 
 class Within(NamedTuple):
@@ -370,6 +363,16 @@ def map_leaves(f: Callable[[Any], Any], x: Value) -> Any:
     def look(x: Value) -> Any:
         parts = children(x)
         return f(x) if parts is None else Within(zip(parts.values), parts.rebuild)
+
+    return fold(look, x)
+
+
+def replaced(f: Callable[[Any], Any], x: Value) -> Any:
+    """Do the same, but leave containers as they are in which nothing is replaced."""
+
+    def look(x: Value) -> Any:
+        parts = children(x)
+        return f(x) if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
     return fold(look, x)
 

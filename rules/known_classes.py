@@ -1,4 +1,8 @@
-"""Classes that are known to be containers: registered by users, or met for the first time."""
+"""Classes that are known to be containers: registered by users, or met for the first time.
+
+After ``cr.register_container(Mesh, unpack, pack)`` every walk goes into a ``Mesh``; an
+xarray.DataArray is known from the first one that is met.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -32,25 +36,18 @@ late: dict[str, Callable[[], None]] = {}
 
 
 def becomes_known(cls: type) -> bool:
-    """Say whether ``cls``, an array class that is no container yet, is one from now on."""
-    return _registers(cls) or _inherits(cls)
+    """Say whether ``cls``, an array class that is no container yet, is one from now on.
 
-
-def _registers(cls: type) -> bool:
-    """Let the package of ``cls`` register its containers, the first time one is met."""
-    for base in cls.__mro__ if late else ():
+    Its package registers its containers the first time one is met; and it is a container as an
+    array class is that it is derived from.
+    """
+    for base in cls.__mro__:
         package = base.__module__.partition(".")[0]
         register = late.get(package)
         if register is not None:
             register()  # twice, where two threads meet one at once; and then neither sees less
             late.pop(package, None)
             return True
-    return False
-
-
-def _inherits(cls: type) -> bool:
-    """Let ``cls`` be a container as an array class is that it is derived from."""
-    for base in cls.__mro__:
         if base in built_in:
             registered[cls] = registered[base]
             built_in[cls] = built_in[base]

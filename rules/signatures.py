@@ -1,4 +1,8 @@
-"""Signatures: which positional arguments a rule answers, and which are its options."""
+"""Signatures: which positional arguments a rule answers, and which are its options.
+
+Of ``def sum_rrule(sum, x, *, axis=None)`` it is ``x`` and ``axis``, so that ``np.sum(x, 0)`` is
+bound as ``np.sum(x, axis=0)``.
+"""
 
 import functools
 import inspect
@@ -10,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import TRAITS, AllOf, MissingRuleError, RuleConfig, RuleError, defined_at
+from ..config import MissingRuleError, RuleError, defined_at
 from .annotations import Function
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -184,14 +188,12 @@ def _is_config(parameter: inspect.Parameter, f: Function, functor: type | None) 
     annotation = parameter.annotation
     if not isinstance(annotation, type) or annotation in (Any, inspect.Parameter.empty):
         return False
-    if issubclass(annotation, (RuleConfig, *TRAITS)):
+    if parameter.name == "config":
         return True
-    if isinstance(annotation, type(AllOf)) or parameter.name == "config":
-        return True
-    # Any class may be a trait. What cannot be one is the annotation of the function itself.
-    if functor is not None:
-        return not issubclass(functor, annotation)
-    return not isinstance(f, annotation) and annotation is not tuple
+    # Any class may be a trait. What cannot be one is the annotation of the function itself, or of
+    # the tangents.
+    of_f = isinstance(f, annotation) if functor is None else issubclass(functor, annotation)
+    return not of_f and annotation is not tuple
 
 
 def dispatch_types(annotation: Any) -> type | tuple[type, ...]:

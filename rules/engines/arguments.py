@@ -1,4 +1,7 @@
-"""Which arguments of a function a transform differentiates."""
+"""Which arguments of a function a transform differentiates.
+
+``grad(f, argnums=("w", 0))(x, w)`` chooses the positions 1 and 0, and hands ``f`` both.
+"""
 
 import difflib
 import functools
@@ -8,7 +11,7 @@ from typing import Any, TypeVar
 from ..annotations import Function
 from ..containers import constants, iterate_leaves
 from ..signatures import name_of, positional, positional_names
-from .inputs import check_primals, is_perturbable_input, taken
+from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)
 Argnums = int | str | tuple[int | str, ...]
@@ -37,13 +40,11 @@ class Arguments:
                 args, kwargs = positional(f, args, kwargs)
             self.positions = _positions(name, f, argnums, chosen, len(args))
         self.kwargs = kwargs
-        self.primals = tuple([taken(args[i]) for i in self.positions])
-        check_primals(self.primals)
         given = list(args)
-        for i, x in zip(self.positions, self.primals, strict=True):
-            given[i] = x
-        self.args = tuple(given)
-        for i, x in zip(self.positions, self.primals, strict=True):
+        primals = []
+        for i in self.positions:
+            given[i] = x = taken_input(args[i])
+            primals.append(x)
             if not is_perturbable_input(x) and not any(
                 map(is_perturbable_input, iterate_leaves(x))
             ):
@@ -54,6 +55,8 @@ class Arguments:
                     "  choose another argument with argnums"
                     + ("; the integers in its fields are constants, floats are not" * fixed)
                 )
+        self.args = tuple(given)
+        self.primals = tuple(primals)
 
     @property
     def source(self) -> Any:

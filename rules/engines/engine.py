@@ -1,17 +1,30 @@
-"""What every engine does with a call, whatever it keeps of it: find the rule, and bind it."""
+"""What every engine does with a call, whatever it keeps of it: find the rule, and bind it.
 
-from collections.abc import Callable
+Of ``np.sum(x, 0)`` it makes ``np.sum(x, axis=0)``, finds the linear rule of ``np.sum``, and lets
+the kind answer: that evaluates the sum, and says ``level.apply_kind`` what there is to keep.
+"""
+
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...config import LostDerivativeError, MutationError, RuleConfig, user_line
+from ...config import (
+    ChainRulesError,
+    EscapedTraceError,
+    LostDerivativeError,
+    MutationError,
+    RuleConfig,
+    user_line,
+)
 from ..annotations import Function, Index, Value
 from ..containers import are_settings
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
 from ..table.methods import OPTED_OUT
 from ..table.tables import RuleTable, traced_options
+from ..tracing.explained import explain
 from ..tracing.funnel import array_of, body, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, value
 from ..tracing.no_rule import missing_rule, runs_in_python
@@ -25,10 +38,51 @@ from ..tracing.object_arrays import (
     is_object_array,
     is_of_its_own,
     refuse_objects,
+    result,
 )
 from ..tracing.operands import is_operand
+from ..tracing.running import Run, innermost_run
 from ..tracing.writing import mark_views, mark_views_of_healed
-from .buffers import is_writer
+from .buffers import all_settled, is_writer, settled
+
+
+def run(f: Function, args: Iterable, kwargs: dict) -> Any:
+    """Run ``f`` on traced values, and return what it gives: healed, and without buffers.
+
+    Raises
+    ------
+    LostDerivativeError
+        If ``f`` went on after a traced value had refused to be a plain number.
+    """
+    this = Run()
+    token = innermost_run.set(weakref.ref(this))
+    try:
+        y = f(*args, **kwargs)
+        y = settled(y) if isinstance(y, Traced) else all_settled(result(y))
+    except Exception as error:
+        ours = isinstance(error, ChainRulesError) or isinstance(error.__cause__, ChainRulesError)
+        if this.error is None or ours:
+            explain(error)
+            raise
+        raise _hidden(this.error) from error
+    finally:
+        innermost_run.reset(token)
+    if this.error is not None:
+        raise _hidden(this.error) from this.error
+    return y
+
+
+def _hidden(error: LostDerivativeError) -> LostDerivativeError:
+    return LostDerivativeError(f"something hid this error, and went on: {error}")
+
+
+def escaped() -> EscapedTraceError:
+    """Return the error of using a traced value after the run that it belongs to."""
+    return EscapedTraceError(
+        f"a traced value was used in {user_line()} after the transform that made it (grad, jvp, "
+        "...) had ended.\n"
+        "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
+    )
 
 
 class Engine(Level):
@@ -67,17 +121,25 @@ class Engine(Level):
     [17.778112, 22.167168]
     """
 
-    __slots__ = ("config", "given", "number")
+    __slots__ = ("config", "given", "live", "number")
     table: ClassVar[RuleTable]
 
     def __init__(self, config: RuleConfig) -> None:
         self.number = next_level()
         self.config = config
+        self.live = True
         # What the function was called with, and what it got for it; until something is written.
         self.given: tuple[tuple, list] | None = None
 
+    def close(self) -> None:
+        """End the run: traced values that escaped raise from now on."""
+        self.live = False
+        self.given = None
+
     def check_live(self) -> None:
         """Raise ``EscapedTraceError`` where the run has ended."""
+        if not self.live:
+            raise escaped()
 
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
@@ -139,7 +201,8 @@ class Engine(Level):
         return None
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
-        self.check_live()
+        if not self.live:
+            raise escaped()
         given = args
         settings = not kwargs or are_settings(kwargs.values())
         try:
@@ -192,7 +255,8 @@ class Engine(Level):
         if kind is not None and kind.constant:
             return operation(value(a), value(b))
         if ours and kind is not None:
-            self.check_live()
+            if not self.live:
+                raise escaped()
             return kind.answer(self, ufunc, (a, b), {}, False)
         return innermost((a, b)).call(ufunc, (a, b), {})
 

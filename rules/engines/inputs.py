@@ -1,4 +1,8 @@
-"""What users hand to the transforms, checked before anything runs."""
+"""What users hand to the transforms, checked before anything runs.
+
+``jvp(f, ([x, 1],), ([xdot, 0.0],))`` takes the list as it is now, refuses arrays that nobody can
+follow, and an ``xdot`` whose shape is not that of ``x``, by the name of its place.
+"""
 
 import numbers
 from collections.abc import Collection, Mapping
@@ -19,19 +23,14 @@ from ..containers import (
     iterate_leaves,
 )
 from ..shapes import dtype_of, shape_of, tangent_dtype
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
-from ..tangents.structural import (
-    ZERO,
-    AbstractZero,
-    NotImplementedTangent,
-    Tangent,
-    child_tangents,
-    derivative_like,
-    unthunk,
-)
+from ..tangents.structural import Tangent, child_tangents, derivative_like
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import ZERO, AbstractZero
 from ..tracing.first import load, needed
 from ..tracing.level import Traced
-from ..tracing.object_arrays import healed
+from ..tracing.object_arrays import OBJECT, healed
 from ..tracing.operands import is_array
 from ..tracing.refusals import describe
 
@@ -44,6 +43,8 @@ def is_perturbable_input(x: Value) -> bool:
     cls = type(x)
     if cls is float or cls is np.float64:
         return True
+    if cls is np.ndarray:
+        return x.dtype.kind in "fciu"
     dtype = dtype_of(x)
     if dtype is None or tangent_dtype(dtype) is None:
         return False
@@ -74,8 +75,9 @@ def taken(x: Value) -> Any:
     The function, or the caller, may add to a list or a dict; a derivative belongs to what
     these held when it was asked for. An object without numbers stays the same one.
     """
-    if type(x) in LEAVES:  # before anything else, since most are
-        return healed(x) if type(x) is np.ndarray else x
+    cls = type(x)
+    if cls in LEAVES and (cls is not np.ndarray or x.dtype is not OBJECT):
+        return x  # before anything else, since most are
     return fold(_taken, x)
 
 
@@ -87,27 +89,28 @@ def _taken(x: Value) -> Any:
     return Within(zip(parts.values), parts.rebuild if holds else copied_containers(x, parts))
 
 
-def check_primals(primals: Any) -> None:
-    """Refuse arrays that cannot be followed, in containers too.
+def taken_input(x: Value) -> Any:
+    """Return ``x`` as it is now, for a transform to differentiate.
 
     Raises
     ------
     LostDerivativeError
+        If an array in it cannot be followed.
     """
+    if type(x) in LEAVES:
+        return taken(x)
     if needed:
         load()  # other packages may say what their containers are
-    for primal in primals:
-        if type(primal) in LEAVES:
-            continue
-        for x in iterate_leaves(primal):
-            if is_foreign_array(x):
-                cls = type(x)
-                raise LostDerivativeError(
-                    f"an array of type {cls.__module__}.{cls.__name__} cannot be differentiated: "
-                    "it has neither __array_ufunc__ nor __array_function__, so that nobody sees "
-                    "what is computed with it.\n"
-                    f"  give NumPy's array instead: np.asarray(x){_importing(cls)}"
-                )
+    for part in iterate_leaves(x):
+        if is_foreign_array(part):
+            cls = type(part)
+            raise LostDerivativeError(
+                f"an array of type {cls.__module__}.{cls.__name__} cannot be differentiated: "
+                "it has neither __array_ufunc__ nor __array_function__, so that nobody sees "
+                "what is computed with it.\n"
+                f"  give NumPy's array instead: np.asarray(x){_importing(cls)}"
+            )
+    return taken(x)
 
 
 def _importing(cls: type) -> str:

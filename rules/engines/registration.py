@@ -1,6 +1,7 @@
 """``register_container``: a class of somebody else's as a container of numbers and arrays."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ...config import LostDerivativeError, user_line
@@ -62,19 +63,24 @@ def register_container(
             "  register a class of your own that holds one"
         )
 
+    registered[cls] = children_by(parts, partial(_checked, parts, rebuild))
+
+
+def children_by(parts: Callable, rebuild: Callable) -> Callable[[Any], Children]:
+    """Return what tells the children of a container, from what names them and what puts them in."""
+
     def children_of(x: Value) -> Children:
         found = parts(x)
         keys, values = tuple(found), tuple(found.values())
 
         def rebuilt(made: list) -> Any:
             if all(v is None for v in made) and any(v is not None for v in values):
-                return Shell(cls, keys)  # for a projector, which is not to keep x
-            values_by_name = dict(zip(keys, made, strict=True))
-            return _checked(cls, parts, rebuild, x, values_by_name)
+                return Shell(type(x), keys)  # for a projector, which is not to keep x
+            return rebuild(x, dict(zip(keys, made, strict=True)))
 
         return Children(keys, values, rebuilt)
 
-    registered[cls] = children_of
+    return children_of
 
 
 class Shell:
@@ -91,8 +97,9 @@ registered[Shell] = lambda shell: Children(
 )
 
 
-def _checked(cls: type, parts: Callable, rebuild: Callable, x: Value, values: dict) -> Any:
+def _checked(parts: Callable, rebuild: Callable, x: Value, values: dict) -> Any:
     """Return what ``rebuild`` gives, if it put the parts in as they are."""
+    cls = type(x)
     # The inputs of a tape are its first entries: what rebuild recorded would be taken for some.
     entries = getattr(innermost(values.values()), "entries", ())
     before = len(entries)

@@ -1,5 +1,7 @@
 """Blocks: several values of one quantity at once, one for each of several directions.
 
+``np.cumsum(xdot)`` of one tangent is ``np.cumsum(xdots, axis=1)`` of a block of them.
+
 A linear program that is to be run for many directions runs once, on arrays that have the
 directions as their first axis. Elementwise functions take that axis by themselves, others
 say with their rule what becomes of it; any other function is called for one direction after
@@ -196,19 +198,16 @@ def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
     def direction(x: Value, k: int) -> Any:
         return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
 
+    def one_zero(leaf: Value) -> Any:
+        if type(leaf) is not Block:
+            return leaf
+        return Block(np.zeros_like(leaf.values, shape=(1, *leaf.shape)))
+
     if count == 0:
         # What comes out is seen from one direction, which is then left out.
-        args, kwargs = map_leaves(_one_direction, args), map_leaves(_one_direction, kwargs)
-        y = _one_by_one(f, args, kwargs, 1)
+        y = _one_by_one(f, map_leaves(one_zero, args), map_leaves(one_zero, kwargs), 1)
         return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
-    results = [f(*direction(args, k), **direction(kwargs, k)) for k in range(count)]
-    return _gathered(results)
-
-
-def _one_direction(leaf: Value) -> Any:
-    if type(leaf) is not Block:
-        return leaf
-    return Block(np.zeros_like(leaf.values, shape=(1, *leaf.shape)))
+    return _gathered([f(*direction(args, k), **direction(kwargs, k)) for k in range(count)])
 
 
 def _gathered(results: list) -> Any:

@@ -1,19 +1,33 @@
-"""Sparse Jacobians: their pattern, found from a linear program, and their values, compressed."""
+"""Sparse Jacobians: their pattern, found from a linear program, and their values, compressed.
 
+A tridiagonal Jacobian takes three directions, however large it is.
+
+Columns that no row sees two of share one direction. What was found for one program holds for
+another that has an equal structure.
+
+Source: Curtis, Powell and Reid (1974), on the estimation of sparse Jacobian matrices.
+"""
+
+from itertools import accumulate
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..annotations import Value
 from ..shapes import shape_of
-from ..tangents.project import ProjectTo
-from ..tracing.level import is_traced
-from .blocks import Block
-from .coloring import color_columns, color_symmetric
-from .directions import is_complex, run_program, size_of
-from .patterns import Pattern, matrix
+from ..tangents.zeros import AbstractZero
+from ..tracing.level import is_traced, value
+from .jacobians import Directions, is_complex, run_program, size_of
+from .patterns import INTEGERS, NOTHING, NUMBERS, Pattern, matrix, what_is_read
 from .program import LinearProgram
-from .structure import structure_of
+from .steps import Slot, reads_of
+
+# What is equal where it is the same, beside numbers, arrays and what holds these.
+_COMPARED = (
+    int, str, bytes, slice, type(None), type(...), type, np.dtype, np.ufunc, FunctionType,
+    BuiltinFunctionType,
+)  # fmt: skip
 
 
 def scipy_sparse() -> Any:
@@ -32,21 +46,17 @@ def scipy_sparse() -> Any:
 def pattern_of(program: LinearProgram, sources: list, targets: list) -> Any:
     """Return which entries of the targets a linear program makes of which of the sources."""
     sparse = scipy_sparse()
-    count = sum(map(size_of, sources))
-    given = []
-    start = 0
-    for x in sources:
-        n = size_of(x)
-        entries = matrix(np.arange(n), np.arange(start, start + n), (n, count))
-        given.append(Pattern(shape_of(x), entries))
-        start += n
-    found = program.run_pattern(given)
-    rows = [
-        ydot.rows if type(ydot) is Pattern else sparse.csr_array((size_of(y), count), dtype=bool)
-        for y, ydot in zip(targets, found, strict=True)
+    starts = [0, *accumulate(map(size_of, sources))]
+    count = starts[-1]
+    units = sparse.eye_array(count, dtype=bool, format="csr")
+    given = [
+        Pattern(shape_of(x), units[start:stop])
+        for x, start, stop in zip(sources, starts, starts[1:], strict=False)
     ]
-    if not rows:
-        return sparse.csr_array((0, count), dtype=bool)
+    rows = [sparse.csr_array((0, count), dtype=bool)]
+    for y, ydot in zip(targets, program.run_pattern(given), strict=True):
+        none = sparse.csr_array((size_of(y), count), dtype=bool)
+        rows.append(ydot.rows if type(ydot) is Pattern else none)
     pattern = sparse.csr_array(sparse.vstack(rows))
     pattern.sum_duplicates()
     return pattern
@@ -78,17 +88,20 @@ class Compression:
             self.found_in = np.where(turned, self.colors[self.rows], self.found_in)
             self.found_at = np.where(turned, self.columns, self.found_at)
 
-    def assembled(self, images: np.ndarray) -> Any:
-        """Return the sparse matrix from the images of the seeds, (colors, rows)."""
-        entries = images[self.found_in, self.found_at], (self.rows, self.columns)
-        return sparse_array(entries, self.shape)
-
-
-def sparse_array(entries: Any, shape: tuple[int, int]) -> Any:
-    """Return ``scipy.sparse.csr_array(entries, shape)``."""
-    from scipy import sparse
-
-    return sparse.csr_array(entries, shape)
+    def matrix(self, program: LinearProgram, sources: list, targets: list) -> Any:
+        """Return the sparse matrix of a program that has the structure."""
+        directions = Directions(sources, self.colors)
+        images = run_program(program, directions, targets)
+        pairs = zip(targets, images, strict=True)
+        flat = [np.reshape(image, (self.count, size_of(y))) for y, image in pairs]
+        image = np.concatenate(flat, axis=1) if flat else np.zeros((self.count, 0))
+        if is_traced(image):
+            raise TypeError(
+                "a sparse derivative holds plain numbers and cannot be differentiated again.\n"
+                "  use sparse=False inside another transform"
+            )
+        entries = image[self.found_in, self.found_at], (self.rows, self.columns)
+        return scipy_sparse().csr_array(entries, self.shape)
 
 
 def sparse_matrix(
@@ -119,7 +132,7 @@ def sparse_matrix(
             compression.structure = structure
         else:
             compression = known[key] = Compression(pattern, structure, symmetric)
-    return _evaluated(compression, program, sources, targets)
+    return compression.matrix(program, sources, targets)
 
 
 def same_pattern(a: Value, b: Value) -> bool:
@@ -132,43 +145,122 @@ def prefers_rows(known: dict) -> bool:
     compression = next(iter(known.values()))
     if compression.count < 8:
         return False
-    entries = (np.ones(len(compression.rows), bool), (compression.rows, compression.columns))
-    rows = color_columns(sparse_array(entries, compression.shape).T)
+    pattern = matrix(compression.rows, compression.columns, compression.shape)
+    rows = color_columns(pattern.T)
     return 2 * (int(rows.max(initial=-1)) + 1) < compression.count
 
 
-class Seeds:
-    """The directions of a compression: sums of units of one color."""
-
-    def __init__(self, sources: list, colors: np.ndarray, count: int) -> None:
-        self.sources = sources
-        self.colors = colors
-        self.count = count
-
-    def block(self, begin: int, end: int) -> list:
-        """Return the directions ``begin`` to ``end``: one block for each leaf."""
-        directions = np.zeros((end - begin, len(self.colors)))
-        here = np.flatnonzero((begin <= self.colors) & (self.colors < end))
-        directions[self.colors[here] - begin, here] = 1
-        values, start = [], 0
-        for x in self.sources:
-            space, n = ProjectTo(x), size_of(x)
-            part = directions[:, start : start + n].astype(space.dtype)
-            values.append(Block(part.reshape(end - begin, *space.shape)))
-            start += n
-        return values
+# ---- the structure of a program: what its pattern depends on ----
 
 
-def _evaluated(
-    compression: Compression, program: LinearProgram, sources: list, targets: list
-) -> Any:
-    seeds = Seeds(sources, compression.colors, compression.count)
-    images = run_program(program, seeds, targets)
-    flat = [np.reshape(y, (seeds.count, size_of(x))) for x, y in zip(targets, images, strict=True)]
-    image = np.concatenate(flat, axis=1) if flat else np.zeros((seeds.count, 0))
-    if is_traced(image):
-        raise TypeError(
-            "a sparse derivative holds plain numbers and cannot be differentiated again.\n"
-            "  use sparse=False inside another transform"
-        )
-    return compression.assembled(image)
+def structure_of(program: LinearProgram) -> list:
+    """Return of each step its function, which results it reads, and what else its pattern reads.
+
+    A step that reads a result which depends on no input reads numbers, of which nothing else is
+    known; so there, and where that result was made, all numbers count.
+    """
+    followed = set(program.inputs)
+    structure: list = [list(program.inputs)]
+    for index, f, args, kwargs, places, _ in program.plan:
+        if kwargs is None:
+            reads = [read for read in places if read is not None]
+        else:
+            reads = reads_of(args, kwargs)
+        if not followed.isdisjoint(reads):
+            followed.add(index)
+        look = what_is_read(f) if reads and followed.issuperset(reads) else NUMBERS
+        structure.append((index, f, reads, described(args, look), described(kwargs, look)))
+    structure.append([y.position if type(y) is Slot else None for y in program.outputs])
+    return structure
+
+
+def described(x: Value, look: int) -> Any:
+    """Return what counts of an argument, in parts that are equal where it is the same.
+
+    What cannot be compared is equal to nothing.
+    """
+    cls = type(x)
+    if cls is Slot or issubclass(cls, AbstractZero):
+        return cls
+    if cls is tuple or cls is list:
+        return cls, [described(part, look) for part in x]
+    if cls is dict:
+        return [(name, described(part, look)) for name, part in x.items()]
+    x = value(x)
+    if look == NOTHING:
+        return shape_of(x)
+    if isinstance(x, np.generic | float | complex):
+        x = np.asarray(x)
+    if type(x) is not np.ndarray:
+        return (cls, x) if isinstance(x, _COMPARED) else object()
+    if x.dtype.kind not in "fc" or look == NUMBERS:
+        return object() if x.dtype.kind == "O" else (x.shape, x.dtype.str, x.tobytes())
+    return x.shape if look == INTEGERS else (x.shape, np.packbits(x != 0).tobytes())
+
+
+# ---- colorings ----
+
+
+def color_columns(pattern: Any) -> np.ndarray:
+    """Return a color for each column of a sparse matrix, such that no row has a color twice.
+
+    Columns with many entries come first; each takes the first color that is free in all of
+    its rows. A column with no entry has color -1.
+
+    Parameters
+    ----------
+    pattern : scipy.sparse array
+        Of shape (m, n).
+
+    Returns
+    -------
+    array of int
+        Of shape (n,).
+    """
+    columns = pattern.tocsc()
+    starts, rows = columns.indptr.tolist(), columns.indices.tolist()
+    colors = np.full(pattern.shape[1], -1)
+    taken = [0] * pattern.shape[0]  # by row: a bit for each color
+    for j in np.argsort(-np.diff(columns.indptr), kind="stable").tolist():
+        here = rows[starts[j] : starts[j + 1]]
+        if not here:
+            break
+        used = 0
+        for i in here:
+            used |= taken[i]
+        free = ~used & (used + 1)  # the lowest bit that is not set
+        colors[j] = free.bit_length() - 1
+        for i in here:
+            taken[i] |= free
+    return colors
+
+
+def color_symmetric(pattern: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Color the columns of a symmetric matrix, and say which columns stand alone.
+
+    A column with very many entries gets a color to itself. Its row is then known too, by
+    symmetry, so the other columns need not differ in it.
+
+    Returns
+    -------
+    colors : array of int
+        Of shape (n,).
+    alone : array of bool
+        Which columns have a color to themselves; what is known of their rows is in them.
+    """
+    n = pattern.shape[0]
+    degrees = np.diff(pattern.tocsr().indptr)
+    order = np.argsort(-degrees, kind="stable")
+    # With k columns alone, at least as many colors more are needed as the next row has entries.
+    bounds = np.arange(n) + degrees[order]
+    k = int(np.argmin(bounds)) if n else 0
+    alone = np.zeros(n, bool)
+    alone[order[:k]] = True
+    others = pattern.tocoo()
+    kept = ~alone[others.row] & ~alone[others.col]
+    rest = type(pattern)((others.data[kept], (others.row[kept], others.col[kept])), pattern.shape)
+    colors = color_columns(rest)
+    first = colors.max(initial=-1) + 1
+    colors[order[:k]] = first + np.arange(k)
+    # A column that meets only those alone needs no direction of its own.
+    return colors, alone

@@ -1,5 +1,7 @@
 """Patterns: which entries of a linear program's input each entry of a result depends on.
 
+Of ``np.diff(x)`` each entry depends on two neighbours.
+
 A pattern is a sparse matrix of flags, with a row for every entry of the result. A linear
 function takes the pattern of its argument to that of its result: elementwise functions keep
 the rows, others move, join or drop them. Where nothing is known of a function, each entry of
@@ -186,23 +188,22 @@ def probed(f: Function, args: tuple, kwargs: dict, pattern: Pattern) -> Any:
         return run_on_block(f, tuple(given), kwargs)
 
     y = images(1.0)
-    blocks = blocks_in([y])
-    flags = [block.values != 0 for block in blocks]  # also of what is NaN or infinite
     try:
         # Linear in real numbers only, such as a real part, what i does may be something else.
-        for k, block in enumerate(blocks_in([images(1.0j)])):
-            flags[k] = flags[k] | (block.values != 0)
+        turned = images(1.0j)
     except Exception:
-        pass  # it takes no complex numbers, so no step gives it any
-    remaining = iter(flags)
+        turned = y  # it takes no complex numbers, so no step gives it any
+    others = iter(blocks_in([turned]))
 
-    def pattern_of(block: Block) -> Pattern:
+    def pattern_of(leaf: Value) -> Any:
         from scipy import sparse
 
-        here = np.reshape(value(next(remaining)), (pattern.size, math.prod(block.shape)))
-        return Pattern(block.shape, sparse.csr_array(here.T) @ pattern.rows)
+        if type(leaf) is not Block:
+            return leaf
+        flags = (leaf.flat != 0) | (next(others).flat != 0)  # also of what is NaN or infinite
+        return Pattern(leaf.shape, sparse.csr_array(value(flags).T) @ pattern.rows)
 
-    return map_leaves(lambda leaf: pattern_of(leaf) if type(leaf) is Block else leaf, y)
+    return map_leaves(pattern_of, y)
 
 
 def everything(f: Function, args: tuple, kwargs: dict, patterns: list[Pattern]) -> Any:

@@ -1,10 +1,13 @@
 """Linear programs: what a linear map does with its argument, recorded step by step.
 
+Of ``xdot -> 2 * np.cumsum(xdot)`` the steps are ``np.cumsum`` of slot 0, and 2 times slot 1.
+
 The map runs once on samples that are followed. What is done with them is a straight line of
 calls, each linear in what is followed; it runs again for other arguments, or for a whole
 block of them at once.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Index, Tangentlike, Value
-from ..containers import LEAVES, Within, children, fold, map_leaves, unless_same
+from ..containers import LEAVES, Within, children, fold, replaced
 from ..engines.inputs import is_perturbable_input
 from ..shapes import shape_of
 from ..table.kinds import Kind
 from ..table.tables import frule
-from ..tangents.project import structural
-from ..tangents.structural import AbstractZero, NoTangent
+from ..tangents.structural import structural
+from ..tangents.zeros import AbstractZero, NoTangent
 from ..tracing.array import TracedArray
 from ..tracing.captured import Watch
 from ..tracing.funnel import getitem
-from ..tracing.level import Level, Traced, is_traced, next_level, strip
+from ..tracing.level import Level, Traced, is_traced, next_level, strip, strip_all
 from ..tracing.number import TracedNumber
 from ..tracing.operands import is_array, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views, view_by
@@ -68,14 +71,12 @@ class LinearProgram(Program, Level):
 
     def wrap(self, xdot: Tangentlike, step: tuple | None) -> Value:
         """Append ``step`` and return its result, followed."""
-        if is_array(xdot):
-            traced: Any = LinearArray()
-            size = 1
-            for n in shape_of(xdot):
-                size *= n
+        traced: Any
+        if type(xdot) is not _float64 and is_array(xdot):
+            traced = LinearArray()
+            size = math.prod(shape_of(xdot))
             self.total += size
-            if size > self.largest:
-                self.largest = size
+            self.largest = max(self.largest, size)
         else:
             traced = LinearNumber()
         traced.primal = xdot
@@ -127,9 +128,8 @@ class LinearProgram(Program, Level):
         elif type_b is not _float64 and type_b is not float:
             b = self.watch.hold(b)
         y = operation(x, z)
-        number = type(y) is _float64
         if operation in ARITHMETIC and (
-            number
+            type(y) is _float64
             or (
                 (read_a is None or len(shape_of(x)) == len(shape_of(y)))
                 and (read_b is None or len(shape_of(z)) == len(shape_of(y)))
@@ -137,19 +137,9 @@ class LinearProgram(Program, Level):
         ):
             step: tuple = (operation, (a, b), None, (read_a, read_b))
         else:
-            slots = (
-                a if read_a is None else Slot(read_a),
-                b if read_b is None else Slot(read_b),
-            )
+            slots = (a if read_a is None else Slot(read_a), b if read_b is None else Slot(read_b))
             step = (operation, slots, {})
-        if not number:
-            return self.wrap(y, step)
-        traced: Any = LinearNumber()
-        traced.primal = y
-        traced.at_level = self
-        traced.position = len(self.steps)
-        self.steps.append(step)
-        return traced
+        return self.wrap(y, step)
 
     def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
@@ -171,12 +161,12 @@ class LinearProgram(Program, Level):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Run ``f`` on the samples, and remember that it was called."""
-        if any(map(_may_be_swept, args)) or kwargs:
-            args, kwargs = _as_read(args), _as_read(kwargs)
+        args = tuple([_as_read(x) for x in args])
+        kwargs = {name: _as_read(x) for name, x in kwargs.items()}
         rule = frule.find(None, f, args)
         if isinstance(rule, Kind) and rule.constant:
             return rule.answer(self, f, args, kwargs, True)
-        y = f(*(strip(x, self) for x in args), **{k: strip(x, self) for k, x in kwargs.items()})
+        y = f(*strip_all(args, self), **{k: strip(x, self) for k, x in kwargs.items()})
         followed = (
             tuple([self.watch.hold(x) for x in _slots(args, self)]),
             self.watch.hold_all(_slots(kwargs, self)) if kwargs else kwargs,
@@ -221,19 +211,10 @@ class LinearProgram(Program, Level):
 
     def finish(self, outputs: list) -> None:
         """End the recording; ``outputs`` are values of this program, or do not depend on it."""
-        super().finish([_slots(y, self) if isinstance(y, Traced) else y for y in outputs])
+        super().finish([_slots(y, self) for y in outputs])
 
     def check(self) -> None:
         self.watch.check()
-
-
-def _may_be_swept(x: Value) -> bool:
-    """Say whether ``x`` may hold values of a tape that is being swept."""
-    if isinstance(x, Traced):
-        return x.at_level.sweeps > 0
-    if type(x) is tuple or type(x) is list:
-        return any(map(_may_be_swept, x))
-    return type(x) not in LEAVES
 
 
 def _as_read(x: Value) -> Any:
@@ -243,16 +224,13 @@ def _as_read(x: Value) -> Any:
     """
     while isinstance(x, Traced) and x.at_level.sweeps:
         x = x.primal
-    if isinstance(x, Traced) or type(x) in LEAVES or not is_traced(x):
+    if type(x) in LEAVES or not is_traced(x):
         return x
-    return map_leaves(_as_read, x)
+    return replaced(_as_read, x)
 
 
 def _slots(x: Value, program: LinearProgram) -> Any:
-    def look(x: Value) -> Any:
-        if isinstance(x, Traced):
-            return Slot(x.position) if x.at_level is program else x  # type: ignore[attr-defined]
-        parts = None if type(x) in LEAVES else children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
+    def look(leaf: Value) -> Any:
+        return Slot(leaf.position) if program.follows(leaf) else leaf
 
-    return fold(look, x)
+    return replaced(look, x)

@@ -7,8 +7,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..annotations import Function, Value
-from ..containers import LEAVES, Within, children, fold, iterate_leaves, unless_same
+from ..annotations import Value
+from ..containers import LEAVES, children, iterate_leaves, replaced
 from .blocks import operate_on_blocks, run_on_block
 from .patterns import run_on_pattern
 
@@ -61,35 +61,32 @@ class Program:
         ``outputs`` are slots, or anything that does not depend on the inputs.
         """
         self.outputs = outputs
-        needed = {y.position for y in self.outputs if type(y) is Slot}
+        needed: set[int | None] = {y.position for y in self.outputs if type(y) is Slot}
+        needed.add(None)  # stands for what is no result
         plan = []
         for index in range(len(self.steps) - 1, -1, -1):
             step = self.steps[index]
             if step is None or index not in needed:
                 continue
             if len(step) == 4:
-                f, args, kwargs, reads = step
-                a, b = reads
-                last: tuple = ()
-                if a is not None and a not in needed:
-                    needed.add(a)
-                    last = (a,)
-                if b is not None and b not in needed:
-                    needed.add(b)
-                    last = (*last, b)
-                plan.append((index, f, args, None, reads, last))
-                continue
-            f, args, kwargs = step
-            found = _indices(args, kwargs)
-            new = set(found) - needed
-            needed |= new
-            plan.append((index, f, args, kwargs, _places(args, len(found)), tuple(new)))
+                f, args, kwargs, places = step
+                reads = places
+            else:
+                f, args, kwargs = step
+                reads = reads_of(args, kwargs)
+                places = _places(args, len(reads))
+            last: tuple = ()
+            for read in reads:
+                if read not in needed:
+                    needed.add(read)
+                    last += (read,)
+            plan.append((index, f, args, kwargs, places, last))
         self.plan = plan[::-1]
         self.steps = [None] * len(self.steps)
 
     def run(self, values: list) -> list:
         """Return the outputs, given one value for each input."""
-        return self._run(values, _call, None)
+        return self._run(values)
 
     def run_block(self, values: list) -> list:
         """Return the outputs for a block of directions.
@@ -97,17 +94,27 @@ class Program:
         Each of ``values`` is a ``Block``, or the value of an input for every direction; so are
         the outputs.
         """
-        return self._run(values, _call_on_block, operate_on_blocks)
+        return self._run(values, run_on_block, operate_on_blocks)
 
     def run_pattern(self, values: list) -> list:
         """Return the pattern of each output, given one for each input."""
-        return self._run(values, _call_on_pattern, _operate_on_patterns)
 
-    def _run(self, values: list, call: Callable, operate: Callable | None) -> list:
+        def operate(operation: Callable, x: Value, z: Value) -> Any:
+            return run_on_pattern(operation, (x, z), {})
+
+        return self._run(values, run_on_pattern, operate)
+
+    def _run(
+        self, values: list, call: Callable | None = None, operate: Callable | None = None
+    ) -> list:
         self.check()
         results: list[Any] = self.steps.copy()
         for index, x in zip(self.inputs, values, strict=True):
             results[index] = x
+
+        def result_of(leaf: Value) -> Any:
+            return results[leaf.position] if type(leaf) is Slot else leaf
+
         for index, f, args, kwargs, places, last_reads in self.plan:
             if kwargs is None:
                 (x, z), (a, b) = args, places
@@ -116,35 +123,20 @@ class Program:
                 if b is not None:
                     z = results[b]
                 results[index] = f(x, z) if operate is None else operate(f, x, z)
-                for read in last_reads:
-                    results[read] = None
-                continue
-            if places is None:
-                filled, options = _fill(args, results), _fill(kwargs, results)
             else:
-                filled, options = list(args), kwargs
-                for position, read in places:
-                    filled[position] = results[read]
-            results[index] = call(f, filled, options)
+                if places is None:
+                    args, kwargs = replaced(result_of, args), replaced(result_of, kwargs)
+                else:
+                    args = list(args)
+                    for position, read in places:
+                        args[position] = results[read]
+                if call is None or f is part_at:  # a part of a container of blocks is a block
+                    results[index] = f(*args, **kwargs)
+                else:
+                    results[index] = call(f, tuple(args), kwargs)
             for read in last_reads:
                 results[read] = None
-        return [results[y.position] if type(y) is Slot else y for y in self.outputs]
-
-
-def _call(f: Function, args: Any, kwargs: dict) -> Any:
-    return f(*args, **kwargs)
-
-
-def _call_on_block(f: Function, args: Any, kwargs: dict) -> Any:
-    return part_at(*args) if f is part_at else run_on_block(f, tuple(args), kwargs)
-
-
-def _operate_on_patterns(f: Function, x: Value, z: Value) -> Any:
-    return run_on_pattern(f, (x, z), {})
-
-
-def _call_on_pattern(f: Function, args: Any, kwargs: dict) -> Any:
-    return part_at(*args) if f is part_at else run_on_pattern(f, tuple(args), kwargs)
+        return [result_of(y) for y in self.outputs]
 
 
 def part_at(y: Value, position: int) -> Any:
@@ -159,19 +151,8 @@ def _places(args: tuple, count: int) -> tuple[tuple[int, int], ...] | None:
     return places if len(places) == count else None
 
 
-def _fill(x: Value, results: list) -> Any:
-    def look(x: Value) -> Any:
-        kind = type(x)
-        if kind is Slot:
-            return results[x.position]
-        parts = None if kind in LEAVES else children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
-
-    return fold(look, x)
-
-
-def _indices(args: tuple, kwargs: dict) -> list[int]:
-    """Return the indices of all slots in the arguments of a step."""
+def reads_of(args: tuple, kwargs: dict) -> list[int]:
+    """Return the results that a step reads: those of all slots in its arguments."""
     found = []
     for x in (*args, *kwargs.values()):
         kind = type(x)

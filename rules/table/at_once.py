@@ -28,6 +28,10 @@ def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", **options: Any) -> An
     return np.reshape(x, shape, order, **options) if options else x.reshape(shape, order=order)
 
 
+def _transposed(x: np.ndarray, axes: Any = None) -> Any:
+    return x.transpose(axes)
+
+
 def _reduced(ufunc: Function) -> tuple[type, Callable]:
     return np.ndarray, functools.partial(ufunc.reduce, axis=None)
 
@@ -42,7 +46,9 @@ AT_ONCE: dict[Any, tuple[type, Callable]] = {
     np.amin: _reduced(np.minimum),
     np.mean: (np.ndarray, np.ndarray.mean),
     np.cumsum: (np.ndarray, np.ndarray.cumsum),
+    np.clip: (np.ndarray, np.ndarray.clip),
     np.reshape: (np.ndarray, _reshaped),
+    np.transpose: (np.ndarray, _transposed),
     np.stack: (list, _stacked),
 }
 

@@ -1,9 +1,14 @@
-"""The shortest ways to define rules: each writes into both tables at once."""
+"""The shortest ways to define rules: each writes into both tables at once.
+
+``scalar_rule(np.sin, lambda _, x: np.cos(x))`` is the derivative of the sine, forward and back.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
-from ...config import MissingRuleError, RuleConfig, RuleError, caller_line, defined_at
+from multipledispatch.variadic import Variadic
+
+from ...config import MissingRuleError, RuleError, caller_line, defined_at
 from ..annotations import Function, Value
 from ..signatures import RuleSignature, dispatch_types, name_of
 from ..tracing.first import load, needed
@@ -15,7 +20,7 @@ from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
 from .other_kinds import Composed, FreshArray, NonDifferentiable
 from .reduction_kind import ReductionRule, refuse_real
-from .tables import RuleTable, frule, hashable, rrule, traced_options
+from .tables import RuleTable, frule, rrule, split_config, traced_options
 
 
 def scalar_rule(f: Function, /, *partials: Any, branch: Any = None) -> None:
@@ -53,11 +58,11 @@ def scalar_rule(f: Function, /, *partials: Any, branch: Any = None) -> None:
     if not partials:
         raise RuleError(f"scalar_rule({name_of(f)}) needs one partial per argument.")
     if not isinstance(partials[0], tuple):
-        _add_kind(f, ScalarRule(f, partials, caller_line(), branch))
+        add_kind(f, ScalarRule(f, partials, caller_line(), branch))
         return
     if len({len(row) for row in partials}) != 1:
         raise RuleError(f"every output of {name_of(f)} needs the same number of partials.")
-    _add_kind(f, OutputsRule(f, partials, caller_line()))
+    add_kind(f, OutputsRule(f, partials, caller_line()))
 
 
 def linear_rule(f: Function, transpose: Callable | None = None, /, **declared: Any) -> Any:
@@ -111,19 +116,11 @@ def linear_rule(f: Function, transpose: Callable | None = None, /, **declared: A
             return transpose
 
         return define
-    _add_kind(f, LinearRule(f, transpose, defined_at(transpose), **declared))
+    add_kind(f, LinearRule(f, transpose, defined_at(transpose), **declared))
     return None
 
 
-def bilinear_rule(
-    f: Function,
-    left: Callable,
-    right: Callable,
-    /,
-    *,
-    block: Callable | None = None,
-    pattern: Callable | None = None,
-) -> None:
+def bilinear_rule(f: Function, left: Callable, right: Callable, /, **declared: Any) -> None:
     """Give the derivative of an ``f`` that is linear in each of its two arguments.
 
     Parameters
@@ -147,7 +144,7 @@ def bilinear_rule(
     >>> [float(bar) for bar in cr.grad(times, argnums=(0, 1))(2.0, 3.0)]
     [3.0, 2.0]
     """
-    _add_kind(f, BilinearRule(f, left, right, defined_at(left), block=block, pattern=pattern))
+    add_kind(f, BilinearRule(f, left, right, defined_at(left), **declared))
 
 
 def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
@@ -177,7 +174,7 @@ def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
 
     def define(weights: Callable) -> Callable:
         for f in functions:
-            _add_kind(f, ReductionRule(f, weights, defined_at(weights), adapt))
+            add_kind(f, ReductionRule(f, weights, defined_at(weights), adapt))
         return weights
 
     return define
@@ -185,7 +182,7 @@ def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
 
 def selection_rule(f: Function, /) -> None:
     """Declare that ``f(condition, a, b)`` takes each entry from ``a`` or ``b``, as where does."""
-    _add_kind(f, SelectionRule(f, caller_line()))
+    add_kind(f, SelectionRule(f, caller_line()))
 
 
 def non_differentiable(f: Function, /, *types: Any) -> None:
@@ -216,20 +213,20 @@ def non_differentiable(f: Function, /, *types: Any) -> None:
             table.add_for_types(f, types, kind)
         return
     for function in (f, *types):
-        _add_kind(function, NonDifferentiable(function, 0, None, caller_line()))
+        add_kind(function, NonDifferentiable(function, 0, None, caller_line()))
 
 
 def fresh_array(*functions: Any) -> None:
     """Declare that these make new arrays, which may then be written to."""
     for f in functions:
-        _add_kind(f, FreshArray(f, 0, None, caller_line()))
+        add_kind(f, FreshArray(f, 0, None, caller_line()))
 
 
 def composed(f: Function) -> Callable[[Callable], Callable]:
     """Decorator: differentiate ``f`` through the function below, which does the same."""
 
     def define(body: Callable) -> Callable:
-        _add_kind(f, Composed(f, body, defined_at(body)))
+        add_kind(f, Composed(f, body, defined_at(body)))
         return body
 
     return define
@@ -249,7 +246,8 @@ def composed_where_traced(f: Function, *options: str) -> Callable[[Callable], Ca
     return define
 
 
-def _add_kind(f: Function, kind: Kind) -> None:
+def add_kind(f: Function, kind: Kind) -> None:
+    """Make ``kind`` the derivative of ``f``, forward and back."""
     kind.f = seen(f) if is_shown(f) else f  # what a rule calls again is seen further out
     warn_if_never_asked(f)
     for table in (frule, rrule):
@@ -279,8 +277,8 @@ def opt_out(table: RuleTable, f: Function, /, *types: Any) -> None:
     """
     if not isinstance(table, RuleTable):
         raise RuleError("opt_out takes the table first: opt_out(cr.rrule, f, *types).")
-    signature = tuple(dispatch_types(t) for t in types) if types else ([object],)
-    table.add_for_types(f, hashable(signature), OPTED_OUT)
+    signature = tuple(map(dispatch_types, types)) if types else (Variadic[object],)
+    table.add_for_types(f, signature, OPTED_OUT)
 
 
 def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
@@ -301,15 +299,11 @@ def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
     """
     if not isinstance(table, RuleTable):
         raise RuleError("which takes the table first: which(cr.rrule, f, *args).")
-    config = None
-    if call and isinstance(call[0], RuleConfig):
-        config, *rest = call
-        call = tuple(rest)
     if needed:
         load()
-    f, *args = call
+    config, (f, *args) = split_config(call)
     rule = table.find(config, f, tuple(args))
-    given = ", ".join(_type_name(x) for x in args)
+    given = ", ".join(type_under(x).__name__ for x in args)
     head = f"{table.name} of {name_of(f)} for ({given})"
     if rule is None:
         return f"{head}: none{_why_none(table, config, f)}"
@@ -349,10 +343,6 @@ def _why_none(table: RuleTable, config: Any, f: Function) -> str:
         given = "no config was given" if config is None else f"{config!r} does not match"
         return f"; those registered ask for {', '.join(sorted(asked))}, and {given}"
     return "; those registered are for other argument types"
-
-
-def _type_name(x: Value) -> str:
-    return type_under(x).__name__
 
 
 def derivatives_given_output(y: Value, f: Function, /, *args: Any) -> tuple:

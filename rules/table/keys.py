@@ -1,5 +1,7 @@
 """What rules are registered for, and where they are kept: in the tables, or on the function itself.
 
+``np.sin`` stays and is a key of the tables; a lambda of the user's has an attribute with its rules.
+
 A function of NumPy or of this library stays, and the tables keep its rules. A Python function of
 the user's carries them, since they refer to it: both go when nobody else refers to it.
 """
@@ -38,23 +40,14 @@ class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Mo
     (Tangent(Scale, a=3.0), 2.0)
     """
 
-    __slots__ = ("cls",)
+    __slots__ = ("__name__", "cls")
 
     def __init__(self, cls: type) -> None:
         self.cls = cls
+        self.__name__ = f"instances({cls.__name__})"
 
     def __repr__(self) -> str:
-        return f"instances({self.cls.__name__})"
-
-
-class Carried:
-    """The rules that a Python function carries, by the name of their table."""
-
-    __slots__ = ("f", "methods")
-
-    def __init__(self, f: Function) -> None:
-        self.f = f
-        self.methods: dict[str, Methods] = {}
+        return self.__name__
 
 
 def carries_rules(f: Function) -> bool:
@@ -77,10 +70,12 @@ def is_of_others(f: Function) -> bool:
     return home not in (owner.partition(".")[0], __package__.partition(".")[0])
 
 
-def carried(f: Function) -> Carried | None:
-    """Return the rules that ``f`` carries; what a wrapper copied from another function is not."""
-    found = vars(f).get("__chainrules__") if type(f) is types.FunctionType else None
-    return found if found is not None and found.f is f else None
+def carried(f: Function) -> dict[str, Methods]:
+    """Return the rules that ``f`` carries, by the name of their table."""
+    if type(f) is not types.FunctionType:
+        return {}
+    owner, rules = vars(f).get("__chainrules__", (None, {}))
+    return rules if owner is f else {}  # a wrapper has a copy of what is on another function
 
 
 def why_never_asked(f: Function) -> str:

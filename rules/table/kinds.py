@@ -25,18 +25,11 @@ from ..signatures import (
     positional_names,
     without_defaults,
 )
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import Projector, ProjectTo
-from ..tangents.structural import (
-    NO_TANGENT,
-    ZERO,
-    AbstractZero,
-    NotImplementedTangent,
-    Tangent,
-    add,
-    child_tangents,
-    sum_tangents,
-    unthunk,
-)
+from ..tangents.structural import Tangent, add, child_tangents, sum_tangents
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import NO_TANGENT, ZERO, AbstractZero
 from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
 from .at_once import at_once
@@ -58,6 +51,7 @@ class Kind:
     # then structural zeros of ``ybar`` are some of ``xbar``. And whether it leaves entries out.
     adds = False
     drops = False
+    forgets = False  # all but the spaces of the arguments, since no pull looks at their values
     # Of linear kinds: see ``linear_rule``.
     moves = False
     axes: Mapping[str, Any] = MappingProxyType({})
@@ -175,7 +169,10 @@ class Kind:
         return True, (True,) * self.count
 
     def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
-        """Return ``y`` and ``args`` with None for what no pull to the ``active`` looks at."""
+        """Return ``y`` and ``args`` with None for what no pull to the ``active`` looks at.
+
+        It is not asked where the kind ``forgets``: no pull looks at any of them.
+        """
         reads_y, reads = self.reads(active[0][0])
         for i, _ in active[1:]:
             also_y, also = self.reads(i)
@@ -184,9 +181,13 @@ class Kind:
         return y if reads_y else None, tuple([x if read else None for x, read in zip(args, reads)])
 
     def counts(
-        self, i: int, flags: Any, args: tuple, kwargs: dict, space: Projector
+        self, i: int, flags: Any, shape: tuple, args: tuple, kwargs: dict, space: Projector
     ) -> Tangentlike:
-        """Return how many of the ``flags`` set for the result come from each entry of ``x``."""
+        """Return how many of the ``flags`` set for the result come from each entry of ``x``.
+
+        The result is of ``shape``; where ``flags`` is None, all are set.
+        """
+        flags = np.ones(shape) if flags is None else flags
         return unthunk(self.pull(i, flags, None, args, kwargs, space))
 
     def __repr__(self) -> str:
@@ -366,11 +367,15 @@ class SelectionRule(Kind):
         xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
         return unbroadcast(xbar, space.shape)
 
+    def counts(
+        self, i: int, flags: Any, shape: tuple, args: tuple, kwargs: dict, space: Projector
+    ) -> Tangentlike:
+        chosen = args[0] if i == 1 else np.logical_not(args[0])
+        chosen = np.broadcast_to(chosen, shape) if flags is None else chosen * flags
+        return unbroadcast(chosen, space.shape)
+
     def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         return None, (args[0], None, None)
-
-    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
-        return False, (True, False, False)
 
 
 def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:

@@ -15,9 +15,10 @@ from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.filled import as_structured
 from ..tangents.project import Projector
-from ..tangents.structural import AbstractZero, Tangent
+from ..tangents.structural import Tangent
+from ..tangents.zeros import AbstractZero
 from ..tracing.funnel import array_of
-from ..tracing.level import strip
+from ..tracing.level import Traced, strip
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import is_draft, register_view, shares_memory, tie_views, views_of_draft
 from .kinds import Kind, options_of, unbroadcast
@@ -34,7 +35,7 @@ class LinearRule(Kind):
         "transpose", "views",
     )  # fmt: skip
     label = "linear rule"
-    linear = True
+    linear = forgets = True
 
     def __init__(
         self,
@@ -69,20 +70,18 @@ class LinearRule(Kind):
         self.block = block
         self.pattern = pattern
 
-    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
-        return None, (None,)
-
     def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         (x,) = args
         if self.views and is_draft(x):
             y = views_of_draft(x, f, options)
             if y is not NotImplemented:
                 return y
-        value = strip(x, level)
+        value = x.primal if isinstance(x, Traced) and x.at_level is level else strip(x, level)
         y = self.evaluate(f, (value,), options)
         if type(y) is np.float64:
             return level.apply_kind(self, f, args, options, (value,), y)
-        refuse_objects(f, y)
+        if type(y) is np.ndarray:
+            refuse_objects(f, y)
         if y is value:
             return x  # NumPy gave the very same array back
         traced = level.apply_kind(self, f, args, options, (value,), y)
@@ -118,14 +117,12 @@ class LinearRule(Kind):
     ) -> Tangentlike:
         return self.transpose(ybar, space, **kwargs)
 
-    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
-        return False, (False,)
-
     def counts(
-        self, i: int, flags: Any, args: tuple, kwargs: dict, space: Projector
+        self, i: int, flags: Any, shape: tuple, args: tuple, kwargs: dict, space: Projector
     ) -> Tangentlike:
-        # Of the imaginary part of real flags nothing would be left.
-        return flags if self.elementwise else Kind.counts(self, i, flags, args, kwargs, space)
+        if self.elementwise:  # of the imaginary part of real flags nothing would be left
+            return np.ones(shape) if flags is None else flags
+        return Kind.counts(self, i, flags, shape, args, kwargs, space)
 
 
 def _of_flags(x: Value, xdot: Tangentlike) -> Any:
@@ -174,6 +171,3 @@ class BilinearRule(Kind):
         self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
     ) -> Tangentlike:
         return unbroadcast(self.pulls[i](ybar, *args, **kwargs), space.shape)
-
-    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
-        return False, (True, True)

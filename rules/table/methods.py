@@ -1,4 +1,8 @@
-"""All rules of one function: which of them answers for given types and a given config."""
+"""All rules of one function: which of them answers for given types and a given config.
+
+Of ``f`` with a rule for ``(x: float)`` and one for ``(x: np.ndarray)`` the second answers
+``f(np.ones(2))``.
+"""
 
 import sys
 import warnings
@@ -7,6 +11,7 @@ from typing import Any
 
 from multipledispatch.conflict import AmbiguityWarning
 from multipledispatch.dispatcher import Dispatcher
+from multipledispatch.variadic import isvariadic
 
 from ...config import RuleReplacedWarning
 from ..signatures import RuleSignature
@@ -16,8 +21,6 @@ from .kinds import Kind
 class _OptedOut:
     """Stands in the table where a signature asked to be differentiated by the engine."""
 
-    line = ""
-
     def __repr__(self) -> str:
         return "opted out"
 
@@ -25,15 +28,10 @@ class _OptedOut:
 OPTED_OUT = _OptedOut()
 
 
-_REGISTRARS = tuple(
-    f"{__package__}.{name}" for name in ("methods", "keys", "tables", "define", "pairs")
-)
-
-
 def registrar() -> tuple[str, int]:
     """Return the module that registers a rule, and the ``stacklevel`` of a warning for its line."""
     depth = 1
-    while sys._getframe(depth).f_globals.get("__name__") in _REGISTRARS:
+    while sys._getframe(depth).f_globals.get("__name__", "").startswith(f"{__package__}."):
         depth += 1
     return sys._getframe(depth).f_globals.get("__name__", ""), depth
 
@@ -51,7 +49,7 @@ class Methods:
         self.derived = False  # from the rules of the other direction
         self.dispatcher = Dispatcher(name)
         # types -> [(config type or None, rule)], the most specific config first
-        self.alternatives: dict[tuple, list[tuple[type | None, Any]]] = {}
+        self.alternatives: dict[tuple[type, ...], list[tuple[type | None, Any]]] = {}
         self.cache: dict[tuple, Any] = {}
 
     def claim(self, place: Hashable, former: "Methods | None" = None) -> None:
@@ -73,10 +71,10 @@ class Methods:
             )
 
     def add(self, types: tuple, config_type: type | None, rule: Any) -> None:
-        rules = self.alternatives.get(types)
-        if rules is None:
-            rules = self.alternatives[types] = []
-            self.dispatcher.add(types, rules)
+        if types not in self.alternatives:
+            self.alternatives[types] = []
+            self.dispatcher.add(types, lambda: types)
+        rules = self.alternatives[types]
         self.claim(None if set(types) <= {object} and config_type is None else (types, config_type))
         rules[:] = [kept for kept in rules if kept[0] is not config_type]
         before = [_supersedes(other, config_type) for other, _ in rules]
@@ -85,9 +83,11 @@ class Methods:
 
     def find(self, config_type: type, types: tuple) -> Any:
         key = (config_type, types)
-        if key not in self.cache:
-            self.cache[key] = self._search(config_type, types)
-        return self.cache[key]
+        try:
+            return self.cache[key]
+        except KeyError:
+            found = self.cache[key] = self._search(config_type, types)
+            return found
 
     def _search(self, config_type: type, types: tuple) -> Any:
         found = list(self._answers(config_type, types))
@@ -101,33 +101,33 @@ class Methods:
     def _answers(self, config_type: type, types: tuple) -> Iterator[tuple[type | None, Any]]:
         """Yield the rules that can answer, the most specific for the types first."""
         for given in [types, *(types[:n] for n in range(len(types) - 1, 0, -1))]:
-            for rules in self._matches(given):
-                for asked, rule in rules:
+            for signature in self._matches(given):
+                for asked, rule in self.alternatives[signature]:
                     if asked is not None and not issubclass(config_type, asked):
                         continue
                     if given is types or _takes_options(rule):
                         yield asked, rule
 
-    def _matches(self, given: tuple) -> list[list]:
-        """Return the rules for these types, most specific first.
+    def _matches(self, given: tuple) -> list[tuple]:
+        """Return the signatures that these types match, most specific first.
 
         Between ``f(x)`` and ``f(*xs)`` of the same types multipledispatch has no order of its
         own: the one for a fixed number of arguments goes first, and an opt-out before both.
         """
         if not hasattr(self.dispatcher, "_ordering"):
             self.dispatcher.reorder(on_ambiguity=_warn_of_ambiguity)
-        signature_of = {id(rules): types for types, rules in self.alternatives.items()}
-        found: list[list] = []
-        for rules in self.dispatcher.dispatch_iter(*given):
-            types = signature_of[id(rules)]
-            same = [
-                k
-                for k, other in enumerate(found)
-                if _spread(signature_of[id(other)], len(given)) == _spread(types, len(given))
-                and _rank(signature_of[id(other)], other) > _rank(types, rules)
-            ]
-            found.insert(same[0] if same else len(found), rules)
-        return found
+        found = [types() for types in self.dispatcher.dispatch_iter(*given)]
+        places: dict[tuple, int] = {}
+        for k, types in enumerate(found):
+            places.setdefault(_spread(types, len(given)), k)
+        return sorted(
+            found, key=lambda types: (places[_spread(types, len(given))], self._rank(types))
+        )
+
+    def _rank(self, types: tuple) -> int:
+        if any(rule is OPTED_OUT for _, rule in self.alternatives[types]):
+            return 0
+        return 2 if types and isvariadic(types[-1]) else 1
 
 
 def _warn_of_ambiguity(dispatcher: Any, pairs: Any) -> None:
@@ -146,17 +146,11 @@ def _shown(annotation: Any) -> str:
     return getattr(annotation, "__name__", str(annotation))
 
 
-def _rank(types: tuple, rules: list) -> int:
-    if any(rule is OPTED_OUT for _, rule in rules):
-        return 0
-    return 2 if types and isinstance(types[-1], list) else 1
-
-
 def _spread(types: tuple, count: int) -> tuple:
     """Return the types of a signature for ``count`` arguments."""
-    if not types or not isinstance(types[-1], list):
-        return types
-    return (*types[:-1], *(types[-1] * (count - len(types) + 1)))
+    if types and isvariadic(types[-1]):
+        types = (*types[:-1], *[types[-1].variadic_type] * (count - len(types) + 1))
+    return tuple([t if isinstance(t, tuple) else (t,) for t in types])
 
 
 def _supersedes(a: type | None, b: type | None) -> bool:

@@ -1,4 +1,8 @@
-"""Kinds without a derivative of their own: constant functions, new arrays, compositions."""
+"""Kinds without a derivative of their own: constant functions, new arrays, compositions.
+
+``np.floor`` has the derivative 0, ``np.zeros_like`` gives an array that depends on nothing, and
+``np.ptp(x)`` is differentiated as ``np.max(x) - np.min(x)``.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +12,7 @@ import numpy as np
 from ...config import MissingRuleError
 from ..annotations import Function, Value
 from ..signatures import name_of, without_defaults
-from ..tangents.structural import NO_TANGENT, ZERO
+from ..tangents.zeros import NO_TANGENT, ZERO
 from ..tracing.funnel import body
 from ..tracing.level import value
 from ..tracing.writing import is_fresh

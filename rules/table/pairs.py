@@ -17,7 +17,7 @@ from typing import Any
 
 from ..annotations import Function, Tangentlike, Value
 from ..tangents.project import ProjectTo
-from ..tangents.structural import NO_TANGENT
+from ..tangents.zeros import NO_TANGENT
 from .tables import frule, rrule
 
 

@@ -1,4 +1,8 @@
-"""How everything that a rule returns is checked: the pullback's tuple, and shapes."""
+"""How everything that a rule returns is checked: the pullback's tuple, and shapes.
+
+A pullback of ``f(a, b)`` that returns two cotangents in place of three, None for one of them, or
+one of shape (4,) for an argument of shape (3,), is refused by the name of ``f``.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +13,11 @@ from ...config import RuleError, TangentError, defined_at
 from ..annotations import Function, Tangentlike, Value
 from ..shapes import shape_of
 from ..signatures import name_of
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import Projector, ProjectTo
-from ..tangents.structural import AbstractZero, NotImplementedTangent, Tangent, Thunk, unthunk
+from ..tangents.structural import Tangent
+from ..tangents.thunks import Thunk, unthunk
+from ..tangents.zeros import NO_TANGENT, AbstractZero
 from .structural_zeros import unmask
 
 _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
@@ -41,7 +48,7 @@ class Pullback:
         If the rule's pullback does not return one cotangent per positional argument.
     """
 
-    __slots__ = ("count", "f", "function", "most", "plain")
+    __slots__ = ("count", "f", "function", "most", "options", "plain")
 
     def __init__(self, function: Callable, f: Function, count: int, most: int = 0) -> None:
         self.function = function
@@ -51,41 +58,43 @@ class Pullback:
         self.most = max(count, most)
         # Engines are told which entries are structurally zero; others get numbers.
         self.plain = True
+        # Positional arguments after these, which are options to the rule.
+        self.options = 0
 
     def __call__(self, ybar: Tangentlike) -> tuple:
         ybar = unthunk(ybar)
         if issubclass(type(ybar), AbstractZero):
-            return (ybar,) * (1 + self.count)
+            return (ybar,) * (1 + self.count) + (NO_TANGENT,) * self.options
         xbars = self.function(ybar)
         if type(xbars) is not tuple or not self.count < len(xbars) <= 1 + self.most:
-            raise RuleError(self._complaint(xbars))
+            given = (
+                f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"
+            )
+            raise RuleError(
+                f"the pullback of {name_of(self.f)} returned {given}{_place(self.function)}.\n"
+                f"  return a tuple of {1 + self.count}: one for the function, then one per "
+                "positional argument"
+            )
         xbars = xbars[: 1 + self.count]
         for i, xbar in enumerate(xbars):
             if xbar is None:
-                raise RuleError(_none_given(self.f, i - 1, defined_at(self.function)))
-        return tuple(map(unmask, xbars)) if self.plain else xbars
-
-    def _complaint(self, xbars: Any) -> str:
-        given = f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"
-        where = defined_at(self.function)
-        return (
-            f"the pullback of {name_of(self.f)} returned {given}"
-            + (f" ({where})" if where else "")
-            + f".\n  return a tuple of {1 + self.count}: one for the function, then one per "
-            "positional argument"
-        )
+                raise _none_given(self.f, i - 1, _place(self.function))
+        return (*map(unmask, xbars), *[NO_TANGENT] * self.options) if self.plain else xbars
 
     def __repr__(self) -> str:
         return f"<pullback of {name_of(self.f)}>"
 
 
-def _none_given(f: Function, i: int, where: str = "", role: str = "pullback") -> str:
+def _place(function: Callable) -> str:
+    where = defined_at(function)
+    return f" ({where})" if where else ""
+
+
+def _none_given(f: Function, i: int, where: str = "", role: str = "pullback") -> RuleError:
     argument = f"argument {i}" if i >= 0 else "the function itself"
-    return (
-        f"the {role} of {name_of(f)} gave None for {argument}"
-        + (f" ({where})" if where else "")
-        + ".\n  return NoTangent() for what cannot be perturbed, "
-        "ZeroTangent() where nothing arrives"
+    return RuleError(
+        f"the {role} of {name_of(f)} gave None for {argument}{where}.\n"
+        "  return NoTangent() for what cannot be perturbed, ZeroTangent() where nothing arrives"
     )
 
 
@@ -98,7 +107,7 @@ def check_shape(
     if isinstance(xbar, NotImplementedTangent):
         raise xbar.error()
     if xbar is None:
-        raise RuleError(_none_given(f, i, role=role))
+        raise _none_given(f, i, role=role)
     shape = getattr(space, "shape", None)
     if shape is not None and not isinstance(xbar, AbstractZero | Tangent | Thunk):
         given = shape_of(xbar)

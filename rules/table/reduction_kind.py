@@ -22,7 +22,7 @@ from ..annotations import Function, Tangentlike, Value
 from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.project import Projector, ProjectTo
-from ..tangents.structural import NO_TANGENT
+from ..tangents.zeros import NO_TANGENT
 from ..tracing.level import strip, value
 from ..tracing.object_arrays import refuse_objects
 from .kinds import Kind
@@ -182,6 +182,7 @@ class Choice(Kind):
 
     __slots__ = ("again", "axis", "even", "keepdims")
     label = "choice"
+    forgets = True
 
     def __init__(self, f: Function, even: tuple, again: Any, axis: Any, keepdims: bool) -> None:
         super().__init__(f, 1, None, "")
@@ -211,9 +212,3 @@ class Choice(Kind):
         if self.again is not None:
             xbar = self.again.through(shared(ybar, *self.again.shares), xbar)
         return Masked(xbar if space.holds(xbar) else space(xbar), self.even[0])
-
-    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
-        return None, (None,)
-
-    def reads(self, i: int) -> tuple[bool, tuple[bool, ...]]:
-        return False, (False,)

@@ -76,7 +76,9 @@ def zeroed(product: Any, partial: Any, alive: Any) -> Any:
     if type(partial) in (int, float):
         finite = math.isfinite(partial)
     else:
-        finite = type(product) is np.ndarray and bool(np.isfinite(product).all())
+        # A sum is finite only where all entries are, and takes a fifth of the time.
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = type(product) is np.ndarray and bool(np.isfinite(np.add.reduce(product, None)))
     return product if finite else np.where(alive, product, 0)
 
 

@@ -33,18 +33,15 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
 
 
 def spread_over(ybar: Tangentlike, space: Projector) -> Any:
-    """Broadcast ``ybar`` to an array of ``space``; of dask, in the chunks of the primal."""
-    empty = getattr(space, "empty", None)
-    return spread_to(ybar, space.shape) if empty is None else ybar + empty
+    """Broadcast ``ybar`` to an array of ``space``; of dask, in the chunks of the primal.
 
-
-def spread_to(ybar: Tangentlike, shape: tuple[int, ...]) -> Any:
-    """Broadcast ``ybar`` to ``shape``; np.broadcast_to takes ten times as long as a small copy."""
+    np.broadcast_to takes ten times as long as a small copy.
+    """
+    if getattr(space, "empty", None) is not None:
+        return ybar + space.empty
     kind = type(ybar)
-    if (kind is np.ndarray or kind is _float64 or kind is float) and (
-        math.prod(shape) <= SPREAD_BY_COPY
-    ):
-        y = np.empty(shape, float if kind is float else ybar.dtype)
+    if (kind is np.ndarray or kind is _float64 or kind is float) and space.size <= SPREAD_BY_COPY:
+        y = np.empty(space.shape, float if kind is float else ybar.dtype)
         y[...] = ybar
         return y
-    return np.broadcast_to(ybar, shape)
+    return np.broadcast_to(ybar, space.shape)

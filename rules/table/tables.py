@@ -8,17 +8,17 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from multipledispatch.variadic import Variadic
+
 from ...config import RuleConfig, RuleError, defined_at
-from ..annotations import Function, Tangentlike
+from ..annotations import Function
 from ..signatures import RuleSignature, name_of
-from ..tangents.structural import NO_TANGENT
 from ..tangents.zeros import linear_in
 from ..tracing.first import load, needed
 from ..tracing.funnel import shown
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
 from .keys import (
-    Carried,
     carried,
     carries_rules,
     instances,
@@ -46,10 +46,6 @@ def load_rules_of(f: Function) -> bool:
     return any(loaded)
 
 
-def _title(f: Function) -> str:
-    return repr(f) if isinstance(f, instances) else name_of(f)
-
-
 class RuleTable:
     """One direction's rules: call it to ask, ``register`` to add."""
 
@@ -69,9 +65,9 @@ class RuleTable:
             found = self.methods.get(f)
         except TypeError:
             found = None
-        if found is None:
-            own = carried(f)
-            found = None if own is None else own.methods.get(self.name)
+        if found is not None:
+            return found
+        found = carried(f).get(self.name)
         return self._by_class(f) if found is None else found
 
     def _by_class(self, f: Function) -> Methods | None:
@@ -83,30 +79,15 @@ class RuleTable:
 
     def kind_of(self, f: Function) -> Kind | None:
         """Return the kind that is the only rule of ``f``, or None."""
-        try:
-            kind = self.kinds.get(f)
-        except TypeError:  # not hashable
-            return None
-        if kind is None:
-            own = carried(f)
-            methods = None if own is None else own.methods.get(self.name)
-            if methods is not None and not methods.alternatives:
-                return methods.kind
-        return kind
+        methods = self.methods_of(f)
+        return None if methods is None or methods.alternatives else methods.kind
 
     def find(self, config: Any, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
-        try:
-            methods = self.methods.get(f)
-        except TypeError:  # not hashable
-            methods = None
-        if methods is None and type(f) is FunctionType and not vars(f) and not self._by_class(f):
+        plain = type(f) is FunctionType and not vars(f) and f not in self.methods
+        if plain and self.functors.keys().isdisjoint(FunctionType.__mro__):
             return None  # most often: what a transform was given
-        if methods is None or not methods.alternatives:
-            kind = self.kind_of(f)
-            if kind is not None:
-                return kind
-            methods = self.methods_of(f)
+        methods = self.methods_of(f)
         if methods is None:
             if (of_library := shown(f)) is not f:
                 return self.find(config, of_library, args)
@@ -114,6 +95,8 @@ class RuleTable:
                 return None
             found = load_rules_of(f) or any(derive(f) for derive in derivers)
             return self.find(config, f, args) if found else None
+        if not methods.alternatives:
+            return methods.kind
         return methods.find(type(config), tuple(map(type_under, args)))
 
     def add_kind(self, f: Function, kind: Kind) -> None:
@@ -139,19 +122,21 @@ class RuleTable:
         if needed and is_of_others(f):
             load()  # what would replace this rule otherwise, when it is loaded
         load_rules_of(f)  # likewise
-        table: dict = self.methods
-        key = f
-        if isinstance(f, instances):
-            table, key = self.functors, f.cls
-        elif carries_rules(f):
-            own = carried(f)
-            if own is None:
-                own = f.__chainrules__ = Carried(f)
-            table, key = own.methods, self.name
+        self._forget_kind(f)
+        table, key = self._place(f)
         if key not in table:
-            table[key] = Methods(_title(f))
-        self._forget_kind(key)
+            table[key] = Methods(name_of(f))
         return table[key]
+
+    def _place(self, f: Function) -> tuple[dict, Any]:
+        """Return where the rules of ``f`` are kept, and under which key."""
+        if isinstance(f, instances):
+            return self.functors, f.cls
+        if not carries_rules(f):
+            return self.methods, f
+        rules = carried(f)
+        f.__chainrules__ = f, rules
+        return rules, self.name
 
     def rules_by_hand(self, f: Function) -> list[RuleSignature]:
         """Return the hand-written rules of ``f`` itself, each once."""
@@ -166,7 +151,7 @@ class RuleTable:
 
     def is_derived(self, f: Function) -> bool:
         """Say whether the rules of ``f`` were made from those in the other table."""
-        methods = None if isinstance(f, instances) else self.methods_of(f)
+        methods = self.methods_of(f)
         return methods is not None and methods.derived
 
     def _forget_kind(self, f: Function) -> None:
@@ -206,35 +191,18 @@ class RuleTable:
         methods = self._entry(f)
         for count in range(rule.required, rule.positional + 1):
             if rule.varargs is None or count == rule.positional:
-                types = rule.types[:count]
-                types += () if rule.varargs is None else ([rule.varargs],)  # type: ignore
-                methods.add(hashable(types), rule.config_type, rule)
+                several = () if rule.varargs is None else (Variadic[rule.varargs],)
+                methods.add((*rule.types[:count], *several), rule.config_type, rule)
 
     def unregister(self, f: Function) -> None:
         """Forget every rule of ``f`` in this direction."""
-        if isinstance(f, instances):
-            self.functors.pop(f.cls, None)
-            return
-        self.methods.pop(f, None)
+        table, key = self._place(f)
+        table.pop(key, None)
         self._forget_kind(f)
-        own = carried(f)
-        if own is not None:
-            own.methods.pop(self.name, None)
 
     def __repr__(self) -> str:
         count = len(self.methods) + len(self.functors)
         return f"<{self.name}: rules for {count} functions, and for those that carry their own>"
-
-
-class _Variadic(list):
-    """A list that can stand in a dict's key: multipledispatch spells ``*args`` as a list."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self))
-
-
-def hashable(types: tuple) -> tuple:
-    return tuple(_Variadic(t) if isinstance(t, list) else t for t in types)
 
 
 class FRuleTable(RuleTable):
@@ -266,11 +234,10 @@ class FRuleTable(RuleTable):
     def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
         if needed:
             load()
-        config, call = _split_config(call)
+        config, call = split_config(call)
         if len(call) < 2 or not isinstance(call[0], tuple):
             raise TypeError("frule takes ([config,] tangents, f, *args), and tangents is a tuple.")
-        tangents, f, *rest = call
-        args = tuple(rest)
+        tangents, f, args = call[0], call[1], call[2:]
         if len(tangents) != 1 + len(args):
             raise TypeError(
                 f"frule of {name_of(f)} got {len(args)} arguments and {len(tangents)} tangents.\n"
@@ -328,11 +295,10 @@ class RRuleTable(RuleTable):
     def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
         if needed:
             load()
-        config, call = _split_config(call)
+        config, call = split_config(call)
         if not call:
             raise TypeError("rrule takes ([config,] f, *args).")
-        f, *rest = call
-        args = tuple(rest)
+        f, args = call[0], call[1:]
         rule = self.find(config, f, args)
         if rule is None or rule is OPTED_OUT:
             return None
@@ -341,8 +307,7 @@ class RRuleTable(RuleTable):
             return answer and (answer[0], Pullback(answer[1], f, len(args)))
         bound, kwargs = rule.bind(f, args, kwargs)
         y, pullback = self.run(rule, config, f, bound, kwargs)
-        if len(bound) < len(args):
-            pullback = _pad(pullback, len(args) - len(bound))
+        pullback.options = len(args) - len(bound)
         return y, pullback
 
     @staticmethod
@@ -360,14 +325,8 @@ class RRuleTable(RuleTable):
         return healed(pair[0]), Pullback(pair[1], f, len(args), rule.positional)
 
 
-def _pad(pullback: Pullback, options: int) -> Pullback:
-    def padded_pullback(ybar: Tangentlike) -> tuple:
-        return (*pullback(ybar), *((NO_TANGENT,) * options))
-
-    return Pullback(padded_pullback, pullback.f, pullback.count + options)
-
-
-def _split_config(call: tuple) -> tuple[Any, tuple]:
+def split_config(call: tuple) -> tuple[Any, tuple]:
+    """Return the config that a call of a table begins with, or None, and the rest."""
     if call and isinstance(call[0], RuleConfig):
         return call[0], call[1:]
     return None, call

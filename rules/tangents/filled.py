@@ -1,4 +1,7 @@
-"""Zeros of every space, and the form in which users are given derivatives."""
+"""Zeros of every space, and the form in which users are given derivatives.
+
+``as_structured((1.0, x), ZeroTangent())`` is ``(0.0, np.zeros_like(x))``.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,15 +12,16 @@ import numpy as np
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold
 from ..shapes import dtype_of, shape_of, tangent_dtype
-from .project import ProjectTo, structural
+from .project import ProjectTo
 from .structural import (
     NO_TANGENT,
     AbstractZero,
     NotImplementedTangent,
     child_tangents,
     derivative_like,
-    unthunk,
+    structural,
 )
+from .thunks import unthunk
 
 
 def zero_tangent(x: Value) -> Any:

@@ -1,4 +1,8 @@
-"""Bringing a cotangent to a shape and a dtype, as far as that is no mistake."""
+"""Bringing a cotangent to a shape and a dtype, as far as that is no mistake.
+
+A cotangent of shape (3,) fits an argument of shape (3, 1), and 2 + 1j a real one, by its real part;
+one of shape (4,) is a mistake.
+"""
 
 from typing import Any
 

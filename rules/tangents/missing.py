@@ -1,12 +1,14 @@
-"""Derivatives that exist and that nobody has written."""
+"""Derivatives that exist and that nobody has written.
+
+``not_implemented("d/dv of Bessel functions")`` may be added and multiplied, and is an error with
+this text where somebody wants to have it as a number.
+"""
 
 from typing import Any
 
-import numpy as np
-
 from ...config import MissingDerivativeError, user_line
 from ..annotations import Function, Value
-from .zeros import AbstractZero
+from .zeros import AbstractZero, by_operator
 
 
 class NotImplementedTangent:
@@ -36,12 +38,10 @@ class NotImplementedTangent:
     __rmul__ = __mul__
 
     def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method == "__call__" and ufunc in (np.add, np.multiply, np.negative, np.conjugate):
-            if ufunc is np.multiply:
-                zeros = [value for value in inputs if isinstance(value, AbstractZero)]
-                return zeros[0] if zeros else self
-            return self
-        raise self.error()
+        answer = by_operator(self, ufunc, method, inputs, kwargs)
+        if answer is NotImplemented:
+            raise self.error()
+        return answer
 
     def _refuse(self, *args: Any) -> Any:
         raise self.error()

@@ -22,10 +22,10 @@ from .structural import (
     AbstractZero,
     NotImplementedTangent,
     Tangent,
-    Thunk,
     child_tangents,
-    unthunk,
+    structural,
 )
+from .thunks import Thunk, unthunk
 
 _array = np.ndarray
 _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
@@ -39,6 +39,7 @@ class Projector:
     shape: tuple[int, ...]
     dtype: np.dtype
     ndim: int
+    size: int
     empty: Any = None  # of a lazy array, zeros to add to
 
     def __init_subclass__(cls) -> None:
@@ -135,33 +136,28 @@ def _project_to(x: Value) -> Any:
         if base in registered:
             return ProjectRegistered(registered[base](x))
     # A traced value has the space of the number or array that it carries.
-    kind = x.__class__
-    if kind is _array and x.dtype is FLOAT64:
-        return ProjectArray(x.shape, FLOAT64)
-    if kind in _SPACES:
-        return _SPACES[kind]
-    dtype = dtype_of(x)
-    if dtype is not None and not _is_sparse(x) and children(x) is None:
-        space = tangent_dtype(dtype)
-        if space is None:
-            return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
-        if isinstance(x, numbers.Number | np.generic):
-            return ProjectNumber(space)
-        lazy = kind is not _array and is_lazy(plain := value(x))
-        return ProjectLazy(plain, space) if lazy else ProjectArray(shape_of(x), space)
-    if isinstance(x, bool | str | bytes) or x is None:
-        return ProjectNothing()
-    if isinstance(x, numbers.Number):
-        return ProjectObjects()
+    if x.__class__ in _SPACES:
+        return _SPACES[x.__class__]
     if _is_sparse(x):
         return ProjectSparse(x)
-    parts = children(x)
+    number = isinstance(x, numbers.Number)
+    parts = None if number or isinstance(x, str | bytes) else children(x)
     if parts is not None:
         keys, rebuild = parts.keys, parts.rebuild
         return Within(
             zip(parts.values), lambda spaces: ProjectContainer(type(x), keys, rebuild, spaces)
         )
-    return ProjectNothing() if callable(x) or not hasattr(x, "__array__") else ProjectObjects()
+    dtype = dtype_of(x)
+    if dtype is None:
+        unknown = number or (hasattr(x, "__array__") and not callable(x))
+        return ProjectObjects() if unknown else ProjectNothing()
+    space = tangent_dtype(dtype)
+    if space is None:
+        return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
+    if number or isinstance(x, np.generic):
+        return ProjectNumber(space)
+    lazy = type(x) is not _array and is_lazy(plain := value(x))
+    return ProjectLazy(plain, space) if lazy else ProjectArray(shape_of(x), space)
 
 
 class ProjectNumber(Projector):
@@ -371,17 +367,6 @@ class ProjectSparse(Projector):
 
     def zeros(self) -> Any:
         return self.pattern * 0
-
-
-def structural(primal_type: type, keys: tuple, parts: list | tuple) -> Tangent:
-    """Build the ``Tangent`` of a container from one part per key."""
-    if primal_type is Tangent:
-        primal_type = tuple if all(type(key) is int for key in keys) else dict
-    if issubclass(primal_type, dict):
-        return Tangent(primal_type, dict(zip(keys, parts, strict=True)))
-    if issubclass(primal_type, tuple | list):
-        return Tangent(primal_type, *parts)
-    return Tangent(primal_type, **dict(zip(keys, parts, strict=True)))
 
 
 def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:

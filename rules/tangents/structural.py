@@ -1,13 +1,16 @@
 """Tangents and cotangents of containers, and the sums of tangents of any form.
 
+The tangent of ``{"w": w, "n": 3}`` is ``Tangent(dict, {"w": wdot})``: what is left out does not
+move.
+
 One family of types serves both directions. Numbers and arrays are their own tangents;
-zeros, thunks and missing derivatives have files of their own, and are gathered here.
+zeros, thunks and missing derivatives have files of their own.
 """
 
 import dataclasses
-import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -16,31 +19,11 @@ from ...config import TangentError
 from ..annotations import Tangentlike, Value
 from ..containers import Children, Within, children, constants, fold, registered
 from ..known_classes import built_in
-from .missing import NotImplementedTangent, not_implemented
-from .thunks import InplaceableThunk, Thunk, thunk, unthunk
-from .zeros import NO_TANGENT, ZERO, AbstractZero, NoTangent, ZeroTangent, sum_of_zeros
+from .missing import NotImplementedTangent
+from .thunks import unthunk
+from .zeros import NO_TANGENT, ZERO, AbstractZero
 
 _SHOWN = 12  # how deep a repr goes into a Tangent
-
-__all__ = [
-    "NO_TANGENT",
-    "ZERO",
-    "AbstractZero",
-    "InplaceableThunk",
-    "NoTangent",
-    "NotImplementedTangent",
-    "Tangent",
-    "Thunk",
-    "ZeroTangent",
-    "add",
-    "add_to_primal",
-    "child_tangents",
-    "derivative_like",
-    "not_implemented",
-    "sum_tangents",
-    "thunk",
-    "unthunk",
-]
 
 
 class Tangent:
@@ -56,7 +39,7 @@ class Tangent:
 
     Examples
     --------
-    >>> t = Tangent(tuple, 1.0, ZeroTangent())
+    >>> t = Tangent(tuple, 1.0, cr.ZeroTangent())
     >>> 2 * t + t
     Tangent(tuple, 3.0, ZeroTangent())
     >>> (5.0, 6.0) + t
@@ -67,73 +50,70 @@ class Tangent:
     __array_ufunc__ = None
 
     primal_type: Any
-    backing: Any
+    backing: dict  # from a field, a key or a position to the tangent there
 
     def __init__(self, primal_type: Any, /, *items: Any, **fields: Any) -> None:
-        backing: Any
         names = getattr(primal_type, "_fields", None)
         if isinstance(primal_type, type) and issubclass(primal_type, dict):
-            backing = dict(*items, **fields)
+            fields = dict(*items, **fields)
+        elif _is_sequence(primal_type):
+            if fields:
+                raise TangentError(f"the Tangent of a {primal_type.__name__} has no named fields.")
+            fields = dict(enumerate(items))  # type: ignore[arg-type]
         elif names is not None and items:
             if len(items) != len(names):
                 raise TangentError(f"{primal_type.__name__} has {len(names)} fields, "
                                    f"and its Tangent was given {len(items)}.")  # fmt: skip
-            backing = dict(zip(names, items, strict=True))
-        elif isinstance(primal_type, type) and issubclass(primal_type, tuple | list) and not names:
-            if fields:
-                raise TangentError(f"the Tangent of a {primal_type.__name__} has no named fields.")
-            backing = items
+            fields = dict(zip(names, items, strict=True))
         elif items:
             raise TangentError(f"name the fields: Tangent({primal_type.__name__}, field=...).")
         else:
-            backing = fields
             _check_fields(primal_type, fields)
         object.__setattr__(self, "primal_type", primal_type)
-        object.__setattr__(self, "backing", backing)
+        object.__setattr__(self, "backing", fields)
 
     def __setattr__(self, name: str, value: Value) -> None:
         raise AttributeError("a Tangent cannot be written to; build another")
+
+    def __reduce__(self) -> tuple:
+        return structural, (self.primal_type, tuple(self.backing), tuple(self.backing.values()))
 
     def __getattr__(self, name: str) -> Any:
         if name == "__dataclass_fields__" and dataclasses.is_dataclass(self.primal_type):
             return self.primal_type.__dataclass_fields__  # for dataclasses.fields(tangent)
         if name.startswith("__"):
             raise AttributeError(name)
-        if isinstance(self.backing, dict):
-            return unthunk(self.backing.get(name, ZERO))
-        raise AttributeError(f"the Tangent of a {self.primal_type.__name__} has no field {name!r}")
+        if _is_sequence(self.primal_type):
+            of = self.primal_type.__name__
+            raise AttributeError(f"the Tangent of a {of} has no field {name!r}")
+        return unthunk(self.backing.get(name, ZERO))
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(self.backing, dict):
-            names = getattr(self.primal_type, "_fields", None)
-            key = names[key] if names is not None and isinstance(key, int) else key
-            return unthunk(self.backing.get(key, ZERO))
-        return unthunk(self.backing[key])
+        if _is_sequence(self.primal_type):
+            return unthunk(tuple(self.backing.values())[key])
+        names = getattr(self.primal_type, "_fields", None)
+        key = names[key] if names is not None and isinstance(key, int) else key
+        return unthunk(self.backing.get(key, ZERO))
 
     def __iter__(self) -> Iterator[Any]:
         names = getattr(self.primal_type, "_fields", None)
-        if names is not None:
-            return (unthunk(self.backing.get(name, ZERO)) for name in names)
-        if isinstance(self.backing, dict):
+        if names is None and not _is_sequence(self.primal_type):
             return iter(self.backing)
-        return (unthunk(item) for item in self.backing)
+        return (unthunk(self.backing.get(key, ZERO)) for key in names or self.backing)
 
     def __len__(self) -> int:
         return len(getattr(self.primal_type, "_fields", self.backing))
 
     def keys(self) -> Any:
         """Return the names, keys or positions that are listed."""
-        return self.backing.keys() if isinstance(self.backing, dict) else range(len(self.backing))
+        return self.backing.keys()
 
     def __repr__(self) -> str:
         return fold(_shown, self, 0)
 
-    def like(self, backing: Any) -> "Tangent":
+    def like(self, values: list) -> "Tangent":
         """Return a Tangent of the same type with other parts."""
-        new = object.__new__(Tangent)
-        object.__setattr__(new, "primal_type", self.primal_type)
-        object.__setattr__(new, "backing", backing)
-        return new
+        return structural(self.primal_type, tuple(self.backing), values)
 
     def map(self, f: Callable[[Any], Any]) -> "Tangent":
         """Apply the linear ``f`` to every part, and to the parts of those that have parts."""
@@ -150,7 +130,7 @@ class Tangent:
             return other
         if isinstance(other, AbstractZero | Tangent):
             return add(self, other)
-        return add_to_primal(other, self)
+        return fold(_moved, other, self)
 
     __radd__ = __add__
 
@@ -183,15 +163,24 @@ class Tangent:
     __hash__ = None  # type: ignore[assignment]
 
 
+def structural(primal_type: Any, keys: Iterable, parts: Iterable) -> Tangent:
+    """Build the ``Tangent`` of a container from one part per key."""
+    if primal_type is Tangent:
+        primal_type = tuple if all(type(key) is int for key in keys) else dict
+    new = object.__new__(Tangent)
+    object.__setattr__(new, "primal_type", primal_type)
+    object.__setattr__(new, "backing", dict(zip(keys, parts, strict=True)))
+    return new
+
+
+def _is_sequence(primal_type: Any) -> bool:
+    """Say whether a Tangent of this type has its parts by position, and not by name."""
+    named = getattr(primal_type, "_fields", ())
+    return isinstance(primal_type, type) and issubclass(primal_type, tuple | list) and not named
+
+
 def _children_of_tangent(t: Tangent) -> Children:
-    if isinstance(t.backing, dict):
-        names = tuple(t.backing)
-        return Children(
-            names,
-            tuple(t.backing.values()),
-            lambda values: t.like(dict(zip(names, values, strict=True))),
-        )
-    return Children(tuple(range(len(t.backing))), t.backing, lambda values: t.like(tuple(values)))
+    return Children(tuple(t.backing), tuple(t.backing.values()), t.like)
 
 
 # Derivatives of gradients: what is differentiated may itself be a Tangent.
@@ -206,19 +195,8 @@ def derivative_like(x: Value, values: list) -> Any:
         return parts.rebuild(values)
     if type(x) in built_in:
         return built_in[type(x)].build(x, parts.keys, values)
-    fixed = dict.fromkeys(constants(x), NO_TANGENT)
-    return Tangent(type(x), **dict(zip(parts.keys, values, strict=True)), **fixed)
-
-
-def _items(t: Tangent) -> Any:
-    return t.backing.values() if isinstance(t.backing, dict) else t.backing
-
-
-def _within(t: Tangent, nodes: Any) -> Within:
-    """Look on at ``nodes``, one for each part of ``t``, and build a Tangent like ``t``."""
-    if isinstance(t.backing, dict):
-        return Within(nodes, lambda values: t.like(dict(zip(t.backing, values, strict=True))))
-    return Within(nodes, lambda values: t.like(tuple(values)))
+    fixed = constants(x)
+    return structural(type(x), (*parts.keys, *fixed), (*values, *(NO_TANGENT for _ in fixed)))
 
 
 def _shown(t: Tangentlike, depth: int) -> Any:
@@ -227,9 +205,10 @@ def _shown(t: Tangentlike, depth: int) -> Any:
     name = getattr(t.primal_type, "__name__", str(t.primal_type))
     if depth == _SHOWN:
         return f"Tangent({name}, ...)"
-    labels: list[str] = [""] * len(t.backing)
     of_dict = isinstance(t.primal_type, type) and issubclass(t.primal_type, dict)
-    if isinstance(t.backing, dict):
+    if _is_sequence(t.primal_type):
+        labels = [""] * len(t.backing)
+    else:
         labels = [f"{key!r}: " if of_dict else f"{key}=" for key in t.backing]
 
     def build(texts: list) -> str:
@@ -238,7 +217,7 @@ def _shown(t: Tangentlike, depth: int) -> Any:
             return f"Tangent({name}, {{{', '.join(items)}}})"
         return f"Tangent({', '.join([name, *items])})"
 
-    return Within([(part, depth + 1) for part in _items(t)], build)
+    return Within([(part, depth + 1) for part in t.backing.values()], build)
 
 
 def _check_fields(primal_type: Any, fields: dict) -> None:
@@ -257,29 +236,20 @@ def _check_fields(primal_type: Any, fields: dict) -> None:
 def _equal(a: Value, b: Value) -> Any:
     a, b = unthunk(a), unthunk(b)
     if type(a) is Tangent and type(b) is Tangent:
-        if a.primal_type is not b.primal_type:
-            return False
-        if not isinstance(a.backing, dict):
-            same_length = len(a.backing) == len(b.backing)
-            return Within(zip(a.backing, b.backing), all) if same_length else False
-        keys = {**a.backing, **b.backing}
-        return Within([(a.backing.get(k, ZERO), b.backing.get(k, ZERO)) for k in keys], all)
+        fitting = a.primal_type is b.primal_type and not _differ_in_length(a, b)
+        return Within(_pairs(a, b), all) if fitting else False
     if isinstance(a, AbstractZero) or isinstance(b, AbstractZero):
         other = b if isinstance(a, AbstractZero) else a
         if type(other) is Tangent:
-            return Within([(ZERO, part) for part in _items(other)], all)
+            return Within([(ZERO, part) for part in other.backing.values()], all)
         return isinstance(other, AbstractZero) or bool(np.all(np.equal(other, 0)))
     if type(a) is Tangent or type(b) is Tangent:
         return False
     return bool(np.all(a == b))
 
 
-def add_to_primal(x: Value, xdot: Tangentlike) -> Any:
-    """Move the value ``x`` along ``xdot``; containers are rebuilt part by part."""
-    return fold(_moved, x, xdot)
-
-
 def _moved(x: Value, xdot: Tangentlike) -> Any:
+    """Return the value ``x`` moved along ``xdot``; containers are rebuilt part by part."""
     xdot = unthunk(xdot)
     if isinstance(xdot, AbstractZero):
         return x
@@ -310,13 +280,13 @@ def child_tangents(x: Value, t: Tangentlike) -> list:
         t = Tangent(type(t), **built_in[type(t)].parts(x, t))
     by_name = isinstance(x, dict) or not isinstance(x, tuple | list)
     if isinstance(t, Tangent):
-        if isinstance(t.backing, dict):
+        if not _is_sequence(t.primal_type):
             known = {*parts.keys, *constants(x)}
             unknown = [key for key in t.backing if key not in known]
             if unknown:
                 raise TangentError(f"a {type(x).__name__} has no part {unknown[0]!r}.")
             return [unthunk(t.backing.get(key, ZERO)) for key in parts.keys]
-        items: Any = t.backing
+        items: Any = t.backing.values()
     elif by_name and isinstance(t, dict):
         return child_tangents(x, Tangent(dict, t))
     elif by_name or isinstance(t, str | bytes):
@@ -341,7 +311,7 @@ def add(a: Value, b: Value) -> Any:
     """Return ``a + b`` for tangents of any form; never written into either."""
     a, b = unthunk(a), unthunk(b)
     if issubclass(type(a), AbstractZero):
-        return b if not issubclass(type(b), AbstractZero) else sum_of_zeros(a, b)
+        return a + b
     if issubclass(type(b), AbstractZero):
         return a
     if _is_sum(a) and _is_sum(b):
@@ -362,13 +332,19 @@ def _added(a: Value, b: Value) -> Any:
     if b.primal_type is not a.primal_type:
         raise TangentError(f"a Tangent of {a.primal_type.__name__} cannot be added to "
                            f"a Tangent of {b.primal_type.__name__}.")  # fmt: skip
-    if isinstance(a.backing, dict):
-        whole = a.like({**a.backing, **b.backing})
-        nodes = [(a.backing.get(key, ZERO), b.backing.get(key, ZERO)) for key in whole.backing]
-        return _within(whole, nodes)
-    if len(a.backing) != len(b.backing):
+    if _differ_in_length(a, b):
         raise TangentError("two Tangents of different lengths cannot be added.")
-    return _within(a, zip(a.backing, b.backing))
+    return Within(_pairs(a, b), partial(structural, a.primal_type, {**a.backing, **b.backing}))
+
+
+def _differ_in_length(a: Tangent, b: Tangent) -> bool:
+    return _is_sequence(a.primal_type) and len(a.backing) != len(b.backing)
+
+
+def _pairs(a: Tangent, b: Tangent) -> list[tuple]:
+    """Return what two Tangents of a type have in the same places; where one lists none, zero."""
+    keys = {**a.backing, **b.backing}
+    return [(a.backing.get(key, ZERO), b.backing.get(key, ZERO)) for key in keys]
 
 
 def _as_tangent(t: Tangentlike) -> Tangent:
@@ -379,4 +355,4 @@ def _as_tangent(t: Tangentlike) -> Tangent:
 
 def sum_tangents(tangents: Any) -> Any:
     """Return the sum of an iterable of tangents, ``ZeroTangent()`` where it is empty."""
-    return functools.reduce(add, tangents, ZERO)
+    return reduce(add, tangents, ZERO)

@@ -1,4 +1,7 @@
-"""Tangents that are computed when somebody looks at them, and then only once."""
+"""Tangents that are computed when somebody looks at them, and then only once.
+
+``thunk(lambda: a.T @ ybar)`` is multiplied when the cotangent of ``b`` in ``a @ b`` is asked for.
+"""
 
 import operator
 from collections.abc import Callable

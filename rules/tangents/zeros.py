@@ -1,23 +1,51 @@
-"""ZeroTangent and NoTangent: zeros that no arithmetic turns into numbers."""
+"""ZeroTangent and NoTangent: zeros that no arithmetic turns into numbers.
 
-from typing import Any
+``ZeroTangent() + xdot`` is ``xdot``, and ``3.0 * ZeroTangent()`` is ``ZeroTangent()``.
+"""
+
+from typing import Any, Self
 
 import numpy as np
 
 from ...config import RuleError, user_line
-from ..annotations import Function, Value
+from ..annotations import Function, Tangentlike, Value
+from ..tracing.first import load, needed
 
-_SUMS = {np.add, np.subtract}
-_PRODUCTS = {np.multiply, np.divide, np.matmul, np.negative, np.positive, np.conjugate}
+# Ufuncs by the operator that they are; the conjugate of what stands for any number is itself.
+_OPERATORS = {
+    np.add: "add",
+    np.subtract: "sub",
+    np.multiply: "mul",
+    np.divide: "truediv",
+    np.matmul: "matmul",
+    np.negative: "neg",
+    np.positive: "pos",
+    np.conjugate: "pos",
+}
 # By function, in how many of its first arguments it is linear; the rules fill it.
 linear_in: dict[Any, int] = {}
 
 
+def by_operator(t: Tangentlike, ufunc: Function, method: str, inputs: tuple, kwargs: dict) -> Any:
+    """Answer for ``t``, one of the ``inputs``, what its operators answer, if one is this ufunc."""
+    first = inputs[0] is t
+    name = f"__{'' if first else 'r'}{_OPERATORS.get(ufunc)}__"
+    if method != "__call__" or kwargs or not hasattr(t, name):
+        return NotImplemented
+    return getattr(t, name)(*(inputs[1:] if first else inputs[:1]))
+
+
 class AbstractZero:
-    """A tangent that changes nothing, for every kind of value at once."""
+    """A tangent that changes nothing, for every kind of value at once. There is one of each."""
 
     __slots__ = ()
     __array_priority__ = 1000
+    _instance: Any = None
+
+    def __new__(cls) -> Self:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -26,45 +54,36 @@ class AbstractZero:
         return type(self), ()
 
     def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs:
-            return NotImplemented
-        if ufunc in _SUMS:
-            a, b = inputs
-            if isinstance(b, AbstractZero):
-                return a if not isinstance(a, AbstractZero) else sum_of_zeros(a, b)
-            return b if ufunc is np.add else -b
-        if ufunc in _PRODUCTS:
-            return self if not _not_and_zero(inputs) else ZeroTangent()
-        return NotImplemented
+        return by_operator(self, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
+        if needed:
+            load()  # the rules say what is linear
         here = any(x is self for x in args[: linear_in.get(f, 0)])
         return self if here else NotImplemented
 
     def __add__(self, other: Value) -> Any:
-        return sum_of_zeros(self, other) if isinstance(other, AbstractZero) else other
+        return self if isinstance(other, ZeroTangent) else other
 
-    def __radd__(self, other: Value) -> Any:
-        return other
+    __radd__ = __add__
 
     def __sub__(self, other: Value) -> Any:
-        return sum_of_zeros(self, other) if isinstance(other, AbstractZero) else -other
+        return self if isinstance(other, ZeroTangent) else -other
 
     def __rsub__(self, other: Value) -> Any:
         return other
 
     def __mul__(self, other: Value) -> "AbstractZero":
-        return self if not _not_and_zero((self, other)) else ZeroTangent()
+        return other if isinstance(other, ZeroTangent) else self
 
     __rmul__ = __matmul__ = __rmatmul__ = __truediv__ = __mul__
 
-    def __neg__(self) -> "AbstractZero":
+    def _itself(self, *args: Any, **kwargs: Any) -> Self:
         return self
 
-    __pos__ = conj = conjugate = copy = __neg__
-
-    def __getitem__(self, key: Any) -> "AbstractZero":
-        return self
+    __neg__ = __pos__ = __getitem__ = conj = conjugate = copy = _itself
+    sum = reshape = transpose = astype = ravel = _itself
+    T = real = imag = property(_itself)
 
     def __iter__(self) -> Any:
         # With __getitem__ alone Python would go on for ever.
@@ -72,17 +91,6 @@ class AbstractZero:
             f"{self!r} was iterated over in {user_line()}, and it is the zero of any length.\n"
             "  write cr.unstack(xdot, len(x)), which gives as many zeros, or the tangents"
         )
-
-    def sum(self, *args: Any, **kwargs: Any) -> "AbstractZero":
-        return self
-
-    reshape = transpose = astype = ravel = sum
-
-    @property
-    def T(self) -> "AbstractZero":  # noqa: N802
-        return self
-
-    real = imag = T
 
     def __bool__(self) -> bool:
         return False
@@ -94,18 +102,9 @@ class AbstractZero:
         return 0j
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, AbstractZero) and type(self) is type(other)
+        return self is other
 
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-
-def sum_of_zeros(a: Value, b: Value) -> AbstractZero:
-    return a if isinstance(a, NoTangent) else b
-
-
-def _not_and_zero(values: tuple) -> bool:
-    return any(isinstance(value, ZeroTangent) for value in values)
+    __hash__ = object.__hash__
 
 
 class ZeroTangent(AbstractZero):
@@ -118,12 +117,6 @@ class ZeroTangent(AbstractZero):
     """
 
     __slots__ = ()
-    _instance: "ZeroTangent | None" = None
-
-    def __new__(cls) -> "ZeroTangent":
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
 
 
 class NoTangent(AbstractZero):
@@ -136,12 +129,6 @@ class NoTangent(AbstractZero):
     """
 
     __slots__ = ()
-    _instance: "NoTangent | None" = None
-
-    def __new__(cls) -> "NoTangent":
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
 
 
 ZERO = ZeroTangent()

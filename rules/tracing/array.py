@@ -1,4 +1,8 @@
-"""A traced array: a sequence, and something that can be written to."""
+"""A traced array: a sequence, and something that can be written to.
+
+``x.shape``, ``x[1:]``, ``for row in x``, ``x += 1`` and ``x.sum(axis=0)`` do what NumPy's array
+does.
+"""
 
 import operator
 from collections.abc import Callable, Iterator
@@ -10,13 +14,12 @@ from ...config import MutationError, user_line
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in
-from ..shapes import is_lazy
+from ..shapes import dtype_of, is_lazy
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
-from .number import TracedNumber
+from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, is_object_array, refuse_nested
-from .out_and_where import check_cast
 from .refusals import describe
 from .views import (
     Memory,
@@ -29,6 +32,7 @@ from .views import (
     memory_of,
     root_of,
     shares_memory,
+    slot_of,
 )
 from .writing import hand_out
 
@@ -36,7 +40,7 @@ from .writing import hand_out
 _LAZY = frozenset({"primal", "position", "tangent"})
 
 
-class Flat:
+class Flat(Iterator):
     """``x.flat``: the entries of a traced array one after the other, to read and to write.
 
     Like NumPy's it is an iterator, at entry ``index``, and starts anew where it is indexed.
@@ -54,9 +58,6 @@ class Flat:
 
     def __len__(self) -> int:
         return self.base.size
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
 
     def __next__(self) -> Any:
         if self.index >= self.base.size:
@@ -94,7 +95,11 @@ def _refuse_overlap(x: Value, v: Value) -> None:
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Value) -> Value:
         y = entries_of(operation(self, other))
-        check_cast(y, self)
+        if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
+            raise MutationError(
+                f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
+                f"dtype {self.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
+            )
         self[...] = y
         return self
 
@@ -129,15 +134,12 @@ def _set_shape(x: Value, shape: Any) -> None:
     memory_of(x).views = {}
 
 
-_value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
-
-
 def _read(name: str) -> Callable:
     get = operator.attrgetter(name)
 
     def read(self: Any) -> Any:
         try:
-            return get(_value(self))
+            return get(slot_of(self))
         except AttributeError:
             return get(self.peek())
 
@@ -175,7 +177,7 @@ class TracedArray(TracedNumber):
 
     def peek(self) -> Any:
         try:
-            return _value(self)
+            return slot_of(self)
         except AttributeError:
             root, path = root_of(self)
             draft = draft_of(root)
@@ -221,7 +223,7 @@ class TracedArray(TracedNumber):
     def tolist(self) -> Any:
         if self.ndim == 0:
             return self[()]
-        return [row.tolist() if self.ndim > 1 else row for row in self]
+        return [row.tolist() for row in self]
 
     # ---- writing ----
 
@@ -250,19 +252,11 @@ class TracedArray(TracedNumber):
         _refuse_overlap(self, v)
         self[...] = np.resize(array_of(v), self.shape)
 
-    @property
-    def real(self) -> Any:
-        return call(np.real, (self,), {})
-
-    @real.setter
+    @TracedNumber.real.setter
     def real(self, v: Value) -> None:
         self.real[...] = v
 
-    @property
-    def imag(self) -> Any:
-        return call(np.imag, (self,), {})
-
-    @imag.setter
+    @TracedNumber.imag.setter
     def imag(self, v: Value) -> None:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
@@ -273,11 +267,6 @@ class TracedArray(TracedNumber):
     strides = property(_read("strides"), _refused("x.strides = ...", "index or transpose x"))
     ndim, size, flags = property(_read("ndim")), property(_read("size")), property(_read("flags"))
     itemsize, nbytes = property(_read("itemsize")), property(_read("nbytes"))
-
-    __iadd__, __isub__ = _in_place(operator.add), _in_place(operator.sub)
-    __imul__, __itruediv__ = _in_place(operator.mul), _in_place(operator.truediv)
-    __ipow__, __imatmul__ = _in_place(operator.pow), _in_place(operator.matmul)
-    __ifloordiv__, __imod__ = _in_place(operator.floordiv), _in_place(operator.mod)
 
     def fill(self, v: Value) -> None:
         self[...] = v
@@ -295,4 +284,7 @@ class TracedArray(TracedNumber):
     __delitem__ = _refused("del x[index]", "write x = np.delete(x, index)")
 
 
+for _name in OPERATORS:
+    _word, _operation = _name.strip("_"), getattr(operator, _name)
+    setattr(TracedArray, f"__i{_word}__", _in_place(_operation))
 hide_from_pythons(TracedNumber, TracedArray)

@@ -11,11 +11,12 @@ import linecache
 import sys
 from collections import Counter
 from types import BuiltinFunctionType, FrameType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...config import user_frame
+from .first import imported
 
 # Modules whose globals see traced values: how often each was adopted, by the id of its globals.
 adopted: Counter = Counter()
@@ -31,15 +32,8 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
-class Asked(NamedTuple):
-    """What needs a plain number, and what to write instead."""
-
-    what: str
-    instead: str
-
-
-def asked() -> Asked | None:
-    """Return what the user's line was doing; None where its source does not tell."""
+def asked() -> tuple[str, str] | None:
+    """Return what the user's line was doing, and what to write instead; None if it tells not."""
     frame = user_frame()
     text = None if frame is None else _under_way(frame)
     if frame is None or text is None:
@@ -48,48 +42,59 @@ def asked() -> Asked | None:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return None
-    names = frame.f_globals
     if len(text) > 80:
         if not isinstance(node, ast.Call):
             return None
         text = f"{ast.unparse(node.func)}(...)"
     if isinstance(node, ast.Subscript):
-        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-            fields = "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
-            return Asked(f"`{text} = ...`", fields)
-        by_hand = "make the array with np.zeros(n, like=x)"
-        if isinstance(node.value, ast.Attribute):
-            by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
-        if id(names) in adopted:
-            late = "make the array while the function runs, in a module that is adopted: one that "
-            return Asked(f"`{text} = ...`", f"{late}was there before takes no traced values")
-        return Asked(f"`{text} = ...`", _remedy(by_hand, names, "numpy"))
+        return f"`{text} = ...`", _instead_of_write(node, frame.f_globals)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return Asked(text, "write f'{x:f}', which shows a traced number, too")
-    if not isinstance(node, ast.Call):
-        return None
-    called = _resolved(node.func, frame)
+        return text, "write f'{x:f}', which shows a traced number, too"
+    instead = _instead_of_call(node, frame) if isinstance(node, ast.Call) else None
+    return None if instead is None else (text, instead)
+
+
+def _instead_of_write(node: ast.Subscript, names: dict) -> str:
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
+    if id(names) in adopted:
+        return (
+            "make the array while the function runs, in a module that is adopted: one that was "
+            "there before takes no traced values"
+        )
+    by_hand = "make the array with np.zeros(n, like=x)"
+    if isinstance(node.value, ast.Attribute):
+        by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
+    return _remedy(by_hand, names, "numpy")
+
+
+def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
+    called, names = _resolved(node.func, frame), frame.f_globals
     name, home = getattr(called, "__name__", ""), getattr(called, "__module__", None) or ""
     library, _, rest = home.partition(".")
-    if called in (float, complex) or library in ("math", "cmath"):
-        return Asked(text, _remedy(_instead_of_python(called, name), names, "math"))
+    if called in (float, complex):
+        return _remedy("leave it as it is: x", names, "math")
+    if library in ("math", "cmath"):
+        name = _OTHER_NAMES.get(name, name)
+        known = hasattr(np, name) or name == "linalg.norm"
+        return _remedy(f"write np.{name}" if known else "", names, "math")
     if library == "numpy":
         joins = name in ("array", "asarray", "asanyarray", "ascontiguousarray")
         by_hand = "write np.stack([x, y]) or cr.array([x, y])" if joins else ""
         if any(isinstance(part, ast.List | ast.Tuple | ast.Name) for part in node.args[:1]):
             by_hand = by_hand or "give it np.stack([x, y]) in place of a list"
-        return Asked(text, _remedy(by_hand, names, "numpy"))
+        return _remedy(by_hand, names, "numpy")
     if library == "scipy":
         family = rest.partition(".")[0]
-        shown = vars(sys.modules.get(f"chainrules.scipy.{family}", sys))
+        shown = vars(imported(f"chainrules.scipy.{family}")) if family in FAMILIES else ()
         cls, _, _ = getattr(called, "__qualname__", "").rpartition(".")
         if cls and family == "integrate":
-            return Asked(text, f"write scipy.integrate.solve_ivp in place of what {cls} does")
-        if name not in shown and not cls:
-            return Asked(text, _rule_for(ast.unparse(node.func), name))
-        return Asked(text, of_scipy(f"scipy.{family}.{name}", names))
+            return f"write scipy.integrate.solve_ivp in place of what {cls} does"
+        if name in shown or cls:
+            return of_scipy(f"scipy.{family}.{name}", names)
+        return _rule_for(ast.unparse(node.func), name)
     if isinstance(called, BuiltinFunctionType) and library and library != "builtins":
-        return Asked(text, _rule_for(ast.unparse(node.func), name))
+        return _rule_for(ast.unparse(node.func), name)
     return None
 
 
@@ -150,14 +155,6 @@ def _method(owner: Any, name: str) -> Any:
         if name in vars(cls):
             return vars(cls)[name] if cls.__module__.startswith("scipy.") else None
     return None
-
-
-def _instead_of_python(called: Any, name: str) -> str:
-    if called in (float, complex):
-        return "leave it as it is: x"
-    name = _OTHER_NAMES.get(name, name)
-    known = hasattr(np, name) or name == "linalg.norm"
-    return f"write np.{name}" if known else ""
 
 
 def _remedy(by_hand: str, names: dict, library: str) -> str:

@@ -35,7 +35,17 @@ class Watch:
         """Return what to keep for ``x``, which may be anything."""
         cls = type(x)
         if cls is np.ndarray:
-            return self._hold_array(x)
+            if x.nbytes <= COPIED_AT_ONCE or x.dtype.kind == "O":
+                return copied(x)
+            if not may_change(x):
+                return x
+            if x.nbytes > DIGESTED:
+                self._watch(x)
+                return x
+            known = self.copies.get(id(x))
+            if known is None or not _same_bits(*known):
+                known = self.copies[id(x)] = x, copied(x)
+            return known[1]
         if cls in LEAVES:
             return snapshot(x) if issubclass(cls, TracedArray) else x
         if cls is tuple and are_settings(x):
@@ -100,19 +110,6 @@ class Watch:
                     "so the derivative would be wrong.\n"
                     "  use a copy there (c.copy()), or write the changes into another array"
                 )
-
-    def _hold_array(self, x: np.ndarray) -> np.ndarray:
-        if x.nbytes <= COPIED_AT_ONCE or x.dtype.kind == "O":
-            return copied(x)
-        if not may_change(x):
-            return x
-        if x.nbytes > DIGESTED:
-            self._watch(x)
-            return x
-        known = self.copies.get(id(x))
-        if known is None or not _same_bits(*known):
-            known = self.copies[id(x)] = x, copied(x)
-        return known[1]
 
     def _watch(self, x: np.ndarray) -> None:
         if id(x) not in self.arrays and x.dtype.kind != "O" and may_change(x):

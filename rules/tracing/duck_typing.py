@@ -41,14 +41,12 @@ def instead_of(name: str, kind: type) -> str:
 class OfNumPys:
     """A method that NumPy's numbers have, and Python's have not."""
 
-    def __init__(self, name: str, part: Value) -> None:
-        self.name = name
+    def __init__(self, part: Value) -> None:
         self.part = part
 
     def __get__(self, x: Value, owner: type) -> Any:
         if x is not None and type_under(x) in PYTHONS:
-            kind = type_under(x).__name__
-            raise AttributeError(f"'{kind}' object has no attribute {self.name!r}")
+            raise AttributeError  # of which ``__getattr__``, which is asked next, says more
         return self.part.__get__(x, owner)
 
 
@@ -57,6 +55,6 @@ def hide_from_pythons(of_numbers: type, of_arrays: type) -> None:
     for name, part in list(vars(of_numbers).items()):
         numpys = hasattr(np.float64, name) and not hasattr(float, name)
         if not name.startswith("_") and callable(part) and numpys:
-            setattr(of_numbers, name, OfNumPys(name, part))
+            setattr(of_numbers, name, OfNumPys(part))
             if name not in vars(of_arrays):
                 setattr(of_arrays, name, part)

@@ -1,5 +1,7 @@
 """What a transform needs, loaded before the first one and not before: our rules, and others'.
 
+``import chainrules`` loads no rule; the first ``cr.grad(f)(x)`` calls ``load()``.
+
 Authors of rules can then import this kit, which is small, without all that uses it. What is loaded
 is modules, so that threads wait for one another as for any import. Ours are imported by a thread of
 their own, for which the one that asks waits: a signal handler that interrupts it, and asks for the

@@ -87,9 +87,8 @@ def _explain_captured(f: Function, args: tuple, error: Exception) -> None:
         If that is why ``f``, whose arguments are plain, failed.
     """
     lost = LostDerivativeError, MutationError
-    if isinstance(error, lost) or isinstance(error.__cause__, lost):
-        if not any(map(_captures_traced, args)):
-            return
+    met = isinstance(error, lost) or isinstance(error.__cause__, lost)
+    if met and any(map(_captures_traced, args)):
         raise LostDerivativeError(
             f"{f.__name__} was called with a function that captures a traced value, in "
             f"{user_line()}; no argument is traced, so that no rule was asked.\n"

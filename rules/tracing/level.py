@@ -1,5 +1,8 @@
 """Levels: which derivative a traced value belongs to, and how to look under it.
 
+In ``grad(lambda x: grad(lambda y: x * y)(2.0))(3.0)`` the inner run answers ``x * y``, with an
+``x`` that the outer one follows.
+
 Every transform call takes the next number of one counter. Inner is higher, so the engine of
 the highest level among the arguments answers first. There is no stack: threads need no care,
 and an exception leaves nothing behind.
@@ -15,14 +18,12 @@ from ..annotations import Function, Index, Value
 from ..containers import (
     DEEP,
     LEAVES,
-    Within,
     are_settings,
     children,
-    fold,
     is_flat,
     map_leaves,
     refuse_cycle,
-    unless_same,
+    replaced,
 )
 from .first import load, needed
 
@@ -97,6 +98,7 @@ class Traced:
 
     primal: Any
     at_level: Level
+    position: int  # in the record, where its level makes one
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
@@ -205,14 +207,11 @@ def strip(x: Value, level: Level) -> Any:
         return x.primal if x.at_level is level else x
     if type(x) in LEAVES:
         return x
-
-    def look(x: Value) -> Any:
-        if isinstance(x, Traced):
-            return x.primal if x.at_level is level else x
-        parts = None if type(x) in LEAVES else children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
-
     if is_flat(x):
         stripped = [p.primal if isinstance(p, Traced) and p.at_level is level else p for p in x]
         return x if all(map(operator.is_, stripped, x)) else type(x)(stripped)
-    return fold(look, x)
+
+    def under(part: Value) -> Any:
+        return part.primal if isinstance(part, Traced) and part.at_level is level else part
+
+    return replaced(under, x)

@@ -1,4 +1,8 @@
-"""What an engine does with a function that no rule answers for: run it, or refuse it."""
+"""What an engine does with a function that no rule answers for: run it, or refuse it.
+
+A function of the user's is run on the traced values; one of a library is a MissingRuleError that
+says what to write.
+"""
 
 import functools
 import types

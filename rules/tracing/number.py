@@ -20,9 +20,8 @@ from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, as_object_array, healed
-from .out_and_where import call_where, write_out
+from .options import LOOP_OPTIONS, call_in_loop, call_where, write_out
 from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled, whole
-from .ufunc_options import LOOP_OPTIONS, call_in_loop
 from .writing import is_fresh
 
 
@@ -55,8 +54,17 @@ def _compare(operation: Callable) -> Callable:
     return compare
 
 
+def _plainly(f: Function) -> Callable:
+    def convert(self: Traced, *args: Any) -> Any:
+        return f(value(self), *args)
+
+    return convert
+
+
 def _method(f: Function) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
+        if not args and not kwargs:
+            return self.at_level.call(f, (self,), kwargs)
         if kwargs.get("out") is not None:
             return f(self, *args, **kwargs)  # NumPy's protocols know what to do with it
         return call(f, (self, *args), kwargs)
@@ -79,6 +87,10 @@ def _truth_method(name: str) -> Callable:
         return y
 
     return method
+
+
+def _property(f: Function) -> property:
+    return property(lambda self: self.at_level.call(f, (self,), {}))
 
 
 def _constant_property(name: str) -> property:
@@ -141,6 +153,8 @@ class TracedNumber(Traced):
         return call(f, inputs, kwargs)
 
     def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
+        if len(args) == 1 and not kwargs and args[0] is self:
+            return self.at_level.call(f, args, kwargs)
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]
@@ -161,40 +175,16 @@ class TracedNumber(Traced):
         y = f(*args, **kwargs)
         return self.at_level.constant(y) if is_fresh(y) else y
 
-    # ---- operators ----
+    # ---- operators: those on two operands are OPERATORS, at the end ----
 
-    __add__, __radd__ = _binary(np.add, operator.add), _reflected(np.add, operator.add)
-    __sub__, __rsub__ = _binary(np.subtract, operator.sub), _reflected(np.subtract, operator.sub)
-    __mul__, __rmul__ = _binary(np.multiply, operator.mul), _reflected(np.multiply, operator.mul)
-    __truediv__ = _binary(np.true_divide, operator.truediv)
-    __rtruediv__ = _reflected(np.true_divide, operator.truediv)
-    __floordiv__ = _binary(np.floor_divide, operator.floordiv)
-    __rfloordiv__ = _reflected(np.floor_divide, operator.floordiv)
-    __mod__ = _binary(np.remainder, operator.mod)
-    __rmod__ = _reflected(np.remainder, operator.mod)
-    __pow__, __rpow__ = _binary(np.power, operator.pow), _reflected(np.power, operator.pow)
-    __matmul__ = _binary(np.matmul, operator.matmul)
-    __rmatmul__ = _reflected(np.matmul, operator.matmul)
-    __and__ = _binary(np.bitwise_and, operator.and_)
-    __rand__ = _reflected(np.bitwise_and, operator.and_)
-    __or__ = _binary(np.bitwise_or, operator.or_)
-    __ror__ = _reflected(np.bitwise_or, operator.or_)
-    __xor__ = _binary(np.bitwise_xor, operator.xor)
-    __rxor__ = _reflected(np.bitwise_xor, operator.xor)
-    __lshift__ = _binary(np.left_shift, operator.lshift)
-    __rlshift__ = _reflected(np.left_shift, operator.lshift)
-    __rshift__ = _binary(np.right_shift, operator.rshift)
-    __rrshift__ = _reflected(np.right_shift, operator.rshift)
-    __neg__ = _unary(np.negative, operator.neg)
-    __pos__ = _unary(np.positive, operator.pos)
-    __abs__ = _unary(np.absolute, operator.abs)
-    __invert__ = _unary(np.invert, operator.invert)
+    __neg__, __pos__ = _unary(np.negative, operator.neg), _unary(np.positive, operator.pos)
+    __abs__, __invert__ = _unary(np.absolute, operator.abs), _unary(np.invert, operator.invert)
 
     def __divmod__(self, other: Value) -> tuple:
-        return self // other, self % other
+        return operator.floordiv(self, other), operator.mod(self, other)
 
     def __rdivmod__(self, other: Value) -> tuple:
-        return other // self, other % self
+        return operator.floordiv(other, self), operator.mod(other, self)
 
     __eq__, __ne__ = _compare(operator.eq), _compare(operator.ne)
     __lt__, __le__ = _compare(operator.lt), _compare(operator.le)
@@ -206,8 +196,9 @@ class TracedNumber(Traced):
         "call the function under its cache (f.__wrapped__)",
     )
 
-    def __bool__(self) -> bool:
-        return bool(value(self))
+    __bool__, __round__ = _plainly(bool), _plainly(round)
+    __floor__, __ceil__ = _plainly(math.floor), _plainly(math.ceil)
+    __trunc__ = _plainly(math.trunc)
 
     # ---- ways out of tracing ----
 
@@ -224,13 +215,11 @@ class TracedNumber(Traced):
             raise TypeError(f"'{type_under(self).__name__}' object is not subscriptable")
         if type(index) is tuple and not index:
             return self
-        if isinstance(index, bool | np.bool_):
-            return call(np.reshape, (self, (1,)), {})[: int(index)]
-        parts = index if type(index) is tuple else (index,)
-        if all(part is None or part is ... for part in parts) and parts.count(...) < 2:
-            x = call(np.reshape, (self, (1,)), {})  # an array, which NumPy's numbers keep from ()
-            return call(np.reshape, (x, (1,) * parts.count(None)), {})
-        raise IndexError("invalid index to scalar variable.")
+        array = call(np.copy, (self,), {})  # without axes
+        try:
+            return array[index]
+        except IndexError:
+            raise IndexError("invalid index to scalar variable.") from None
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         refuse_array(self, dtype)
@@ -264,18 +253,6 @@ class TracedNumber(Traced):
 
     __reduce_ex__ = lost("pickling", "pickle what the differentiated function returns")
 
-    def __round__(self, digits: int | None = None) -> Any:
-        return round(value(self), digits) if digits is not None else round(value(self))
-
-    def __floor__(self) -> int:
-        return math.floor(value(self))
-
-    def __ceil__(self) -> int:
-        return math.ceil(value(self))
-
-    def __trunc__(self) -> int:
-        return math.trunc(value(self))
-
     # ---- attributes ----
 
     def __getattr__(self, name: str) -> Any:
@@ -292,30 +269,13 @@ class TracedNumber(Traced):
             f"  {instead}"
         )
 
-    dtype = _constant_property("dtype")
-    shape = _constant_property("shape")
-    ndim = _constant_property("ndim")
-    size = _constant_property("size")
-    itemsize = _constant_property("itemsize")
-    nbytes = _constant_property("nbytes")
-    strides = _constant_property("strides")
-    flags = _constant_property("flags")
+    dtype, flags = _constant_property("dtype"), _constant_property("flags")
+    shape, strides = _constant_property("shape"), _constant_property("strides")
+    ndim, size = _constant_property("ndim"), _constant_property("size")
+    itemsize, nbytes = _constant_property("itemsize"), _constant_property("nbytes")
 
-    @property
-    def T(self) -> Any:  # noqa: N802
-        return call(np.transpose, (self,), {})
-
-    @property
-    def mT(self) -> Any:  # noqa: N802
-        return call(np.matrix_transpose, (self,), {})
-
-    @property
-    def real(self) -> Any:
-        return call(np.real, (self,), {})
-
-    @property
-    def imag(self) -> Any:
-        return call(np.imag, (self,), {})
+    T, mT = _property(np.transpose), _property(np.matrix_transpose)  # noqa: N815
+    real, imag = _property(np.real), _property(np.imag)
 
     # ---- methods ----
 
@@ -325,14 +285,14 @@ class TracedNumber(Traced):
     nonzero = _constant_method("nonzero")
     searchsorted = _constant_method("searchsorted")
     is_integer = _constant_method("is_integer")
-    clip = _method(np.clip)
+    choose, clip = _method(np.choose), _method(np.clip)
     cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
     diagonal, trace = _method(np.diagonal), _method(np.trace)
     dot = _method(np.dot)
     max, min = _method(np.max), _method(np.min)
     mean, std, var = _method(np.mean), _method(np.std), _method(np.var)
     prod, sum = _method(np.prod), _method(np.sum)
-    ravel = _method(np.ravel)
+    ravel, round = _method(np.ravel), _method(np.round)
     repeat, take = _method(np.repeat), _method(np.take)
     squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
 
@@ -347,14 +307,8 @@ class TracedNumber(Traced):
     def tolist(self) -> Any:
         return self
 
-    def round(self, decimals: int = 0) -> Any:
-        return call(np.round, (self, decimals), {})
-
     def compress(self, condition: Any, axis: int | None = None) -> Any:
         return call(np.compress, (condition, self), {"axis": axis})
-
-    def choose(self, choices: Any, **kwargs: Any) -> Any:
-        return call(np.choose, (self, choices), kwargs)
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
@@ -393,6 +347,17 @@ class TracedNumber(Traced):
         return self
 
 
+# Python's operators on two operands, by their names in ``operator``, and the ufuncs with the rules.
+OPERATORS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
+    "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
+    "lshift": np.left_shift, "rshift": np.right_shift,
+}  # fmt: skip
+for _name, _ufunc in OPERATORS.items():
+    _word, _operation = _name.strip("_"), getattr(operator, _name)
+    setattr(TracedNumber, f"__{_word}__", _binary(_ufunc, _operation))
+    setattr(TracedNumber, f"__r{_word}__", _reflected(_ufunc, _operation))
 # NumPy computes on an object array by calling, on each entry, the method of the ufunc's name.
 for _ufunc in (
     np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
@@ -400,7 +365,6 @@ for _ufunc in (
     np.cbrt, np.square, np.reciprocal, np.fabs, np.deg2rad, np.rad2deg, np.degrees, np.radians,
     np.sign,
 ):  # fmt: skip
-    if not hasattr(TracedNumber, _ufunc.__name__):
-        setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
+    setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))

@@ -1,4 +1,8 @@
-"""What may stand beside a traced value in an operator, and what counts as an array."""
+"""What may stand beside a traced value in an operator, and what counts as an array.
+
+In ``x + other`` a number, an array or a list is computed with; to an object of another library,
+which may know more, Python leaves the answer.
+"""
 
 import numpy as np
 

@@ -1,5 +1,8 @@
 """The ways out of tracing: where Python or NumPy asks a traced value for its plain number.
 
+``float(x)``, ``math.sin(x)``, ``range(x)`` and ``"%g" % x`` are errors that say what to write
+instead.
+
 What they ask with says little of what the user wrote, so a text names all that it may be.
 """
 

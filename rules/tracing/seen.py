@@ -1,4 +1,8 @@
-"""Functions of libraries that NumPy's protocols do not show, as functions that ask rules first."""
+"""Functions of libraries that NumPy's protocols do not show, as functions that ask rules first.
+
+``seen(math.sin)(x)`` asks the rule of ``math.sin`` where ``x`` is traced, and else is
+``math.sin(x)``.
+"""
 
 import functools
 from types import BuiltinFunctionType, FunctionType
@@ -34,12 +38,8 @@ def seen(f: Function) -> Any:
         if level is not None:
             return level.call(calls, args, kwargs)
         given = args, kwargs  # in which arrays of objects may hold traced numbers
-        args, kwargs = healed(given)
-        return (
-            f(*args, **kwargs)
-            if args is given[0] and kwargs is given[1]
-            else calls(*args, **kwargs)
-        )
+        args, kwargs = found = healed(given)
+        return f(*args, **kwargs) if found is given else calls(*args, **kwargs)
 
     calls.__shows__ = calls, f  # type: ignore[attr-defined]
     return calls

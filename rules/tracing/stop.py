@@ -1,11 +1,15 @@
-"""Saying aloud that no derivative is wanted. What users get is theirs: copies of arrays."""
+"""Saying aloud that no derivative is wanted. What users get is theirs: copies of arrays.
+
+``cr.value(x)`` is the plain number under ``x``; ``cr.stop_gradient(x)`` too, and neither has a
+derivative.
+"""
 
 import functools
 import inspect
 from typing import Any
 
 from ..annotations import Value
-from ..containers import Within, children, fold, unless_same
+from ..containers import replaced
 from ..signatures import parameters
 from .level import Traced
 from .level import value as value_under
@@ -29,16 +33,13 @@ def value(x: Value) -> Any:
     >>> cr.grad(lambda x: x * cr.value(x))(3.0)
     3.0
     """
+    return replaced(_copied_value, x)
 
-    def look(x: Value) -> Any:
-        if isinstance(x, Traced):
-            return snapshot(value_under(x))
-        if holds_traced(x):  # what np.asarray made of a traced array
-            return look(healed(x))
-        parts = children(x)
-        return x if parts is None else Within(zip(parts.values), unless_same(x, parts))
 
-    return fold(look, x)
+def _copied_value(x: Value) -> Any:
+    if holds_traced(x):  # what np.asarray made of a traced array
+        x = healed(x)
+    return snapshot(value_under(x)) if isinstance(x, Traced) else x
 
 
 def stop_gradient(x: Value) -> Any:

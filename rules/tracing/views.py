@@ -14,16 +14,18 @@ the draft itself, which is then a draft no more.
 
 import itertools
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..annotations import Function, Value
-from ..containers import Within, children, fold
+from ..containers import LEAVES, iterate_leaves, map_leaves
 from ..shapes import is_lazy
 from .level import Traced
 
-Step = tuple[Any, dict, tuple]  # a function, its options, and positions inside what it returns
+# A function, its options, and which leaf of the container that it returns; None where that is none.
+Step = tuple[Any, dict, int | None]
 Path = tuple[Step, ...]
 
 _numbers = itertools.count()
@@ -78,13 +80,13 @@ def memory_of(root: Value) -> Memory:
         return memory
 
 
-_value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
+slot_of = vars(Traced)["primal"].__get__  # it may be empty
 
 
 def is_draft(x: Value) -> bool:
     """Say whether ``x`` is a root that is being written to."""
     try:
-        _value(x)
+        slot_of(x)
         return False  # nearly always, and found without an exception
     except (AttributeError, TypeError):
         return isinstance(x, Traced) and draft_of(x) is not None
@@ -99,13 +101,16 @@ def bare(x: Value) -> Any:
 
 def follow(path: Path, x: Value) -> Any:
     """Go from an array, or anything of its shape, to the view at the end of ``path``."""
-    for f, options, positions in path:
+    for f, options, leaf in path:
         x = f(x, **options)
-        for position in positions:
-            parts = children(x)
-            assert parts is not None
-            x = parts.values[position]
+        if leaf is not None:
+            x = next(itertools.islice(iterate_leaves(x), leaf, None))
     return x
+
+
+def numbered_leaves(y: Value) -> Iterable[tuple[int | None, Any]]:
+    """Return the leaves of what a call gave, each with the number that a path names it by."""
+    return ((None, y),) if type(y) in LEAVES else enumerate(iterate_leaves(y))
 
 
 def view_by(x: Value, f: Function, rest: tuple, options: dict) -> Any:
@@ -125,33 +130,20 @@ def shares_memory(y: Value, x: Value) -> bool:
     return base is x or base is x.base or np.may_share_memory(y, x)
 
 
-def tie(y: Value, x: Value, f: Function, options: dict, positions: tuple = ()) -> None:
-    """Tie the traced ``y`` to the traced ``x`` that it is a view of."""
-    root, path = root_of(x)
-    y.base_and_path = root, (*path, (f, options, positions))
-
-
-def register_view(y: Value, x: Value, f: Function, options: dict, positions: tuple = ()) -> None:
+def register_view(y: Value, x: Value, f: Function, options: dict, leaf: int | None = None) -> None:
     """Tie a view that has its value already, and that a write is going to take it from."""
-    tie(y, x, f, options, positions)
-    remember(y, y.base_and_path[0])
+    root, path = root_of(x)
+    y.base_and_path = root, (*path, (f, options, leaf))
+    remember(y, root)
 
 
-def tie_views(y: Value, x: Value, f: Function, options: dict, positions: tuple = ()) -> None:
+def tie_views(y: Value, x: Value, f: Function, options: dict) -> None:
     """Tie every array in ``y = f(x, **options)`` that is a view of ``x`` to it."""
-
-    def look(y: Value, positions: tuple) -> Any:
-        if isinstance(y, Traced):
-            if type(y).writable and root_of(y)[0] is y and shares_memory(y.primal, x.primal):
-                register_view(y, x, f, options, positions)
-            return None
-        parts = children(y)
-        if parts is None:
-            return None
-        return Within([(part, (*positions, k)) for k, part in enumerate(parts.values)], list)
-
     if isinstance(x, Traced):
-        fold(look, y, positions)
+        for leaf, part in numbered_leaves(y):
+            untied = isinstance(part, Traced) and part.writable and root_of(part)[0] is part
+            if untied and shares_memory(part.primal, x.primal):
+                register_view(part, x, f, options, leaf)
 
 
 def views_of_draft(x: Value, f: Function, options: dict) -> Any:
@@ -160,27 +152,18 @@ def views_of_draft(x: Value, f: Function, options: dict) -> Any:
     ``x`` is a root that is being written to. NotImplemented where ``f`` makes a copy.
     """
     memory = draft_of(x)[0]  # type: ignore[index]
-
-    def view(part: Value, positions: tuple) -> Any:
-        parts = children(part)
-        if parts is not None:
-
-            def build(made: list) -> Any:
-                copied = any(inner is NotImplemented for inner in made)
-                return NotImplemented if copied else parts.rebuild(made)
-
-            nodes = [(inner, (*positions, k)) for k, inner in enumerate(parts.values)]
-            return Within(nodes, build)
-        if part is memory:
-            return x
-        if not shares_memory(part, memory):
-            return NotImplemented
-        handle = type(x)()
-        handle.at_level = x.at_level
-        tie(handle, x, f, options, positions)
-        return handle
-
-    return fold(view, f(memory, **options), ())
+    y = f(memory, **options)
+    views = []
+    for leaf, part in numbered_leaves(y):
+        handle = x
+        if part is not memory:
+            if not shares_memory(part, memory):
+                return NotImplemented
+            handle = type(x)()
+            handle.at_level = x.at_level
+            handle.base_and_path = x, ((f, options, leaf),)
+        views.append(handle)
+    return views[0] if type(y) in LEAVES else map_leaves(lambda _: views.pop(0), y)
 
 
 # ---- values that come and go --------------------------------------------------------------------
@@ -262,13 +245,12 @@ def copied(x: Value) -> Any:
         if x.shape[axis] == 1:
             continue
         if stride < span:
-            return x.copy(order="K")  # entries share memory, as np.broadcast_to makes them
+            return y  # entries share memory, as np.broadcast_to makes them
         width += x.itemsize if stride > span else 0
         strides[axis] = width if x.strides[axis] > 0 else -width
         width, span = width * x.shape[axis], stride * x.shape[axis]
-    reach = [(n - 1) * s for n, s in zip(x.shape, strides, strict=True) if n > 1]
-    memory, before = np.empty(width, np.uint8), -sum(s for s in reach if s < 0)
-    y = np.ndarray(x.shape, x.dtype, memory, before, strides)
+    before = -sum(min((n - 1) * s, 0) for n, s in zip(x.shape, strides, strict=True))
+    y = np.ndarray(x.shape, x.dtype, np.empty(width, np.uint8), before, strides)
     y[...] = x
     return y
 
@@ -287,9 +269,7 @@ def snapshot(x: Value) -> Any:
     handle = type(x)()
     handle.at_level = x.at_level
     if not x.records:  # else the value is in a slot of its own
-        handle.primal = x.primal
-        if isinstance(x.primal, Traced):
-            handle.primal = snapshot(x.primal)
+        handle.primal = snapshot(x.primal) if isinstance(x.primal, Traced) else x.primal
     for name in type(x).__slots__:
         setattr(handle, name, getattr(x, name))
     return handle

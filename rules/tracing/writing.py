@@ -1,5 +1,7 @@
 """Writing into an array that is followed: what is asked before, and what is refused.
 
+``y[0] = x`` of a traced ``y`` is followed; of a plain array it would lose ``x``, and is an error.
+
 A write is refused where it would not be seen by others that show the same memory, where it would
 lose a derivative, and where NumPy refuses it.
 """
@@ -57,25 +59,20 @@ def mark_shared(given: Value, traced: Any) -> None:
 
     ``traced`` is what the function gets for ``given``: a write into one is not seen in the other.
     """
-    if len(given) == 1 and type(given[0]) in LEAVES:
-        return
-    arrays = [x for x in iterate_leaves(given) if type(x) is np.ndarray or _is_array(x)]
-    if len(arrays) < 2:
-        return
-    handles = [x for x in iterate_leaves(traced) if type(x) is np.ndarray or _is_array(x)]
+    pairs = list(zip(iterate_leaves(given), iterate_leaves(traced), strict=False))
     plain = []
-    roots: dict[int, int] = {}
-    for k, x in enumerate(arrays):
+    roots: dict[int, Any] = {}
+    for k, (x, handle) in enumerate(pairs):
         if _is_array(x):
-            other = roots.setdefault(id(root_of(x)[0]), k)
-            if other != k:
-                _mark(handles[k], handles[other])
-        elif x.size:
+            other = roots.setdefault(id(root_of(x)[0]), handle)
+            if other is not handle:
+                _mark(handle, other)
+        elif type(x) is np.ndarray and x.size:
             plain.append((*byte_bounds(x), k))
     end, last = -1, -1
     for low, high, k in sorted(plain):
-        if low < end and np.may_share_memory(arrays[k], arrays[last]):
-            _mark(handles[k], handles[last])
+        if low < end and _overlap(pairs[k][0], pairs[last][0]):
+            _mark(pairs[k][1], pairs[last][1])
         if high > end:
             end, last = high, k
 
@@ -85,21 +82,16 @@ def mark_views(y: Value, args: tuple) -> None:
 
     So a write into either is refused, which would have to be seen in the other.
     """
-    if not isinstance(y, Traced):
-        parts = () if type(y) in LEAVES else iterate_leaves(y)
-        for part in parts:
-            if _is_array(part):
-                mark_views(part, args)
-        return
-    if not y.writable:
-        return  # a number
-    memory = bare(y)
-    if type(memory) is not np.ndarray or memory.base is None:
-        shared = [x for x in args if _is_array(x) and bare(x) is memory]
-    else:
-        shared = [x for x in iterate_leaves(args) if np.may_share_memory(_memory(x), memory)]
-    if shared:
-        _mark(y, *shared)
+    for part in (y,) if type(y) in LEAVES else iterate_leaves(y):
+        if not _is_array(part):
+            continue
+        memory = bare(part)
+        if type(memory) is np.ndarray and memory.base is not None:
+            shared = [x for x in iterate_leaves(args) if _overlap(bare(x), memory)]
+        else:
+            shared = [x for x in args if isinstance(x, Traced) and bare(x) is memory]
+        if shared:
+            _mark(part, *shared)
 
 
 def mark_views_of_healed(y: Value, healed: tuple, given: tuple) -> None:
@@ -107,20 +99,12 @@ def mark_views_of_healed(y: Value, healed: tuple, given: tuple) -> None:
 
     It would have to be seen in the object array.
     """
-    pairs = zip(healed, given, strict=True)
-    made = [x for new, old in pairs if new is not old for x in iterate_leaves(new) if _is_array(x)]
-    roots = [root_of(x)[0] for x in made]
-    for part in iterate_leaves(y):
-        if _is_array(part) and any(root_of(part)[0] is root for root in roots):
-            _mark(part)
+    made = [new for new, old in zip(healed, given, strict=True) if new is not old]
+    mark_views(y, tuple(iterate_leaves(made)))
 
 
-def _memory(x: Value) -> Any:
-    x = bare(x)
-    return x if type(x) is np.ndarray else _NOTHING
-
-
-_NOTHING = np.zeros(0)
+def _overlap(x: Value, y: Value) -> bool:
+    return type(x) is type(y) is np.ndarray and np.may_share_memory(x, y)
 
 
 def _is_array(x: Value) -> bool:

@@ -57,7 +57,6 @@ from .rules import (
     bilinear_rule,
     composed,
     derivatives_given_output,
-    flatten,
     frule,
     ignore_derivatives,
     instances,
@@ -85,9 +84,8 @@ from .rules.tracing.stop import value
 if _typing.TYPE_CHECKING:
     # Derivatives, forward and reverse.
     from .forward import ForwardConfig, jacfwd, jvp, linearize, sparsity
+    from .functions import Pullback, Pushforward
     from .reverse import (
-        Pullback,
-        Pushforward,
         ReverseConfig,
         grad,
         hessian,
@@ -108,6 +106,7 @@ if _typing.TYPE_CHECKING:
     # The functions that come with rules of their own.
     from .rules import rulesets as _rulesets
     from .rules.rulesets.functions.checkpoint import checkpoint
+    from .rules.rulesets.functions.flatten import flatten
     from .rules.rulesets.functions.folds import accumulate, reduce
     from .rules.rulesets.functions.implicit import fixed_point, implicit
     from .rules.rulesets.functions.map import map

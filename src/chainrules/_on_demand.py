@@ -9,12 +9,14 @@ _FUNCTIONS = ".rules.rulesets.functions"
 _HOMES = {
     ".forward": ("ForwardConfig", "jacfwd", "jvp", "linearize", "sparsity"),
     ".reverse": (
-        *("Pullback", "Pushforward", "ReverseConfig", "grad", "hessian", "hvp", "jacobian"),
-        *("jacrev", "value_and_grad", "vjp", "wirtinger"),
+        *("ReverseConfig", "grad", "hessian", "hvp", "jacobian", "jacrev", "value_and_grad"),
+        *("vjp", "wirtinger"),
     ),
+    ".functions": ("Pullback", "Pushforward"),
     ".adoption": ("Adoption", "adopt"),
     ".compiling": ("compile", "explain"),
     f"{_FUNCTIONS}.checkpoint": ("checkpoint",),
+    f"{_FUNCTIONS}.flatten": ("flatten",),
     f"{_FUNCTIONS}.folds": ("accumulate", "reduce"),
     f"{_FUNCTIONS}.implicit": ("fixed_point", "implicit"),
     f"{_FUNCTIONS}.map": ("map",),

@@ -145,7 +145,7 @@ def rows(module: ModuleType) -> list[Row]:
     Examples
     --------
     >>> [row.status for row in rows(np.linalg) if row.name == "inv"]
-    ['rule by hand']
+    ['matrix rule']
     """
     rules = shown_by_scipy().get(module.__name__)
     refused = REFUSED if rules is None else rules.REFUSED

@@ -65,7 +65,7 @@ def status_of(cls: type, name: str) -> str:
         return f"refused: {reason}; {inside['instead']}; or cr.value(x).{name}"
     if name in IN_PYTHON:
         return f"composed: {IN_PYTHON[name]}"
-    names = [inside["f"].__name__] if made_by == "_method" else body.__code__.co_names
+    names = [inside["f"].__name__] if "f" in inside else body.__code__.co_names
     if not names:
         return "passed through"  # it gives back the traced value itself
     called = [n for n in names if getattr(np, n, None) in frule.methods]

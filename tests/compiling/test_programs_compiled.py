@@ -14,7 +14,7 @@ ALL = [
     for module in programs.MODULES
     for name, f, args, *_ in module.PROGRAMS
 ]
-STEPS = (0.0, 0.0, -0.01, 0.05)  # the recorded point, its first replay, and two others
+STEPS = (0.0, -0.01, 0.05)  # the recorded point, its first replay at another, and a third
 
 # What is refused, as it must be, and what runs as it always did.
 DRAWS = "heston_monte_carlo"

@@ -363,9 +363,11 @@ def table_calls():
               if kind.linear}  # fmt: skip
     for path in sorted(folder.glob("cases_*.py")):
         for f, cases in importlib.import_module(path.stem).CASES.items():
-            for (args, options), k in itertools.product(cases, range(linear.get(f, 0))):
-                dotted = [dot(x) if i == k else x for i, x in enumerate(args)]
-                yield f, tuple(dotted), options
+            for args, options in cases:
+                for k in range(min(linear.get(f, 0), len(args))):
+                    if not isinstance(args[k], str):  # the subscripts of an einsum
+                        dotted = [dot(x) if i == k else x for i, x in enumerate(args)]
+                        yield f, tuple(dotted), options
 
 
 def dot(x):

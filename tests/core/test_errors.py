@@ -136,6 +136,7 @@ def test_the_traceback_keeps_the_frames_of_the_program_and_of_the_library(run):
     [
         (1.0, lambda x: np.positive(x * np.float64(1))[()]),
         (2.0, lambda x: np.sum((x * np.float64(1))[None] + (x * np.float64(1))[...])),
+        (1.0, lambda x: np.sum((x * np.float64(1))[True, None])),
         (1.0, lambda x: x if hasattr(x, "real") and not hasattr(x, "sum") else 0.0),
         (1.0, lambda x: x if hasattr(x * np.float64(1), "sum") else 0.0),
         (1.0, lambda x: copy.deepcopy(x)),

@@ -133,6 +133,31 @@ def test_a_rule_takes_effect_at_once(f):
     assert 2.0 == gradient(1.0)
 
 
+def test_a_rule_of_a_call_without_arguments():
+    @cr.primitive
+    def constant(x=3.0):
+        return x
+
+    @cr.rrule.register(constant)
+    def constant_rrule(constant, x=3.0):
+        return x, pass_on
+
+    assert 3.0 == cr.rrule(constant)[0]
+    assert (5.0, (NO, 1.0)) == (cr.rrule(constant, 5.0)[0], cr.rrule(constant, 5.0)[1](1.0))
+
+
+def test_annotated_tangents_of_a_functor_are_no_config():
+    class Call:
+        def __call__(self, x):
+            return x
+
+    @cr.frule.register(cr.instances(Call))
+    def call_frule(tangents: tuple, call, x):
+        return x, 2 * tangents[1]
+
+    assert (1.0, 6.0) == cr.frule((NO, 3.0), Call(), 1.0)
+
+
 def test_unregistering_a_functor():
     class Call:
         def __call__(self, x):

@@ -10,7 +10,7 @@ from scipy import sparse
 import chainrules as cr
 from chainrules.rules.linear import compression as sparse_derivatives
 from chainrules.rules.linear import patterns
-from chainrules.rules.linear.coloring import color_columns, color_symmetric
+from chainrules.rules.linear.compression import color_columns, color_symmetric
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=12)

@@ -153,6 +153,15 @@ def test_reading_a_tangent():
         _ = t.a
 
 
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
+def test_a_tangent_can_be_copied(copied):
+    t = cr.Tangent(dict, {"pair": cr.Tangent(tuple, 1.0, ZERO), "b": cr.Tangent(Plain, a=2.0)})
+    assert t == copied(t)
+    assert t is not copied(t)
+
+
 def test_equality_of_tangents():
     assert cr.Tangent(Foo, a=1.0) == cr.Tangent(Foo, b=ZERO, a=np.float32(1))
     assert cr.Tangent(Foo, a=0.0) == cr.Tangent(Foo)

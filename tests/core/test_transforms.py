@@ -445,6 +445,16 @@ def test_wirtinger_derivatives():
     np.testing.assert_allclose((df_dz, df_dzbar), (np.exp(0.3 + 1.0j), 0.0))
     with pytest.raises(TypeError, match="needs a complex argument"):
         cr.wirtinger(np.exp)(1.0)
+    df_dz, df_dzbar = cr.wirtinger(lambda z: {"a": z * np.conj(z), "b": [np.real(z)]})(1.0 + 2.0j)
+    assert ({"a": 1 - 2j, "b": [0.5]}, {"a": 1 + 2j, "b": [0.5]}) == (df_dz, df_dzbar)
+
+
+def test_slopes_are_infinite_where_floats_of_python_raise():
+    def slope(x):
+        return cr.jvp(lambda x: 2.0 + x**0.5, (x,), (1.0,))[1]
+
+    with np.errstate(divide="ignore"):
+        assert (np.inf, -np.inf) == (slope(0.0), cr.jvp(slope, (0.0,), (1.0,))[1])
 
 
 def test_the_derivative_of_a_gradient_that_is_a_tangent():

@@ -86,7 +86,7 @@ PRIMITIVES: dict = {
     numpy_linalg.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
     quotients.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.kink: [case(X, X > 9), case(Z, X > 9)],
-    quotients.quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
+    quotients.guarded_quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
     ties.steady: [case(X, number=0), case(Z, number=0), case(0.3, number=0)],
 }  # fmt: skip
 SCIMATH: dict = {

@@ -39,6 +39,10 @@ def test_others():
         x = M.astype(dtype)
         assert_same(np.cumsum(x), AT_ONCE[np.cumsum][1](x))
         assert_same(np.cumsum(x, axis=1), AT_ONCE[np.cumsum][1](x, axis=1))
+        for bounds in ((None, 1), (0, None), (0, 1), (-1.0, M)):
+            assert_same(np.clip(x, *bounds), AT_ONCE[np.clip][1](x, *bounds))
+        for options in ({}, {"axes": None}, {"axes": [1, 0]}, {"axes": (0, -1)}):
+            assert_same(np.transpose(x, **options), AT_ONCE[np.transpose][1](x, **options))
         for options in ({}, {"order": "F"}, {"copy": True}):
             assert_same(np.reshape(x, (7, -1), **options),
                         AT_ONCE[np.reshape][1](x, shape=(7, -1), **options))  # fmt: skip

@@ -85,6 +85,8 @@ def test_clip():
     both(np.clip, X, min=-0.5, max=0.7)
     both(np.clip, X, max=0.7)
     both(lambda x, low: np.clip(x, a_min=low, a_max=1.0), X, 0.1)
+    both(lambda x, low: np.clip(x, min=low), X, 0.1)
+    both(lambda x, high: np.clip(x, min=-0.5, max=high), X, 0.7)
     both(lambda x: x.clip(-0.5, 0.7), X)
 
 

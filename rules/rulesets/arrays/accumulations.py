@@ -18,6 +18,7 @@ from ... import (
     linear_rule,
     pair_rule,
     refuse_integers,
+    shape_of,
     value,
 )
 from .numpys_own import with_value
@@ -75,8 +76,8 @@ def recurrence_transpose(a, sbar):
 
 def cumsum_transpose(ybar, space, axis=None, dtype=None):
     axis = -1 if axis is None else axis
-    xbar = backwards(np.cumsum(backwards(ybar, axis), axis), axis)
-    return xbar if axis == -1 and space.ndim == 1 else np.reshape(xbar, space.shape)
+    xbar = backwards(backwards(ybar, axis).cumsum(axis), axis)
+    return xbar if len(shape_of(xbar)) == space.ndim else np.reshape(xbar, space.shape)
 
 
 def backwards(x, axis):

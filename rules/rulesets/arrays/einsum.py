@@ -10,21 +10,17 @@ import sys
 
 import numpy as np
 
+from ....config import defined_at
 from ... import (
-    AbstractZero,
     Block,
+    Kind,
     NoTangent,
-    ProjectTo,
-    block_rule,
+    add_kind,
     composed,
-    frule,
-    linear_in,
+    dtype_of,
     non_differentiable,
-    pattern_rule,
-    rrule,
     shape_of,
-    sum_tangents,
-    thunk,
+    spread_over,
 )
 from .indexing import scatter
 from .products import conj
@@ -36,61 +32,6 @@ non_differentiable(np.einsum_path)
 # ---- einsum ---------------------------------------------------------------------------------
 
 
-@frule.register(np.einsum)
-def einsum_frule(tangents, einsum, *args, optimize=False):
-    subscripts, positions = read_call(args)
-    operands = [args[i] for i in positions]
-
-    def pushed(k, xdot):
-        moved = [*operands[:k], xdot, *operands[k + 1 :]]
-        return einsum(str(subscripts), *moved, optimize=optimize)
-
-    given = [(k, tangents[1 + i]) for k, i in enumerate(positions)]
-    parts = [pushed(k, xdot) for k, xdot in given if not isinstance(xdot, AbstractZero)]
-    return einsum(*args, optimize=optimize), sum_tangents(parts)
-
-
-@rrule.register(np.einsum)
-def einsum_rrule(einsum, *args, optimize=False):
-    subscripts, positions = read_call(args)
-    operands = [args[i] for i in positions]
-    # A path that was given for the operands is none for their cotangents.
-    optimize_pull = optimize is not False
-
-    def einsum_pullback(ybar):
-        xbars = [NoTangent()] * len(args)
-        for k, i in enumerate(positions):
-            pull = functools.partial(einsum_pull, k, ybar, subscripts, operands, optimize_pull)
-            xbars[i] = thunk(pull)
-        return NoTangent(), *xbars
-
-    return einsum(*args, optimize=optimize), einsum_pullback
-
-
-def einsum_pull(k, ybar, subscripts, operands, optimize):
-    """Pull ``ybar`` to operand ``k``: contract it with the other operands."""
-    project_x = ProjectTo(operands[k])
-    letters = subscripts.inputs[k]
-    factors = [conj(x) for x in [*operands[:k], *operands[k + 1 :]]]
-    call, own, found = plan(subscripts, k)
-    xbar = np.einsum(call, ybar, *factors, optimize=optimize)
-    sizes = dict(zip(letters, np.shape(operands[k])))
-    # A letter that occurs nowhere else was summed over: its axis is broadcast.
-    if own != found:
-        xbar = np.expand_dims(xbar, tuple(axis for axis, x in enumerate(own) if x not in found))
-    xbar = fit_axes(xbar, tuple(sizes[x] for x in own))
-    if own != letters:
-        # A letter that occurs twice reads a diagonal.
-        grid = np.ogrid[tuple(slice(sizes[x]) for x in own)]
-        index = tuple(grid[own.index(x)] for x in letters)
-        xbar = scatter(xbar, project_x.shape, xbar.dtype, index)
-    return project_x(xbar)
-
-
-linear_in[np.einsum] = sys.maxsize
-
-
-@block_rule(np.einsum)
 def einsum_block(*args, **options):
     # The blocks are told apart by their letters, so one axis more is one letter more.
     shapes = [np.empty(shape_of(x)) if type(x) is Block else x for x in args]
@@ -105,17 +46,67 @@ def einsum_block(*args, **options):
     return np.einsum(f"{','.join(inputs)}->{letter}{subscripts.output}", *values, **options)
 
 
-pattern_rule(np.einsum)(einsum_pattern)
+class EinsumRule(Kind):
+    """Linear in each operand; among the arguments are the subscripts, too."""
+
+    __slots__ = ()
+    label = "multilinear rule"
+    linear = True
+    block = staticmethod(einsum_block)
+    pattern = staticmethod(einsum_pattern)
+
+    def __init__(self, einsum):
+        super().__init__(einsum, sys.maxsize, {"optimize"}, defined_at(einsum_pull))
+
+    def kept(self, active, y, args):
+        return None, args
+
+    def push(self, i, xdot, y, args, kwargs):
+        return self.f(*args[:i], xdot, *args[i + 1 :], **kwargs)
+
+    def pull(self, i, ybar, y, args, kwargs, space):
+        subscripts, positions = read_call(args)
+        if i not in positions:
+            return NoTangent()
+        others = [conj(args[k]) for k in positions if k != i]
+        # A path that was given for the operands is none for their cotangents.
+        optimize = bool(kwargs) and kwargs["optimize"] is not False
+        return einsum_pull(positions.index(i), ybar, subscripts, others, space, optimize)
 
 
-def fit_axes(xbar, shape):
-    """Sum or broadcast axes, as many as ``shape`` has, to its lengths."""
-    given = np.shape(xbar)
-    if given == shape:
+def einsum_pull(k, ybar, subscripts, others, space, optimize):
+    """Pull ``ybar`` to operand ``k``: contract it with the conjugates of the others."""
+    call, own, index = plan(subscripts, k)
+    xbar = np.einsum(call, ybar, *others, optimize=optimize) if call else ybar
+    # A letter that occurs nowhere else was summed over: its axis is broadcast.
+    xbar = xbar[index] if index else xbar
+    letters = subscripts.inputs[k]
+    if own == letters:
+        return fit_axes(xbar, space)
+    # A letter that occurs twice reads a diagonal.
+    sizes = dict(zip(letters, space.shape))
+    lengths = tuple(sizes[x] for x in own)
+    grid = np.ogrid[tuple(map(slice, lengths))]
+    places = tuple(grid[own.index(x)] for x in letters)
+    xbar = np.broadcast_to(sum_axes(xbar, lengths), lengths)
+    return scatter(xbar, space.shape, dtype_of(xbar), places)
+
+
+def fit_axes(xbar, space):
+    """Sum or broadcast axes to their lengths in ``space``."""
+    if shape_of(xbar) == space.shape:
         return xbar
-    axes = tuple(k for k, (n, m) in enumerate(zip(given, shape)) if m == 1 and n != 1)
-    xbar = np.sum(xbar, axes, keepdims=True) if axes else xbar
-    return np.broadcast_to(xbar, shape) if np.shape(xbar) != shape else xbar
+    xbar = sum_axes(xbar, space.shape)
+    return xbar if shape_of(xbar) == space.shape else spread_over(xbar, space)
+
+
+def sum_axes(xbar, shape):
+    """Sum over the axes that have length 1 in ``shape``."""
+    axes = tuple([k for k, (n, m) in enumerate(zip(shape_of(xbar), shape)) if n != m == 1])
+    return np.sum(xbar, axes, keepdims=True) if axes else xbar
+
+
+add_kind(np.einsum, EinsumRule(np.einsum))
 
 
 # ---- chains of matrices ---------------------------------------------------------------------

@@ -43,10 +43,9 @@ def cut(ybar, space, axis, seen_as=None):
     shapes = [space.shape[1:]] * space.shape[0] if parts is None else [x.shape for x in parts]
     lengths = [(seen_as(shape) if seen_as else shape)[axis] for shape in shapes]
     slices = slices_along(axis % len(shape_of(ybar)), itertools.accumulate(lengths))
-    if type(ybar) is np.ndarray:
-        xbars = [ybar[index].reshape(shape) for index, shape in zip(slices, shapes)]
-    else:
-        xbars = [np.reshape(getitem(ybar, index), shape) for index, shape in zip(slices, shapes)]
+    xbars = [ybar[index] for index in slices]
+    if seen_as:
+        xbars = [np.reshape(xbar, shape) for xbar, shape in zip(xbars, shapes)]
     return xbars if parts is not None else np.stack(xbars)
 
 

@@ -5,29 +5,24 @@ Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np
 at a tie takes the branch of a point beside it: see ``ties``.
 """
 
-import functools
-
 import numpy as np
 
+from ....config import defined_at
 from ... import (
-    AbstractZero,
+    Kind,
     NoTangent,
-    ProjectTo,
-    as_structured,
+    Traced,
+    add_kind,
+    array_of,
     composed,
-    frule,
     is_traced,
     pair_rule,
-    rrule,
     selection_rule,
-    shape_of,
-    sum_tangents,
-    thunk,
     unbroadcast,
     value,
 )
 from .accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
-from .elementwise import as_array, or_one
+from .elementwise import as_array
 from .numpys_own import with_value
 from .ties import has_branch, in_order, motion, shared, shared_again, through
 
@@ -56,66 +51,78 @@ def choose(a, choices, mode="raise"):
 # ---- bounds ----
 
 
-def bounds_of(bounds, a_min, a_max, min, max):
-    """Return the lower and the upper bound from the three ways to give them."""
-    low, high = (*bounds, None, None)[:2]
-    if low is None:
-        low = min if a_min is None else a_min
-    if high is None:
-        high = max if a_max is None else a_max
-    return as_array(low), as_array(high)
+def attained(i, y, xs):
+    """Where ``xs[i]`` is the result, and how many of ``xs`` are it there."""
+    place, also, third = [x is not None and x == y for x in (xs[i], xs[i - 1], xs[i - 2])]
+    if type(place) is np.ndarray and not np.count_nonzero(place & (also | third)):
+        return place, 1  # most numbers are not at their bounds
+    return place, np.add(place & also, place & third, dtype=np.int8) + 1
 
 
-def attained(y, *xs):
-    """Where each of ``xs`` is the result, and how many of them are."""
-    places = [x == y for x in xs]
-    number = or_one(np.add(places[0], places[1], dtype=np.int8) + places[2])
-    return [(place, number) for place in places]
+class ClipRule(Kind):
+    """Each entry of ``clip(x, low, high)`` is one of the three, and equal ones share it evenly.
+
+    A bound that was left out is None.
+    """
+
+    __slots__ = ()
+    label = "rule of bounds"
+
+    def __init__(self, clip):
+        super().__init__(clip, 3, {"a_min", "a_max", "min", "max"}, defined_at(attained))
+
+    def bind(self, clip, args, kwargs):
+        if kwargs or len(args) != 3:
+            args, kwargs = Kind.bind(self, clip, args, kwargs)
+            given = {name: bound for name, bound in kwargs.items() if bound is not None}
+            x, low, high = (*args, None, None)[:3]
+            low = given.get("a_min", given.get("min")) if low is None else low
+            high = given.get("a_max", given.get("max")) if high is None else high
+            args = x, low, high
+        return tuple([array_of(x) if type(x) in (list, tuple) else x for x in args]), {}
+
+    def chosen(self, xs):
+        """What each of ``xs`` attains where that is differentiated again at a tie."""
+        given = [x for x in xs if x is not None]
+        ordered = iter(in_order(*given))
+        ordered = [x if x is None else next(ordered) for x in xs]
+        y = self.f(*ordered)
+        return [attained(i, y, ordered) for i in range(3)]
+
+    def evaluate(self, clip, xs, kwargs):
+        y = Kind.evaluate(self, clip, xs, kwargs)
+        if not isinstance(y, Traced) or y.records:
+            return y
+        if not any(has_branch(attained(i, y, xs)[1], y) for i in range(3)):
+            return y
+        chosen = zip(xs, self.chosen(xs))
+        terms = [shared(motion(x), *share) for x, share in chosen if x is not None]
+        return with_value(sum(terms), value(y))
+
+    def kept(self, active, y, xs):
+        return y, xs
+
+    def push(self, i, xdot, y, xs, kwargs):
+        even = attained(i, y, xs)
+        return shared(xdot, *(self.chosen(xs)[i] if has_branch(even[1], xs) else even))
+
+    def pull(self, i, ybar, y, xs, kwargs, space):
+        if xs[i] is None:
+            return NoTangent()
+        even = attained(i, y, xs)
+        chosen = self.chosen(xs)[i] if has_branch(even[1], xs) else None
+        return unbroadcast(shared_again(ybar, even, chosen, *xs), space.shape)
+
+    def rrule(self, config, clip, given, kwargs, wanted=None):
+        y, pullback = Kind.rrule(self, config, clip, given, kwargs, wanted)
+
+        def clip_pullback(ybar):
+            return pullback(ybar)[: 1 + len(given)]
+
+        return y, clip_pullback
 
 
-def clipped(clip, *xs):
-    """The result, how ``xs`` share in it, and how where that is differentiated again at a tie."""
-    y = clip(*xs)
-    even = attained(y, *xs)
-    if not has_branch(even[0][1], *xs):
-        return y, even, (None,) * 3
-    ordered = iter(in_order(*(x for x in xs if x is not None)))
-    ordered = [x if x is None else next(ordered) for x in xs]
-    chosen = attained(clip(*ordered), *ordered)
-    terms = [shared(motion(x), *share) for x, share in zip(xs, chosen) if x is not None]
-    return with_value(sum(terms), value(y)), even, chosen
-
-
-@frule.register(np.clip)
-def clip_frule(tangents, clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
-    both = bounds_of(bounds, a_min, a_max, min, max)
-    y, even, chosen = clipped(clip, a, *both)
-    shares = even if chosen[0] is None else chosen
-    ydot = sum_tangents(
-        shared(as_array(as_structured(x, xdot)), *share)
-        for x, share, xdot in zip((a, *bounds), shares, tangents[1:])
-        if not isinstance(xdot, AbstractZero)
-    )
-    return y, ProjectTo(y)(ydot)
-
-
-@rrule.register(np.clip)
-def clip_rrule(clip, a, *bounds, a_min=None, a_max=None, min=None, max=None):
-    both = bounds_of(bounds, a_min, a_max, min, max)
-    y, even, chosen = clipped(clip, a, *both)
-    shapes = [() if x is None else shape_of(x) for x in (a, *both)]
-    projections = [ProjectTo(x) for x in (a, *bounds)]
-
-    def clip_pullback(ybar):
-        def pull(share, choice, shape, project):
-            return project(unbroadcast(shared_again(ybar, share, choice, a, *both), shape))
-
-        return NoTangent(), *(
-            thunk(functools.partial(pull, *pulled))
-            for pulled in zip(even, chosen, shapes, projections)
-        )
-
-    return y, clip_pullback
+add_kind(np.clip, ClipRule(np.clip))
 
 
 # ---- order ----

@@ -317,11 +317,11 @@ bilinear_rule(np.inner, inner_left, inner_right, block=inner_block, pattern=inne
 
 
 def outer_left(ybar, a, b):
-    return np.reshape(ybar @ conj(np.ravel(b)), np.shape(a))
+    return (ybar @ conj(np.ravel(b))).reshape(np.shape(a))
 
 
 def outer_right(ybar, a, b):
-    return np.reshape(conj(np.ravel(a)) @ ybar, np.shape(b))
+    return (conj(np.ravel(a)) @ ybar).reshape(np.shape(b))
 
 
 def outer_block(a, b):

@@ -7,7 +7,6 @@ import numpy as np
 from ... import Shares, primitive, scalar_rule
 
 
-@primitive
 def quotient(a, b):
     """``a / b``, and 0 where both are 0.
 
@@ -17,6 +16,11 @@ def quotient(a, b):
     """
     if type(b) is np.float64 and 0 < abs(b) < math.inf and type(a) is np.ndarray:
         return a / b  # most norms are no zero
+    return guarded_quotient(a, b)
+
+
+@primitive
+def guarded_quotient(a, b):
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(a, np.where((np.equal(a, 0)) & (np.equal(b, 0)), 1, b))
 
@@ -31,7 +35,7 @@ def quotient_by_b(y, _a, b):
         return np.divide(-y, b)
 
 
-scalar_rule(quotient, quotient_by_a, quotient_by_b)
+scalar_rule(guarded_quotient, quotient_by_a, quotient_by_b)
 
 
 @primitive

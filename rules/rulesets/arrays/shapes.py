@@ -48,6 +48,8 @@ def ravel_transpose(ybar, space, order="C"):
 
 
 def in_order(x, shape, order):
+    if type(x) is np.ndarray:
+        return x.reshape(shape, order=order)
     # Dask has no order, and refuses the word.
     return np.reshape(x, shape) if order == "C" else np.reshape(x, shape, order=order)
 
@@ -121,7 +123,7 @@ def transpose_block(x, axes=None):
 @linear_rule(np.transpose, moves=True, block=transpose_block)
 def transpose_transpose(ybar, space, axes=None):
     if axes is None:
-        return np.transpose(ybar)
+        return ybar.T if type(ybar) is np.ndarray else np.transpose(ybar)
     return np.transpose(ybar, np.argsort([axis % space.ndim for axis in axes]).tolist())
 
 

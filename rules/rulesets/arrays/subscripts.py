@@ -25,7 +25,7 @@ def read_call(args):
     """Return the subscripts of a call of einsum, in either form, and where its operands are."""
     if isinstance(args[0], str):
         positions = range(1, len(args))
-        return parse(args[0], tuple([np.ndim(args[i]) for i in positions])), positions
+        return parse(args[0], tuple([len(shape_of(args[i])) for i in positions])), positions
     positions = range(0, len(args) - len(args) % 2, 2)
     lists = [args[i + 1] for i in positions]
     numbers = sorted({k for axes in lists for k in axes if k is not ...})
@@ -34,7 +34,7 @@ def read_call(args):
     subscripts = ",".join("".join(letter_of[k] for k in axes) for axes in lists)
     if len(args) % 2:
         subscripts += "->" + "".join(letter_of[k] for k in args[-1])
-    return parse(subscripts, tuple([np.ndim(args[i]) for i in positions])), positions
+    return parse(subscripts, tuple([len(shape_of(args[i])) for i in positions])), positions
 
 
 @functools.lru_cache(maxsize=1024)
@@ -57,12 +57,19 @@ def parse(subscripts, ranks):
 
 @functools.lru_cache(maxsize=1024)
 def plan(subscripts, k):
-    """Return the einsum that pulls to operand ``k``, its letters, and those that are found."""
+    """Return how to pull to operand ``k``: the einsum, the letters of the axes, and an index.
+
+    The index gives to what the einsum returns axes for the letters that are in this operand
+    alone; a number needs none. None in place of the einsum is one that does nothing.
+    """
     letters = subscripts.inputs[k]
     others = [*subscripts.inputs[:k], *subscripts.inputs[k + 1 :]]
     own = "".join(dict.fromkeys(letters))
     found = "".join(x for x in own if x in subscripts.output or any(x in term for term in others))
-    return str(Subscripts((subscripts.output, *others), found)), own, found
+    pull = Subscripts((subscripts.output, *others), found)
+    call = None if pull.inputs == (found,) else str(pull)
+    index = tuple(slice(None) if x in found else None for x in own)
+    return call, own, index if found and None in index else None
 
 
 def einsum_pattern(*args, **options):

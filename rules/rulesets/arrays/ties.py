@@ -160,7 +160,9 @@ def shared_again(t, even, chosen, *xs):
 
 def has_branch(number, *xs):
     """Say whether a derivative is differentiated again where a ``number`` of ``xs`` are equal."""
-    return any(map(is_traced, xs)) and bool(np.any(np.greater(number, 1)))
+    if type(number) is int and number == 1:
+        return False
+    return is_traced(xs) and bool(np.any(np.greater(number, 1)))
 
 
 # ---- what a reduction chooses ----

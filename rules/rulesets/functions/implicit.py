@@ -29,7 +29,6 @@ from ... import (
     all_settled,
     as_structured,
     dtype_of,
-    flatten,
     healed,
     innermost,
     is_traced,
@@ -40,6 +39,7 @@ from ... import (
     value,
 )
 from ..arrays.numpys_own import with_values
+from .flatten import flatten
 
 
 def implicit(residual: Callable) -> Callable[[Callable], Callable]:

@@ -4,7 +4,6 @@ A *stack* of numbers or arrays has one more axis, the first; a stack of containe
 container of stacks.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,9 +28,9 @@ from ... import (
     is_array,
     iterate_leaves,
     map_leaves,
+    replaced,
     structural,
     sum_tangents,
-    unless_same,
     unthunk,
 )
 from ...containers import LEAVES
@@ -196,7 +195,7 @@ LEAVES.add(Constant)
 
 def held(x: Any) -> Any:
     """Return ``x`` with each whole number that is not traced held as a constant."""
-    return _replaced(_held, x)
+    return replaced(_held, x)
 
 
 def _held(x: Any) -> Any:
@@ -206,7 +205,7 @@ def _held(x: Any) -> Any:
 
 def released(x: Any) -> Any:
     """Return ``x`` with what was held as it is."""
-    return _replaced(_released, x)
+    return replaced(_released, x)
 
 
 def _released(x: Any) -> Any:
@@ -215,14 +214,6 @@ def _released(x: Any) -> Any:
 
 def has_held(x: Any) -> bool:
     return any(type(leaf) is Constant for leaf in iterate_leaves(x))
-
-
-def _replaced(f: Callable, x: Any) -> Any:
-    def look(x: Any) -> Any:
-        parts = children(x)
-        return f(x) if parts is None else Within(zip(parts.values), unless_same(x, parts))
-
-    return fold(look, x)
 
 
 def released_call(f: Any, args: Any, kwargs: Any) -> Any:
@@ -237,15 +228,12 @@ def copied(x: Any) -> Any:
     What a function gives back may be an item itself, or a view of it. A rule's result is none,
     so it must not be one without a rule.
     """
-    return fold(_copied, x)
+    return replaced(_copied, x)
 
 
 def _copied(x: Any) -> Any:
     if type(x) is Constant:
         return Constant(copied(x.x))
-    parts = children(x)
-    if parts is not None:
-        return Within(zip(parts.values), unless_same(x, parts))
     if type(x) is np.ndarray or isinstance(x, TracedArray):
         return np.copy(x)
     return x.copy() if isinstance(x, np.ndarray) else x  # of a subclass, which np.copy drops

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....config import MissingRuleError
 from ... import composed, primitive, reduction_rule, value
+from ..arrays.products import conj
 from ..arrays.quotients import quotient
 
 # ---- the Euclidean norm ---------------------------------------------------------------------
@@ -28,7 +29,7 @@ def euclidean(x, axis=None, keepdims=False):
 @reduction_rule(euclidean)
 def euclidean_weights(euclidean, x, y, axis):
     """From ``y**2 = sum(conj(x) * x)``: ``y * ydot = Re sum(conj(x) * xdot)``."""
-    return np.conj(quotient(x, y))
+    return conj(quotient(x, y))
 
 
 # ---- other powers ---------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ....config.thresholds import ONE_SOLVE
 from ... import (
     Block,
     NoTangent,
@@ -27,6 +28,7 @@ from ... import (
 from ..arrays.numpys_own import composed_for_derivatives
 from ..arrays.products import adjoint
 from .matrix_functions import matrix_function
+from .matrix_rule import matrix_rule
 from .triangular import are_plain, solve_by_blocks
 
 non_differentiable(np.linalg.matrix_rank)
@@ -42,8 +44,8 @@ def diagonal_matrix(x):
 
 
 def over_matrices(x):
-    """Give a number for each matrix in a stack the axes of the matrices."""
-    return np.expand_dims(x, (-2, -1))
+    """Give a number for each matrix in a stack the axes of the matrices; one alone needs none."""
+    return x[..., None, None] if getattr(x, "ndim", 0) else x
 
 
 # ---- inverses and systems -------------------------------------------------------------------
@@ -52,42 +54,43 @@ def over_matrices(x):
 @primitive
 def inverse_or_nan(a, sign):
     """Return the inverse of each matrix in a stack, NaN for those whose determinant is 0."""
+    if type(a) is np.ndarray and np.count_nonzero(sign) == np.size(sign):
+        return np.linalg.inv(a)
     singular = over_matrices(sign == 0)
     inverse = np.linalg.inv(np.where(singular, np.eye(np.shape(a)[-1], dtype=bool), a))
     return np.where(singular, math.nan, inverse)
 
 
-@frule.register(np.linalg.inv)
-@frule.register(inverse_or_nan)
-def inv_frule(tangents, inv, a, *sign):
-    _, adot, *_ = tangents
-    y = inv(a, *sign)
-    return y, -y @ adot @ y
+def inv_push(adot, y, a):
+    return -y @ adot @ y
 
 
-@rrule.register(np.linalg.inv)
-def inv_rrule(inv, a):
+def inv_pull(ybar, y, _a):
     """Inverse of each matrix in a stack.
 
     From ``a @ y = I``: ``ydot = -y @ adot @ y``.
 
     Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
     """
-    y = inv(a)
-    project_a = ProjectTo(a)
+    return -adjoint(y) @ ybar @ adjoint(y)
 
-    def inv_pullback(ybar):
-        return NoTangent(), project_a(-adjoint(y) @ ybar @ adjoint(y))
 
-    return y, inv_pullback
+matrix_rule(np.linalg.inv, inv_push, inv_pull)
+
+
+@frule.register(inverse_or_nan)
+def inverse_or_nan_frule(tangents, inverse_or_nan, a, sign):
+    _, adot, _ = tangents
+    y = inverse_or_nan(a, sign)
+    return y, inv_push(adot, y, a)
 
 
 @rrule.register(inverse_or_nan)
 def inverse_or_nan_rrule(inverse_or_nan, a, sign):
-    y, pullback = inv_rrule(lambda a: inverse_or_nan(a, sign), a)
+    y = inverse_or_nan(a, sign)
 
     def inverse_or_nan_pullback(ybar):
-        return *pullback(ybar), NoTangent()
+        return NoTangent(), inv_pull(ybar, y, a), NoTangent()
 
     return y, inverse_or_nan_pullback
 
@@ -134,7 +137,8 @@ def solve_rrule(solve, a, b):
         columns = y[..., None] if vector else y
         ybar_columns = ybar[..., None] if vector else ybar
         moved = adjoint(a)
-        solved = solve_by_blocks if are_plain(moved, ybar_columns) else np.linalg.solve
+        blocks = project_a.shape[-1] > ONE_SOLVE and are_plain(moved, ybar_columns)
+        solved = solve_by_blocks if blocks else np.linalg.solve
         bbar = solved(moved, ybar_columns)
         # Entry by entry: a product of matrices with one column takes four times as long.
         abar = -bbar * adjoint(columns) if vector else -bbar @ adjoint(columns)
@@ -255,55 +259,48 @@ def lstsq(a, b, rcond=None):
 # ---- determinants ---------------------------------------------------------------------------
 
 
-@frule.register(np.linalg.det)
-def det_frule(tangents, det, a):
-    _, adot = tangents
-    y = det(a)
-    return y, np.sum(np.swapaxes(adjugate(a, y), -1, -2) * adot, axis=(-2, -1))
+def det_push(adot, y, a):
+    return np.sum(np.swapaxes(adjugate(a, y), -1, -2) * adot, axis=(-2, -1))
 
 
-@rrule.register(np.linalg.det)
-def det_rrule(det, a):
+def det_pull(ybar, y, a):
     """Determinant of each matrix in a stack, singular ones included.
 
     ``ydot = trace(adjugate(a) @ adot)``, Jacobi's formula.
 
     Shapes: ``a``: (..., n, n); ``y``, ``ybar``: (...).
     """
-    y = det(a)
-    project_a = ProjectTo(a)
-
-    def det_pullback(ybar):
-        factor = ybar if project_a.ndim == 2 else over_matrices(ybar)
-        return NoTangent(), project_a(factor * adjoint(adjugate(a, y)))
-
-    return y, det_pullback
+    return over_matrices(ybar) * adjoint(adjugate(a, y))
 
 
-LIMIT = 1e8  # of the condition number, by column sums: beyond, an inverse has few digits
+matrix_rule(np.linalg.det, det_push, det_pull)
+
+LIMIT = 1e16  # of the squared condition number: beyond, an inverse has few digits
 
 
 def adjugate(a, y):
     """Return ``y * inv(a)``, where ``y`` is the determinant; also where there is no inverse."""
-    if type(a) is np.ndarray and a.ndim == 2 and y != 0:
+    if all_true(y != 0):
         inverse = np.linalg.inv(a)
-        if abs(a).sum() * abs(inverse).sum() < LIMIT or column_sum(a) * column_sum(inverse) < LIMIT:
-            return y * inverse  # over stacks all this takes far longer
-        return adjugate_by_svd(a)
-    if np.all(y != 0):
-        inverse = np.linalg.inv(a)
-        if np.all(column_sum(value(a)) * column_sum(value(inverse)) < LIMIT):
+        if all_true(sum_of_squares(value(a)) * sum_of_squares(value(inverse)) < LIMIT):
             return over_matrices(y) * inverse
     return adjugate_by_svd(a)
 
 
+def all_true(x):
+    """Return ``np.all(x)``, which takes longer than all else does of one small matrix."""
+    return np.all(x) if getattr(x, "ndim", 0) else bool(x)
+
+
+def sum_of_squares(a):
+    """Sum the squares of the entries of each matrix in a stack."""
+    if type(a) is np.ndarray and a.ndim == 2:
+        return float(np.vdot(a, a).real)  # which warns of no overflow
+    return np.sum(np.abs(a) ** 2, axis=(-2, -1))
+
+
 def entry_sum(a):
     return np.sum(np.abs(a), axis=(-2, -1))
-
-
-def column_sum(a):
-    sums = np.sum(np.abs(a), axis=-2)
-    return np.max(sums, axis=-1) if np.shape(a)[-1] else 0.0
 
 
 @primitive
@@ -341,38 +338,29 @@ def adjugate_of_diagonal(x, s):
     return diagonal_matrix((pairs @ as_column(diagonal_of(x)))[..., 0]) - pairs * x
 
 
-@frule.register(adjugate_by_svd)
-def adjugate_frule(tangents, adjugate_by_svd, a):
-    _, adot = tangents
+def adjugate_push(adot, _y, a):
     u, s, vh, unit = svd_and_unit(a)
     inner = adjugate_of_diagonal(adjoint(u) @ adot @ adjoint(vh), s)
-    return adjugate_by_svd(a), unit * adjoint(vh) @ inner @ adjoint(u)
+    return unit * adjoint(vh) @ inner @ adjoint(u)
 
 
-@rrule.register(adjugate_by_svd)
-def adjugate_rrule(adjugate_by_svd, a):
+def adjugate_pull(ybar, _y, a):
     u, s, vh, unit = svd_and_unit(a)
-    project_a = ProjectTo(a)
-
-    def adjugate_pullback(ybar):
-        inner = adjugate_of_diagonal(vh @ (np.conj(unit) * ybar) @ u, s)
-        return NoTangent(), project_a(u @ inner @ vh)
-
-    return adjugate_by_svd(a), adjugate_pullback
+    inner = adjugate_of_diagonal(vh @ (np.conj(unit) * ybar) @ u, s)
+    return u @ inner @ vh
 
 
-@frule.register(np.linalg.slogdet)
-def slogdet_frule(tangents, slogdet, a):
-    _, adot = tangents
-    y = slogdet(a)
+matrix_rule(adjugate_by_svd, adjugate_push, adjugate_pull)
+
+
+def slogdet_push(adot, y, a):
     inverse = inverse_or_nan(a, y.sign)
     z = np.sum(np.swapaxes(inverse, -1, -2) * adot, axis=(-2, -1))
     turn = 1j * np.imag(z) * y.sign if np.iscomplexobj(y.sign) else ZeroTangent()
-    return y, Tangent(type(y), turn, np.real(z))
+    return Tangent(type(y), turn, np.real(z))
 
 
-@rrule.register(np.linalg.slogdet)
-def slogdet_rrule(slogdet, a):
+def slogdet_pull(ybar, y, a):
     """Sign (or phase) and logarithm of the determinant of each matrix in a stack.
 
     With ``z = trace(inv(a) @ adot)``: the logarithm moves by ``Re z``, the phase by
@@ -380,17 +368,13 @@ def slogdet_rrule(slogdet, a):
 
     Shapes: ``a``: (..., n, n); ``sign``, ``logabsdet``: (...).
     """
-    y = slogdet(a)
-    inverse = inverse_or_nan(a, y.sign)
-    project_a = ProjectTo(a)
+    zbar = ybar.logabsdet
+    if np.iscomplexobj(y.sign):
+        zbar = zbar + 1j * np.imag(ybar.sign * np.conj(y.sign))
+    return over_matrices(zbar) * adjoint(inverse_or_nan(a, y.sign))
 
-    def slogdet_pullback(ybar):
-        zbar = ybar.logabsdet
-        if np.iscomplexobj(y.sign):
-            zbar = zbar + 1j * np.imag(ybar.sign * np.conj(y.sign))
-        return NoTangent(), project_a(over_matrices(zbar) * adjoint(inverse))
 
-    return y, slogdet_pullback
+matrix_rule(np.linalg.slogdet, slogdet_push, slogdet_pull)
 
 
 @composed(np.linalg.cond)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reverse import Pullback, Pushforward
+from ..functions import Pullback, Pushforward
 from ..rules import Traced, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..config import user_line
-from ..rules import all_settled, healed, name_of
+from ..rules import name_of
 from ..rules.containers import iterate_leaves
+from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
-from ..rules.tracing.running import running
 from .arguments import with_inputs
 from .compiled import Compiled
 from .constants import Constants
@@ -208,8 +208,8 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     recorder = _Watched(stop)
     given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
-        with running(), np.errstate(all="ignore"):
-            all_settled(healed(f(*given, **options)))
+        with np.errstate(all="ignore"):
+            run(f, given, options)
     except _Stop:
         pass
     steps = recorder.noted

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import Traced, all_settled, children, fold, healed, iterate_leaves
+from ..rules import Traced, children, fold, iterate_leaves
 from ..rules.containers import LEAVES, Within
+from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
-from ..rules.tracing.running import running
 from .arguments import BY_VALUE, is_taken, with_inputs
 from .captured import Captured
 from .constants import Constants
@@ -51,8 +51,7 @@ def record(
         return taken_before[id(x)]
 
     given, options = with_inputs(args, taken, made), with_inputs(kwargs, taken, made)
-    with running():
-        y = all_settled(healed(f(*given, **options)))
+    y = run(f, given, options)
     for container, values in made:
         parts = children(container)
         if parts is None or [*map(id, parts.values)] != [*map(id, values)]:

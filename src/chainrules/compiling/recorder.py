@@ -26,7 +26,7 @@ from ..rules import (
     name_of,
     next_level,
 )
-from ..rules.containers import LEAVES, Within, iterate_leaves, unless_same
+from ..rules.containers import Within, iterate_leaves, replaced
 from ..rules.engines.buffers import is_writer, settled
 from ..rules.linear.steps import Program, Slot, part_at
 from ..rules.table.other_kinds import Composed
@@ -38,6 +38,7 @@ from ..rules.tracing.views import (
     axes_of,
     follow,
     forget,
+    numbered_leaves,
     register_view,
     root_of,
     view_by,
@@ -328,19 +329,11 @@ class Recorder(Program, Level):
 
     def tie(self, y: Any, x: Any, f: Any, rest: tuple, options: dict) -> None:
         """Tie every array in ``y`` that is a view of ``x`` to it."""
-
-        def look(y: Any, positions: tuple) -> Any:
-            if type(y) is RecordedArray:
-                if root_of(y)[0] is y and about.is_shared(y, x):
-                    given = {"f": f, "rest": rest, "options": options}
-                    register_view(y, x, view_by, given, positions)
-                return None
-            parts = None if type(y) in LEAVES else children(y)
-            if parts is None:
-                return None
-            return Within([(part, (*positions, k)) for k, part in enumerate(parts.values)], list)
-
-        fold(look, y, ())
+        for leaf, part in numbered_leaves(y):
+            untied = type(part) is RecordedArray and root_of(part)[0] is part
+            if untied and about.is_shared(part, x):
+                given = {"f": f, "rest": rest, "options": options}
+                register_view(part, x, view_by, given, leaf)
 
     # ---- writes ---------------------------------------------------------------------------------
 
@@ -405,9 +398,6 @@ class Recorder(Program, Level):
                 return recorded(x)
             if kind is slice:
                 return about.plain_slice(x)
-            parts = None if kind in LEAVES else children(x)
-            if parts is not None:
-                return Within(zip(parts.values), unless_same(x, parts))
             return x if plain is None else plain(x)
 
-        return fold(look, x)
+        return replaced(look, x)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, Tangent, children
+from ..rules import AbstractZero, children
 from .coordinates import Coordinates
 from .plan import is_sparse, label
 from .random_tangents import rand_tangent
@@ -108,17 +108,12 @@ def _writable(x: Any) -> bool:
 
 
 def _parts(x: Any, path: str) -> Iterator[tuple[str, Any]]:
-    pairs: Iterable[tuple[Any, Any]]
-    if isinstance(x, Tangent):
-        pairs = x.backing.items() if isinstance(x.backing, dict) else enumerate(x.backing)
-    elif is_sparse(x) or (parts := children(x)) is None:
-        if _writable(x) or isinstance(x, float | complex | int | str | None):
-            yield path, x
-        return
-    else:
-        pairs = zip(parts.keys, parts.values, strict=True)
-    for key, part in pairs:
-        yield from _parts(part, path + label(x, key))
+    parts = None if is_sparse(x) else children(x)
+    if parts is not None:
+        for key, part in zip(parts.keys, parts.values, strict=True):
+            yield from _parts(part, path + label(x, key))
+    elif _writable(x) or isinstance(x, float | complex | int | str | None):
+        yield path, x
 
 
 def _same(a: Any, b: Any) -> bool:

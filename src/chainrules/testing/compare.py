@@ -106,9 +106,7 @@ def entries(t: Any) -> dict | None:
     """The parts of a tangent by key, field or position; None for a number or an array."""
     if isinstance(t, Tangent):
         names = getattr(t.primal_type, "_fields", None)
-        if isinstance(t.backing, dict):
-            return {names.index(key) if names else key: part for key, part in t.backing.items()}
-        return dict(enumerate(t.backing))
+        return {names.index(key) if names else key: part for key, part in t.backing.items()}
     parts = None if is_sparse(t) else children(t)
     if parts is None:
         return None

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..rules import AbstractZero, NoTangent, NotImplementedTangent, Tangent, unthunk
 from ..rules.containers import Children
-from ..rules.tangents.project import structural
-from ..rules.tangents.structural import child_tangents
+from ..rules.tangents.structural import child_tangents, structural
 
 __all__ = ["Branch", "Fixed", "Leaf", "Node", "is_sparse", "join", "label"]
 

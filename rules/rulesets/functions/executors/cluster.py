@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from .....config import LostDataError, user_line
-from .... import Within, children, fold, unless_same
+from .... import replaced
 from ....containers import LEAVES
 from .holes import Hole
 from .pools import Site, pickled
@@ -95,16 +95,6 @@ def seal(row: tuple) -> tuple["Sealed", list]:
         return FutureHole(len(futures) - 1)
 
     return Sealed(replaced(hole, row)), futures
-
-
-def replaced(leaf: Callable, x: Any) -> Any:
-    """Return ``x`` with what ``leaf`` gives for each of its leaves; the same where that is."""
-
-    def look(x: Any) -> Any:
-        parts = children(x)
-        return leaf(x) if parts is None else Within(zip(parts.values), unless_same(x, parts))
-
-    return fold(look, x)
 
 
 class FutureHole(Hole):

@@ -15,7 +15,7 @@ from ...forward import jacfwd, jvp
 from ...reverse import jacobian as our_jacobian
 from ...rules import describe, dtype_of, name_of, shape_of
 from ...rules.rulesets.functions.checkpoint import checkpoint
-from ...rules.tangents.structural import ZeroTangent
+from ...rules.tangents.zeros import ZeroTangent
 from .convention import is_complex, noticing, of_numpy, ones_like, pulled, pushed
 from .wrap_util import unary_to_nary
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..forward import jvp
-from ..rules import name_of
-from ..rules.annotations import Function
-from ..rules.signatures import POSITIONAL, parameters
-from .vjp import vjp
+from .forward import jvp
+from .reverse import vjp
+from .rules import name_of
+from .rules.annotations import Function
+from .rules.signatures import POSITIONAL, parameters
 
 
 class Count(NamedTuple):

@@ -1,16 +1,24 @@
-"""flatten: a container of numbers and arrays as one real vector, and back."""
+"""flatten: a container of numbers and arrays as one real vector, and back.
 
+``flatten({"w": w, "b": 1.0})`` gives the vector of the entries of ``w`` and of 1.0, and the
+function that makes a dict like this one of such a vector.
+"""
+
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..annotations import Value
-from ..containers import iterate_leaves, map_leaves
-from ..shapes import dtype_of, shape_of
-from ..tangents.project import ProjectTo
-from ..tracing.funnel import array_of
-from .inputs import is_perturbable_input, taken
+from ... import (
+    ProjectTo,
+    array_of,
+    is_perturbable_input,
+    iterate_leaves,
+    map_leaves,
+    shape_of,
+    taken,
+)
 
 
 def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -49,8 +57,12 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     """
     tree = taken(tree)
     parts: list[Any] = []
-    for x in iterate_leaves(tree):
-        _collect(x, parts)
+    for x in filter(is_perturbable_input, iterate_leaves(tree)):
+        flat = np.reshape(array_of(x), -1)
+        if flat.dtype.kind == "c":
+            parts += [np.real(flat), np.imag(flat)]
+        else:
+            parts.append(flat if flat.dtype.kind == "f" else flat.astype(float))
     vector = np.concatenate(parts) if parts else np.zeros(0)
     size = len(vector)
 
@@ -64,21 +76,6 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     return vector, unflatten
 
 
-def _is_complex(x: Value) -> bool:
-    dtype = dtype_of(x)
-    return dtype is not None and dtype.kind == "c"
-
-
-def _collect(x: Value, found: list) -> None:
-    if not is_perturbable_input(x):
-        return
-    flat = np.reshape(array_of(x), -1)
-    if _is_complex(x):
-        found.extend((np.real(flat), np.imag(flat)))
-    else:
-        found.append(flat if flat.dtype.kind == "f" else flat.astype(float))
-
-
 def _rebuild(tree: Any, vector: Any) -> Any:
     start = 0
 
@@ -87,13 +84,13 @@ def _rebuild(tree: Any, vector: Any) -> Any:
         start += count
         return vector[start - count : start]
 
-    def leaf(x: Value) -> Any:
+    def leaf(x: Any) -> Any:
         if not is_perturbable_input(x):
             return x
         shape = shape_of(x)
-        count = int(np.prod(shape, dtype=int))
+        count = math.prod(shape)
         flat = next_numbers(count)
-        if _is_complex(x):
+        if np.iscomplexobj(x):
             flat = flat + 1j * next_numbers(count)
         return ProjectTo(x)(np.reshape(flat, shape) if shape else flat[0])
 

@@ -1,0 +1,290 @@
+"""Jacobians from blocks of directions, for numbers, arrays and containers.
+
+``Directions(leaves((w, b)))`` are the unit tangents of the entries of ``w``, then of ``b``.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ...config.thresholds import BLOCK_IN_CACHE, LARGEST_BLOCK
+from ..annotations import Tangentlike, Value
+from ..containers import Within, children, fold, iterate_leaves
+from ..engines.inputs import is_perturbable_input
+from ..shapes import dtype_of, shape_of
+from ..tangents.filled import as_structured
+from ..tangents.project import ProjectTo
+from ..tangents.structural import child_tangents, derivative_like
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from ..tracing.funnel import array_of, astype
+from ..tracing.level import is_traced
+from .blocks import Block
+from .program import LinearProgram
+
+
+def leaves(x: Value) -> list:
+    """Return the numbers and arrays in ``x`` that can be perturbed."""
+    return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
+
+
+def tangent_leaves(x: Value, t: Tangentlike) -> list:
+    """Return the parts of the tangent ``t`` that belong to ``leaves(x)``."""
+    found: list[Any] = []
+
+    def look(x: Value, t: Tangentlike) -> Any:
+        t = unthunk(t)
+        parts = children(x)
+        if parts is not None:
+            return Within(zip(parts.values, child_tangents(x, t)), list)
+        if is_perturbable_input(x):
+            found.append(ZeroTangent() if isinstance(t, AbstractZero) else t)
+        return None
+
+    fold(look, x, t)
+    return found
+
+
+def with_leaves(x: Value, values: Iterator) -> Any:
+    """Return a derivative with the structure of ``x`` and the next ``values`` as its leaves."""
+
+    def look(x: Value) -> Any:
+        parts = children(x)
+        if parts is None:
+            return next(values) if is_perturbable_input(x) else NoTangent()
+        return Within(zip(parts.values), partial(derivative_like, x))
+
+    return fold(look, x)
+
+
+def linear_program(config: Any, f: Callable, primals: tuple) -> tuple[Any, LinearProgram]:
+    """Return ``f(*primals)``, and its pushforward from the leaves of the primals to those of y."""
+    program = LinearProgram()
+    y, ydot = frule_via_ad(config, (NoTangent(), *map(program.input, primals)), f, *primals)
+    program.finish(tangent_leaves(y, ydot))
+    return y, program
+
+
+def recorded(apply: Callable, x: Value, y: Value) -> LinearProgram:
+    """Return a map of tangents of ``x`` to those of ``y`` as a program from leaves to leaves."""
+    program = LinearProgram()
+    program.finish(tangent_leaves(y, apply(program.input(x))))
+    return program
+
+
+def is_complex(x: Value) -> bool:
+    dtype = dtype_of(x)
+    return dtype is not None and dtype.kind == "c"
+
+
+def size_of(x: Value) -> int:
+    """Return how many numbers the leaf ``x`` holds."""
+    return math.prod(shape_of(x))
+
+
+class Directions:
+    """Directions of some leaves, each the sum of the unit directions that have its color.
+
+    The unit directions are numbered one leaf after another; a complex leaf has two for each
+    number: 1, and after all of those, i. Without ``colors`` each is a direction by itself.
+    """
+
+    def __init__(self, sources: list, colors: np.ndarray | None = None) -> None:
+        self.sources = sources
+        self.starts = [0]
+        for x in sources:
+            self.starts.append(self.starts[-1] + size_of(x) * (2 if is_complex(x) else 1))
+        self.colors = colors
+        self.count = self.starts[-1] if colors is None else int(colors.max(initial=-1)) + 1
+
+    def block(self, begin: int, end: int) -> list:
+        """Return the directions ``begin`` to ``end``: one value for each leaf."""
+        if self.colors is None:
+            units = np.eye(end - begin, self.starts[-1], begin)
+        else:
+            units = np.equal.outer(np.arange(begin, end), self.colors)
+        values: list[Any] = []
+        for x, start, stop in zip(self.sources, self.starts, self.starts[1:], strict=False):
+            space, part = ProjectTo(x), units[:, start:stop]
+            if not part.any():
+                values.append(space.zeros())
+                continue
+            if is_complex(x):
+                n = size_of(x)
+                part = part[:, :n] + 1j * part[:, n:]
+            values.append(Block(part.astype(space.dtype).reshape(end - begin, *space.shape)))
+        return values
+
+    def single(self, k: int) -> list:
+        """Return direction ``k``: one value for each leaf."""
+        return [x.values[0] if type(x) is Block else x for x in self.block(k, k + 1)]
+
+
+def run_program(program: LinearProgram, directions: Directions, targets: list) -> list:
+    """Run a program for all directions; return an array ``(directions, *shape)`` per target."""
+    count = directions.count
+    if count == 0:
+        return [block_values(y, None, 0) for y in targets]
+    largest = max(program.largest, *map(size_of, directions.sources), 1)
+    mean = max(program.total // len(program.steps), 1)
+    step = max(1, min(count, BLOCK_IN_CACHE // mean, LARGEST_BLOCK // largest))
+    chunks = []
+    for begin in range(0, count, step):
+        end = min(begin + step, count)
+        outputs = program.run_block(directions.block(begin, end))
+        chunks.append(
+            [block_values(y, ydot, end - begin) for y, ydot in zip(targets, outputs, strict=True)]
+        )
+    if len(chunks) == 1:
+        return chunks[0]
+    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
+
+
+def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
+    """Return what a block gave for the target ``y``: one derivative for each of ``count``."""
+    dtype = ProjectTo(y).dtype
+    if type(ydot) is not Block:
+        return np.zeros((count, *shape_of(y)), dtype)
+    # Several directions of a number are an array, which widens a narrower one; a number does not.
+    return ydot.values if dtype_of(ydot.values) == dtype else astype(ydot.values, dtype)
+
+
+def run_each(apply: Callable, directions: Directions, targets: list) -> list:
+    """Do the same by calls of ``apply``, from leaves to leaves, one for each direction."""
+    images = [apply(directions.single(k)) for k in range(directions.count)]
+    if not images:
+        return [block_values(y, None, 0) for y in targets]
+    return [
+        np.stack([array_of(as_structured(y, ydot)) for ydot in column])
+        for y, column in zip(targets, zip(*images, strict=True), strict=True)
+    ]
+
+
+def arrange(
+    images: list, source: Any, target: Any, transposed: bool, symmetric: bool = False
+) -> Any:
+    """Arrange the images of the unit directions of ``source`` as a Jacobian.
+
+    With ``transposed`` they are those of cotangents of the output, by a pullback; with
+    ``symmetric`` the Jacobian is that of a gradient, and is made symmetric to the last bit.
+
+    Raises
+    ------
+    TypeError
+        If a complex function of a complex argument is not holomorphic: its derivative is then
+        no complex number.
+    """
+    sources, targets = leaves(source), leaves(target)
+    starts = Directions(sources).starts
+    blocks = [
+        [
+            _block(x, y, image[start:end], transposed)
+            for x, start, end in zip(sources, starts, starts[1:], strict=False)
+        ]
+        for y, image in zip(targets, images, strict=True)
+    ]  # blocks[i][j]: of target i in source j
+    if symmetric and not any(map(is_complex, sources)):
+        for i, y in enumerate(targets):
+            for j, x in enumerate(sources[: i + 1]):
+                turned = _swap(blocks[j][i], len(shape_of(x)))
+                blocks[i][j] = (blocks[i][j] + turned) / 2
+                blocks[j][i] = _swap(blocks[i][j], len(shape_of(y)))
+    if transposed:
+        rows = [with_leaves(target, iter(row)) for row in zip(*blocks, strict=True)]
+        return with_leaves(source, iter(rows))
+    columns_of = [with_leaves(source, iter(row)) for row in blocks]
+    return with_leaves(target, iter(columns_of))
+
+
+def _block(x: Value, y: Value, image: Any, transposed: bool) -> Any:
+    """Return the block of target ``y`` in source ``x``; ``image`` has directions first."""
+    if is_complex(x):
+        image, turned = np.split(image, 2)
+        image = _complex_image(y, image, turned, transposed)
+    return laid_out(x, y, image, transposed)
+
+
+def laid_out(x: Value, y: Value, image: Any, transposed: bool = False) -> Any:
+    """Return the images of one direction for each number of ``x`` as a block of a Jacobian."""
+    inner, outer = shape_of(x), shape_of(y)
+    if transposed:
+        block = np.reshape(image, (*inner, *outer))
+    else:
+        block = np.reshape(np.moveaxis(image, 0, -1), (*outer, *inner))
+    return block if inner or outer else block[()]
+
+
+def _complex_image(y: Value, image: Any, turned: Any, transposed: bool) -> Any:
+    """Combine the images of 1 and i: one complex derivative, if there is one."""
+    if not is_complex(y):
+        return image + 1j * turned
+    if not is_traced((image, turned)) and not np.allclose(
+        turned, 1j * image, rtol=1e-5, atol=1e-10, equal_nan=True
+    ):
+        raise TypeError(
+            "the function is not holomorphic, so it has no complex Jacobian.\n"
+            "  differentiate its real and imaginary parts: jacobian of np.real(f(z)), "
+            "np.imag(f(z))"
+        )
+    return np.conj(image) if transposed else image
+
+
+def _swap(block: Any, rank: int) -> Any:
+    """Move the first ``rank`` axes of a block to its end."""
+    return np.transpose(block, (*range(rank, np.ndim(block)), *range(rank)))
+
+
+# ---- for rules, by the config that they are given ----
+
+
+def jacobian_via_ad(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
+    """Return ``f(x)`` and its Jacobian, with the engine behind ``config``.
+
+    In forward mode, if the engine has it: ``f`` is run once, for all directions.
+
+    Shapes: ``x``, a real number or array, ``f(x)`` likewise; the Jacobian is
+    ``f(x).shape + x.shape``.
+
+    Examples
+    --------
+    >>> from chainrules.rules import jacobian_via_ad
+    >>> jacobian_via_ad(cr.ForwardConfig(), lambda x: x * x, np.array([1.0, 2.0]))[1]
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    if not isinstance(config, HasForwardsMode):
+        return _by_rows(config, f, x)
+    if shape_of(x) == ():
+        y, ydot = frule_via_ad(config, (NoTangent(), ProjectTo(x).dtype.type(1)), f, x)
+        return y, as_structured(y, unthunk(ydot))
+    y, program = linear_program(config, f, (x,))
+    images = run_program(program, Directions([x]), [y])
+    return y, arrange(images, x, y, transposed=False)
+
+
+def _by_rows(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
+    y, pullback = rrule_via_ad(config, f, x)
+    units = np.eye(np.size(y), dtype=ProjectTo(y).dtype)
+    rows = [as_structured(x, pullback(np.reshape(unit, shape_of(y)))[1]) for unit in units]
+    return y, np.reshape(array_of(rows), shape_of(y) + shape_of(x))
+
+
+def gradient_via_ad(config: Any, f: Callable, x: Value) -> Any:
+    """Return the gradient of ``f``, which returns a real number, at the real number or array ``x``.
+
+    In reverse mode, if the engine behind ``config`` has it.
+
+    Examples
+    --------
+    >>> from chainrules.rules import gradient_via_ad
+    >>> gradient_via_ad(cr.ForwardConfig(), lambda x: np.sum(x * x), np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    if not isinstance(config, HasReverseMode):
+        return jacobian_via_ad(config, f, x)[1]
+    y, pullback = rrule_via_ad(config, f, x)
+    return as_structured(x, unthunk(pullback(ProjectTo(y)(1.0))[1]))

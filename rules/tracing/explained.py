@@ -1,0 +1,147 @@
+"""Errors that other code raised when it met traced values, and what to write instead.
+
+``np.frombuffer`` and ``scipy.linalg.lapack`` say "object array" of what ``np.array([x, y])`` made;
+the user is told which function it was, in which of her lines, and to use ``cr.array``.
+"""
+
+import itertools
+import re
+from types import FrameType
+
+import numpy as np
+
+from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at
+from ...config.lines import passed_by
+from ..containers import LEAVES, refuse_cycle
+from .asked import of_scipy
+from .level import Traced, innermost
+
+
+def explain(error: Exception) -> None:
+    """Say more about an error that came out of a traced run; the caller raises it again.
+
+    Raises
+    ------
+    TypeError
+        If it is a recursion without end through a container that holds itself.
+    MutationError
+        If it is NumPy's refusal to write into what ``np.asarray`` made of a traced array.
+    LostDerivativeError
+        If C code hides this error of a function it called behind one of its own; or if other
+        code met a traced number, or an array of these, that it cannot compute with.
+    """
+    if isinstance(error, RecursionError):
+        _explain_cycle(error)
+    if isinstance(error, ChainRulesError):
+        return
+    if isinstance(error.__cause__, LostDerivativeError):
+        raise error.__cause__.with_traceback(error.__traceback__) from None
+    message = str(error).strip()
+    if "traced(" in message and ("convert string" in message or "invalid literal" in message):
+        raise LostDerivativeError(
+            f"text was read as a number, and the text was that of a traced value: {message}.\n"
+            "  keep the traced value itself; or write cr.value(x) into the text, where no "
+            "derivative is wanted"
+        ) from error
+    if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
+        raise MutationError(
+            f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
+            "the same, cannot be written to.\n"
+            "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
+            "chainrules.numpy gives the traced array"
+        ) from error
+    if type(error).__module__.partition(".")[0] not in _RAISERS:
+        return
+    if re.search(_EXITS, message) or _names_traced(message):
+        met, instead = "a traced value, and takes plain numbers only", _KEEP
+    elif re.search(_SIGNS, message):
+        met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
+    else:
+        _note_traced_argument(error)
+        return
+    where, called, names = raised_at(error)
+    if called.startswith("scipy."):
+        instead = of_scipy(called, names)
+    elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
+        instead = f"write {own}; or cr.value(x), where no derivative is wanted"
+    raise LostDerivativeError(
+        f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
+    ) from error
+
+
+def _note_traced_argument(error: Exception) -> None:
+    """Add to an error of SciPy's, in a function that the user called with a traced value."""
+    _, called, names = raised_at(error)
+    if not called.startswith("scipy."):
+        return
+    frames = (f for f, _ in passed_by(error) if _module(f).partition(".")[0] == "scipy")
+    if innermost(tuple(next(frames).f_locals.values())) is not None:
+        error.add_note(f"{called} cannot follow a traced value.\n  {of_scipy(called, names)}")
+
+
+def _module(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__", "")
+
+
+def _raised_by_a_write(error: ValueError) -> bool:
+    """Say whether a write into a traced array was refused, as NumPy refuses it."""
+    *_, (frame, _) = passed_by(error)
+    return _module(frame).startswith("chainrules.")
+
+
+def _explain_cycle(error: RecursionError) -> None:
+    for frame, _ in itertools.islice(passed_by(error), 20):  # the container is a local variable
+        for x in frame.f_locals.values():
+            try:
+                refuse_cycle(x)
+            except TypeError as refusal:
+                raise refusal from None
+
+
+def _names_traced(message: str) -> bool:
+    """Say whether a message shows the name of a class of traced values."""
+    words = set(re.findall(r"\w+", message))
+    return any(issubclass(cls, Traced) and cls.__name__ in words for cls in tuple(LEAVES))
+
+
+# Whose errors they are: one of a class of the user's says what the user wants to say.
+_RAISERS = ("builtins", "ctypes", "numpy")
+# What NumPy says where it hides our message, and other code of a number it does not know.
+# (Compiled when one is looked for: that takes a tenth of the time of importing all this.)
+_EXITS = (
+    "Error setting single item of array|is not JSON serializable|REFS_OK|"
+    "incompatible function arguments|No matching signature found"  # pybind11, Cython
+)
+_ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
+# What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
+_SIGNS = (
+    r"object array|dtype\('O'\)|dtype object|type object(?! ')|type 'object'|ObjectDType|"
+    "Python object|not supported for the input types|has no callable|does not have an identity|"
+    "not inexact|unsupported data types in input|isn't a view|"
+    rf"'(float|int|complex)' object has no attribute '({'|'.join(_ENTRYWISE)})'"
+)
+_KEEP = (
+    "keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "
+    "cr.value(x), where no derivative is wanted"
+)
+_BUILD = (
+    "np.array([x, y]) and np.asarray(x) of traced numbers make object arrays: build the array with "
+    "cr.array or np.stack, or use chainrules.numpy\n"
+    "  a function that is not NumPy's needs @cr.primitive and a rule; a check, as of np.testing, "
+    "cr.value(x)"
+)
+
+
+# What a message, or the name before it, tells of what was called.
+_WRITE = {
+    "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
+    "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
+    "numpy.ma.": "np.asarray(x) where nothing is masked, else np.where in place of a mask",
+    "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
+    "a bytes-like object is required": (
+        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
+    ),
+    "incompatible function arguments": (
+        "a rule for it: a function of Python that calls it, with @cr.primitive and @cr.rrule"
+    ),
+}

@@ -1,0 +1,113 @@
+"""Options of NumPy's calls: what is computed, in which dtype, where to, and how the result lies.
+
+With ``dtype=`` or ``signature=`` a ufunc casts its arguments to what the loop of that name takes,
+and computes there. Casting first is the same to the last bit, and casts have derivatives.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...config import MissingRuleError, MutationError, user_line
+from ..annotations import Function, Index, Value
+from ..shapes import dtype_of
+from ..signatures import name_of
+from .funnel import array_of, astype
+from .level import Traced, is_traced, type_under, value
+from .object_arrays import is_object_array
+
+LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subok", "where"})
+_NUMBERS = (float, int, complex)  # whose dtype gives way to that of an array
+
+
+def call_in_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
+    """Evaluate ``ufunc`` with the options ``dtype``, ``signature``, ``casting`` and ``order``.
+
+    Of the others ``where`` is True, and traced values have no subclasses.
+    """
+    options = {name: option for name, option in kwargs.items() if name not in LOOP_OPTIONS}
+    inputs = tuple(array_of(x) if isinstance(x, list | tuple) else x for x in inputs)
+    y = ufunc(*_cast_to_loop(ufunc, inputs, kwargs), **options)
+    return _in_order(y, kwargs.get("order"), inputs)
+
+
+def _cast_to_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> tuple:
+    """Cast ``inputs`` as the loop does that the options choose."""
+    dtype, signature, sig, casting = map(kwargs.get, ("dtype", "signature", "sig", "casting"))
+    signature = sig if signature is None else signature
+    if dtype is not None:
+        signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+    if signature is None and casting is None:
+        return inputs
+    given = tuple(t if (t := type_under(x)) in _NUMBERS else dtype_of(x) for x in inputs)
+    options: dict = {"casting": casting or "same_kind"}
+    if signature is not None:
+        options["signature"] = signature
+    loop = ufunc.resolve_dtypes(given + (None,) * ufunc.nout, **options)
+    if any(taken.kind == "O" for taken in loop):
+        raise MissingRuleError(
+            f"{name_of(ufunc)} with dtype=object has no rule.\n  leave out dtype, or name a float"
+        )
+    return tuple(
+        x if dtype_of(x) == taken else astype(x, taken)
+        for x, taken in zip(inputs, loop, strict=False)
+    )
+
+
+def _in_order(y: Value, order: Any, inputs: tuple) -> Any:
+    """Give each result the memory layout that ``order`` asks for."""
+    if order in ("K", "k", None):
+        return y
+    if type(y) is tuple:
+        return tuple(_in_order(part, order, inputs) for part in y)
+    if order in ("A", "a"):
+        arrays = [x for x in map(value, inputs) if np.ndim(x) > 0]
+        order = "F" if all(x.flags.fnc for x in arrays) else "C"
+    return np.copy(y, order=order) if np.ndim(y) > 1 else y
+
+
+def call_where(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
+    """Do what ``where=`` asks for: compute the chosen entries only; the rest are those of out.
+
+    Without ``out`` NumPy leaves the rest as the memory happens to be; here they are zeros.
+    """
+    kwargs = dict(kwargs)
+    where, out = value(kwargs.pop("where")), kwargs.pop("out", None)
+    out = out[0] if isinstance(out, tuple) else out
+    shape = np.broadcast_shapes(np.shape(where), *map(np.shape, inputs))
+    chosen = np.broadcast_to(where, shape)
+    y = ufunc(*[np.broadcast_to(x, shape)[chosen] for x in inputs], **kwargs)
+    if out is None:
+        out = np.zeros(shape, dtype_of(y), like=y)
+    return write_out(ufunc, y, out, chosen)
+
+
+_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+
+
+def write_out(f: Function, y: Value, out: Any, index: Index = ...) -> Any:
+    """Do what ``out=`` asks for: write the result into a traced array, and return that.
+
+    Raises
+    ------
+    MutationError
+        If that is a plain array, and the result is traced.
+    """
+    if isinstance(out, tuple):
+        if len(out) > 1:
+            return tuple(write_out(f, part, o) for part, o in zip(y, out, strict=True))
+        out = out[0]
+    if out is None:
+        return y
+    if is_traced(y) and not isinstance(out, Traced) and not is_object_array(out):
+        operation = _OPERATORS.get(f.__name__, "+")
+        raise MutationError(
+            f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result "
+            f"into a plain array, which has no room for a derivative, in {user_line()}.\n"
+            f"  use the result instead: y = np.{f.__name__}(...), or a = a {operation} x instead "
+            f"of a {operation}= x; or make the array a traced one: np.zeros_like(x)\n"
+            "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object "
+            "is made inside the differentiated function"
+        )
+    out[index] = y
+    return out

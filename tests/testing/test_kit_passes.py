@@ -1,7 +1,6 @@
 """Right rules pass, for every kind of argument and output, and quickly."""
 
 import dataclasses
-import time
 from collections import namedtuple
 
 import numpy as np
@@ -465,11 +464,6 @@ def test_the_generator_may_be_the_callers():
 # ---- speed -----------------------------------------------------------------------------------
 
 
-def test_a_case_takes_milliseconds():
+def test_a_case_is_a_few_thousand_calls():
     test_rrule(np.multiply, X, X)
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        test_rrule(np.multiply, X, X)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.05
+    assert len(calls_of(lambda: test_rrule(np.multiply, X, X))) < 20_000

@@ -177,7 +177,7 @@ def test_two_processes_at_once(folder):
     for process in both:
         process.stdin.write("\n")
         process.stdin.flush()
-    assert all(map(made, both))
+    assert sum(made(process) for process in both) > 0  # the slower one may find all of it made
     names = [file.name for file in files(folder)]
     assert names
     assert all(name.endswith(".code") and len(name) == 69 for name in names)

@@ -1,6 +1,5 @@
 """CONTRIBUTING's account of one gradient, beside the functions that it goes through."""
 
-import inspect
 import re
 from pathlib import Path
 
@@ -13,9 +12,7 @@ TOP = Path(__file__).parents[2]
 
 
 def functions_met(run):
-    frames = [call for call in calls_of(run) if inspect.isframe(call)]
-    ours = [frame for frame in frames if "chainrules" in frame.f_globals.get("__name__", "")]
-    return {frame.f_code.co_qualname for frame in ours}
+    return {name for module, name in calls_of(run) if module and "chainrules" in module}
 
 
 def named_in_the_steps():

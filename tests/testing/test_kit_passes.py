@@ -6,6 +6,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from counted_calls import calls_of
 from scipy import special
 
 import chainrules as cr

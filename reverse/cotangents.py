@@ -11,11 +11,12 @@ own, with a flag for each where it matters which entries nothing was read from; 
 kept as ``Pieces`` until somebody asks for the whole.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
+from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
@@ -49,8 +50,12 @@ class Cotangents:
 
     def __init__(self, entries: list[Entry]) -> None:
         self.entries = entries
-        self.bars: list[Any] = [None] * len(entries)
+        self.bars: Any = [None] * len(entries)
         self.owned: set[int] = set()
+
+    def order(self, inputs: int) -> Iterable[int]:
+        """Return the entries to pull back through, the last one first."""
+        return range(len(self.entries) - 1, inputs - 1, -1)
 
     def add(self, index: int, xbar: Tangentlike) -> None:
         """Add ``xbar`` to the cotangent of an entry.
@@ -171,8 +176,10 @@ class Cotangents:
         return present
 
     def handed_out(self, index: int) -> Any:
-        """Return the cotangent of an entry as an array that nobody else holds."""
+        """Return the cotangent of an entry, zero if none arrived; an array nobody else holds."""
         ybar = self.bars[index]
+        if ybar is None:
+            return ZERO
         return unmask(ybar) if index in self.owned else own(ybar)
 
 

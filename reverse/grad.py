@@ -79,15 +79,7 @@ def _gradient(
     def gradient(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments(name, f, argnums, args, kwargs)
         aux: list[Any] = []
-
-        def first(*args: Any, **kwargs: Any) -> Any:
-            pair = f(*args, **kwargs)
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise TypeError(f"with has_aux=True, {name_of(f)} must return (y, aux).")
-            aux.append(pair[1])
-            return pair[0]
-
-        function = first if has_aux else f
+        function = _first_of_pair(f, aux) if has_aux else f
         y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
         xbars = pull(_seed(name, f, y), True)
         found = tuple(map(handed_out, chosen.primals, xbars))
@@ -97,6 +89,19 @@ def _gradient(
         return (gradients, value(aux[0])) if has_aux else gradients
 
     return titled(gradient, name, f)
+
+
+def _first_of_pair(f: Callable, aux: list) -> Callable:
+    """Return ``f`` without the second thing that it returns, which is appended to ``aux``."""
+
+    def first(*args: Any, **kwargs: Any) -> Any:
+        pair = f(*args, **kwargs)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"with has_aux=True, {name_of(f)} must return (y, aux).")
+        aux.append(pair[1])
+        return pair[0]
+
+    return first
 
 
 @takes_argnums

@@ -4,9 +4,12 @@ Rules ask where numbers are equal and their derivative is differentiated again: 
 and ``minimum(b, a)`` at ``a == b`` both take the one that grows faster for the larger, and their
 product has the second derivatives of ``a * b`` (see ``ties``). A tape knows how cotangents are
 pulled back, not how tangents are pushed; but pulling back is linear, and its transpose pushes.
-What was found for some entries is where the next search ends.
+What was found for some entries is where the next search ends, so that a loop with a tie in every
+step asks about one step each time.
 """
 
+from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 from ..rules import AbstractZero
@@ -14,7 +17,8 @@ from ..rules.annotations import Tangentlike, Value
 from ..rules.linear.program import LinearProgram
 from ..rules.linear.samples import Samples
 from ..rules.tangents.filled import zero_tangent
-from .cotangents import own
+from .cotangents import Cotangents, own
+from .entries import Entry
 from .sweep import sweep
 
 
@@ -34,13 +38,12 @@ class Motions:
         return self.found[x.position]
 
     def _pushed(self, tape: Any, x: Value) -> Any:
-        entries = tape.recorded[: x.position + 1]
-        ends = {i: End() for i, entry in enumerate(entries) if not entry or i in self.found}
-        for i, end in ends.items():
-            entries[i] = (end,)
+        upstream = Upstream(tape.recorded, self.found)
         program = LinearProgram()
-        sweep(tape, entries, [(x.position, program.input(x.primal))], 0, last=True)
-        reached = {i: own(end.ybar) for i, end in ends.items() if end.ybar is not None}
+        seeds = [(x.position, program.input(x.primal))]
+        sweep(tape, OfWhatIsReached(upstream), seeds, 0, last=False)
+        ends = sorted(upstream.ends.items())
+        reached = {i: own(end.ybar) for i, end in ends if end.ybar is not None}
         program.finish(list(reached.values()))
         tangents = [self._tangent(i, ybar) for i, ybar in reached.items()]
         zero = zero_tangent(x.primal)
@@ -52,6 +55,53 @@ class Motions:
         if i not in self.found:
             self.found[i] = self.samples.tangent(ybar)
         return self.found[i]
+
+
+class Upstream:
+    """The entries of a tape, with an ``End`` for each input and each whose tangent is ``found``."""
+
+    def __init__(self, recorded: list[Entry], found: dict[int, Any]) -> None:
+        self.recorded = recorded
+        self.found = found
+        self.ends: dict[int, End] = {}
+
+    def __getitem__(self, i: int) -> Entry:
+        entry = self.recorded[i]
+        if entry and i not in self.found:
+            return entry
+        return (self.ends.setdefault(i, End()),)
+
+
+class OfWhatIsReached(Cotangents):
+    """Cotangents of those entries alone that a sweep reaches: it may be few of them."""
+
+    __slots__ = ()
+
+    def __init__(self, entries: Any) -> None:
+        self.entries = entries
+        self.bars = Bars()
+        self.owned = set()
+
+    def order(self, inputs: int) -> Iterator[int]:
+        waiting = self.bars.waiting
+        while waiting:
+            yield -heappop(waiting)
+
+
+class Bars(dict[int, Any]):
+    """Cotangents by their entries; None for others. ``waiting`` are the entries, the last first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[int] = []
+
+    def __missing__(self, i: int) -> None:
+        return None
+
+    def __setitem__(self, i: int, ybar: Any) -> None:
+        if i not in self:
+            heappush(self.waiting, -i)
+        super().__setitem__(i, ybar)
 
 
 class End:

@@ -77,15 +77,15 @@ def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tupl
 
 
 def sweep(
-    tape: Any, entries: list[Entry], seeds: list[tuple[int, Any]], inputs: int, last: bool
+    tape: Any, cotangents: Cotangents, seeds: list[tuple[int, Any]], inputs: int, last: bool
 ) -> list[Any]:
-    """Return one cotangent per input, None where nothing arrived.
+    """Return one cotangent per input, a zero where nothing arrived.
 
     Parameters
     ----------
     tape : Tape
-        Whose entries these are.
-    entries : list
+    cotangents : Cotangents
+        Of the tape's entries; none yet.
     seeds : list of (index, ybar)
         The cotangents of the outputs. They are never written to.
     inputs : int
@@ -93,15 +93,14 @@ def sweep(
     last : bool
         Whether no other sweep will follow: entries are then freed as they are passed.
     """
-    cotangents = Cotangents(entries)
+    entries = cotangents.entries
     bars = cotangents.bars
     owned = cotangents.owned
     accumulate = cotangents.add
     for index, ybar in seeds:
         accumulate(index, ybar)
-    pop = entries.pop
-    for i in range(len(entries) - 1, inputs - 1, -1):
-        entry = pop() if last else entries[i]
+    for i in cotangents.order(inputs):
+        entry = entries.pop() if last else entries[i]
         ybar = bars[i]
         if ybar is None:
             continue

@@ -33,6 +33,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from .active import Active, find_all_active
+from .cotangents import Cotangents
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .motion import Motions
 from .nodes import KindNode, RuleNode, wrap_output
@@ -105,7 +106,7 @@ class Tape(Engine):
         self.sweeps += 1
         self.live, self.entries = True, DISCARDED
         try:
-            return sweep(self, self.recorded, seeds, inputs, last)
+            return sweep(self, Cotangents(self.recorded), seeds, inputs, last)
         finally:
             self.sweeps -= 1
             if self.sweeps == 0:
@@ -325,14 +326,15 @@ class Tape(Engine):
 
     # ---- everything else ----
 
+    def hold_options(self, options: dict) -> dict:
+        return self.watch.hold_all(options)
+
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
         active = find_all_active(self, args)
         if not active:
             return y
-        if kwargs:
-            kwargs = self.watch.hold_all(kwargs)
         node = KindNode(kind, y, values, kwargs, active, self.entries)
         if len(active) < len(args):
             node.args = self._held(node.args, args)

@@ -16,7 +16,6 @@ from ..rules import (
     NoTangent,
     ProjectTo,
     Traced,
-    ZeroTangent,
     as_structured,
     children,
     rrule,
@@ -74,7 +73,7 @@ REVERSE = ReverseConfig()
 class Recording:
     """One evaluation of ``f`` on a tape: its value ``y``, and ``pull``."""
 
-    __slots__ = ("inputs", "outputs", "primals", "structure", "tape", "y")
+    __slots__ = ("inputs", "one_each", "outputs", "primals", "structure", "tape", "y")
 
     def __init__(
         self, tape: Tape, f: Function, args: tuple, kwargs: dict, positions: Any = None
@@ -84,9 +83,10 @@ class Recording:
         traced = [f, *args]
         self.primals: list = []
         try:
-            for i in range(len(traced)) if positions is None else [1 + i for i in positions]:
-                self.primals.append(traced[i])
-                traced[i] = _wrap_inputs(tape, traced[i])
+            for i in range(-1, len(args)) if positions is None else positions:
+                x = traced[1 + i]
+                self.primals.append(x)
+                traced[1 + i] = _wrap_inputs(tape, x)
             self.inputs = len(tape.entries)
             function, *given = traced
             tape.given = args, given
@@ -99,6 +99,13 @@ class Recording:
             stripped = strip(y, tape)
         finally:
             tape.close()
+        # As nearly always: numbers and arrays, and no containers.
+        self.one_each = self.inputs == len(self.primals) and LEAVES.issuperset(
+            map(type, self.primals)
+        )
+        if type(stripped) in _FLOATS:
+            self.y = self.structure = stripped
+            return
         if isinstance(y, Traced) and y.at_level is tape and y.position < self.inputs:
             self.y = _inputs(self.primals)[y.position]  # it gave back an argument
         else:
@@ -109,8 +116,11 @@ class Recording:
     def pull(self, ybar: Tangentlike, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
         seeds = _seeds(self.outputs, self.structure, ybar)
-        bars = iter(self.tape.sweep(seeds, self.inputs, last))
-        return [_input_cotangent(x, bars) for x in self.primals]
+        bars = self.tape.sweep(seeds, self.inputs, last)
+        if self.one_each:
+            return bars
+        rest = iter(bars)
+        return [_input_cotangent(x, rest) for x in self.primals]
 
 
 def _inputs(primals: list) -> list:
@@ -133,18 +143,11 @@ def _wrap_inputs(tape: Tape, x: Value) -> Any:
 
 
 def _input_cotangent(x: Value, bars: Any) -> Any:
-    if type(x) in LEAVES and is_perturbable_input(x):
-        xbar = next(bars)
-        return ZeroTangent() if xbar is None else xbar
-
     def look(x: Value) -> Any:
         parts = children(x)
         if parts is not None:
             return Within(zip(parts.values), gathered(type(x), parts.keys))
-        if not is_perturbable_input(x):
-            return NoTangent()
-        xbar = next(bars)
-        return ZeroTangent() if xbar is None else xbar
+        return next(bars) if is_perturbable_input(x) else NoTangent()
 
     return fold(look, x)
 

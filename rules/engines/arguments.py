@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..annotations import Function
-from ..containers import constants, iterate_leaves
+from ..containers import LEAVES, constants, iterate_leaves
 from ..signatures import name_of, positional, positional_names
 from .inputs import is_perturbable_input, taken_input
 
@@ -43,18 +43,18 @@ class Arguments:
         given = list(args)
         primals = []
         for i in self.positions:
-            given[i] = x = taken_input(args[i])
+            x = args[i]
+            if type(x) not in LEAVES or not is_perturbable_input(x):
+                given[i] = x = taken_input(x)
+                if not any(map(is_perturbable_input, iterate_leaves(x))):
+                    fixed = bool(constants(x))
+                    raise TypeError(
+                        f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
+                        f"number that {name} could differentiate.\n"
+                        "  choose another argument with argnums"
+                        + ("; the integers in its fields are constants, floats are not" * fixed)
+                    )
             primals.append(x)
-            if not is_perturbable_input(x) and not any(
-                map(is_perturbable_input, iterate_leaves(x))
-            ):
-                fixed = bool(constants(x))
-                raise TypeError(
-                    f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
-                    f"number that {name} could differentiate.\n"
-                    "  choose another argument with argnums"
-                    + ("; the integers in its fields are constants, floats are not" * fixed)
-                )
         self.args = tuple(given)
         self.primals = tuple(primals)
 

@@ -153,6 +153,10 @@ class Engine(Level):
         """Answer a call of ``f`` by a hand-written rule."""
         raise NotImplementedError
 
+    def hold_options(self, options: dict) -> dict:
+        """Return what to keep of options, in which there are arrays that may be written to."""
+        return options
+
     def constant(self, x: Value) -> Value:
         return x
 
@@ -231,7 +235,7 @@ class Engine(Level):
         if rule is None:
             rule = self.table.find(self.config, f, args)
         if isinstance(rule, Kind):
-            return rule.answer(self, f, args, kwargs, traced)
+            return rule.answer(self, f, args, kwargs, settings)
         if rule is None or rule is OPTED_OUT:
             if runs_in_python(f):
                 return healed(body(f)(*args, **kwargs))
@@ -257,7 +261,7 @@ class Engine(Level):
         if ours and kind is not None:
             if not self.live:
                 raise escaped()
-            return kind.answer(self, ufunc, (a, b), {}, False)
+            return kind.answer(self, ufunc, (a, b), {}, True)
         return innermost((a, b)).call(ufunc, (a, b), {})
 
     def call_with_traced_option(self, f: Function, args: tuple, kwargs: dict) -> Any:

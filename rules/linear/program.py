@@ -165,7 +165,7 @@ class LinearProgram(Program, Level):
         kwargs = {name: _as_read(x) for name, x in kwargs.items()}
         rule = frule.find(None, f, args)
         if isinstance(rule, Kind) and rule.constant:
-            return rule.answer(self, f, args, kwargs, True)
+            return rule.answer(self, f, args, kwargs, False)
         y = f(*strip_all(args, self), **{k: strip(x, self) for k, x in kwargs.items()})
         followed = (
             tuple([self.watch.hold(x) for x in _slots(args, self)]),

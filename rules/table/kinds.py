@@ -103,20 +103,17 @@ class Kind:
 
     # ---- what is asked of a kind ----
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         """Answer a call of ``f`` in which traced values of ``level`` take part.
 
-        ``followed`` says whether some may be among the ``kwargs``.
+        ``settings`` says that the ``kwargs`` are mere settings: see ``are_settings``.
         """
         given = len(args)
         args, options = self.bind(f, args, kwargs)
-        if (
-            options
-            and (followed or len(args) < given)
-            and not are_settings(options.values())
-            and innermost(options.values()) is level
-        ):
-            return level.call_with_traced_option(f, args, options)
+        if options and (not settings or len(args) < given) and not are_settings(options.values()):
+            if innermost(options.values()) is level:
+                return level.call_with_traced_option(f, args, options)
+            options = level.hold_options(options)
         return self.apply(level, f, args, options)
 
     def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
@@ -400,6 +397,7 @@ def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
 
 
 def options_of(function: Callable, leading: int) -> set[str] | None:
+    """Return the names of the options of a function; None where it takes any."""
     known = parameters(function) or ()
     if any(p.kind is p.VAR_KEYWORD for p in known):
         return None

@@ -29,7 +29,7 @@ class NonDifferentiable(Kind):
     def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         return args, kwargs
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         return self.run(f, tuple(map(value, args)), {k: value(x) for k, x in kwargs.items()})
 
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
@@ -56,8 +56,8 @@ class FreshArray(NonDifferentiable):
     __slots__ = ()
     label = "fresh array"
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
-        y = NonDifferentiable.answer(self, level, f, args, kwargs, followed)
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
+        y = NonDifferentiable.answer(self, level, f, args, kwargs, settings)
         return level.constant(y) if is_fresh(y) else y
 
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
@@ -79,7 +79,7 @@ class Composed(Kind):
             kwargs = without_defaults(f, kwargs, self.keywords)
         return args, kwargs
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, followed: bool) -> Value:
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         args, kwargs = self.bind(f, args, kwargs)
         return self.body(*args, **kwargs)
 

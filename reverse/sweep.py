@@ -25,7 +25,7 @@ import numpy as np
 from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero
 from ..rules.annotations import Tangentlike, Value
-from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.shapes import dtype_of, shape_of
 from ..rules.table.kinds import ONE, unbroadcast
 from ..rules.tangents.project import cast
 from .cotangents import Cotangents, multiply_into
@@ -43,19 +43,25 @@ def keeps_dtype(x: Value, dtype: np.dtype) -> bool:
     return dtype_of(x) is dtype and isinstance(x, (np.generic, float, complex))
 
 
-def fitted_entry(entry: Entry, dtype: np.dtype, shape: tuple, operands: list) -> Entry:
-    """Return the entry for arrays of any one dtype, some of which were broadcast to ``shape``."""
-    *pairs, args = entry
-    if dtype is not FLOAT64:
-        for k in range(1, len(pairs), 2):
-            if pairs[k] is not None:
-                pairs[k] = functools.partial(_in_dtype, pairs[k], dtype)
-    shapes = [None if shape_of(x) == shape else shape_of(x) for x in operands]
-    if not any(s is not None for s in shapes):
-        return *pairs, args
-    if len(shapes) == 1:
-        return *pairs, shapes[0], None, None, None, args
-    return *pairs[:2], shapes[0], *pairs[2:], shapes[1], args
+def broadcast_entry(entry: Entry, shape: tuple, x: Value, z: Value) -> Entry:
+    """Return the entry for operands, ``x`` or ``x`` and ``z``, that were broadcast to ``shape``."""
+    shape_x = None if (given := shape_of(x)) == shape else given
+    if len(entry) == 3:
+        return entry if shape_x is None else (*entry[:2], shape_x, None, None, None, entry[2])
+    shape_z = None if (given := shape_of(z)) == shape else given
+    if shape_x is None and shape_z is None:
+        return entry
+    a, partial, b, partial_b, args = entry
+    return a, partial, shape_x, b, partial_b, shape_z, args
+
+
+def in_dtype(entry: Entry, dtype: np.dtype) -> Entry:
+    """Return the entry of an elementwise rule on arrays of another dtype than float64."""
+
+    def fitted(part: Any) -> Any:
+        return functools.partial(_in_dtype, part, dtype) if callable(part) else part
+
+    return (*map(fitted, entry[:-1]), entry[-1])
 
 
 def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:

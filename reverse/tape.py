@@ -37,7 +37,7 @@ from .cotangents import Cotangents
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .motion import Motions
 from .nodes import KindNode, RuleNode, wrap_output
-from .sweep import fitted_entry, keeps_dtype, sweep
+from .sweep import broadcast_entry, in_dtype, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
 FLOAT64 = np.dtype(np.float64)
@@ -183,9 +183,7 @@ class Tape(Engine):
                 reads_y, (reads_a,) = kind.reads(0)
                 kept = (y if reads_y else None, a if reads_a else None)
                 entry = (x.position, kind.partials[0], kept)
-            if y.dtype is not FLOAT64:
-                entry = fitted_entry(entry, y.dtype, y.shape, [a])
-            return self.wrap(y, entry)
+            return self.wrap(y, entry if y.dtype is FLOAT64 else in_dtype(entry, y.dtype))
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
     def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
@@ -266,8 +264,9 @@ class Tape(Engine):
                 return self.wrap(y, self._array_entry(kind, a, a_active, b, b_active, y, x, z))
             if (not a_active or keeps_dtype(x, dtype)) and (not b_active or keeps_dtype(z, dtype)):
                 entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
-                operands = [x] * a_active + [z] * b_active
-                return self.wrap(y, fitted_entry(entry, dtype, shape, operands))
+                if dtype is not FLOAT64:
+                    entry = in_dtype(entry, dtype)
+                return self.wrap(y, broadcast_entry(entry, shape, x if a_active else z, z))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def _array_entry(

@@ -6,6 +6,7 @@ to its share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument `
 does with a call, and the answers to ``frule`` and ``rrule``, are methods made of these two.
 """
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -386,14 +387,19 @@ def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
     given = shape_of(xbar)
     if given == shape:
         return xbar
-    extra = len(given) - len(shape)
-    if extra < 0:
+    if len(given) < len(shape):
         return np.broadcast_to(xbar, shape)
-    axes = (*range(extra),)
-    axes += tuple([extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1])
     total = sum_over if type(xbar) is np.ndarray else np.sum
-    summed = total(xbar, axis=axes)
+    summed = total(xbar, axis=_axes_broadcast(shape, given))
     return summed if shape_of(summed) == shape else np.reshape(summed, shape)
+
+
+@functools.lru_cache(maxsize=1024)
+def _axes_broadcast(shape: tuple[int, ...], given: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes of the shape ``given`` along which ``shape`` was broadcast to it."""
+    extra = len(given) - len(shape)
+    repeated = [extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1]
+    return (*range(extra), *repeated)
 
 
 def options_of(function: Callable, leading: int) -> set[str] | None:

@@ -185,7 +185,9 @@ class Choice(Kind):
     forgets = True
 
     def __init__(self, f: Function, even: tuple, again: Any, axis: Any, keepdims: bool) -> None:
-        super().__init__(f, 1, None, "")
+        # Each call makes one, and nothing is bound or evaluated by it.
+        self.f = f
+        self.line = ""
         self.even = even
         self.again = again
         self.axis = axis

@@ -192,7 +192,7 @@ def has_one_each(attained, y, where, initial):
     """Whether each result has one winner: by their number, as each has one at least."""
     if where is not True or initial is not None or np.count_nonzero(attained) != y.size:
         return False
-    return not np.isnan(y).any()
+    return not np.count_nonzero(np.isnan(y))
 
 
 @composed(np.ptp)

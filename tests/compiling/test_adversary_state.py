@@ -763,6 +763,22 @@ def test_frozen():
     assert g(X) != before
 
 
+def test_more_than_is_compared():
+    from chainrules.config import CompileError
+
+    rates = [[float(k)] for k in range(30_000)]
+
+    def f(x):
+        return x * rates[7][0]
+
+    with pytest.raises(
+        CompileError, match='capture only what it reads of it, or write captured="f'
+    ):
+        cr.compile(f, fallback="error")(2.0)
+    g = cr.compile(f, captured="freeze", fallback="error")
+    assert [14.0, 21.0] == [g(2.0), g(3.0)]
+
+
 def test_fallback_error():
     from chainrules.config import CompileError
 

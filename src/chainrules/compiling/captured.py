@@ -88,10 +88,10 @@ class Captured:
             known = len(self.names)
             while self.waiting:
                 self._walk(*self.waiting.pop())
-                if len(self.places) > MOST:
+                if len(self.places) > MOST and not self.frozen:
                     raise NotRecordable(
                         f"what the function captures has more than {MOST} parts; give it as an "
-                        'argument, or write captured="freeze"'
+                        'argument, capture only what it reads of it, or write captured="freeze"'
                     )
             for module, where in list(self.modules.values()):
                 self._names(vars(module), where)

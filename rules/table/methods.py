@@ -26,14 +26,15 @@ class _OptedOut:
 
 
 OPTED_OUT = _OptedOut()
+_TABLES = f"{__package__}."  # the modules of the tables, which register for others
 
 
 def registrar() -> tuple[str, int]:
     """Return the module that registers a rule, and the ``stacklevel`` of a warning for its line."""
-    depth = 1
-    while sys._getframe(depth).f_globals.get("__name__", "").startswith(f"{__package__}."):
-        depth += 1
-    return sys._getframe(depth).f_globals.get("__name__", ""), depth
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(_TABLES):
+        depth, frame = depth + 1, frame.f_back
+    return frame.f_globals.get("__name__", ""), depth
 
 
 class Methods:

@@ -14,7 +14,7 @@ from ...config import RuleConfig, RuleError, defined_at
 from ..annotations import Function
 from ..signatures import RuleSignature, name_of
 from ..tangents.zeros import linear_in
-from ..tracing.first import load, needed
+from ..tracing.first import lacking, load, needed
 from ..tracing.funnel import shown
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
@@ -103,7 +103,8 @@ class RuleTable:
         """Make ``kind`` the derivative of ``f``, in place of every rule it had."""
         former = self._entry(f)
         self.unregister(f)
-        entry = self._entry(f)
+        table, key = self._place(f)
+        entry = table[key] = Methods(former.name)
         entry.kind = kind
         entry.claim(None, former)
         if not carries_rules(f):
@@ -119,7 +120,7 @@ class RuleTable:
 
     def _entry(self, f: Function) -> Methods:
         f = shown(f)
-        if needed and is_of_others(f):
+        if lacking() and is_of_others(f):
             load()  # what would replace this rule otherwise, when it is loaded
         load_rules_of(f)  # likewise
         self._forget_kind(f)

@@ -26,6 +26,11 @@ _loading = ContextVar("loading", default=False)
 _under_way: list[tuple[str, int]] = []
 
 
+def lacking() -> bool:
+    """Say whether something is needed, and this thread is not loading it already."""
+    return bool(needed) and not _loading.get()
+
+
 def load() -> None:
     """Load what is needed and is not there yet."""
     if _loading.get():

@@ -41,7 +41,7 @@ class Motions:
         upstream = Upstream(tape.recorded, self.found)
         program = LinearProgram()
         seeds = [(x.position, program.input(x.primal))]
-        sweep(tape, OfWhatIsReached(upstream), seeds, 0, last=False)
+        sweep(tape, SparseCotangents(upstream), seeds, 0, last=False)
         ends = sorted(upstream.ends.items())
         reached = {i: own(end.ybar) for i, end in ends if end.ybar is not None}
         program.finish(list(reached.values()))
@@ -72,14 +72,14 @@ class Upstream:
         return (self.ends.setdefault(i, End()),)
 
 
-class OfWhatIsReached(Cotangents):
-    """Cotangents of those entries alone that a sweep reaches: it may be few of them."""
+class SparseCotangents(Cotangents):
+    """Cotangents of those entries alone that a sweep reaches, which may be few of many."""
 
     __slots__ = ()
 
     def __init__(self, entries: Any) -> None:
         self.entries = entries
-        self.bars = Bars()
+        self.bars = SparseBars()
         self.owned = set()
 
     def order(self, inputs: int) -> Iterator[int]:
@@ -88,7 +88,7 @@ class OfWhatIsReached(Cotangents):
             yield -heappop(waiting)
 
 
-class Bars(dict[int, Any]):
+class SparseBars(dict[int, Any]):
     """Cotangents by their entries; None for others. ``waiting`` are the entries, the last first."""
 
     def __init__(self) -> None:

@@ -28,12 +28,6 @@ from .numpys_own import composed_for_derivatives
 JOINS = {"moves": True, "views": False}
 
 
-def slices_along(axis, ends):
-    """Return the indices of consecutive parts along ``axis``, given where each ends."""
-    before = (slice(None),) * axis
-    return [(*before, slice(start, stop)) for start, stop in itertools.pairwise([0, *ends])]
-
-
 def cut(ybar, space, axis, seen_as=None):
     """Cut ``ybar`` along ``axis`` into the parts that were joined there.
 
@@ -41,11 +35,13 @@ def cut(ybar, space, axis, seen_as=None):
     """
     parts = getattr(space, "parts", None)
     shapes = [space.shape[1:]] * space.shape[0] if parts is None else [x.shape for x in parts]
-    lengths = [(seen_as(shape) if seen_as else shape)[axis] for shape in shapes]
-    slices = slices_along(axis % len(shape_of(ybar)), itertools.accumulate(lengths))
-    xbars = [ybar[index] for index in slices]
-    if seen_as:
-        xbars = [np.reshape(xbar, shape) for xbar, shape in zip(xbars, shapes)]
+    before = (slice(None),) * (axis % len(shape_of(ybar)))
+    xbars, start = [], 0
+    for shape in shapes:
+        stop = start + (seen_as(shape) if seen_as else shape)[axis]
+        xbar = ybar[(*before, slice(start, stop))]
+        xbars.append(np.reshape(xbar, shape) if seen_as else xbar)
+        start = stop
     return xbars if parts is not None else np.stack(xbars)
 
 
@@ -213,7 +209,8 @@ def array_split(ary, indices_or_sections, axis=0):
         each, longer = divmod(n, int(indices_or_sections))
         lengths = [each + 1] * longer + [each] * (int(indices_or_sections) - longer)
         ends = list(itertools.accumulate(lengths))
-    return [ary[index] for index in slices_along(axis % np.ndim(ary), ends)]
+    before = (slice(None),) * (axis % np.ndim(ary))
+    return [ary[(*before, slice(start, stop))] for start, stop in itertools.pairwise([0, *ends])]
 
 
 @composed(np.split)

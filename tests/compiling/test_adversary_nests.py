@@ -6,6 +6,7 @@ import functools
 import inspect
 import io
 import json
+import logging
 import math
 import pickle
 import threading
@@ -509,8 +510,6 @@ def test_printing_and_files():
 
 @program(modes=GRAD)
 def test_loggers(wrap):
-    import logging
-
     logger = logging.getLogger("chainrules.test")
     logger.setLevel("ERROR")
 
@@ -520,3 +519,24 @@ def test_loggers(wrap):
 
     g = wrap(f)
     yield [g(X), g(2 * X)]
+
+
+def test_a_logger_among_thousands():
+    manager = logging.Manager(logging.RootLogger(logging.WARNING))
+    for k in range(3_000):
+        manager.getLogger(f"other.{k}")
+    logger = manager.getLogger("ours.of.this")
+
+    def f(x):
+        return np.sum(x * x) if logger.isEnabledFor(logging.INFO) else np.sum(x)
+
+    g = cr.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        assert g(X) == g(X) == f(X) == 10
+        manager.getLogger("ours").setLevel(logging.DEBUG)
+        assert g(X) == g(X) == f(X) == 30
+        manager.disable = logging.CRITICAL  # logging keeps what it answered
+        assert g(X) == g(X) == f(X) == 30
+        manager.getLogger("ours").setLevel(logging.DEBUG)  # until a level is set
+        assert g(X) == g(X) == f(X) == 10

@@ -152,6 +152,9 @@ class Captured:
                 self._same(where, OF_LENGTH, vars(x), None, None, len(vars(x)))
                 self._names(vars(x), where, list(vars(x)))
                 self.waiting += [(base, where) for base in x.__bases__]
+        elif (type(x).__module__, type(x).__name__) == ("logging", "Manager"):
+            # It knows all loggers of the process; the one that is used is captured by itself.
+            self._same(where, "{0}.disable is {1}", x, x.disable)
         else:
             self._entries(x, where)
 

@@ -27,7 +27,7 @@ from ..tracing.captured import Watch
 from ..tracing.funnel import getitem
 from ..tracing.level import Level, Traced, is_traced, next_level, strip, strip_all
 from ..tracing.number import TracedNumber
-from ..tracing.operands import is_array, is_operand
+from ..tracing.operands import is_array, is_basic, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views, view_by
 from ..tracing.writing import written
 from .blocks import ARITHMETIC
@@ -74,6 +74,7 @@ class LinearProgram(Program, Level):
         traced: Any
         if type(xdot) is not _float64 and is_array(xdot):
             traced = LinearArray()
+            traced.base_and_path = None
             size = math.prod(shape_of(xdot))
             self.total += size
             self.largest = max(self.largest, size)
@@ -162,25 +163,30 @@ class LinearProgram(Program, Level):
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Run ``f`` on the samples, and remember that it was called."""
         args = tuple([_as_read(x) for x in args])
-        kwargs = {name: _as_read(x) for name, x in kwargs.items()}
+        if kwargs:
+            kwargs = {name: _as_read(x) for name, x in kwargs.items()}
         rule = frule.find(None, f, args)
         if isinstance(rule, Kind) and rule.constant:
             return rule.answer(self, f, args, kwargs, False)
-        y = f(*strip_all(args, self), **{k: strip(x, self) for k, x in kwargs.items()})
-        followed = (
-            tuple([self.watch.hold(x) for x in _slots(args, self)]),
-            self.watch.hold_all(_slots(kwargs, self)) if kwargs else kwargs,
-        )
-        traced = fold(self._result, y, (f, *followed))
+        y = f(*strip_all(args, self), **{name: strip(x, self) for name, x in kwargs.items()})
+        hold = self.watch.hold
+        followed = tuple([hold(_slots(x, self)) for x in args])
+        options = {name: hold(_slots(x, self)) for name, x in kwargs.items()}
+        step = f, followed, options
+        traced = self._result(y, step) if type(y) in LEAVES else fold(self._result, y, step)
         if isinstance(traced, Traced) and args and self.follows(args[0]):
             tie_views(traced, args[0], view_by, {"f": f, "rest": args[1:], "options": kwargs})
         return traced
 
     def getitem(self, x: Value, index: Index) -> Value:
-        return self.call(getitem, (x, index), {})
+        if not is_basic(index):
+            return self.call(getitem, (x, index), {})
+        traced = self._result(x.primal[index], (getitem, (Slot(x.position), index), {}))
+        tie_views(traced, x, getitem, {"index": index})
+        return traced
 
     def _result(self, y: Value, step: tuple) -> Any:
-        parts = children(y)
+        parts = None if type(y) in LEAVES else children(y)
         if parts is None:
             return self.wrap(y, step) if is_perturbable_input(y) else y
         whole = Slot(self.wrap(0.0, step).position)
@@ -230,6 +236,10 @@ def _as_read(x: Value) -> Any:
 
 
 def _slots(x: Value, program: LinearProgram) -> Any:
+    """Put a ``Slot`` for each result of a step that ``x`` is or holds."""
+    if type(x) in LEAVES:
+        return Slot(x.position) if program.follows(x) else x
+
     def look(leaf: Value) -> Any:
         return Slot(leaf.position) if program.follows(leaf) else leaf
 

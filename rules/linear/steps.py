@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..annotations import Value
-from ..containers import LEAVES, children, iterate_leaves, replaced
+from ..containers import LEAVES, are_settings, children, iterate_leaves, replaced
 from .blocks import operate_on_blocks, run_on_block
 from .patterns import run_on_pattern
 
@@ -158,6 +158,6 @@ def reads_of(args: tuple, kwargs: dict) -> list[int]:
         kind = type(x)
         if kind is Slot:
             found.append(x.position)
-        elif kind not in LEAVES:
+        elif kind not in LEAVES and not (kind is tuple and are_settings(x)):
             found += [leaf.position for leaf in iterate_leaves(x) if type(leaf) is Slot]
     return found

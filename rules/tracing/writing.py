@@ -188,7 +188,8 @@ def check_swap(x: Value, index: Index, v: Value, draft: Any) -> tuple | None:
     if root_of(v)[0] is not root:
         return None
     array = bare(draft)
-    to, source = _place(follow(path, array)[index]), _place(follow(root_of(v)[1], array))
+    to = _place(follow(path, array)[index], array)
+    source = _place(follow(root_of(v)[1], array), array)
     before = root.memory.moved
     if before and before[:2] == (source, to) != (to, to) and before[2]() is not v:
         raise MutationError(
@@ -199,5 +200,7 @@ def check_swap(x: Value, index: Index, v: Value, draft: Any) -> tuple | None:
     return to, source, weakref.ref(x)
 
 
-def _place(x: np.ndarray) -> tuple:
-    return x.__array_interface__["data"], x.shape, x.strides
+def _place(x: np.ndarray, array: np.ndarray) -> tuple:
+    """Say where the view ``x`` lies in ``array``, which may be a copy at each write."""
+    first, start = (part.__array_interface__["data"][0] for part in (x, array))
+    return first - start, x.shape, x.strides

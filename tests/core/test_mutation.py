@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+import chainrules.forward.dual
+import chainrules.reverse.writes
+from chainrules.rules.tracing.views import copied
 
 # NumPy 2.5 would rather have a new view.
 pytestmark = pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
@@ -320,6 +323,27 @@ def test_a_swap_of_views_is_refused(shuffle, mode):
         mode(f, ROWS)
     assert "x[[i, j]] = x[[j, i]]" in str(error.value)
     assert "rng.permutation" in str(error.value)
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_a_swap_is_refused_wherever_its_copies_lie(mode, monkeypatch):
+    kept = []  # so that no memory is used again
+
+    def copied_and_kept(x):
+        kept.append(copied(x))
+        return kept[-1]
+
+    for module in (chainrules.forward.dual, chainrules.reverse.writes):
+        monkeypatch.setattr(module, "copied", copied_and_kept)
+    # Arrays that are looked at between two writes are copied by each.
+    monkeypatch.setitem(cr.ProjectTo.registered, type(monkeypatch), lambda x: lambda xbar: xbar)
+    with pytest.raises(cr.MutationError, match="swapped through views"):
+        mode(lambda x: np.sum(swapped(x * 1.0) * ROWS), ROWS)
+
+
+def swapped(y):
+    swap(y)
+    return y
 
 
 def swap_by_a_list(y):

@@ -52,7 +52,7 @@ def matmul_left(ybar, a, b):
     if b.ndim == 1:
         return ybar * conj(b) if a.ndim == 1 else ybar[..., None] * conj(b)
     if a.ndim == 1:
-        return (conj(b) @ ybar[..., None])[..., 0]
+        return conj(b) @ ybar if b.ndim == 2 else (conj(b) @ ybar[..., None])[..., 0]
     return ybar @ adjoint(b)
 
 
@@ -60,7 +60,7 @@ def matmul_right(ybar, a, b):
     if a.ndim == 1:
         return conj(a) * ybar if b.ndim == 1 else conj(a)[:, None] * ybar[..., None, :]
     if b.ndim == 1:
-        return (adjoint(a) @ ybar[..., None])[..., 0]
+        return adjoint(a) @ ybar if a.ndim == 2 else (adjoint(a) @ ybar[..., None])[..., 0]
     return adjoint(a) @ ybar
 
 

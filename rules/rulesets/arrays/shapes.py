@@ -283,8 +283,9 @@ def diagonal_transpose(ybar, space, offset=0, axis1=0, axis2=1):
     axes = (axis1 % space.ndim, axis2 % space.ndim)
     others = [n for axis, n in enumerate(space.shape) if axis not in axes]
     shape = (*others, *(space.shape[axis] for axis in axes))
-    index = diagonal_index(np.shape(ybar)[-1], offset)
-    return np.moveaxis(scatter(ybar, shape, space.dtype, index), (-2, -1), axes)
+    y = scatter(ybar, shape, space.dtype, diagonal_index(shape_of(ybar)[-1], offset))
+    last = (space.ndim - 2, space.ndim - 1)
+    return y if axes == last else np.moveaxis(y, last, axes)
 
 
 def matrix_diagonal_transpose(ybar, space, offset=0):

@@ -30,7 +30,7 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import dtype_of, shape_of
+from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
@@ -56,7 +56,6 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 
-FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
 _array = np.ndarray
 _ONE = np.float64(1)

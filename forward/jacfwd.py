@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import pattern_of, sparse_matrix
 from ..rules.linear.jacobians import (
     Directions,
@@ -29,11 +29,7 @@ P = ParamSpec("P")
 
 @takes_argnums
 def jacfwd(
-    f: Callable[P, Any],
-    argnums: Argnums = 0,
-    *,
-    sparse: bool = False,
-    config: RuleConfig | None = None,
+    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f``, column by column in forward mode.
 

@@ -39,25 +39,19 @@ class Active:
         return is_sensitive(entries[self.parent])
 
     def receive(
-        self,
-        tape: Any,
-        xbar: Tangentlike,
-        cotangents: Cotangents,
-        f: Function,
-        i: int,
-        counts: Any = None,
+        self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
     ) -> None:
         """Check what a rule returned for argument ``i`` of ``f``, and add it up.
 
         ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
         """
         if type(xbar) not in _PLAIN:
-            xbar = _untraced(xbar, tape)
+            xbar = _untraced(xbar, cotangents.tape)
         if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
             return
         if type(xbar) is Masked and not is_sensitive(cotangents.entries[self.parent]):
-            self.receive(tape, xbar.value, cotangents, f, i)  # nobody asks what is a zero
+            self.receive(xbar.value, cotangents, f, i)  # nobody asks what is a zero
             return
         if type(xbar) is InplaceableThunk and counts is None:
             cotangents.add_in_place(self.parent, xbar, self.space)
@@ -71,7 +65,7 @@ class Active:
         if type(xbar) is Masked:
             alive = xbar.alive if alive is None else xbar.alive & alive
             xbar = xbar.value
-        xbar = check_shape(_untraced(xbar, tape), self.space, f, i)
+        xbar = check_shape(_untraced(xbar, cotangents.tape), self.space, f, i)
         cotangents.add(self.parent, xbar if alive is None else masked(xbar, alive))
 
 
@@ -106,26 +100,20 @@ class ActiveParts(Active):
         return fold(look, self)
 
     def receive(
-        self,
-        tape: Any,
-        xbar: Tangentlike,
-        cotangents: Cotangents,
-        f: Function,
-        i: int,
-        counts: Any = None,
+        self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
     ) -> None:
         if self.flat and counts is None and type(xbar) is list and len(xbar) == len(self.parts):
             for active, part in zip(self.parts, xbar, strict=True):
                 if active is not None:
-                    active.receive(tape, part, cotangents, f, i)
+                    active.receive(part, cotangents, f, i)
             return
 
         def look(active: Any, xbar: Tangentlike, counts: Any) -> Any:
             if active is None:
                 return None
             if active.parts is None:
-                return active.receive(tape, xbar, cotangents, f, i, counts)
-            given = child_tangents(active.shell, _untraced(unthunk(xbar), tape))
+                return active.receive(xbar, cotangents, f, i, counts)
+            given = child_tangents(active.shell, _untraced(unthunk(xbar), cotangents.tape))
             flags = [None] * len(given) if counts is None else child_tangents(active.shell, counts)
             return Within(zip(active.parts, given, flags, strict=True), list)
 

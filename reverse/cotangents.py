@@ -46,11 +46,12 @@ def add_into(present: np.ndarray, xbar: np.ndarray) -> np.ndarray:
 class Cotangents:
     """The cotangents of a sweep under way, and which of them it may write into."""
 
-    __slots__ = ("bars", "entries", "owned")
+    __slots__ = ("bars", "entries", "owned", "tape")
 
-    def __init__(self, entries: list[Entry]) -> None:
-        self.entries = entries
-        self.bars: Any = [None] * len(entries)
+    def __init__(self, tape: Any) -> None:
+        self.tape = tape
+        self.entries: list[Entry] = tape.recorded
+        self.bars: Any = [None] * len(self.entries)
         self.owned: set[int] = set()
 
     def order(self, inputs: int) -> Iterable[int]:

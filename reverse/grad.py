@@ -116,26 +116,19 @@ def grad(
 
     Parameters
     ----------
-    f : callable
-        Returns one real number; with ``has_aux``, a pair of that and anything else.
-    argnums : int, str, or tuple of these, optional
-        Which arguments to differentiate, by position or by name.
-    has_aux : bool, optional
-        Whether ``f`` returns ``(y, aux)``; the result is then ``(gradient, aux)``.
-    config : RuleConfig, optional
-        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    f, argnums, has_aux, config
+        As for ``value_and_grad``.
 
     Returns
     -------
     callable
-        With the arguments of ``f``. See ``value_and_grad`` for the gradient's form.
+        With the arguments of ``f``; gives the gradient, or ``(gradient, aux)``. See
+        ``value_and_grad`` for its form.
 
     Raises
     ------
-    TypeError
-        If the output is not one real number, or argnums does not name an argument.
-    MissingRuleError
-        If ``f`` calls a function that has no rule.
+    TypeError, MissingRuleError
+        As ``value_and_grad`` does.
 
     Examples
     --------

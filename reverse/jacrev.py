@@ -8,11 +8,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from ..config import AsksForBlocks, RuleConfig
+from ..config import AsksForBlocks
 from ..config.thresholds import WORTH_RECORDING
 from ..forward.jacfwd import sparse_forward_jacobian
 from ..rules.annotations import Value
-from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import prefers_rows, sparse_matrix
 from ..rules.linear.jacobians import (
     Directions,
@@ -44,34 +44,26 @@ REVERSE_BLOCKS = ReverseBlocks()
 
 @takes_argnums
 def jacrev(
-    f: Callable[P, Any],
-    argnums: Argnums = 0,
-    *,
-    sparse: bool = False,
-    config: RuleConfig | None = None,
+    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f``, row by row in reverse mode.
 
     Parameters
     ----------
-    f : callable
-        Returns a number, an array, or a container of these.
-    argnums : int, str, or tuple of these, optional
-        Which arguments to differentiate, by position or by name.
-    sparse : bool, optional
-        Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
+    f, argnums, sparse
+        As for ``jacfwd``.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
     Returns
     -------
     callable
-        With the arguments of ``f``; the form of its result is that of ``jacfwd``.
+        With the arguments of ``f``; the form of its result is that of ``jacfwd``, sparse or not.
 
     Raises
     ------
     TypeError
-        If a complex function is not holomorphic.
+        If a complex function is not holomorphic, or sparse.
 
     Examples
     --------
@@ -97,30 +89,25 @@ def jacrev(
 
 @takes_argnums
 def jacobian(
-    f: Callable[P, Any],
-    argnums: Argnums = 0,
-    *,
-    sparse: bool = False,
-    config: RuleConfig | None = None,
+    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the mode with fewer passes.
 
     Parameters
     ----------
-    f : callable
-        Returns a number, an array, or a container of these.
-    argnums : int, str, or tuple of these, optional
-        Which arguments to differentiate, by position or by name.
-    sparse : bool, optional
-        Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
-    config : RuleConfig, optional
-        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    f, argnums, sparse, config
+        As for ``jacrev``.
 
     Returns
     -------
     callable
         With the arguments of ``f``; its result has shape ``out.shape + in.shape``. See
         ``jacfwd`` for several arguments and for containers.
+
+    Raises
+    ------
+    TypeError
+        As ``jacrev`` does.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class Motions:
         upstream = Upstream(tape.recorded, self.found)
         program = LinearProgram()
         seeds = [(x.position, program.input(x.primal))]
-        sweep(tape, SparseCotangents(upstream), seeds, 0, last=False)
+        sweep(SparseCotangents(tape, upstream), seeds, 0, last=False)
         ends = sorted(upstream.ends.items())
         reached = {i: own(end.ybar) for i, end in ends if end.ybar is not None}
         program.finish(list(reached.values()))
@@ -77,7 +77,8 @@ class SparseCotangents(Cotangents):
 
     __slots__ = ()
 
-    def __init__(self, entries: Any) -> None:
+    def __init__(self, tape: Any, entries: Any) -> None:
+        self.tape = tape
         self.entries = entries
         self.bars = SparseBars()
         self.owned = set()
@@ -114,5 +115,5 @@ class End:
     def __init__(self) -> None:
         self.ybar: Any = None
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Any) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Any) -> None:
         self.ybar = ybar

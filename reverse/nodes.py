@@ -77,12 +77,12 @@ class KindNode:
             bool(kwargs) and kind.adds and kwargs.get("where", True) is not True
         )
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         kind = self.kind
         if type(ybar) in _PLAIN and not (self.leaves_out and (self.sensitive or kind.f is getitem)):
             for i, active in self.active:
                 xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-                active.receive(tape, xbar, cotangents, kind.f, i)
+                active.receive(xbar, cotangents, kind.f, i)
             return
         flags = None
         if self.template is not None:
@@ -97,7 +97,7 @@ class KindNode:
         for i, active in self.active:
             xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
             if not (kind.adds and self.sensitive and active.is_sensitive(cotangents.entries)):
-                active.receive(tape, xbar, cotangents, kind.f, i)
+                active.receive(xbar, cotangents, kind.f, i)
                 continue
             if kind.drops and flags is None and type(xbar) is InplaceableThunk:
                 # Many reads of single entries set a flag each, and not a flag for every entry.
@@ -109,7 +109,7 @@ class KindNode:
             if flags is not None or self.leaves_out:
                 space, shape = real_space(active.space), shape_of(ybar)
                 counts = kind.counts(i, flags, shape, self.args, self.kwargs, space)
-            active.receive(tape, xbar, cotangents, kind.f, i, counts)
+            active.receive(xbar, cotangents, kind.f, i, counts)
 
     def _add_piece(self, ybar: Tangentlike, cotangents: Cotangents) -> bool:
         """Add the cotangent of ``x[index]`` to that of ``x``, if it has a short way there."""
@@ -130,13 +130,13 @@ def real_space(space: Projector) -> Any:
     return ProjectArray(space.shape, FLOAT64)
 
 
-def pull_item(tape: Any, entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
     if type(ybar) is not float64 or not cotangents.add_plain(parent, index, ybar, shape):
         kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
         node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
-        node.pull(tape, ybar, cotangents)
+        node.pull(ybar, cotangents)
 
 
 class RuleNode:
@@ -155,7 +155,7 @@ class RuleNode:
         self.active = active
         self.template: Template | None = None
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         if self.template is not None:
             ybar = self.template.assemble(ybar)
         flags = None
@@ -164,7 +164,7 @@ class RuleNode:
         xbars = self.pullback(unmask(ybar))
         for i, active in self.active:
             counts = flags if i == 1 else None
-            active.receive(tape, xbars[i], cotangents, self.f, i - 1, counts)
+            active.receive(xbars[i], cotangents, self.f, i - 1, counts)
 
 
 class OutputNode:
@@ -179,7 +179,7 @@ class OutputNode:
         self.key = key
         self.template = template
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         bars = cotangents.bars
         if bars[self.call] is None:
             bars[self.call] = {}
@@ -197,8 +197,8 @@ class MergeNode:
         self.node = node
         self.captured = captured
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
-        self.node.pull(tape, ybar, cotangents)
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
+        self.node.pull(ybar, cotangents)
         cotangents.add(self.captured, ybar)
 
 

@@ -13,7 +13,7 @@ from ..config import RuleConfig
 from ..config.thresholds import WORTH_RECORDING
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
-from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.jacobians import arrange, is_complex, leaves, size_of
 from .grad import grad
 from .jacrev import rows
@@ -24,11 +24,7 @@ P = ParamSpec("P")
 
 @takes_argnums
 def hessian(
-    f: Callable[P, Any],
-    argnums: Argnums = 0,
-    *,
-    sparse: bool = False,
-    config: RuleConfig | None = None,
+    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
 ) -> Callable[P, Any]:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 
@@ -38,12 +34,8 @@ def hessian(
     ----------
     f : callable
         Returns one real number.
-    argnums : int, str, or tuple of these, optional
-        Which arguments to differentiate, by position or by name.
-    sparse : bool, optional
-        Whether to return a ``scipy.sparse.csr_array``; see ``jacfwd``.
-    config : RuleConfig, optional
-        What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    argnums, sparse, config
+        As for ``jacrev``.
 
     Returns
     -------

@@ -83,13 +83,12 @@ def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tupl
 
 
 def sweep(
-    tape: Any, cotangents: Cotangents, seeds: list[tuple[int, Any]], inputs: int, last: bool
+    cotangents: Cotangents, seeds: list[tuple[int, Any]], inputs: int, last: bool
 ) -> list[Any]:
     """Return one cotangent per input, a zero where nothing arrived.
 
     Parameters
     ----------
-    tape : Tape
     cotangents : Cotangents
         Of the tape's entries; none yet.
     seeds : list of (index, ybar)
@@ -174,8 +173,8 @@ def sweep(
             if b is not None:
                 accumulate(b, pulled(partial_b, args, ybar, shape_b))
         elif size == 6:
-            pull_item(tape, entry, ybar, cotangents)
+            pull_item(entry, ybar, cotangents)
         else:
-            entry[0].pull(tape, ybar, cotangents)
+            entry[0].pull(ybar, cotangents)
         args = xbar = ybar = None  # what is held on to here could not be freed
     return list(map(cotangents.handed_out, range(inputs)))

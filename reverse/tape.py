@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import Traced, TracedArray, TracedNumber, getitem, rrule, strip
+from ..rules import Traced, getitem, rrule, strip
 from ..rules.annotations import Function, Index, Value
 from ..rules.engines.engine import Engine
-from ..rules.shapes import shape_of
+from ..rules.shapes import FLOAT64, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tangents.project import space_of
+from ..rules.tracing.array import EntryArray, EntryNumber
 from ..rules.tracing.captured import Unwatched, Watch
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
@@ -40,27 +41,12 @@ from .nodes import KindNode, RuleNode, wrap_output
 from .sweep import broadcast_entry, in_dtype, keeps_dtype, sweep
 from .writes import CONSTANT, write
 
-FLOAT64 = np.dtype(np.float64)
 _float64 = np.float64
 _array = np.ndarray
 _FLOATS = frozenset({float, np.float64})
 _ONE = np.float64(1)
 _kinds = rrule.kinds
 _scalars = rrule.scalars
-
-
-class TapeNumber(TracedNumber):
-    """A number whose history is entry ``index`` of a tape."""
-
-    __slots__ = ("position",)
-    position: int
-
-
-class TapeArray(TracedArray):
-    """An array whose history is entry ``index`` of a tape."""
-
-    __slots__ = ("position",)
-    position: int
 
 
 class Tape(Engine):
@@ -81,10 +67,10 @@ class Tape(Engine):
         """Append ``entry`` and return the traced ``x`` that it makes."""
         traced: Any
         if type(x) is _array or (type(x) not in _FLOATS and is_array(x)):
-            traced = TapeArray()
+            traced = EntryArray()
             traced.base_and_path = None
         else:
-            traced = TapeNumber()
+            traced = EntryNumber()
         traced.primal = x
         traced.at_level = self
         entries = self.entries
@@ -106,7 +92,7 @@ class Tape(Engine):
         self.sweeps += 1
         self.live, self.entries = True, DISCARDED
         try:
-            return sweep(self, Cotangents(self.recorded), seeds, inputs, last)
+            return sweep(Cotangents(self), seeds, inputs, last)
         finally:
             self.sweeps -= 1
             if self.sweeps == 0:
@@ -122,7 +108,7 @@ class Tape(Engine):
 
     def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
-        traced = TapeArray()
+        traced = EntryArray()
         traced.at_level = self
         traced.position = append(self.entries, (CONSTANT,))
         traced.memory = Memory((x,))
@@ -138,7 +124,7 @@ class Tape(Engine):
 
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         draft = draft_of(root)
-        same = TapeArray()
+        same = EntryArray()
         same.at_level = self
         same.primal = root.primal if draft is None else draft[0]
         same.position = root.position
@@ -171,7 +157,7 @@ class Tape(Engine):
                 entries.append(entry)
                 if entries[index] is not entry:
                     index = index_of(entry, entries, index)
-                traced: Any = TapeNumber()
+                traced: Any = EntryNumber()
                 traced.primal = y
                 traced.at_level = self
                 traced.position = index
@@ -197,13 +183,13 @@ class Tape(Engine):
         if kind is None:
             return self.call_operator(ufunc, operation, a, b)
         type_a, type_b = type(a), type(b)
-        if (type_a is TapeNumber or type_a is TapeArray) and a.at_level is self:
+        if (type_a is EntryNumber or type_a is EntryArray) and a.at_level is self:
             x = a.primal
             a_active = True
         else:
             x = a
             a_active = False
-        if (type_b is TapeNumber or type_b is TapeArray) and b.at_level is self:
+        if (type_b is EntryNumber or type_b is EntryArray) and b.at_level is self:
             z = b.primal
             b_active = True
         else:
@@ -249,7 +235,7 @@ class Tape(Engine):
                 entries.append(entry)
                 if entries[index] is not entry:
                     index = index_of(entry, entries, index)
-                traced: Any = TapeNumber()
+                traced: Any = EntryNumber()
                 traced.primal = y
                 traced.at_level = self
                 traced.position = index

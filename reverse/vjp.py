@@ -204,9 +204,8 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
     Raises
     ------
     MissingRuleError
-        If ``f`` calls a function that has no rule.
-    TangentError
-        When the pullback is called with a ``ybar`` that does not fit ``y``.
+        If ``f`` calls a function that has no rule; the pullback raises ``TangentError`` where
+        ``ybar`` does not fit ``y``.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class WriteNode:
         )
         self.position = append(entries, (self,))
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
         counts = None
         if isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
@@ -99,7 +99,7 @@ class WriteNode:
         if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = unbroadcast(vbar, self.shape)
             counts = None if counts is None else unbroadcast(counts, self.shape)
-            self.active.receive(tape, vbar, cotangents, "an assignment", 0, counts)
+            self.active.receive(vbar, cotangents, "an assignment", 0, counts)
 
     def _pull_array(self, ybar: Tangentlike, cotangents: Cotangents) -> tuple[Any, Any]:
         """Pull back an array: in its own memory where it is ours, so that n writes cost O(n)."""
@@ -208,7 +208,7 @@ class ConstantNode:
     takes_pieces = True
     sensitive = False
 
-    def pull(self, tape: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         pass
 
 

@@ -6,6 +6,7 @@ bound as ``np.sum(x, axis=0)``.
 
 import functools
 import inspect
+import math
 import sys
 import types
 import typing
@@ -67,19 +68,6 @@ def positional_names(f: Function) -> list[str]:
     return [p.name for p in parameters(f) or () if p.kind in POSITIONAL]
 
 
-def options_by_name(
-    f: Function, args: tuple, kwargs: dict, count: int, names: list[str]
-) -> tuple[tuple, dict]:
-    """Turn the positional arguments after the first ``count`` into keywords of ``f``."""
-    if len(names) < len(args):
-        raise RuleError(
-            f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "
-            f"those after the first {count} are unknown.\n  pass them by keyword"
-        )
-    options = dict(zip(names[count:], args[count:], strict=False))
-    return args[:count], {**options, **kwargs} if kwargs else options
-
-
 def positional(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Turn keyword arguments of ``f`` into positional ones, as far as its signature allows."""
     known = parameters(f)
@@ -123,24 +111,49 @@ def without_defaults(f: Function, kwargs: dict, supported: Iterable[str]) -> dic
     return kept
 
 
-class RuleSignature:
+class Bound:
+    """What calls are fitted to: a rule that takes ``count`` arguments, and options by name.
+
+    ``keywords`` are the options, or None where it takes any. Of ``np.sum(x, 0)``, whose rule takes
+    one argument, it makes ``np.sum(x, axis=0)``.
+    """
+
+    __slots__ = ("count", "keywords", "names")
+
+    def __init__(self, count: float, keywords: set[str] | None) -> None:
+        self.count = count
+        self.keywords = keywords
+        self.names: list[str] | None = None  # of the parameters of ``f``, once they are asked for
+
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Fit a call of ``f``: positional arguments after the first ``count`` become options."""
+        if len(args) > self.count:
+            args, kwargs = self._options_by_name(f, args, kwargs)
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = without_defaults(f, kwargs, self.keywords)
+        return args, kwargs
+
+    def _options_by_name(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        count, names = int(self.count), self.names
+        if names is None:
+            names = self.names = positional_names(f)
+        if len(names) < len(args):
+            raise RuleError(
+                f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "
+                f"those after the first {count} are unknown.\n  pass them by keyword"
+            )
+        options = dict(zip(names[count:], args[count:], strict=False))
+        return args[:count], {**options, **kwargs} if kwargs else options
+
+
+class RuleSignature(Bound):
     """What a hand-written rule tells of itself by its parameters.
 
     ``config_type`` is the annotation of a leading config parameter, or None. ``types`` are the
     annotations of the positional parameters after ``f``; ``required`` of them have no default.
-    ``keywords`` are the options, or None where the rule takes any.
     """
 
-    __slots__ = (
-        "config_type",
-        "function",
-        "keywords",
-        "names",
-        "positional",
-        "required",
-        "types",
-        "varargs",
-    )
+    __slots__ = ("config_type", "function", "positional", "required", "types", "varargs")
 
     def __init__(self, function: Callable, f: Function, leading: int, functor: type | None) -> None:
         self.function = function
@@ -170,18 +183,8 @@ class RuleSignature:
         )
         named = {p.name for p in rest if p.kind is p.KEYWORD_ONLY}
         named |= {p.name for p in places if p.kind is p.POSITIONAL_OR_KEYWORD}
-        self.keywords = None if any(p.kind is p.VAR_KEYWORD for p in rest) else named
-        self.names: list[str] | None = None  # of the parameters of ``f``, once they are asked for
-
-    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """Fit a call of ``f`` to the rule: surplus positional arguments become options."""
-        if self.varargs is None and len(args) > self.positional:
-            if self.names is None:
-                self.names = positional_names(f)
-            args, kwargs = options_by_name(f, args, kwargs, self.positional, self.names)
-        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
-            kwargs = without_defaults(f, kwargs, self.keywords)
-        return args, kwargs
+        keywords = None if any(p.kind is p.VAR_KEYWORD for p in rest) else named
+        super().__init__(self.positional if self.varargs is None else math.inf, keywords)
 
 
 def _is_config(parameter: inspect.Parameter, f: Function, functor: type | None) -> bool:

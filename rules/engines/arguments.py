@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ...config import RuleConfig
 from ..annotations import Function
 from ..containers import LEAVES, constants, iterate_leaves
 from ..signatures import name_of, positional, positional_names
@@ -15,6 +16,7 @@ from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)
 Argnums = int | str | tuple[int | str, ...]
+Config = RuleConfig | None  # None where the transform chooses
 
 
 class Arguments:

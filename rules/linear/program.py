@@ -22,11 +22,10 @@ from ..table.kinds import Kind
 from ..table.tables import frule
 from ..tangents.structural import structural
 from ..tangents.zeros import AbstractZero, NoTangent
-from ..tracing.array import TracedArray
+from ..tracing.array import EntryArray, EntryNumber
 from ..tracing.captured import Watch
 from ..tracing.funnel import getitem
 from ..tracing.level import Level, Traced, is_traced, next_level, strip, strip_all
-from ..tracing.number import TracedNumber
 from ..tracing.operands import is_array, is_basic, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views, view_by
 from ..tracing.writing import written
@@ -37,20 +36,6 @@ from .steps import Program, Slot, part_at
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
-
-
-class LinearNumber(TracedNumber):
-    """A tangent or cotangent in the making: the number that step ``position`` gives."""
-
-    __slots__ = ("position",)
-    position: int
-
-
-class LinearArray(TracedArray):
-    """A tangent or cotangent in the making: the array that step ``position`` gives."""
-
-    __slots__ = ("position",)
-    position: int
 
 
 class LinearProgram(Program, Level):
@@ -73,13 +58,13 @@ class LinearProgram(Program, Level):
         """Append ``step`` and return its result, followed."""
         traced: Any
         if type(xdot) is not _float64 and is_array(xdot):
-            traced = LinearArray()
+            traced = EntryArray()
             traced.base_and_path = None
             size = math.prod(shape_of(xdot))
             self.total += size
             self.largest = max(self.largest, size)
         else:
-            traced = LinearNumber()
+            traced = EntryNumber()
         traced.primal = xdot
         traced.at_level = self
         traced.position = len(self.steps)
@@ -109,8 +94,8 @@ class LinearProgram(Program, Level):
         # By their types: to ask isinstance of other traced values is slow.
         type_a, type_b = type(a), type(b)
         x, z = a, b
-        a_followed = (type_a is LinearNumber or type_a is LinearArray) and a.at_level is self
-        b_followed = (type_b is LinearNumber or type_b is LinearArray) and b.at_level is self
+        a_followed = (type_a is EntryNumber or type_a is EntryArray) and a.at_level is self
+        b_followed = (type_b is EntryNumber or type_b is EntryArray) and b.at_level is self
         if not (a_followed and b_followed):
             other, type_other = (b, type_b) if a_followed else (a, type_a)
             if type_other is not _float64 and type_other is not float and type_other is not _array:
@@ -158,7 +143,7 @@ class LinearProgram(Program, Level):
     def follows(self, x: Value) -> bool:
         """Say whether ``x`` is a result of a step of this program."""
         kind = type(x)
-        return (kind is LinearArray or kind is LinearNumber) and x.at_level is self
+        return (kind is EntryArray or kind is EntryNumber) and x.at_level is self
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Run ``f`` on the samples, and remember that it was called."""
@@ -210,7 +195,7 @@ class LinearProgram(Program, Level):
 
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
-        same = LinearArray()
+        same = EntryArray()
         same.at_level, same.primal, same.position = self, root.primal, root.position
         y = follow(path, same)
         view.primal, view.position = y.primal, y.position

@@ -18,14 +18,7 @@ from ...config import RuleError
 from ..annotations import Function, Tangentlike, Value
 from ..containers import are_settings
 from ..shapes import dtype_of, shape_of
-from ..signatures import (
-    POSITIONAL,
-    name_of,
-    options_by_name,
-    parameters,
-    positional_names,
-    without_defaults,
-)
+from ..signatures import POSITIONAL, Bound, name_of, parameters
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import Tangent, add, child_tangents, sum_tangents
@@ -39,10 +32,11 @@ from .structural_zeros import Masked, counts_of, plain_array, zeroed
 from .sums import sum_over
 
 
-class Kind:
+class Kind(Bound):
     """Base class. ``count`` is how many leading arguments the kind differentiates."""
 
-    __slots__ = ("at_once", "count", "f", "keywords", "line", "names")
+    __slots__ = ("at_once", "f", "line")
+    count: int
     label = "rule"
     linear = False  # in each argument that it differentiates, so that it runs on tangents
     constant = False  # no derivative at all
@@ -60,22 +54,10 @@ class Kind:
     pattern: Callable | None = None
 
     def __init__(self, f: Function, count: int, keywords: set[str] | None, line: str) -> None:
+        super().__init__(count, keywords)
         self.f = f
-        self.count = count
-        self.keywords = keywords
         self.line = line
-        self.names: list[str] | None = None
         self.at_once = at_once(f)
-
-    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """Fit a call: positional arguments after the first ``count`` become options."""
-        if len(args) > self.count:
-            if self.names is None:
-                self.names = positional_names(f)
-            args, kwargs = options_by_name(f, args, kwargs, self.count, self.names)
-        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
-            kwargs = without_defaults(f, kwargs, self.keywords)
-        return args, kwargs
 
     def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Return the value, with the derivative that it has at the levels further out."""

@@ -284,6 +284,18 @@ class TracedArray(TracedNumber):
     __delitem__ = _refused("del x[index]", "write x = np.delete(x, index)")
 
 
+class EntryNumber(TracedNumber):
+    """A number that entry ``position`` of a record made: of a tape, or of a linear program."""
+
+    __slots__ = ("position",)
+
+
+class EntryArray(TracedArray):
+    """An array that entry ``position`` of a record made."""
+
+    __slots__ = ("position",)
+
+
 for _name in OPERATORS:
     _word, _operation = _name.strip("_"), getattr(operator, _name)
     setattr(TracedArray, f"__i{_word}__", _in_place(_operation))

@@ -146,13 +146,7 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
 def find_active(tape: Any, x: Value) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
     if is_flat(x):
-        found: list[Any] = [None] * len(x)
-        depends = False
-        for k, part in enumerate(x):
-            if isinstance(part, Traced) and part.at_level is tape:
-                found[k] = Active(part.position, space_of(part.primal))
-                depends = True
-        return flat_parts(x, found) if depends else None
+        return _flat_parts(tape, x)
 
     def look(x: Value) -> Any:
         if isinstance(x, Traced):
@@ -176,14 +170,22 @@ def find_active(tape: Any, x: Value) -> Active | None:
     return active
 
 
-def flat_parts(x: Value, found: list) -> ActiveParts:
-    """Return where the cotangents of the parts of a list or tuple go, as ``found`` of each."""
-    cls, count = type(x), len(x)
+def _flat_parts(tape: Any, x: Value) -> ActiveParts | None:
+    """Return the same for a list or a tuple of leaves."""
+    found: list[Any] = [None] * len(x)
+    depends = False
+    for k, part in enumerate(x):
+        if isinstance(part, Traced) and part.at_level is tape:
+            found[k] = Active(part.position, space_of(part.primal))
+            depends = True
+    if not depends:
+        return None
     spaces = [
         ProjectTo(part) if active is None else active.space
         for part, active in zip(x, found, strict=True)
     ]
-    space = ProjectContainer(cls, range(count), cls, spaces)
+    cls = type(x)
+    space = ProjectContainer(cls, range(len(x)), cls, spaces)
     return ActiveParts(space, space.shell, found, flat=True)
 
 

@@ -209,10 +209,11 @@ class Engine(Level):
             raise escaped()
         given = args
         settings = not kwargs or are_settings(kwargs.values())
-        try:
-            args, kwargs = healed_call(args, kwargs, settings)
-        except OwnClassError:
-            return entrywise(f, args, kwargs)
+        if not settings or len(args) != 1 or not isinstance(args[0], Traced):
+            try:
+                args, kwargs = healed_call(args, kwargs, settings)
+            except OwnClassError:
+                return entrywise(f, args, kwargs)
         if args is not given:
             if args[0] is not given[0] and is_writer(f):
                 raise MutationError(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Tangentlike, Value
+from ..containers import is_flat
 from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.filled import as_structured
@@ -19,7 +20,7 @@ from ..tangents.structural import Tangent
 from ..tangents.zeros import AbstractZero
 from ..tracing.funnel import array_of
 from ..tracing.level import Traced, strip
-from ..tracing.object_arrays import refuse_objects
+from ..tracing.object_arrays import OBJECT, refuse_objects
 from ..tracing.views import is_draft, register_view, shares_memory, tie_views, views_of_draft
 from .kinds import Kind, options_of, unbroadcast
 
@@ -80,16 +81,19 @@ class LinearRule(Kind):
         y = self.evaluate(f, (value,), options)
         if type(y) is np.float64:
             return level.apply_kind(self, f, args, options, (value,), y)
-        if type(y) is np.ndarray:
-            refuse_objects(f, y)
         if y is value:
             return x  # NumPy gave the very same array back
-        traced = level.apply_kind(self, f, args, options, (value,), y)
-        if type(y) is np.ndarray and type(value) is np.ndarray:
-            if y.base is not None and shares_memory(y, value):
-                register_view(traced, x, f, options)
-        else:
+        if type(y) is not np.ndarray:
+            traced = level.apply_kind(self, f, args, options, (value,), y)
             tie_views(traced, x, f, options)
+            return traced
+        if y.dtype is OBJECT:
+            refuse_objects(f, y)
+        traced = level.apply_kind(self, f, args, options, (value,), y)
+        if type(value) is not np.ndarray:
+            tie_views(traced, x, f, options)
+        elif y.base is not None and shares_memory(y, value):
+            register_view(traced, x, f, options)
         return traced
 
     def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -97,7 +101,7 @@ class LinearRule(Kind):
             args, kwargs = Kind.bind(self, f, args, kwargs)
         if kwargs and self.adapt is not None:
             kwargs = self.adapt(args[0], **kwargs)
-        if args and type(args[0]) in (list, tuple):
+        if args and type(args[0]) in (list, tuple) and not is_flat(args[0]):
             # Among arrays to be joined, a list of numbers stands for an array as well.
             parts = [array_of(x) if type(x) in (list, tuple) else x for x in args[0]]
             args = (type(args[0])(parts), *args[1:])

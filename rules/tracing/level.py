@@ -195,7 +195,11 @@ def strip_all(args: tuple, level: Level) -> tuple:
     """Take the traced values of ``level`` off each argument."""
     return tuple(
         [
-            x.primal if isinstance(x, Traced) and x.at_level is level else strip(x, level)
+            x.primal
+            if isinstance(x, Traced) and x.at_level is level
+            else x
+            if type(x) in LEAVES
+            else strip(x, level)
             for x in args
         ]
     )

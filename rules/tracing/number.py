@@ -15,6 +15,7 @@ import numpy as np
 
 from ...config import MissingRuleError, user_line
 from ..annotations import Function, Index, Value
+from ..containers import are_settings
 from ..signatures import positional_names
 from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call
@@ -153,8 +154,8 @@ class TracedNumber(Traced):
         return call(f, inputs, kwargs)
 
     def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
-        if len(args) == 1 and not kwargs and args[0] is self:
-            return self.at_level.call(f, args, kwargs)
+        if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
+            return self.at_level.call(f, args, kwargs)  # as most are, without a search
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]

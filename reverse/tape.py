@@ -317,12 +317,17 @@ class Tape(Engine):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
-        active = find_all_active(self, args)
+        if len(args) == 1 and isinstance(x := args[0], Traced) and x.at_level is self:
+            active = [(0, Active(x.position, space_of(x.primal)))]
+        else:
+            active = find_all_active(self, args)
         if not active:
             return y
         node = KindNode(kind, y, values, kwargs, active, self.entries)
         if len(active) < len(args):
             node.args = self._held(node.args, args)
+        if type(y) is _float64 or (type(y) is _array and y.dtype.kind == "f"):
+            return self.wrap(y, (node,))  # at once, since most are
         return wrap_output(self, y, node, args)
 
     def _held(self, values: tuple, args: tuple) -> tuple:

@@ -72,7 +72,7 @@ from .tracing.options import write_out
 from .tracing.refusals import describe
 from .tracing.seen import seen
 from .tracing.stop import ignore_derivatives, stop_gradient
-from .tracing.views import follow, laid_out
+from .tracing.views import follow, laid_out, tie_result
 from .tracing.writing import raised, written
 
 __all__ = [
@@ -184,6 +184,7 @@ __all__ = [
     "sum_tangents",
     "taken",
     "thunk",
+    "tie_result",
     "told_of_masks",
     "type_under",
     "unbroadcast",

@@ -83,7 +83,8 @@ class BufferLevel(Level):
             return x
         if type(y) is np.ndarray and shares_memory(y, x.primal) and args[0] is x:
             view = _wrapped(y)
-            register_view(view, x, view_by, {"f": f, "rest": args[1:], "options": kwargs})
+            given = {"f": f, "before": (), "rest": args[1:], "options": kwargs}
+            register_view(view, x, view_by, given)
             return view
         if any(shares_memory(part, x.primal) for part in iterate_leaves(y)):
             hand_out(root_of(x)[0], x.primal)  # for good: nobody knows who holds it

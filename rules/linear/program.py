@@ -27,7 +27,7 @@ from ..tracing.captured import Watch
 from ..tracing.funnel import getitem
 from ..tracing.level import Level, Traced, is_traced, next_level, strip, strip_all
 from ..tracing.operands import is_array, is_basic, is_operand
-from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_views, view_by
+from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_result, tie_views
 from ..tracing.writing import written
 from .blocks import ARITHMETIC
 from .samples import Samples
@@ -159,8 +159,10 @@ class LinearProgram(Program, Level):
         options = {name: hold(_slots(x, self)) for name, x in kwargs.items()}
         step = f, followed, options
         traced = self._result(y, step) if type(y) in LEAVES else fold(self._result, y, step)
-        if isinstance(traced, Traced) and args and self.follows(args[0]):
-            tie_views(traced, args[0], view_by, {"f": f, "rest": args[1:], "options": kwargs})
+        if isinstance(traced, Traced):
+            for k, x in enumerate(args):
+                if self.follows(x):
+                    tie_result(traced, f, args, k, kwargs)
         return traced
 
     def getitem(self, x: Value, index: Index) -> Value:

@@ -26,6 +26,8 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import NO_TANGENT, ZERO, AbstractZero
 from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
+from ..tracing.views import may_share
+from ..tracing.writing import mark_views
 from .at_once import at_once
 from .pullback import fit_tangent
 from .structural_zeros import Masked, counts_of, plain_array, zeroed
@@ -105,7 +107,14 @@ class Kind(Bound):
         y = self.evaluate(f, values, options)
         if type(y) is np.ndarray:
             refuse_objects(f, y)
-        return level.apply_kind(self, f, args, options, values, y)
+        traced = level.apply_kind(self, f, args, options, values, y)
+        if may_share(y, values):
+            self.tie(traced, f, args, options)
+        return traced
+
+    def tie(self, y: Value, f: Function, args: tuple, options: dict) -> None:
+        """See to it that a write into ``y``, or into one of ``args``, is not lost in the other."""
+        mark_views(y, args)
 
     def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
         """Answer an ``frule`` query."""

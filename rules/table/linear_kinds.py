@@ -21,7 +21,15 @@ from ..tangents.zeros import AbstractZero
 from ..tracing.funnel import array_of
 from ..tracing.level import Traced, strip
 from ..tracing.object_arrays import OBJECT, refuse_objects
-from ..tracing.views import is_draft, register_view, shares_memory, tie_views, views_of_draft
+from ..tracing.views import (
+    is_draft,
+    may_share,
+    register_view,
+    shares_memory,
+    tie_views,
+    views_of_draft,
+)
+from ..tracing.writing import mark_views
 from .kinds import Kind, options_of, unbroadcast
 
 
@@ -83,18 +91,22 @@ class LinearRule(Kind):
             return level.apply_kind(self, f, args, options, (value,), y)
         if y is value:
             return x  # NumPy gave the very same array back
-        if type(y) is not np.ndarray:
-            traced = level.apply_kind(self, f, args, options, (value,), y)
-            tie_views(traced, x, f, options)
-            return traced
-        if y.dtype is OBJECT:
+        plain = type(y) is np.ndarray
+        if plain and y.dtype is OBJECT:
             refuse_objects(f, y)
         traced = level.apply_kind(self, f, args, options, (value,), y)
-        if type(value) is not np.ndarray:
-            tie_views(traced, x, f, options)
-        elif y.base is not None and shares_memory(y, value):
-            register_view(traced, x, f, options)
+        if plain and type(value) is np.ndarray:  # as nearly always
+            if y.base is not None and shares_memory(y, value):
+                register_view(traced, x, f, options)
+        elif may_share(y, (value,)):
+            self.tie(traced, f, args, options)
         return traced
+
+    def tie(self, y: Value, f: Function, args: tuple, options: dict) -> None:
+        if isinstance(args[0], Traced):
+            tie_views(y, args[0], f, options)
+        else:
+            mark_views(y, args)
 
     def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         if kwargs or len(args) > 1:

@@ -25,6 +25,7 @@ from ..tangents.project import Projector, ProjectTo
 from ..tangents.zeros import NO_TANGENT
 from ..tracing.level import strip, value
 from ..tracing.object_arrays import refuse_objects
+from ..tracing.views import may_share
 from .kinds import Kind
 from .pullback import fit_tangent
 from .structural_zeros import Masked, unmask
@@ -146,7 +147,10 @@ class ReductionRule(Kind):
         x = strip(args[0], level)
         choice, y = self.choice(f, x, options)
         refuse_objects(f, y)
-        return level.apply_kind(choice, f, args, options, (x,), y)
+        traced = level.apply_kind(choice, f, args, options, (x,), y)
+        if may_share(y, (x,)):
+            self.tie(traced, f, args, options)
+        return traced
 
     def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
         if self.again is None:

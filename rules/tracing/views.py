@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Value
-from ..containers import LEAVES, iterate_leaves, map_leaves
+from ..containers import LEAVES, is_flat, iterate_leaves, map_leaves
 from ..shapes import is_lazy
 from .level import Traced
 
@@ -28,7 +28,8 @@ from .level import Traced
 Step = tuple[Any, dict, int | None]
 Path = tuple[Step, ...]
 
-_numbers = itertools.count()
+_count = itertools.count()
+_NUMBERS = frozenset({float, np.float64, complex, np.complex128, np.float32})
 
 
 class Memory:
@@ -113,9 +114,15 @@ def numbered_leaves(y: Value) -> Iterable[tuple[int | None, Any]]:
     return ((None, y),) if type(y) in LEAVES else enumerate(iterate_leaves(y))
 
 
-def view_by(x: Value, f: Function, rest: tuple, options: dict) -> Any:
+def view_by(x: Value, f: Function, before: tuple, rest: tuple, options: dict) -> Any:
     """Return the view ``f`` of ``x``: what stands in the path of a view that a call gave."""
-    return f(x, *rest, **options)
+    return f(*before, x, *rest, **options)
+
+
+def tie_result(y: Value, f: Function, args: tuple, k: int, options: dict) -> None:
+    """Tie every array in ``y = f(*args, **options)`` that is a view of argument ``k`` to it."""
+    given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": options}
+    tie_views(y, args[k], view_by, given)
 
 
 def shares_memory(y: Value, x: Value) -> bool:
@@ -124,10 +131,26 @@ def shares_memory(y: Value, x: Value) -> bool:
         return root_of(y)[0] is root_of(x)[0]
     if type(y) is not np.ndarray or type(x) is not np.ndarray:
         return False
+    if y is x:
+        return True
     base = y.base
     if base is None:
         return False
     return base is x or base is x.base or np.may_share_memory(y, x)
+
+
+def may_share(y: Value, values: tuple) -> bool:
+    """Say whether ``y``, computed from ``values``, may be a view of one of them, or a part."""
+    if type(y) is not np.ndarray:
+        return type(y) not in _NUMBERS
+    if y.base is not None:
+        return True
+    for x in values:
+        if x is y:
+            return True
+        if type(x) not in LEAVES and (not is_flat(x) or any(part is y for part in x)):
+            return True
+    return False
 
 
 def register_view(y: Value, x: Value, f: Function, options: dict, leaf: int | None = None) -> None:
@@ -173,7 +196,7 @@ def remember(view: Value, root: Value) -> None:
     """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
     views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
-    views[next(_numbers)] = weakref.ref(view)
+    views[next(_count)] = weakref.ref(view)
     if len(views) >= 64 and not len(views) & (len(views) - 1):
         # The dead are forgotten at powers of two, so that it stays cheap.
         for number, reference in list(views.items()):

@@ -89,7 +89,9 @@ def mark_views(y: Value, args: tuple) -> None:
         if type(memory) is np.ndarray and memory.base is not None:
             shared = [x for x in iterate_leaves(args) if _overlap(bare(x), memory)]
         else:
-            shared = [x for x in args if isinstance(x, Traced) and bare(x) is memory]
+            shared = [
+                x for x in iterate_leaves(args) if isinstance(x, Traced) and bare(x) is memory
+            ]
         if shared:
             _mark(part, *shared)
 

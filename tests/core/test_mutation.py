@@ -346,6 +346,82 @@ def swapped(y):
     return y
 
 
+# ---- what rules of one's own give that is an argument, or a view of one ----
+
+
+@cr.primitive
+def same(x):
+    return x
+
+
+@cr.primitive
+def turned(x, y):
+    return y.T
+
+
+@cr.primitive
+def first_of(xs):
+    return xs[0]
+
+
+@cr.primitive
+def flat_by_hand(x):
+    return np.ravel(x)
+
+
+cr.scalar_rule(same, 1)
+cr.bilinear_rule(turned, lambda ybar, x, y: 0 * x, lambda ybar, x, y: ybar.T)
+cr.linear_rule(first_of, lambda ybar, space: [ybar, cr.ZeroTangent()])
+
+
+@cr.frule.register(flat_by_hand)
+def flat_frule(tangents, f, x):
+    return f(x), np.ravel(tangents[1])
+
+
+@cr.rrule.register(flat_by_hand)
+def flat_rrule(f, x):
+    return f(x), lambda ybar: (cr.NoTangent(), np.reshape(ybar, np.shape(x)))
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+@pytest.mark.parametrize(
+    "f", [same, lambda x: turned(x, x), lambda x: first_of([x, x]), flat_by_hand]
+)
+def test_a_write_into_what_a_rule_shares_is_refused(f, mode):
+    def written_to_the_result(x):
+        x = x * 1.0
+        f(x)[0] = 5 * x[0, 0]
+        return np.sum(x**2)
+
+    def written_to_the_argument(x):
+        x = x * 1.0
+        y = f(x)
+        x[0] = 5 * x[1]
+        return np.sum(y**2)
+
+    for program in (written_to_the_result, written_to_the_argument):
+        with pytest.raises(cr.MutationError, match="memory is seen elsewhere"):
+            mode(program, ROWS)
+        with pytest.raises(cr.MutationError, match="memory is seen elsewhere"):
+            cr.compile(cr.value_and_grad(program))(ROWS)
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_writes_into_views_by_einsum(mode):
+    def f(x):
+        a = x[:3] * 1.0
+        np.einsum("ii->i", a)[...] *= a[0]
+        b = np.einsum(a, [0, 1], [1, 0])
+        a[0] = 2 * b[2]
+        b[1] += a[:, 0]
+        return np.sum(a * np.arange(9.0).reshape(3, 3))
+
+    assert np.allclose(mode(f, ROWS), f(ROWS))
+    assert np.allclose(cr.compile(cr.value_and_grad(f))(ROWS)[0], f(ROWS))
+    cr.testing.check_grad(f, ROWS)
+
+
 def swap_by_a_list(y):
     y[[0, 1]] = y[[1, 0]]
     y[[0, 1]] = y[[1, 0]]

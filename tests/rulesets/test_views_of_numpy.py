@@ -112,6 +112,12 @@ ALWAYS = {
     "diagonal": matrix(np.diagonal),
     "linalg.diagonal": matrix(np.linalg.diagonal),
     "diag of a matrix": lambda x: np.diag(x) if x.ndim == 2 else None,
+    "einsum that adds up nothing": lambda x: np.einsum("...", x),
+    "einsum that turns axes": vector(lambda x: np.einsum("i...->...i", x)),
+    "einsum by numbers": matrix(lambda x: np.einsum(x, [0, 1, ...], [1, ..., 0])),
+    "einsum of a diagonal": matrix(
+        lambda x: np.einsum("...ii->...i", x) if x.shape[-1] == x.shape[-2] else None
+    ),
     "flip": np.flip,
     "flipud": vector(np.flipud),
     "fliplr": matrix(np.fliplr),

@@ -21,6 +21,7 @@ from ... import (
     non_differentiable,
     shape_of,
     spread_over,
+    tie_result,
 )
 from .indexing import scatter
 from .products import conj
@@ -60,6 +61,10 @@ class EinsumRule(Kind):
 
     def kept(self, active, y, args):
         return None, args
+
+    def tie(self, y, einsum, args, kwargs):
+        for k in read_call(args)[1]:  # NumPy gives a view of one operand where it adds up nothing
+            tie_result(y, einsum, args, k, kwargs)
 
     def push(self, i, xdot, y, args, kwargs):
         return self.f(*args[:i], xdot, *args[i + 1 :], **kwargs)

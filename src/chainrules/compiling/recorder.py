@@ -311,9 +311,10 @@ class Recorder(Program, Level):
             return Within(nodes, parts.rebuild)
 
         recorded = fold(look, y, step)
-        if args and type(args[0]) is RecordedArray:
-            self.tie(recorded, args[0], f, args[1:], kwargs)
-        for x in (*args[1:], *kwargs.values()):
+        for k, x in enumerate(args):
+            if type(x) is RecordedArray and (k == 0 or not is_primitive(f)):
+                self.tie(recorded, f, args, k, kwargs)
+        for x in kwargs.values():
             if type(x) is RecordedArray and not is_primitive(f):
                 self.refuse_view(recorded, x, f)
         return recorded
@@ -325,14 +326,15 @@ class Recorder(Program, Level):
                 and root_of(part)[0] is part
                 and about.is_shared(part, x)
             ):
-                raise NotRecordable(f"{name_of(f)} that gives a view of its second argument")
+                raise NotRecordable(f"{name_of(f)} that gives a view of an option")
 
-    def tie(self, y: Any, x: Any, f: Any, rest: tuple, options: dict) -> None:
-        """Tie every array in ``y`` that is a view of ``x`` to it."""
+    def tie(self, y: Any, f: Any, args: tuple, k: int, options: dict) -> None:
+        """Tie every array in ``y`` that is a view of argument ``k`` to it."""
+        x = args[k]
         for leaf, part in numbered_leaves(y):
             untied = type(part) is RecordedArray and root_of(part)[0] is part
             if untied and about.is_shared(part, x):
-                given = {"f": f, "rest": rest, "options": options}
+                given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": options}
                 register_view(part, x, view_by, given, leaf)
 
     # ---- writes ---------------------------------------------------------------------------------

@@ -114,10 +114,13 @@ def answer_to(f, starts_with):
     def answer(system, X0=None, T=None, N=None):
         own = f(*value((system, X0, T)), N)
         system = state_space(system)
-        times = response_times(system, 100 if N is None else N) if T is None else array(T)
+        if T is None:
+            times = with_values(response_times(system, 100 if N is None else N), own[0])
+        else:
+            times = array(T)
         start, inputs = starts_with(system[1], X0, np.shape(times))
         x = states(system, inputs, times, start, False)
-        return shaped_as(own, (times, outputs(system, x, inputs)))
+        return times, *shaped_as(own[1:], (outputs(system, x, inputs),))
 
     return answer
 

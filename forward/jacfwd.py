@@ -4,7 +4,6 @@
 Jacobian.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -72,7 +71,6 @@ def jacfwd(
     """
     known: dict = {}
 
-    @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacfwd", f, argnums, args, kwargs)
         if sparse:

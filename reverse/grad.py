@@ -3,7 +3,6 @@
 ``grad(f)(x)`` is what ``vjp(f, x)[1](1.0)`` gives, for the arguments that ``argnums`` chooses.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -75,7 +74,6 @@ def _gradient(
     if not callable(f):
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
 
-    @functools.wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments(name, f, argnums, args, kwargs)
         aux: list[Any] = []

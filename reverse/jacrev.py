@@ -4,7 +4,6 @@ Row i of the Jacobian of ``f`` is the pull of the i-th unit vector. For five row
 pullback is recorded once as a linear program, which then takes all of them in blocks.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -76,7 +75,6 @@ def jacrev(
 
     known: dict = {}
 
-    @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
@@ -121,7 +119,6 @@ def jacobian(
     forward: dict = {}
     backward: dict = {}
 
-    @functools.wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):

@@ -5,7 +5,6 @@ recorded, and run again. For two to four numbers it takes half the time to recor
 a second tape, and to sweep that once for each.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -59,7 +58,6 @@ def hessian(
     gradient = grad(f, argnums, config=config or REVERSE)
     known: dict = {}
 
-    @functools.wraps(f)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:

@@ -4,7 +4,6 @@ Of ``f(z) = abs(z)**2 = z * conj(z)`` they are ``conj(z)`` and ``z``: what z and
 multiplied by, as if these were two variables.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
@@ -67,7 +66,6 @@ def wirtinger(
     (1-2j) (1+2j)
     """
 
-    @functools.wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         chosen = Arguments("wirtinger", f, argnums, args, kwargs)
         (z,) = chosen.primals

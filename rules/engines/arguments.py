@@ -130,8 +130,14 @@ def takes_argnums(transform: F) -> F:
     return asked  # type: ignore[return-value]
 
 
+# What a transform's result has of the function, besides a name and a docstring of its own.
+_KEPT = set(functools.WRAPPER_ASSIGNMENTS) - {"__name__", "__qualname__", "__doc__"}
+
+
 def titled(function: Callable, name: str, f: Function) -> Callable:
-    """Name a transform's result after what it is: ``grad(loss)``."""
-    function.__name__ = function.__qualname__ = f"{name}({name_of(f)})"
-    function.__doc__ = f"{name} of {name_of(f)}.\n\n{getattr(f, '__doc__', None) or ''}"
+    """Name a transform's result after what it is, ``grad(loss)``; it takes what ``f`` takes."""
+    functools.update_wrapper(function, f, _KEPT)
+    called = name_of(f)
+    function.__name__ = function.__qualname__ = f"{name}({called})"
+    function.__doc__ = f"{name} of {called}.\n\n{getattr(f, '__doc__', None) or ''}"
     return function

@@ -31,7 +31,7 @@ np.permute_dims({x})|np.matrix_transpose({x})|{x}.mT|np.rollaxis({x}, -1)|np.rea
 np.meshgrid({x}, {x}, copy=False)[0]|next({x}.flat)|{x}.item(0)|np.trim_zeros({x})
 np.asanyarray({x})
 np.asarray_chkfinite({x})|np.vsplit({x}, 2)[0]|np.tril({x})|np.triu({x}, 1)
-max({x}.reshape(-1), key=float)
+max({x}.reshape(-1), key=float)|np.einsum("i...->...i", {x})|np.einsum("...", {x})
 """
 COPIES = """
 {x}.copy()|{x}.copy(order="F")|{x}.copy(order="K")|np.copy({x})|np.copy({x}, order="C")
@@ -50,7 +50,6 @@ np.piecewise({x}, [{x} > 0.9], [lambda t: t * t, lambda t: 2 * t])
 np.choose(np.array([0, 1]), [{x}, {y}])|np.select([{x} > 0.9], [{x} * {x}], {x})
 
 np.empty_like({x}) * 0 + {x}|np.fmax({x}, {y} - 9.0)|np.einsum("...i->...", {x})
-np.einsum("i...->...i", {x})
 """
 REDUCTIONS = """
 np.sum({x})|np.mean({x})|np.sum({x}, axis=0)|{x}.max()|np.trace({x})|{x}.sum(-1)

@@ -145,11 +145,15 @@ def may_share(y: Value, values: tuple) -> bool:
         return type(y) not in _NUMBERS
     if y.base is not None:
         return True
-    for x in values:
+    for x in values:  # every call asks, and a generator takes longer
         if x is y:
             return True
-        if type(x) not in LEAVES and (not is_flat(x) or any(part is y for part in x)):
-            return True
+        if type(x) not in LEAVES:
+            if not is_flat(x):
+                return True
+            for part in x:
+                if part is y:
+                    return True
     return False
 
 

@@ -78,7 +78,7 @@ def mark_shared(given: Value, traced: Any) -> None:
 
 
 def mark_views(y: Value, args: tuple) -> None:
-    """Note what a rule by hand gave back that shares memory with an argument: nothing ties them.
+    """Note what a call gave that shares memory with an argument, where nothing ties the two.
 
     So a write into either is refused, which would have to be seen in the other.
     """

@@ -122,9 +122,10 @@ def transpose_block(x, axes=None):
 
 @linear_rule(np.transpose, moves=True, block=transpose_block)
 def transpose_transpose(ybar, space, axes=None):
-    if axes is None:
-        return ybar.T if type(ybar) is np.ndarray else np.transpose(ybar)
-    return np.transpose(ybar, np.argsort([axis % space.ndim for axis in axes]).tolist())
+    if axes is not None:
+        axes = [axis % space.ndim for axis in axes]
+        axes = sorted(range(space.ndim), key=axes.__getitem__)
+    return ybar.transpose(axes) if type(ybar) is np.ndarray else np.transpose(ybar, axes)
 
 
 def matrix_transpose_transpose(ybar, space):

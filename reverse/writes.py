@@ -97,9 +97,16 @@ class WriteNode:
             vbar, rest, counts = (self._take_lazy if lazily else self._take_traced)(ybar)
             cotangents.add(self.before, rest)
         if self.active is not None and not isinstance(vbar, AbstractZero):
-            vbar = unbroadcast(vbar, self.shape)
-            counts = None if counts is None else unbroadcast(counts, self.shape)
+            vbar = self._of_written(vbar)
+            counts = None if counts is None else self._of_written(counts)
             self.active.receive(vbar, cotangents, "an assignment", 0, counts)
+
+    def _of_written(self, vbar: Tangentlike) -> Any:
+        """Return ``vbar`` in the shape of what was written, which may have more axes of one."""
+        extra = len(self.shape) - len(shape_of(vbar))
+        if extra <= 0:
+            return unbroadcast(vbar, self.shape)
+        return np.reshape(unbroadcast(vbar, self.shape[extra:]), self.shape)
 
     def _pull_array(self, ybar: Tangentlike, cotangents: Cotangents) -> tuple[Any, Any]:
         """Pull back an array: in its own memory where it is ours, so that n writes cost O(n)."""

@@ -78,6 +78,13 @@ def fancy_and_masks(x):
     return y * x
 
 
+def more_axes_of_one(x):
+    y = np.stack([x, x * x, np.sin(x)])
+    y[0] = y[1][None, None, :1]
+    y[1:, :2] = (y[2, 1:3] * x[0])[None, None]
+    return y
+
+
 def broadcast_into(x):
     y = np.zeros((3, 4)) * x
     y[1] = x[0]
@@ -175,6 +182,7 @@ PROGRAMS = [
     reshaped,
     fancy_and_masks,
     broadcast_into,
+    more_axes_of_one,
     in_place_operators,
     out_argument,
     array_methods,

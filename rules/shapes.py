@@ -8,7 +8,7 @@ import numpy as np
 
 from .annotations import Value
 
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, OBJECT = np.dtype(np.float64), np.dtype(object)
 COMPLEX128 = np.dtype(np.complex128)
 _BY_TYPE: dict[type, np.dtype] = {
     float: FLOAT64,

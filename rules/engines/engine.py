@@ -26,7 +26,7 @@ from ..table.methods import OPTED_OUT
 from ..table.tables import RuleTable, traced_options
 from ..tracing.explained import explain
 from ..tracing.funnel import array_of, body, getitem
-from ..tracing.level import Level, Traced, innermost, next_level, strip_all, value
+from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import (
     OBJECT,
@@ -36,11 +36,17 @@ from ..tracing.object_arrays import (
     healed,
     healed_call,
     is_object_array,
-    is_of_its_own,
     refuse_objects,
     result,
 )
 from ..tracing.operands import is_operand
+from ..tracing.own_classes import (
+    is_masked_array,
+    is_of_its_own,
+    masks_some,
+    may_mask,
+    numbers_of,
+)
 from ..tracing.running import Run, innermost_run
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
@@ -197,7 +203,14 @@ class Engine(Level):
         elif not is_operand(other):
             return NotImplemented
         elif is_of_its_own(other):
-            return entrywise(operation, (a, b), {})
+            if is_masked_array(other):
+                if may_mask(ufunc, other):
+                    raise OwnClassError(other)
+                if not masks_some(other):
+                    return self.binary(ufunc, operation, numbers_of(a), numbers_of(b))
+            # A number of NumPy's does not ask the class on its right what its operators mean.
+            number = b is other and issubclass(type_under(a), np.generic)
+            return entrywise(ufunc if number else operation, (a, b), {})
         elif is_object_array(other):
             return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
         elif isinstance(other, list | tuple):

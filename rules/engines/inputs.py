@@ -21,6 +21,7 @@ from ..containers import (
     copied_containers,
     fold,
     iterate_leaves,
+    replaced,
 )
 from ..shapes import dtype_of, shape_of, tangent_dtype
 from ..tangents.missing import NotImplementedTangent
@@ -32,6 +33,7 @@ from ..tracing.first import load, needed
 from ..tracing.level import Traced
 from ..tracing.object_arrays import OBJECT, healed
 from ..tracing.operands import is_array
+from ..tracing.own_classes import is_of_its_own, without_masks
 from ..tracing.refusals import describe
 
 _SHOWN = 12  # how many of the keys on the way to a place an error names
@@ -110,7 +112,14 @@ def taken_input(x: Value) -> Any:
                 "what is computed with it.\n"
                 f"  give NumPy's array instead: np.asarray(x){_importing(cls)}"
             )
-    return taken(x)
+        if is_of_its_own(without_masks(part)) and part.dtype is not OBJECT:
+            raise LostDerivativeError(
+                f"an array of class {type(part).__name__} cannot be differentiated: rules know "
+                "nothing of what its operators, its masks and the like mean.\n"
+                "  give np.asarray(x); of a masked one np.ma.filled(x, 0.0), and the mask as an "
+                "array by itself: np.where(mask, 0.0, x)"
+            )
+    return taken(replaced(without_masks, x))
 
 
 def _importing(cls: type) -> str:

@@ -19,7 +19,7 @@ from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, value
 from .number import OPERATORS, TracedNumber
-from .object_arrays import entries_of, is_object_array, refuse_nested
+from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
 from .refusals import describe
 from .views import (
     Memory,
@@ -94,7 +94,7 @@ def _refuse_overlap(x: Value, v: Value) -> None:
 
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Value) -> Value:
-        y = entries_of(operation(self, other))
+        y = entries_of(operation(self, in_place_operand(other)))
         if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
             raise MutationError(
                 f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "

@@ -56,6 +56,9 @@ def explain(error: Exception) -> None:
         met, instead = "a traced value, and takes plain numbers only", _KEEP
     elif re.search(_SIGNS, message):
         met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
+    elif "StrDType" in message and any(_module(f) == "numpy.ma.core" for f, _ in passed_by(error)):
+        # It compared traced numbers with the text that it puts under a mask of objects.
+        met, instead = "masked traced numbers, and cannot compare them", f"write {_NO_MASK}"
     else:
         _note_traced_argument(error)
         return
@@ -132,11 +135,12 @@ _BUILD = (
 )
 
 
+_NO_MASK = "np.asarray(x) where nothing is masked, else np.where in place of a mask"
 # What a message, or the name before it, tells of what was called.
 _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
-    "numpy.ma.": "np.asarray(x) where nothing is masked, else np.where in place of a mask",
+    "numpy.ma.": _NO_MASK,
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"

@@ -20,7 +20,7 @@ from ..signatures import positional_names
 from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call
 from .level import Traced, innermost, type_under, value
-from .object_arrays import OBJECT, as_object_array, healed
+from .object_arrays import OBJECT, as_object_array, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_where, write_out
 from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled, whole
 from .writing import is_fresh
@@ -151,7 +151,7 @@ class TracedNumber(Traced):
             return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:
             out = kwargs.pop("out")
-            return write_out(ufunc, f(*inputs, **kwargs), out)
+            return write_out(ufunc, f(*map(in_place_operand, inputs), **kwargs), out)
         if method == "__call__" and not kwargs.keys().isdisjoint(LOOP_OPTIONS):
             return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)

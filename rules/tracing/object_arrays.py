@@ -19,12 +19,12 @@ from ..containers import (
     map_leaves,
     replaced,
 )
+from ..shapes import OBJECT
 from ..signatures import name_of
 from .funnel import array_of
 from .level import Traced, innermost, value
+from .own_classes import is_masked_array, is_of_its_own, without_masks
 from .views import axes_of, laid_out
-
-OBJECT = np.dtype(object)
 
 
 def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tuple, dict]:
@@ -36,10 +36,23 @@ def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tupl
         else:
             plain = cls in LEAVES or (cls is tuple and are_settings(x)) or not _may_need_healing(x)
         if not plain:
-            return healed((args, kwargs))
+            return _healed_call(args, kwargs)
     if not settings and _may_need_healing(kwargs):
-        return healed((args, kwargs))
+        return _healed_call(args, kwargs)
     return args, kwargs
+
+
+def _healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    given = args, kwargs
+    if any(map(is_of_its_own, iterate_leaves(given))):
+        given = map_leaves(without_masks, given)
+        for x in filter(_has_own_numbers, iterate_leaves(given)):
+            raise OwnClassError(x)
+    return healed(given)
+
+
+def _has_own_numbers(x: Value) -> bool:
+    return is_of_its_own(x) and x.dtype is not OBJECT
 
 
 _NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})
@@ -58,8 +71,21 @@ def is_object_array(x: Value) -> bool:
 
 
 def entries_of(x: Value) -> Any:
-    """Return an object array of a class of its own as NumPy reads it: its entries, healed."""
+    """Return an array of a class of its own as NumPy reads it into a plain one: its entries."""
     return healed(x.view(np.ndarray)) if is_of_its_own(x) else x
+
+
+def in_place_operand(x: Value) -> Any:
+    """Return ``x`` as NumPy computes with it into a plain array, whatever its operators mean.
+
+    Raises
+    ------
+    OwnClassError
+        If its class decides what ufuncs mean, too.
+    """
+    if is_of_its_own(x) and type(x).__array_ufunc__ is not np.ndarray.__array_ufunc__:
+        raise OwnClassError(x)
+    return entries_of(x)
 
 
 def unmasked(x: Value) -> Any:
@@ -73,19 +99,18 @@ def holds_traced(x: Value) -> bool:
 
 
 class OwnClassError(LostDerivativeError):
-    """An object array of traced numbers that is of a class of its own, such as a masked array."""
+    """An array of a class of its own, such as a masked one, with or beside traced numbers."""
 
     def __init__(self, array: np.ndarray) -> None:
-        name = type(array).__name__
+        what, instead = "that holds traced numbers", "np.asarray(x) of it"
+        if array.dtype is not OBJECT:
+            what = "beside traced values"
+        if is_masked_array(array):
+            instead = "np.ma.filled(m, ...), or np.where of its mask"
         super().__init__(
-            f"an array of class {name} that holds traced numbers cannot be followed here, in "
-            f"{user_line()}.\n  write np.asarray(x) of it: an array of NumPy's own class"
+            f"an array of class {type(array).__name__} {what} cannot be followed here, in "
+            f"{user_line()}.\n  write {instead}: an array of NumPy's own class"
         )
-
-
-def is_of_its_own(x: Value) -> bool:
-    cls = type(x)
-    return issubclass(cls, np.ndarray) and cls is not np.ndarray and x.dtype is OBJECT
 
 
 def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
@@ -157,7 +182,8 @@ def result(y: Value) -> Any:
     LostDerivativeError
         If such an array is of a class of its own, as one with masked entries is.
     """
-    if is_of_its_own(y) and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
+    own = is_of_its_own(y) and y.dtype is OBJECT
+    if own and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
         y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT:
         refuse_nested(y)

@@ -1,4 +1,4 @@
-"""Arrays of classes of their own, masked ones among them, that hold traced numbers."""
+"""Arrays of classes of their own, masked ones among them, that hold traced numbers, or beside."""
 
 import types
 
@@ -26,6 +26,7 @@ class Field(np.ndarray):
 
 M, X = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.7, 1.9])
 MASK = np.array([True, False])
+N, UNMASKED = np.ma.array([3.0, 5.0], mask=MASK), np.ma.array([2.0, 3.0])
 
 PROGRAMS = {
     "sum of a view": lambda x: np.sum(Field(x)),
@@ -48,6 +49,20 @@ PROGRAMS = {
     "masked in concatenate": lambda x: np.concatenate([x**2, np.ma.asarray(x)]),
     "masked in linalg": lambda x: followed.linalg.solve(M * x[0], np.ma.asarray(X) - x),
     "masked and written": lambda x: written(x, np.ma.array(x**2, mask=MASK)),
+    "masked numbers beside it": lambda x: np.ma.filled(x * N, 3.0),
+    "masked numbers in front of it": lambda x: np.ma.filled(N - x, 3.0),
+    "masked numbers in place": lambda x: in_place(x, N),
+    "masked in place": lambda x: in_place(x, np.ma.array(x + 1.0, mask=MASK)),
+    "masked numbers and out": lambda x: np.add(x, N, out=x * 1.0) * x,
+    "sum of masked numbers": lambda x: np.sum(x * N + x) + np.sum(x**2),
+    "mean of masked numbers": lambda x: (x * N).mean() * x,
+    "masked numbers in dot": lambda x: np.asarray(np.dot(M * x[0], N)),
+    "masked numbers in matmul": lambda x: np.asarray((M * x[0]) @ N),
+    "masked numbers in where": lambda x: np.where(x > 1, N, x**2),
+    "masked numbers in concatenate": lambda x: np.asarray(np.concatenate([x**2, N])),
+    "masked constant": lambda x: np.ma.filled(x[0] * np.ma.masked, 3.0) * x,
+    "nothing masked": lambda x: np.asarray(x / UNMASKED - UNMASKED * x),
+    "nothing masked in dot": lambda x: np.dot(M * x[0], UNMASKED) * x,
 }
 
 
@@ -100,7 +115,21 @@ REFUSED = {
     "in a list": (lambda x: [Field(x)], "class Field that holds traced numbers"),
     "by a dtype": (lambda x: x.view(np.int64), "x.view"),
     "a rule": (lambda x: cr.primitive(lambda a, b: a)(x, Field(x)), "class Field that holds"),
+    "a rule of masked": (lambda x: cr.primitive(lambda a, b: a)(x, N), "MaskedArray beside traced"),
+    "maximum of masked": (lambda x: np.max(x * N), "cannot compare.*np.where in place of a mask"),
+    "divided by masked": (lambda x: x / N, "MaskedArray beside traced.*np.ma.filled"),
+    "divided by zero": (lambda x: x / (UNMASKED - 2.0), "MaskedArray beside traced"),
+    "a power": (lambda x: x**UNMASKED, "MaskedArray beside traced"),
 }
+
+
+@pytest.mark.parametrize("transform", [cr.grad, cr.jacfwd, cr.hessian])
+def test_a_masked_input_is_refused(transform):
+    with pytest.raises(cr.LostDerivativeError, match="class MaskedArray cannot be differentiated"):
+        transform(lambda x: np.mean(x["a"]))({"a": N})
+    y = transform(lambda x: np.mean(x**2))(UNMASKED)
+    assert type(y) is np.ndarray
+    np.testing.assert_array_equal(y, transform(lambda x: np.mean(x**2))(UNMASKED.data))
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -1,0 +1,136 @@
+"""Random programs of a traced array beside one of a class of its own: NumPy's answer, or an error.
+
+The classes mean other things by their operators, by ufuncs, or by both; rules know of none.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import chainrules as cr
+
+X = np.array([[0.31, 0.53], [0.74, 1.17]])
+NUMBERS = np.array([[1.0, 2.0], [3.0, 4.0]])
+WEIGHTS = np.array([[1.0, -2.0], [3.0, 5.0]])
+
+
+class OwnOperators(np.ndarray):
+    """Whose ``*`` is the product of matrices, and whose ``+`` is no sum."""
+
+    def __mul__(self, other):
+        return np.asarray(self) @ np.asarray(other)
+
+    def __rmul__(self, other):
+        return np.asarray(other) @ np.asarray(self)
+
+    def __add__(self, other):
+        return 3 * np.asarray(self) + np.asarray(other)
+
+    def __radd__(self, other):
+        return 3 * np.asarray(self) + 5 * np.asarray(other)
+
+
+class OwnUfuncs(np.ndarray):
+    """Whose ufuncs give twice as much."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return 2 * getattr(ufunc, method)(*map(np.asarray, inputs), **kwargs)
+
+
+class OwnResults(np.ndarray):
+    """Whose results are negated, and plain."""
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return -np.asarray(array)
+
+
+class Named(np.ndarray):
+    """With an attribute, and no more."""
+
+    def __array_finalize__(self, other):
+        self.name = getattr(other, "name", "m")
+
+
+ARRAYS = {
+    "a matrix": NUMBERS.view(np.matrix),
+    "masked": np.ma.array(NUMBERS, mask=[[False, True], [False, False]]),
+    "all masked": np.ma.array(NUMBERS, mask=True),
+    "nothing masked": np.ma.array(NUMBERS),
+    "with a zero": np.ma.array(NUMBERS - 1.0),
+    "own operators": NUMBERS.view(OwnOperators),
+    "own ufuncs": NUMBERS.view(OwnUfuncs),
+    "own results": NUMBERS.view(OwnResults),
+    "named": NUMBERS.view(Named),
+    "a memory map": NUMBERS.view(np.memmap),
+}
+OPERATIONS = (
+    """
+{y} * m|m * {y}|{y} + m|m + {y}|{y} - m|m - {y}|{y} / m|m / {y}|{y} @ m|m @ {y}|{y} ** 2|-{y}
+np.multiply({y}, m)|np.multiply(m, {y})|np.add({y}, m)|np.subtract(m, {y})|np.dot(bare({y}), m)
+np.dot(m, bare({y}))|np.matmul(bare({y}), m)|np.concatenate([bare({y}), m])[:2]|{y}.T|{y} * {y}
+np.stack([bare({y}), m])[0]|np.where(X > 0.4, bare({y}), m)|np.where(X > 0.4, m, bare({y}))
+np.sin({y})|{y} * 0.5|{y} + X|{y}[:, ::-1]|np.einsum("ij,jk->ik", bare({y}), m)|bare({y})
+np.sum({y}, axis=0)|np.mean({y}, axis=1)|np.ma.filled({y}, 2.0)|np.maximum({y}, m)
+np.add(bare({y}), m, out=np.array(bare({y})))
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+IN_PLACE = ["y = y * 1.0; y += m", "y = y * 1.0; y *= m", "y = y * 1.0; y[0] = m[1]"]
+LINES = [f"y = {operation.format(y='y')}" for operation in OPERATIONS] + IN_PLACE
+
+
+def bare(y):
+    """What lies under a mask is nobody's number."""
+    return np.ma.filled(y, 0.25) if isinstance(y, np.ma.MaskedArray) else y
+
+
+def program(lines, m):
+    code = compile("\n".join(lines), "program", "exec")
+
+    def f(x):
+        names = {"np": np, "X": X, "m": m, "y": x, "bare": bare}
+        exec(code, names)
+        y = np.asarray(bare(names["y"]))
+        total = np.sum(y * WEIGHTS[: np.shape(y)[0] if np.ndim(y) == 2 else 1])
+        return total + np.sum(x**2)
+
+    return f
+
+
+def differences(f, h=1e-6):
+    def along(k):
+        e = h * np.eye(4)[k].reshape(2, 2)
+        return (float(f(X + e)) - float(f(X - e))) / (2 * h)
+
+    return np.array([along(k) for k in range(4)]).reshape(2, 2)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sampled_from(sorted(ARRAYS)), st.lists(st.sampled_from(LINES), min_size=1, max_size=3))
+def test_the_derivative_is_of_what_numpy_computes_or_refused(name, lines):
+    f = program(lines, ARRAYS[name])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            y, expected = float(f(X)), differences(f)
+        except Exception:
+            return  # nothing that NumPy computes
+        if not np.all(np.isfinite(expected)):
+            return
+        for transform in (cr.value_and_grad, forward):
+            try:
+                value, slope = transform(f)(X)
+            except (cr.ChainRulesError, TypeError, AttributeError, ZeroDivisionError):
+                continue
+            assert np.isclose(float(value), y)
+            assert type(slope) is np.ndarray
+            assert np.allclose(slope, expected, rtol=1e-5, atol=1e-6)
+
+
+def forward(f):
+    return lambda x: (cr.jvp(f, (x,), (x,))[0], cr.jacfwd(f)(x))

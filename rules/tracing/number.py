@@ -64,16 +64,20 @@ def _plainly(f: Function) -> Callable:
 
 def _method(f: Function) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
-        if not (args or kwargs) or (are_settings(args) and are_settings(kwargs.values())):
-            return self.at_level.call(f, (self, *args), kwargs)
+        if not (args or kwargs):
+            return self.at_level.call(f, (self,), kwargs)
         if kwargs.get("out") is not None:
             return f(self, *args, **kwargs)  # NumPy's protocols know what to do with it
-        return call(f, (self, *args), kwargs)
+        return _call(f, self, args, kwargs)
 
     return method
 
 
-_reshape, _transpose = _method(np.reshape), _method(np.transpose)
+def _call(f: Function, x: Traced, args: tuple, options: dict) -> Value:
+    """Evaluate ``f(x, *args, **options)``: at the level of ``x``, where the rest are settings."""
+    if are_settings(args) and are_settings(options.values()):
+        return x.at_level.call(f, (x, *args), options)
+    return call(f, (x, *args), options)
 
 
 def _constant_method(name: str) -> Callable:
@@ -326,11 +330,11 @@ class TracedNumber(Traced):
         return call(np.copy, (call(np.ravel, (self, order), {}),), {})
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
-        return _reshape(self, shape[0] if len(shape) == 1 else shape, **options)
+        return _call(np.reshape, self, (shape[0] if len(shape) == 1 else shape,), options)
 
     def transpose(self, *axes: Any) -> Any:
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return _transpose(self) if order is None else _transpose(self, axes=order)
+        return _call(np.transpose, self, (), {} if order is None else {"axes": order})
 
     # ---- text ----
 

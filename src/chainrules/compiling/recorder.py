@@ -31,7 +31,7 @@ from ..rules.engines.buffers import is_writer, settled
 from ..rules.linear.steps import Program, Slot, part_at
 from ..rules.table.other_kinds import Composed
 from ..rules.tracing.funnel import body, is_primitive, shown
-from ..rules.tracing.object_arrays import healed_call, is_object_array
+from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_operand
 from ..rules.tracing.views import (
     Path,
@@ -233,7 +233,7 @@ class Recorder(Program, Level):
         return self.call(getitem, (x, index), {})
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        args, kwargs = healed_call(args, kwargs)
+        args, kwargs = healed((args, kwargs))
         level = innermost((f, *args, *kwargs.values()))
         if level is not self:
             # What an object array held, or a buffer, belongs further in.

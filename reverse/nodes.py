@@ -256,6 +256,8 @@ def is_perturbable(tape: Any, y: Value, args: Any) -> bool:
 
 def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
+    if type(y) is float64 or (type(y) is ndarray and y.dtype.kind == "f"):
+        return tape.wrap(y, (node,))  # at once, since most are
     parts = children(y)
     if parts is None:
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y

@@ -326,8 +326,6 @@ class Tape(Engine):
         node = KindNode(kind, y, values, kwargs, active, self.entries)
         if len(active) < len(args):
             node.args = self._held(node.args, args)
-        if type(y) is _float64 or (type(y) is _array and y.dtype.kind == "f"):
-            return self.wrap(y, (node,))  # at once, since most are
         return wrap_output(self, y, node, args)
 
     def _held(self, values: tuple, args: tuple) -> tuple:

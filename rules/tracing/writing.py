@@ -7,6 +7,7 @@ lose a derivative, and where NumPy refuses it.
 """
 
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,14 @@ def mark_views(y: Value, args: tuple) -> None:
             shared = [x for x in iterate_leaves(args) if _overlap(bare(x), memory)]
         else:
             shared = [
-                x for x in iterate_leaves(args) if isinstance(x, Traced) and bare(x) is memory
+                x for x in _leaves_of_all(args) if isinstance(x, Traced) and bare(x) is memory
             ]
         if shared:
             _mark(part, *shared)
+
+
+def _leaves_of_all(args: tuple) -> Iterable[Any]:
+    return args if LEAVES.issuperset(map(type, args)) else iterate_leaves(args)
 
 
 def mark_views_of_healed(y: Value, healed: tuple, given: tuple) -> None:

@@ -66,7 +66,7 @@ class Cotangents:
         """
         bars = self.bars
         present = bars[index]
-        if type(xbar) is _array:
+        if type(xbar) is _array or type(xbar) in _numbers:
             if present is None:
                 bars[index] = xbar
                 return
@@ -176,19 +176,23 @@ class Cotangents:
         self.owned.add(index)
         return present
 
-    def handed_out(self, index: int) -> Any:
-        """Return the cotangent of an entry, zero if none arrived; an array nobody else holds."""
-        ybar = self.bars[index]
-        if ybar is None:
-            return ZERO
-        return unmask(ybar) if index in self.owned else own(ybar)
+    def of_inputs(self, inputs: int) -> list[Any]:
+        """Return the cotangent of each input, zero if none arrived; arrays nobody else holds."""
+        xbars = []
+        for index in range(inputs):
+            xbar = self.bars[index]
+            if xbar is None:
+                xbars.append(ZERO)
+            else:
+                xbars.append(unmask(xbar) if index in self.owned else own(xbar))
+        return xbars
 
 
 def own(xbar: Tangentlike) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
-    if type(xbar) is _array:
-        return xbar.copy()
     if type(xbar) in _numbers:
         return xbar
+    if type(xbar) is _array:
+        return xbar.copy()
     xbar = unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
     return xbar.copy() if type(xbar) is _array else xbar

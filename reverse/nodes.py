@@ -6,7 +6,7 @@ call with a hand-written rrule a ``RuleNode``; and ``q, r = np.linalg.qr(x)`` on
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,9 +15,7 @@ from numpy import float64, ndarray
 
 from ..rules import (
     InplaceableThunk,
-    NoTangent,
     Traced,
-    ZeroTangent,
     children,
     getitem,
     rrule,
@@ -42,6 +40,7 @@ from ..rules.tangents.project import (
     float64_arrays,
     structural,
 )
+from ..rules.tangents.zeros import NO_TANGENT, ZERO
 from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive
 from .cotangents import Cotangents
@@ -170,14 +169,13 @@ class RuleNode:
 class OutputNode:
     """One number or array inside a container that a call returned."""
 
-    __slots__ = ("call", "key", "sensitive", "template")
+    __slots__ = ("call", "key", "sensitive")
     takes_pieces = False
 
-    def __init__(self, call: int, key: int, template: "Template", sensitive: bool) -> None:
+    def __init__(self, call: int, key: int, sensitive: bool) -> None:
         self.sensitive = sensitive
         self.call = call
         self.key = key
-        self.template = template
 
     def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         bars = cotangents.bars
@@ -207,7 +205,7 @@ class Template:
 
     __slots__ = ("keys", "masked", "parts", "primal_type")
 
-    def __init__(self, primal_type: type, keys: tuple, parts: list, masked: bool) -> None:
+    def __init__(self, primal_type: type, keys: tuple, parts: Sequence, masked: bool) -> None:
         self.primal_type = primal_type
         self.keys = keys
         self.parts = parts
@@ -216,8 +214,8 @@ class Template:
     def assemble(self, bars: dict) -> Any:
         def bar_of(part: int | None) -> Any:
             if part is None:
-                return NoTangent()
-            ybar = bars.get(part, ZeroTangent())
+                return NO_TANGENT
+            ybar = bars.get(part, ZERO)
             return ybar if self.masked else unmask(ybar)
 
         return self.filled(bar_of)
@@ -238,7 +236,7 @@ class Template:
         def flags_of(part: int | None) -> Any:
             bar = None if part is None else bars.get(part)
             if bar is None:
-                return ZeroTangent()
+                return ZERO
             return counts_of(bar.alive) if type(bar) is Masked else np.ones(shape_of(bar))
 
         return self.filled(flags_of)
@@ -263,38 +261,32 @@ def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
     call = append(tape.entries, (node,))
     masked = is_told_of_masks(node.f) if isinstance(node, RuleNode) else node.kind.multiplies
-    node.template = _number_leaves(tape, y, args, masked)
+    numbers = itertools.count()
 
-    def wrap(part: Value, structure: Any) -> Value:
-        if isinstance(structure, Template):
-            inner = children(part)
-            assert inner is not None
-            return Within(zip(inner.values, structure.parts), inner.rebuild)
-        if structure is None:
-            return part
-        sensitive = node.template.masked or node.sensitive
-        return _wrap_leaf(tape, part, OutputNode(call, structure, node.template, sensitive))
+    def look(part: Value) -> Any:
+        """Answer with what stands for ``part`` in the template, and with what is handed on."""
+        parts = children(part)
+        if parts is None:
+            if not is_perturbable(tape, part, args):
+                return None, part
+            number = next(numbers)
+            output = OutputNode(call, number, masked or node.sensitive)
+            return number, _wrap_leaf(tape, part, output)
 
-    return fold(wrap, y, node.template)
+        def build(found: list) -> tuple:
+            structure, traced = zip(*found) if found else ((), ())
+            return Template(type(part), parts.keys, structure, masked), parts.rebuild(list(traced))
+
+        return Within(zip(parts.values), build)
+
+    node.template, traced = fold(look, y)
+    return traced
 
 
 def _wrap_leaf(tape: Any, y: Value, node: Any) -> Any:
     if isinstance(y, Traced) and y.at_level is tape:
         return tape.wrap(y.primal, (MergeNode(node, y.position),))  # type: ignore[attr-defined]
     return tape.wrap(y, (node,))
-
-
-def _number_leaves(tape: Any, y: Value, args: Any, masked: bool) -> Template:
-    numbers = itertools.count()
-
-    def look(y: Value) -> Any:
-        parts = children(y)
-        if parts is None:
-            return next(numbers) if is_perturbable(tape, y, args) else None
-        keys = parts.keys
-        return Within(zip(parts.values), lambda found: Template(type(y), keys, found, masked))
-
-    return fold(look, y)
 
 
 def any_integer(tape: Any, args: Any) -> bool:

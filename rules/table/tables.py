@@ -84,9 +84,10 @@ class RuleTable:
 
     def find(self, config: Any, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
-        plain = type(f) is FunctionType and not vars(f) and f not in self.methods
-        if plain and self.functors.keys().isdisjoint(FunctionType.__mro__):
-            return None  # most often: what a transform was given
+        if type(f) is FunctionType and not vars(f) and f not in self.methods:
+            functors = self.functors
+            if FunctionType not in functors and object not in functors:
+                return None  # most often: what a transform was given
         methods = self.methods_of(f)
         if methods is None:
             if (of_library := shown(f)) is not f:

@@ -154,11 +154,12 @@ def functions():
             if isinstance(function, np.ufunc):
                 found.append((f"{space}.{name}", ("dtype", "out")))
                 if function.nin == 2 and function.nout == 1:
-                    # Some NumPy folds wrongly, where there is machine code for many at once.
-                    for method in () if name in ("power", "arctan2") else ("reduce", "accumulate"):
+                    found.append((f"{space}.{name}.outer", ("dtype",)))
+                    if name in ("power", "arctan2"):
+                        continue  # NumPy folds them wrongly, by machine code for many at once
+                    for method in ("reduce", "accumulate"):
                         options = ("axis", "keepdims", "initial", "where", "dtype")
                         found.append((f"{space}.{name}.{method}", options))
-                    found.append((f"{space}.{name}.outer", ("dtype",)))
                     found.append((f"{space}.{name}.reduceat", ("axis", "indices")))
             elif callable(function):
                 found.append((f"{space}.{name}", parameters(function)))

@@ -132,6 +132,7 @@ class ForwardLevel(Engine):
     def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = DualArray()
+        traced.base_and_path = None
         traced.at_level = self
         zeros = np.zeros(shape_of(x), dtype_of(x))
         traced.memory = Memory((x, laid_out(zeros, axes_of(bare(x)))))
@@ -141,12 +142,12 @@ class ForwardLevel(Engine):
         """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
         self.check_live()
         given = v = settled(v)
-        check_write(x, v, self)
         root, path = root_of(x)
+        values, tangents = begin_write(root) or _draft(root)
+        check_write(values, v, self)
         vdot = self.tangent_of(v)
         vdot = 0 if isinstance(vdot, AbstractZero) else vdot
         v = strip(v, self)
-        values, tangents = begin_write(root) or _draft(root)
         values, tangents = raised(values, v), raised(tangents, vdot)
         follow(path, values)[index] = v
         follow(path, tangents)[index] = vdot
@@ -193,6 +194,7 @@ class ForwardLevel(Engine):
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
+            dual.base_and_path = None
             dual.primal = y
             dual.at_level = self
             dual.tangent = kind.push(0, x.tangent, y, (a,), {})
@@ -239,6 +241,7 @@ class ForwardLevel(Engine):
                 not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
             ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape))
             dual = DualArray()
+            dual.base_and_path = None
         else:
             plain = False
         if not plain:

@@ -109,6 +109,7 @@ class Tape(Engine):
     def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
         traced = EntryArray()
+        traced.base_and_path = None
         traced.at_level = self
         traced.position = append(self.entries, (CONSTANT,))
         traced.memory = Memory((x,))
@@ -125,6 +126,7 @@ class Tape(Engine):
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         draft = draft_of(root)
         same = EntryArray()
+        same.base_and_path = None
         same.at_level = self
         same.primal = root.primal if draft is None else draft[0]
         same.position = root.position

@@ -32,11 +32,11 @@ from .pieces import Pieces
 def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     """Record ``x[index] = v``: the array that owns the memory of ``x`` gets a new version."""
     given = v = settled(v)
-    check_write(x, v, tape)
     root, path = root_of(x)
+    (memory,) = begin_write(root) or (copied(root.primal),)
+    check_write(memory, v, tape)
     active = find_active(tape, v)
     v = strip(v, tape)
-    (memory,) = begin_write(root) or (copied(root.primal),)
     memory = raised(memory, v)
     follow(path, memory)[index] = v
     moved = check_swap(x, index, given, memory)

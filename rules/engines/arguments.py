@@ -32,7 +32,7 @@ class Arguments:
 
     def __init__(self, name: str, f: Function, argnums: Any, args: tuple, kwargs: dict) -> None:
         self.f = f
-        self.several = isinstance(argnums, tuple | list)
+        self.several = type(argnums) is not int and isinstance(argnums, tuple | list)
         if type(argnums) is int and 0 <= argnums < len(args):  # as nearly always
             self.positions: tuple[int, ...] = (argnums,)
         else:

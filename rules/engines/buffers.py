@@ -187,6 +187,7 @@ def buffer_if_new(y: Value, given: Value) -> Any:
 
 def _wrapped(y: np.ndarray) -> Any:
     traced: Any = BufferArray()
+    traced.base_and_path = None
     traced.primal = y
     traced.at_level = BUFFERS
     return traced

@@ -198,6 +198,7 @@ class LinearProgram(Program, Level):
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
         same = EntryArray()
+        same.base_and_path = None
         same.at_level, same.primal, same.position = self, root.primal, root.position
         y = follow(path, same)
         view.primal, view.position = y.primal, y.position

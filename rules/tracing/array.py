@@ -163,6 +163,7 @@ class TracedArray(TracedNumber):
     """
 
     __slots__ = ("__weakref__", "base_and_path", "memory")
+    base_and_path: tuple[Any, Path] | None  # an empty slot takes longer to find than None
     memory: Memory
 
     __hash__ = None  # type: ignore[assignment]
@@ -228,14 +229,15 @@ class TracedArray(TracedNumber):
     # ---- writing ----
 
     def __setitem__(self, index: Index, v: Value) -> None:
-        if isinstance(v, list | tuple):
-            v = array_of(v)
-        elif is_object_array(v):
+        if is_object_array(v):
             refuse_nested(v)
-        elif type(v) in built_in:
-            (v,) = children(v).values  # type: ignore[union-attr]
         elif type(v) not in LEAVES:
-            v = entries_of(v)
+            if isinstance(v, list | tuple):
+                v = array_of(v)
+            elif type(v) in built_in:
+                (v,) = children(v).values  # type: ignore[union-attr]
+            else:
+                v = entries_of(v)
         root, path = root_of(self)
         for at, (f, _, _) in enumerate(path):
             if f is np.real or f is np.imag:

@@ -17,14 +17,18 @@ PYTHONS = (float, int, complex, bool)
 INSTEAD = {
     "at": "write x[i] = v or x[i] += v: arrays may be written to, y = x.copy() where x is to stay",
     "backward": "write cr.grad(f)(x), or y, pullback = cr.vjp(f, x) where y is no single number",
+    "block_until_ready": "leave it out: what NumPy computes is there when it returns",
     "chunks": "call NumPy's functions on x, not dask.array's: np.einsum in place of da.einsum; "
     "where xarray calls these by opt_einsum, write xarray.set_options(use_opt_einsum=False)",
+    "clone": "write x.copy()",
     "detach": "write cr.stop_gradient(x)",
     "grad": "write cr.grad(f)(x), which returns the gradient",
     "map_blocks": "call NumPy's functions on x, which dask calls on its chunks; and in place of "
     "writing x into an array of dask, make that of its parts by np.where, np.stack, np.concatenate",
     "numpy": "write cr.value(x), where no derivative is wanted",
+    "permute": "write np.transpose(x, axes)",
     "requires_grad": "write cr.grad(f, argnums=...), which says what is differentiated",
+    "unsqueeze": "write np.expand_dims(x, axis), or x[:, None]",
 }
 
 

@@ -59,7 +59,7 @@ class Memory:
 def root_of(x: Value) -> tuple[Any, Path]:
     """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
     try:
-        return x.base_and_path or (x, ())  # None is found faster than an empty slot
+        return x.base_and_path or (x, ())
     except AttributeError:
         return x, ()
 
@@ -293,7 +293,8 @@ def snapshot(x: Value) -> Any:
         return x.copy() if hasattr(x, "copy") and hasattr(x, "shape") else x
     if not type(x).writable:
         return x
-    handle = type(x)()
+    handle: Any = type(x)()
+    handle.base_and_path = None
     handle.at_level = x.at_level
     if not x.records:  # else the value is in a slot of its own
         handle.primal = snapshot(x.primal) if isinstance(x.primal, Traced) else x.primal

@@ -23,6 +23,9 @@ X = np.array([0.5, 1.5])
         ("hessian_vector_product", "cr.hvp(f, (x,), (v,))"),
         ("make_vjp", "y, pullback = cr.vjp(f, x)"),
         ("tree_map", "params - 0.1 * gradient"),
+        ("cond", "if, for and while"),
+        ("holomorphic_grad", "cr.jacobian(f)"),
+        ("tensor", "NumPy's arrays"),
     ],
 )
 def test_names_of_other_libraries(name, instead):
@@ -51,6 +54,8 @@ def test_numpy_and_testing_are_there_without_an_import():
         ("at", r"write x\[i\] = v"),
         ("requires_grad", r"cr\.grad\(f, argnums="),
         ("backward", r"write cr\.grad\(f\)\(x\)"),
+        ("clone", r"write x\.copy\(\)"),
+        ("unsqueeze", r"np\.expand_dims"),
     ],
 )
 @pytest.mark.parametrize("x", [1.5, X], ids=["float", "array"])

@@ -108,6 +108,7 @@ class Recorder(Program, Level):
             if y.dtype.kind == "O":
                 raise NotRecordable("an array of objects")
             recorded = RecordedArray()
+            recorded.base_and_path = None
         else:
             recorded = RecordedNumber()
         recorded.sample = y

@@ -39,6 +39,8 @@ def spread_over(ybar: Tangentlike, space: Projector) -> Any:
     """
     if getattr(space, "empty", None) is not None:
         return ybar + space.empty
+    if space.shape == ():
+        return ybar
     kind = type(ybar)
     if (kind is np.ndarray or kind is _float64 or kind is float) and space.size <= SPREAD_BY_COPY:
         y = np.empty(space.shape, float if kind is float else ybar.dtype)

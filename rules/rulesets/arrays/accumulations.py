@@ -27,24 +27,35 @@ from .ties import in_order, motion, through
 
 def axes_along(axis, ndim):
     """Return the axes that ``axis`` stands for: None is all, and so is axis 0 of a number."""
-    return normalize_axis_tuple(range(ndim) if axis is None or ndim == 0 else axis, ndim)
+    if axis is None or ndim == 0:
+        return tuple(range(ndim))
+    if type(axis) is int:
+        return (axis + ndim if axis < 0 else axis,)
+    return normalize_axis_tuple(axis, ndim)
 
 
 def in_lanes(x, axis):
     """Bring the axes in ``axis`` (None for all) to the end, and join them into one."""
-    axes = axes_along(axis, np.ndim(x))
-    moved = np.moveaxis(x, axes, tuple(range(-len(axes), 0))) if axes else x
-    shape = np.shape(moved)
-    kept = len(shape) - len(axes)
-    return np.reshape(moved, (*shape[:kept], math.prod(shape[kept:])))
+    ndim = len(shape_of(x))
+    axes = axes_along(axis, ndim)
+    kept = ndim - len(axes)
+    lanes = x if axes == tuple(range(kept, ndim)) else np.moveaxis(x, axes, range(kept, ndim))
+    if len(axes) == 1:
+        return lanes
+    shape = shape_of(lanes)
+    return np.reshape(lanes, (*shape[:kept], math.prod(shape[kept:])))
 
 
 def from_lanes(lanes, shape, axis):
     """Undo ``in_lanes`` for an array of ``shape``."""
-    axes = axes_along(axis, len(shape))
-    kept = [n for k, n in enumerate(shape) if k not in axes]
-    x = np.reshape(lanes, (*kept, *(shape[k] for k in axes)))
-    return np.moveaxis(x, tuple(range(-len(axes), 0)), axes) if axes else x
+    ndim = len(shape)
+    axes = axes_along(axis, ndim)
+    kept = [k for k in range(ndim) if k not in axes]
+    moved = [*kept, *axes]
+    if len(axes) != 1:
+        lanes = np.reshape(lanes, [shape[k] for k in moved])
+    last = range(len(kept), ndim)
+    return lanes if moved == list(range(ndim)) else np.moveaxis(lanes, last, axes)
 
 
 def prior(x, first):

@@ -75,7 +75,7 @@ linear_rule(np.ravel, ravel_transpose, adapt=as_it_lies, moves=True, block=ravel
 
 
 def same_entries_transpose(ybar, space, axis=None):
-    return np.reshape(ybar, space.shape)
+    return in_order(ybar, space.shape, "C")
 
 
 def expand_dims_block(x, axis):
@@ -314,7 +314,7 @@ def diagflat_transpose(ybar, space, k=0):
 def trace_transpose(ybar, space, offset=0, axis1=0, axis2=1, dtype=None):
     rows, columns = space.shape[axis1], space.shape[axis2]
     n = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
-    spread = np.broadcast_to(np.expand_dims(ybar, -1), (*np.shape(ybar), n))
+    spread = np.broadcast_to(np.reshape(ybar, (*shape_of(ybar), 1)), (*shape_of(ybar), n))
     return diagonal_transpose(spread, space, offset, axis1, axis2)
 
 

@@ -49,6 +49,10 @@ AT_ONCE: dict[Any, tuple[type, Callable]] = {
     np.clip: (np.ndarray, np.ndarray.clip),
     np.reshape: (np.ndarray, _reshaped),
     np.transpose: (np.ndarray, _transposed),
+    np.ravel: (np.ndarray, np.ndarray.ravel),
+    np.repeat: (np.ndarray, np.ndarray.repeat),
+    np.squeeze: (np.ndarray, np.ndarray.squeeze),
+    np.trace: (np.ndarray, np.ndarray.trace),
     np.stack: (list, _stacked),
 }
 

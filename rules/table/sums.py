@@ -12,7 +12,7 @@ import numpy as np
 
 from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
 from ..annotations import Tangentlike
-from ..tangents.project import Projector
+from ..tangents.project import ProjectNumber, Projector
 
 _float64 = np.float64
 
@@ -39,7 +39,7 @@ def spread_over(ybar: Tangentlike, space: Projector) -> Any:
     """
     if getattr(space, "empty", None) is not None:
         return ybar + space.empty
-    if space.shape == ():
+    if type(space) is ProjectNumber:
         return ybar
     kind = type(ybar)
     if (kind is np.ndarray or kind is _float64 or kind is float) and space.size <= SPREAD_BY_COPY:

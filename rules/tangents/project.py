@@ -48,7 +48,7 @@ class Projector:
     def __call__(self, xbar: Tangentlike) -> Any:
         # Not isinstance: of a traced value that would ask for the class of its number.
         kind = type(xbar)
-        if issubclass(kind, _NO_NUMBERS):
+        if (kind is _array and self.holds(xbar)) or issubclass(kind, _NO_NUMBERS):
             return xbar
         if issubclass(kind, Thunk):
             return Thunk(lambda: self(unthunk(xbar)))

@@ -88,7 +88,7 @@ def mark_views(y: Value, args: tuple) -> None:
             continue
         memory = bare(part)
         if type(memory) is np.ndarray and memory.base is not None:
-            shared = [x for x in iterate_leaves(args) if _overlap(bare(x), memory)]
+            shared = [x for x in _leaves_of_all(args) if _overlap(bare(x), memory)]
         else:
             shared = [
                 x for x in _leaves_of_all(args) if isinstance(x, Traced) and bare(x) is memory

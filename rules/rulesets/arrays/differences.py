@@ -13,8 +13,10 @@ from ... import (
     is_traced,
     linear_rule,
     primitive,
+    shape_of,
     value,
 )
+from .accumulations import from_lanes, in_lanes
 from .elementwise import as_array, or_one
 from .numpys_own import composed_for_derivatives
 
@@ -36,11 +38,11 @@ def differences_pattern(x, n, axis):
 
 @linear_rule(differences, pattern=differences_pattern)
 def differences_transpose(ybar, space, n, axis):
-    ybar = np.moveaxis(ybar, axis, -1)
+    ybar = in_lanes(ybar, axis)
     for _ in range(n):
-        nothing = np.zeros_like(ybar, shape=(*np.shape(ybar)[:-1], 1))
+        nothing = np.zeros_like(ybar, shape=(*shape_of(ybar)[:-1], 1))
         ybar = -differences(np.concatenate([nothing, ybar, nothing], axis=-1), 1, -1)
-    return np.moveaxis(ybar, -1, axis)
+    return from_lanes(ybar, space.shape, axis)
 
 
 @composed(np.diff)

@@ -130,7 +130,7 @@ add_kind(np.clip, ClipRule(np.clip))
 
 def mean_of_ties(t, ties):
     """Replace each of ``t`` by its mean over the neighbours that are ``ties``, in lanes."""
-    if not np.any(ties):
+    if not np.count_nonzero(ties):
         return t
     goes_on = np.concatenate([0 * ties[..., :1], ties], axis=-1) * 1.0
 
@@ -142,9 +142,16 @@ def mean_of_ties(t, ties):
 
 def inverse(order):
     """The permutation that undoes ``order``, in lanes."""
-    y = np.empty_like(order)
-    np.put_along_axis(y, order, np.broadcast_to(np.arange(order.shape[-1]), order.shape), axis=-1)
+    y, places = np.empty_like(order), np.arange(order.shape[-1])
+    if order.ndim == 1:
+        y[order] = places
+    else:
+        np.put_along_axis(y, order, np.broadcast_to(places, order.shape), axis=-1)
     return y
+
+
+def reordered(lanes, order):
+    return lanes[order] if order.ndim == 1 else np.take_along_axis(lanes, order, axis=-1)
 
 
 def order_of(sort, a, y, options):
@@ -152,7 +159,7 @@ def order_of(sort, a, y, options):
     order = np.argsort(a, axis=-1, kind="stable")
     if sort is np.sort and not options.keys() & {"descending"}:
         return order
-    return np.take_along_axis(order, inverse(np.argsort(y, axis=-1, kind="stable")), axis=-1)
+    return reordered(order, inverse(np.argsort(y, axis=-1, kind="stable")))
 
 
 def sorted_lanes(sort, a, axis, options):
@@ -163,11 +170,11 @@ def sorted_lanes(sort, a, axis, options):
     y = sort(a, axis=axis, **options)
     lanes = in_lanes(value(y), axis)
     ties = neighbours_in(lanes)
-    if not is_traced(a) or not np.any(ties):
+    if not is_traced(a) or not np.count_nonzero(ties):
         return y, order_of(sort, in_lanes(value(a), axis), lanes, options), ties, None
     ordered = in_lanes(*in_order(a), axis)
     order = order_of(sort, ordered, lanes, options)
-    closer = neighbours_in(np.take_along_axis(ordered, order, axis=-1))
+    closer = neighbours_in(reordered(ordered, order))
     ydot = mean_of_ties(taken(motion(as_array(a)), order, axis), closer)
     return with_value(from_lanes(ydot, np.shape(y), axis), value(y)), order, ties, closer
 
@@ -177,7 +184,7 @@ def neighbours_in(lanes):
 
 
 def taken(a, order, axis):
-    return np.take_along_axis(in_lanes(a, axis), order, axis=-1)
+    return reordered(in_lanes(a, axis), order)
 
 
 @pair_rule(np.sort, np.partition)
@@ -193,7 +200,7 @@ def sort_pair(sort, a, *, axis=-1, **options):
         ybar = in_lanes(ybar, axis)
         even = mean_of_ties(ybar, ties)
         ybar = even if closer is None else through(mean_of_ties(ybar, closer), even, a)
-        return from_lanes(np.take_along_axis(ybar, inverse(order), axis=-1), shape, axis)
+        return from_lanes(reordered(ybar, inverse(order)), shape, axis)
 
     return y, sort_pushforward, sort_pullback
 

@@ -146,18 +146,27 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
 # y = sum_i conj(a_i) b_i
 def vecdot_left(ybar, a, b, axis=-1):
-    abar = conj(np.expand_dims(ybar, -1)) * np.moveaxis(b, axis, -1)
-    return np.moveaxis(abar, -1, from_the_end(axis, a))
+    abar = conj(np.expand_dims(ybar, -1)) * last_axis(b, axis)
+    return from_last_axis(abar, from_the_end(axis, a))
 
 
 def vecdot_right(ybar, a, b, axis=-1):
-    bbar = np.expand_dims(ybar, -1) * np.moveaxis(a, axis, -1)
-    return np.moveaxis(bbar, -1, from_the_end(axis, b))
+    bbar = np.expand_dims(ybar, -1) * last_axis(a, axis)
+    return from_last_axis(bbar, from_the_end(axis, b))
 
 
 def from_the_end(axis, x):
     """Count an axis of ``x`` from the end, where arrays that broadcast are aligned."""
-    return axis if axis < 0 else axis - np.ndim(x)
+    return axis if axis < 0 else axis - rank_of(x)
+
+
+def last_axis(x, axis):
+    """Bring ``axis`` to the end, where it is already in most calls."""
+    return x if axis == -1 else np.moveaxis(x, axis, -1)
+
+
+def from_last_axis(x, axis):
+    return x if axis == -1 else np.moveaxis(x, -1, axis)
 
 
 def vecdot_block(a, b, axis=-1):
@@ -196,28 +205,33 @@ bilinear_rule(np.vdot, vdot_left, vdot_right, block=vdot_block)
 
 def contracted(a, b, axes):
     """Return the axes of ``a`` and ``b`` that are summed over, and those that are left."""
-    if np.ndim(axes) == 0:
+    if type(axes) is int or np.ndim(axes) == 0:
         axes = range(-axes, 0), range(axes)
-    summed = [
-        [axis % np.ndim(x) for axis in np.atleast_1d(chosen).tolist()]
-        for x, chosen in zip((a, b), axes)
-    ]
-    free = [[k for k in range(np.ndim(x)) if k not in chosen] for x, chosen in zip((a, b), summed)]
+    ranks = rank_of(a), rank_of(b)
+    summed = [[axis % n for axis in each_axis(chosen)] for n, chosen in zip(ranks, axes)]
+    free = [[k for k in range(n) if k not in chosen] for n, chosen in zip(ranks, summed)]
     return *summed, *free
+
+
+def each_axis(axes):
+    return axes if type(axes) in (range, list, tuple) else np.atleast_1d(axes).tolist()
+
+
+def ranking(places):
+    """Return where the smallest of these few integers stands, then the next one, and so on."""
+    return sorted(range(len(places)), key=places.__getitem__)
 
 
 def tensordot_left(ybar, a, b, axes=2):
     a_axes, b_axes, a_free, b_free = contracted(a, b, axes)
-    abar = np.tensordot(ybar, conj(b), (range(len(a_free), np.ndim(ybar)), b_free))
-    order = a_free + [a_axes[k] for k in np.argsort(b_axes)]
-    return np.transpose(abar, np.argsort(order).tolist())
+    abar = np.tensordot(ybar, conj(b), (range(len(a_free), rank_of(ybar)), b_free))
+    return np.transpose(abar, ranking(a_free + [a_axes[k] for k in ranking(b_axes)]))
 
 
 def tensordot_right(ybar, a, b, axes=2):
     a_axes, b_axes, a_free, b_free = contracted(a, b, axes)
     bbar = np.tensordot(conj(a), ybar, (a_free, range(len(a_free))))
-    order = [b_axes[k] for k in np.argsort(a_axes)] + b_free
-    return np.transpose(bbar, np.argsort(order).tolist())
+    return np.transpose(bbar, ranking([b_axes[k] for k in ranking(a_axes)] + b_free))
 
 
 def tensordot_block(a, b, axes=2):
@@ -372,30 +386,30 @@ bilinear_rule(np.kron, kron_left, kron_right)
 
 def in_three(ybar, a, b, axisa, axisb, axisc):
     """Bring vectors to the last axis, and give those in the plane a third entry of 0."""
-    a, b = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
-    if np.shape(a)[-1] == 2 and np.shape(b)[-1] == 2:
+    a, b = last_axis(a, axisa), last_axis(b, axisb)
+    if shape_of(a)[-1] == shape_of(b)[-1] == 2:
         nothing = np.zeros_like(ybar)
         return np.stack([nothing, nothing, ybar], axis=-1), with_third(a), with_third(b)
-    return np.moveaxis(ybar, axisc, -1), with_third(a), with_third(b)
+    return last_axis(ybar, axisc), with_third(a), with_third(b)
 
 
 def with_third(x):
-    return x if np.shape(x)[-1] == 3 else pad_zeros(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, 1)])
+    return x if shape_of(x)[-1] == 3 else pad_zeros(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, 1)])
 
 
 # y . ybar = (a x b) . ybar = a . (b x ybar) = b . (ybar x a)
 def cross_left(ybar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    n = np.shape(a)[axisa]
+    n = shape_of(a)[axisa]
     ybar, _, b = in_three(ybar, a, b, axisa, axisb, axisc)
-    return np.moveaxis(np.cross(conj(b), ybar)[..., :n], -1, from_the_end(axisa, a))
+    return from_last_axis(np.cross(conj(b), ybar)[..., :n], from_the_end(axisa, a))
 
 
 def cross_right(ybar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    n = np.shape(b)[axisb]
+    n = shape_of(b)[axisb]
     ybar, a, _ = in_three(ybar, a, b, axisa, axisb, axisc)
-    return np.moveaxis(np.cross(ybar, conj(a))[..., :n], -1, from_the_end(axisb, b))
+    return from_last_axis(np.cross(ybar, conj(a))[..., :n], from_the_end(axisb, b))
 
 
 bilinear_rule(np.cross, cross_left, cross_right)

@@ -142,7 +142,8 @@ for _f in (np.matrix_transpose, np.linalg.matrix_transpose):
 
 @linear_rule(np.swapaxes, moves=True, axes=("axis1", "axis2"))
 def swapaxes_transpose(ybar, space, axis1, axis2):
-    return np.swapaxes(ybar, axis1, axis2)
+    swap = np.ndarray.swapaxes if type(ybar) is np.ndarray else np.swapaxes
+    return swap(ybar, axis1, axis2)
 
 
 @linear_rule(np.moveaxis, moves=True, axes=("source", "destination"))
@@ -277,14 +278,20 @@ def triu_transpose(ybar, space, k=0):
 
 
 def diagonal_index(n, offset):
-    return ..., np.arange(n) + max(-offset, 0), np.arange(n) + max(offset, 0)
+    row, column = max(-offset, 0), max(offset, 0)
+    return ..., np.arange(row, row + n), np.arange(column, column + n)
 
 
 def diagonal_transpose(ybar, space, offset=0, axis1=0, axis2=1):
     axes = (axis1 % space.ndim, axis2 % space.ndim)
     others = [n for axis, n in enumerate(space.shape) if axis not in axes]
     shape = (*others, *(space.shape[axis] for axis in axes))
-    y = scatter(ybar, shape, space.dtype, diagonal_index(shape_of(ybar)[-1], offset))
+    index = diagonal_index(shape_of(ybar)[-1], offset)
+    if type(ybar) is np.ndarray:
+        y = np.zeros(shape, space.dtype)
+        y[index] = ybar  # each place once
+    else:
+        y = scatter(ybar, shape, space.dtype, index)
     last = (space.ndim - 2, space.ndim - 1)
     return y if axes == last else np.moveaxis(y, last, axes)
 

@@ -70,8 +70,9 @@ def count(shape, axis, where):
     """How many numbers go into each result; one number, where that is all there is to say."""
     if where is not True:
         return np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True)
-    axes = range(len(shape)) if axis is None else axis if type(axis) is tuple else (axis,)
-    return math.prod(shape[k] for k in axes) if shape else 1
+    if axis is None or not shape:
+        return math.prod(shape)
+    return math.prod([shape[k] for k in axis]) if type(axis) is tuple else shape[axis]
 
 
 @composed(np.average)
@@ -79,7 +80,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         y = np.mean(a, axis=axis, keepdims=keepdims)
-        total = np.ones_like(y) * count(np.shape(a), axis, True)
+        total = count(np.shape(a), axis, True) * np.ones_like(y) if returned else None
     else:
         weights = fit_weights(weights, np.shape(a), axis)
         total = np.sum(weights, axis=axis, keepdims=keepdims)
@@ -129,11 +130,11 @@ def deviation(var, x, axis, ddof, where, mean):
     """What counts, its distance from the mean, and the number that the squares are divided by."""
     if var in (np.nanvar, np.nanstd):
         where = where & ~np.isnan(x)
+    counted = count(shape_of(x), axis, where)
     if mean is None:
-        mean = np.sum(select(where, x), axis=axis, keepdims=True)
-        mean = mean / or_one(count(shape_of(x), axis, where))
+        mean = np.sum(select(where, x), axis=axis, keepdims=True) / or_one(counted)
     c = select(where, x - mean)
-    n = count(shape_of(x), axis, where) - ddof
+    n = counted - ddof
     if type(n) is not int or n <= 0:
         n = np.where(n > 0, n, np.nan) if np.ndim(n) else n if n > 0 else np.nan
     return where, c, n

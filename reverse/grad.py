@@ -17,7 +17,7 @@ from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.tangents.structural import derivative_like
 from ..rules.tracing.stop import value
-from .vjp import REVERSE, handed_out, pulling
+from .vjp import REVERSE, for_user, pulling
 
 P = ParamSpec("P")
 
@@ -80,7 +80,7 @@ def _gradient(
         function = _first_of_pair(f, aux) if has_aux else f
         y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
         xbars = pull(_seed(name, f, y), True)
-        found = tuple(map(handed_out, chosen.primals, xbars))
+        found = tuple(map(for_user, chosen.primals, xbars))
         gradients = found if chosen.several else found[0]
         if with_value:
             return ((y, value(aux[0])) if has_aux else y), gradients

@@ -225,13 +225,13 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
 
     def pullback(ybar: Tangentlike) -> tuple:
         xbars = pull(check_tangent(structure, ybar, "the cotangent of the output"), False)
-        return tuple([handed_out(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
+        return tuple([for_user(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
 
     return y, pullback
 
 
-def handed_out(x: Value, xbar: Tangentlike) -> Any:
-    """Return the cotangent ``xbar`` of ``x`` as users get it: arrays of ``pull`` are theirs."""
+def for_user(x: Value, xbar: Tangentlike) -> Any:
+    """Return the cotangent ``xbar`` in the structure of ``x``; its arrays are the user's."""
     if type(xbar) in _PLAIN and type(x) in LEAVES:
         return xbar
     return as_structured(x, xbar, _another_handle)

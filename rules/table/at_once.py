@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function
+from ..shapes import FLOAT64
 
 
 def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
@@ -32,6 +33,12 @@ def _transposed(x: np.ndarray, axes: Any = None) -> Any:
     return x.transpose(axes)
 
 
+def _mean(x: np.ndarray, axis: Any = None, **options: Any) -> Any:
+    if axis is None and not options and x.dtype is FLOAT64 and x.size:
+        return np.add.reduce(x, axis=None) / x.size
+    return x.mean(axis, **options)
+
+
 def _reduced(ufunc: Function) -> tuple[type, Callable]:
     return np.ndarray, functools.partial(ufunc.reduce, axis=None)
 
@@ -44,7 +51,7 @@ AT_ONCE: dict[Any, tuple[type, Callable]] = {
     np.amax: _reduced(np.maximum),
     np.min: _reduced(np.minimum),
     np.amin: _reduced(np.minimum),
-    np.mean: (np.ndarray, np.ndarray.mean),
+    np.mean: (np.ndarray, _mean),
     np.cumsum: (np.ndarray, np.ndarray.cumsum),
     np.clip: (np.ndarray, np.ndarray.clip),
     np.reshape: (np.ndarray, _reshaped),

@@ -46,6 +46,15 @@ def test_others():
         for options in ({}, {"order": "F"}, {"copy": True}):
             assert_same(np.reshape(x, (7, -1), **options),
                         AT_ONCE[np.reshape][1](x, shape=(7, -1), **options))  # fmt: skip
+        for options in ({}, {"order": "F"}):
+            assert_same(np.ravel(x, **options), AT_ONCE[np.ravel][1](x, **options))
+        for options in ({}, {"axis": 1}):
+            assert_same(np.repeat(x, 2, **options), AT_ONCE[np.repeat][1](x, repeats=2, **options))
+            assert_same(
+                np.squeeze(x[:, :1], **options), AT_ONCE[np.squeeze][1](x[:, :1], **options)
+            )
+        for options in ({}, {"offset": 1}, {"axis1": 1, "axis2": 0, "dtype": float}):
+            assert_same(np.trace(x, **options), AT_ONCE[np.trace][1](x, **options))
     for parts in ([1.0, np.float64(2)], [1, 2.0], [np.float32(1), np.float32(2)], [M, M]):
         assert_same(np.stack(parts), AT_ONCE[np.stack][1](parts))
     with pytest.raises(ValueError, match="at least one"):

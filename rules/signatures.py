@@ -142,7 +142,10 @@ class Bound:
                 f"{name_of(f)} was called with {len(args)} positional arguments, and the names of "
                 f"those after the first {count} are unknown.\n  pass them by keyword"
             )
-        options = dict(zip(names[count:], args[count:], strict=False))
+        if len(args) == count + 1:  # as most are, at once
+            options = {names[count]: args[count]}
+        else:
+            options = dict(zip(names[count:], args[count:], strict=False))
         return args[:count], {**options, **kwargs} if kwargs else options
 
 

@@ -25,8 +25,10 @@ def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
 _FLOATS = frozenset({float, np.float64})
 
 
-def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", **options: Any) -> Any:
-    return np.reshape(x, shape, order, **options) if options else x.reshape(shape, order=order)
+def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", copy: Any = None) -> Any:
+    if copy is not None:
+        return np.reshape(x, shape, order, copy=copy)
+    return x.reshape(shape) if order == "C" else x.reshape(shape, order=order)
 
 
 def _transposed(x: np.ndarray, axes: Any = None) -> Any:

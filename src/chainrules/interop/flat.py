@@ -12,7 +12,7 @@ import numpy as np
 
 from ..config import user_line
 from ..forward.jvp import FORWARD
-from ..reverse.vjp import REVERSE, handed_out, pulling
+from ..reverse.vjp import REVERSE, for_user, pulling
 from ..rules import (
     NoTangent,
     Traced,
@@ -184,7 +184,7 @@ class Pull(Derivative):
         def pull_back(ybars: tuple, last: bool) -> tuple:
             ybars = tuple(map(conjugate, ybars)) if self.transpose else ybars
             xbars = pull(ybars[0] if len(ybars) == 1 else ybars, last)
-            found = map(handed_out, moving, xbars)
+            found = map(for_user, moving, xbars)
             return tuple(map(conjugate, found) if self.transpose else found)
 
         return pull_back

@@ -221,6 +221,13 @@ def test_integers():
         np.array([[1, 2], [3, 4]])))  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", [complex, np.complex64, np.float32])
+@pytest.mark.parametrize("offset", [0, 1, -2])
+def test_a_trace_in_another_dtype(dtype, offset):
+    _, pullback = cr.vjp(lambda x: np.trace(x, offset, dtype=dtype), A)
+    np.testing.assert_array_equal(2 * np.eye(3, 4, offset), pullback(dtype(2.0))[0])
+
+
 def test_linspace_ends_exactly_at_stop():
     y, _ = cr.jvp(np.linspace, (0.1, 0.7, 7), (1.0, 1.0, cr.NoTangent()))
     np.testing.assert_array_equal(np.linspace(0.1, 0.7, 7), y)

@@ -11,6 +11,7 @@ import numpy as np
 from ....config import MissingRuleError
 from ... import (
     aligned,
+    dtype_of,
     linear_rule,
     primitive,
     refuse_integers,
@@ -288,10 +289,10 @@ def diagonal_transpose(ybar, space, offset=0, axis1=0, axis2=1):
     shape = (*others, *(space.shape[axis] for axis in axes))
     index = diagonal_index(shape_of(ybar)[-1], offset)
     if type(ybar) is np.ndarray:
-        y = np.zeros(shape, space.dtype)
+        y = np.zeros(shape, ybar.dtype)
         y[index] = ybar  # each place once
     else:
-        y = scatter(ybar, shape, space.dtype, index)
+        y = scatter(ybar, shape, dtype_of(ybar), index)
     last = (space.ndim - 2, space.ndim - 1)
     return y if axes == last else np.moveaxis(y, last, axes)
 

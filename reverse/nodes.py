@@ -46,7 +46,8 @@ from .active import Active, are_sensitive
 from .cotangents import Cotangents
 from .entries import append
 
-_PLAIN = frozenset({ndarray, float64, float})
+_FLOATS = frozenset({float64, float})
+_PLAIN = _FLOATS | {ndarray}
 
 
 class KindNode:
@@ -132,7 +133,7 @@ def real_space(space: Projector) -> Any:
 def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
-    if type(ybar) is not float64 or not cotangents.add_plain(parent, index, ybar, shape):
+    if type(ybar) not in _FLOATS or not cotangents.add_plain(parent, index, ybar, shape):
         kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
         node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
         node.pull(ybar, cotangents)

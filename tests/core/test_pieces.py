@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from counted_calls import calls_of
 
 import chainrules as cr
 from chainrules.reverse.pieces import positions
@@ -152,3 +153,26 @@ INDICES = [0, -1, slice(1, 3), slice(None, None, -2), ..., (1, 2), (slice(None),
 def test_positions(index):
     flat = np.arange(M.size).reshape(M.shape)
     np.testing.assert_array_equal(positions(index, M.shape), np.ravel(flat[index]))
+
+
+@pytest.mark.parametrize("f", [lambda x: x[3], lambda x: np.sum(x[3]), lambda x: 2.0 * x[3]])
+def test_a_read_float_has_the_short_way_back(f):
+    x = np.arange(5.0)
+    gradient = cr.grad(f)
+    np.testing.assert_array_equal([0, 0, 0, float(f(np.eye(5)[3])), 0], gradient(x))
+    _, pull = cr.vjp(f, x)
+    called = [name for _, name in calls_of(lambda: pull(1.0))]
+    assert "Cotangents.add_plain" in called
+    assert "Active.receive" not in called[called.index("pull_item") :]
+
+
+def test_a_fresh_array_is_found_to_own_its_memory_without_a_search():
+    def writes(x):
+        y = np.zeros(3, like=x)
+        for i in range(3):
+            y[i] = x * i
+        return np.sum(y)
+
+    called = [name for _, name in calls_of(lambda: cr.grad(writes)(2.0))]
+    assert "Tape.write" in called
+    assert "TracedNumber.__getattr__" not in called

@@ -207,6 +207,9 @@ D.trace()
 (-D).toarray()
 (D / u[1]).toarray()
 D.mean()
+sparse.<csr_array;csc_array;coo_array;bsr_array;dia_array>(D.<tocsr;tocsc;tocoo;tobsr;todia>()).toarray()
+(sparse.csr_matrix(D.<tocsc;tocoo>()) ** <0;2;3>).toarray()
+D.tocsr()[<0;1>, <0;2>]
 """,
 }
 MADE = {

@@ -5,7 +5,8 @@ import operator
 import numpy as np
 from scipy import sparse
 
-from .... import Traced, shape_of
+from .... import Traced, shape_of, value
+from ...arrays.numpys_own import with_values
 from . import products
 from .array import SparseArray, as_dense, at_coords, issparse, lifted, renumbered
 from .places import Places
@@ -31,7 +32,7 @@ def truediv(self, other):
         return self.toarray() / other.toarray()
     other = as_dense(other)
     if np.ndim(other) == 0:
-        return self.with_entries(self.entries / other)
+        return self.with_entries(self.entries * (1 / other))  # as SciPy rounds it
     return multiply(self, 1.0 / other)
 
 
@@ -98,10 +99,12 @@ def rmatmul(self, other):
 def pow_(self, n):
     if not self.is_matrix:
         return self.power(n)
-    y = self
-    for _ in range(n - 1):
-        y = y @ self
-    return y
+    if n == 1:
+        return self
+    if not n > 1 or n % 1:
+        return self.to_scipy() ** n  # a constant, or SciPy's own error
+    half = pow_(self, n // 2)
+    return self @ half @ half if n % 2 else half @ half
 
 
 METHODS = {
@@ -144,6 +147,7 @@ def times_sparse(a, b):
     left = renumbered(a.entries, a.places.numbered.multiply(ones[1]).tocsr())
     right = renumbered(b.entries, ones[0].multiply(b.places.numbered).tocsr())
     product = left.with_entries(left.entries * right.entries)
+    product = rounded_as_by_scipy(product, lambda a, b: a.multiply(b), a, b)
     return product.asformat(ones[0].multiply(ones[1]).format)
 
 
@@ -162,4 +166,15 @@ def matmul_sparse(a, b):
     shape = a.shape[0], b.shape[1]
     make = sparse.coo_matrix if a.is_matrix else sparse.coo_array
     every = make((np.arange(1, len(left) + 1), coords), shape=shape)
-    return SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr().asformat(form)
+    y = SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr()
+    return rounded_as_by_scipy(y, operator.matmul, a, b).asformat(form)
+
+
+def rounded_as_by_scipy(y, operation, a, b):
+    """``y`` with the entries of SciPy's result: C rounds complex products otherwise than NumPy."""
+    if not np.iscomplexobj(y.entries):
+        return y
+    own = operation(*[x.places.holding(value(x.entries)) for x in (a, b)]).tocsr()
+    own = own[y.places.coords]
+    own = own.toarray() if issparse(own) else np.asarray(own)
+    return y.with_entries(with_values(y.entries, np.reshape(own, -1)))

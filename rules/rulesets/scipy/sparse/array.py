@@ -333,7 +333,9 @@ def lifted(x):
 
 def renumbered(entries, y):
     """Return the array of the entries at the places where ``y`` has their numbers."""
-    if not sparse.issparse(y):  # an entry, or its dense form
+    if np.ndim(y) == 0 and not sparse.issparse(y):
+        return entries[y - 1] if y > 0 else dtype_of(entries).type(0)
+    if not sparse.issparse(y):  # dense
         return taken(entries, np.asarray(y))
     ids = np.ravel(y.data)
     present = ids > 0

@@ -44,7 +44,8 @@ def made(cls, format, arg1, shape, **options):
             "  write coo_array((data, (row, col)), shape)"
         )
     if type(arg1) is SparseArray:
-        return renumbered(arg1.entries, cls(arg1.asformat(format).places.numbered))
+        there = arg1.asformat(format)  # whose entries may be in another order
+        return renumbered(there.entries, cls(there.places.numbered))
     if not isinstance(arg1, tuple):
         raise MissingRuleError(
             f"{cls.__name__} of a traced dense array has no rule: {PATTERN}, in {user_line()}.\n"

@@ -232,10 +232,11 @@ class TracedArray(TracedNumber):
         if is_object_array(v):
             refuse_nested(v)
         elif type(v) not in LEAVES:
+            parts = children(v)  # by which the class of a labelled array becomes known
             if isinstance(v, list | tuple):
                 v = array_of(v)
-            elif type(v) in built_in:
-                (v,) = children(v).values  # type: ignore[union-attr]
+            elif parts is not None and type(v) in built_in:
+                (v,) = parts.values
             else:
                 v = entries_of(v)
         root, path = root_of(self)

@@ -255,3 +255,15 @@ def test_arrays_without_protocols_inside_are_refused():
 def test_chainrules_does_not_import_xarray():
     code = "import chainrules, sys; assert not {'xarray', 'dask'} & set(sys.modules)"
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+@pytest.mark.parametrize("transform", ["jacfwd", "jacrev", "jacobian"])
+def test_an_array_that_xarray_writes_a_variable_into_before_any_was_met(transform):
+    code = f"""
+import numpy as np, xarray as xr, chainrules as cr
+def f(x):
+    a = xr.DataArray(np.reshape(x, (2, 2)), dims=("t", "s"), coords=dict(t=[0, 1], s=[1, 2]))
+    return a.stack(z=("t", "s")).unstack("z").data
+np.testing.assert_array_equal(np.eye(4).reshape(2, 2, 4), cr.{transform}(f)(np.arange(4.0)))
+"""
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)

@@ -11,14 +11,13 @@ import numpy as np
 from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children, unthunk
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold, is_flat
+from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.table.pullback import check_shape
 from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
 from .entries import is_sensitive
-
-_PLAIN = frozenset({np.ndarray, np.float64, float})
 
 
 class Active:
@@ -45,7 +44,7 @@ class Active:
 
         ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
         """
-        if type(xbar) not in _PLAIN:
+        if type(xbar) not in FLOATS_AND_ARRAYS:
             xbar = _untraced(xbar, cotangents.tape)
         if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)

@@ -23,7 +23,7 @@ from ..rules import (
 )
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
-from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.shapes import FLOAT64, FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import Pullback
 from ..rules.table.structural_zeros import (
@@ -45,9 +45,6 @@ from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive
 from .cotangents import Cotangents
 from .entries import append
-
-_FLOATS = frozenset({float64, float})
-_PLAIN = _FLOATS | {ndarray}
 
 
 class KindNode:
@@ -79,7 +76,9 @@ class KindNode:
 
     def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         kind = self.kind
-        if type(ybar) in _PLAIN and not (self.leaves_out and (self.sensitive or kind.f is getitem)):
+        if type(ybar) in FLOATS_AND_ARRAYS and not (
+            self.leaves_out and (self.sensitive or kind.f is getitem)
+        ):
             for i, active in self.active:
                 xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
                 active.receive(xbar, cotangents, kind.f, i)
@@ -133,7 +132,7 @@ def real_space(space: Projector) -> Any:
 def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
-    if type(ybar) not in _FLOATS or not cotangents.add_plain(parent, index, ybar, shape):
+    if type(ybar) not in FLOATS or not cotangents.add_plain(parent, index, ybar, shape):
         kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
         node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
         node.pull(ybar, cotangents)

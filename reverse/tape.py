@@ -14,7 +14,7 @@ from ..config import RuleConfig
 from ..rules import Traced, getitem, rrule, strip
 from ..rules.annotations import Function, Index, Value
 from ..rules.engines.engine import Engine
-from ..rules.shapes import FLOAT64, shape_of
+from ..rules.shapes import FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tangents.project import space_of
@@ -43,7 +43,6 @@ from .writes import CONSTANT, write
 
 _float64 = np.float64
 _array = np.ndarray
-_FLOATS = frozenset({float, np.float64})
 _ONE = np.float64(1)
 _kinds = rrule.kinds
 _scalars = rrule.scalars
@@ -66,7 +65,7 @@ class Tape(Engine):
     def wrap(self, x: Value, entry: Entry) -> Value:
         """Append ``entry`` and return the traced ``x`` that it makes."""
         traced: Any
-        if type(x) is _array or (type(x) not in _FLOATS and is_array(x)):
+        if type(x) is _array or (type(x) not in FLOATS and is_array(x)):
             traced = EntryArray()
             traced.base_and_path = None
         else:

@@ -7,8 +7,6 @@ function that sweeps the tape. ``config.rrule_via_ad(f, x)`` does it for a rule 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
 from ..forward import ForwardConfig
 from ..rules import (
@@ -26,6 +24,7 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken, taken_input
+from ..rules.shapes import FLOATS, FLOATS_AND_ARRAYS
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import check_shape
 from ..rules.tangents.project import gathered
@@ -33,9 +32,6 @@ from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.views import snapshot
 from .cotangents import own
 from .tape import Forgetful, Tape
-
-_FLOATS = frozenset({np.float64, float})
-_PLAIN = _FLOATS | {np.ndarray}
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
@@ -103,7 +99,7 @@ class Recording:
         self.one_each = self.inputs == len(self.primals) and LEAVES.issuperset(
             map(type, self.primals)
         )
-        if type(stripped) in _FLOATS:
+        if type(stripped) in FLOATS:
             self.y = self.structure = stripped
             return
         if isinstance(y, Traced) and y.at_level is tape and y.position < self.inputs:
@@ -158,7 +154,7 @@ def _seeds(outputs: list, y: Value, ybar: Tangentlike) -> list[tuple[int, Any]]:
         (entry,) = outputs
         if entry is None:
             return []
-        if type(y) not in _FLOATS or type(ybar) not in _FLOATS:
+        if type(y) not in FLOATS or type(ybar) not in FLOATS:
             space = ProjectTo(y)
             ybar = ybar if space.holds(ybar) else space(unthunk(ybar))
         return [(entry, ybar)]
@@ -232,7 +228,7 @@ def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, 
 
 def for_user(x: Value, xbar: Tangentlike) -> Any:
     """Return the cotangent ``xbar`` in the structure of ``x``; its arrays are the user's."""
-    if type(xbar) in _PLAIN and type(x) in LEAVES:
+    if type(xbar) in FLOATS_AND_ARRAYS and type(x) in LEAVES:
         return xbar
     return as_structured(x, xbar, _another_handle)
 

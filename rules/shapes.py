@@ -9,6 +9,8 @@ import numpy as np
 from .annotations import Value
 
 FLOAT64, OBJECT = np.dtype(np.float64), np.dtype(object)
+FLOATS = frozenset({float, np.float64})
+FLOATS_AND_ARRAYS = FLOATS | {np.ndarray}
 COMPLEX128 = np.dtype(np.complex128)
 _BY_TYPE: dict[type, np.dtype] = {
     float: FLOAT64,

@@ -32,10 +32,12 @@ class Arguments:
 
     def __init__(self, name: str, f: Function, argnums: Any, args: tuple, kwargs: dict) -> None:
         self.f = f
-        self.several = type(argnums) is not int and isinstance(argnums, tuple | list)
+        self.positions: tuple[int, ...]
         if type(argnums) is int and 0 <= argnums < len(args):  # as nearly always
-            self.positions: tuple[int, ...] = (argnums,)
+            self.several = False
+            self.positions = (argnums,)
         else:
+            self.several = isinstance(argnums, tuple | list)
             named = tuple(argnums) if self.several else (argnums,)
             chosen = tuple([_position(name, f, argnum) for argnum in named])
             if kwargs and max(chosen, default=0) >= len(args):

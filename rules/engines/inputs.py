@@ -33,7 +33,7 @@ from ..tracing.first import load, needed
 from ..tracing.level import Traced
 from ..tracing.object_arrays import OBJECT, healed
 from ..tracing.operands import is_array
-from ..tracing.own_classes import is_of_its_own, without_masks
+from ..tracing.own_classes import has_own_numbers, without_masks
 from ..tracing.refusals import describe
 
 _SHOWN = 12  # how many of the keys on the way to a place an error names
@@ -112,7 +112,7 @@ def taken_input(x: Value) -> Any:
                 "what is computed with it.\n"
                 f"  give NumPy's array instead: np.asarray(x){_importing(cls)}"
             )
-        if is_of_its_own(without_masks(part)) and part.dtype is not OBJECT:
+        if has_own_numbers(without_masks(part)):
             raise LostDerivativeError(
                 f"an array of class {type(part).__name__} cannot be differentiated: rules know "
                 "nothing of what its operators, its masks and the like mean.\n"

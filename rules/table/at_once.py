@@ -11,18 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function
-from ..shapes import FLOAT64
+from ..shapes import FLOAT64, FLOATS
 
 
 def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
     """Return ``np.stack(parts, axis)``; of numbers an array is made at once."""
     first = type(axis) is int and axis == 0 and not options
-    if parts and first and _FLOATS.issuperset(map(type, parts)):
+    if parts and first and FLOATS.issuperset(map(type, parts)):
         return np.array(parts)
     return np.stack(parts, axis, **options)
-
-
-_FLOATS = frozenset({float, np.float64})
 
 
 def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", copy: Any = None) -> Any:

@@ -26,9 +26,14 @@ def is_of_its_own(x: Value) -> bool:
     return cls not in _OF_NUMPY and issubclass(cls, np.ndarray)
 
 
+def has_own_numbers(x: Value) -> bool:
+    """Say whether ``x`` is an array of numbers, of a class of its own."""
+    return is_of_its_own(x) and x.dtype is not OBJECT
+
+
 def is_masked_array(x: Value) -> bool:
     """Say whether ``x`` is a masked array of numbers, whatever its mask."""
-    return is_of_its_own(x) and isinstance(x, np.ma.MaskedArray) and x.dtype is not OBJECT
+    return has_own_numbers(x) and isinstance(x, np.ma.MaskedArray)
 
 
 def masks_some(x: Value) -> bool:

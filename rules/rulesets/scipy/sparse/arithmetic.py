@@ -5,7 +5,7 @@ import operator
 import numpy as np
 from scipy import sparse
 
-from .... import Traced, shape_of, value
+from .... import Traced, shape_of
 from ...arrays.numpys_own import with_values
 from . import products
 from .array import SparseArray, as_dense, at_coords, issparse, lifted, renumbered
@@ -174,7 +174,6 @@ def rounded_as_by_scipy(y, operation, a, b):
     """``y`` with the entries of SciPy's result: C rounds complex products otherwise than NumPy."""
     if not np.iscomplexobj(y.entries):
         return y
-    own = operation(*[x.places.holding(value(x.entries)) for x in (a, b)]).tocsr()
-    own = own[y.places.coords]
+    own = operation(a.to_scipy(), b.to_scipy()).tocsr()[y.places.coords]
     own = own.toarray() if issparse(own) else np.asarray(own)
     return y.with_entries(with_values(y.entries, np.reshape(own, -1)))

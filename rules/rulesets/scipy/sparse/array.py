@@ -333,10 +333,10 @@ def lifted(x):
 
 def renumbered(entries, y):
     """Return the array of the entries at the places where ``y`` has their numbers."""
-    if np.ndim(y) == 0 and not sparse.issparse(y):
+    if not sparse.issparse(y):  # an entry, or its dense form
+        if np.ndim(y) > 0:
+            return taken(entries, np.asarray(y))
         return entries[y - 1] if y > 0 else dtype_of(entries).type(0)
-    if not sparse.issparse(y):  # dense
-        return taken(entries, np.asarray(y))
     ids = np.ravel(y.data)
     present = ids > 0
     chosen = ids[present]

@@ -24,6 +24,7 @@ from .errors import (
     ConvergenceWarning,
     EscapedTraceError,
     InaccurateDerivativeError,
+    IndependentOutputWarning,
     LostDataError,
     LostDerivativeError,
     MissingDerivativeError,
@@ -36,4 +37,4 @@ from .errors import (
     SingularJacobianError,
     TangentError,
 )
-from .lines import caller_line, defined_at, raised_at, user_frame, user_line
+from .lines import caller_line, defined_at, raised_at, user_frame, user_line, warn_user

@@ -53,6 +53,10 @@ class ConvergenceWarning(UserWarning):
     """An iteration stopped before its answer was good enough to be differentiated."""
 
 
+class IndependentOutputWarning(UserWarning):
+    """A gradient is zero because the function's result does not depend on its input at all."""
+
+
 class RuleNeverAskedWarning(UserWarning):
     """A rule was registered for something whose calls inside a program nobody sees."""
 

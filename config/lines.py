@@ -6,6 +6,7 @@ frame that is neither ours nor a library's.
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from types import CodeType, FrameType
 
@@ -30,6 +31,17 @@ def user_frame() -> FrameType | None:
     while frame is not None and not _is_the_users(frame):
         frame = frame.f_back
     return frame
+
+
+def warn_user(message: Warning) -> None:
+    """Warn of the user's innermost line, once for each such line as Python does."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(message, stacklevel=2)
+        return
+    place = frame.f_code.co_filename, frame.f_lineno
+    seen = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, type(message), *place, registry=seen)
 
 
 def _is_the_users(frame: FrameType) -> bool:

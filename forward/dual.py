@@ -34,6 +34,7 @@ from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
+from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.structural import child_tangents, structural
 from ..rules.tangents.zeros import ZERO
 from ..rules.tracing.no_rule import captures_inner, run_body
@@ -55,6 +56,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
+from .still import Moving, fitted, push_moving, still_beside, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
@@ -115,7 +117,7 @@ class ForwardLevel(Engine):
         if self.carries(y):
             # It was computed from captured values too: the tangents of both ways add up.
             captured: Any = y
-            return self.dual(captured.primal, add(captured.tangent, ydot))
+            return self.dual(captured.primal, add(unmarked(captured.tangent), ydot))
         space = ProjectTo(y)
         shape = getattr(space, "shape", None)
         if shape is not None and shape_of(ydot) != shape:
@@ -127,7 +129,7 @@ class ForwardLevel(Engine):
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
 
     def motion(self, x: Value) -> Any:
-        return x.tangent
+        return unmarked(x.tangent)
 
     def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this level that depends on nothing yet."""
@@ -160,7 +162,7 @@ class ForwardLevel(Engine):
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         self.check_live()
         draft = draft_of(root)
-        values, tangents = (root.primal, root.tangent) if draft is None else draft
+        values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft
         value, tangent = follow(path, values), follow(path, tangents)
         if draft is not None:
             value, tangent = copied(value), copied(tangent)
@@ -289,11 +291,22 @@ class ForwardLevel(Engine):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
-        tangents = [
-            self.tangent_of(x) if isinstance(x, Traced) or type(x) not in LEAVES else ZERO
-            for x in args
-        ]
-        ydot = kind.push_all(tangents, y, values, kwargs)
+        tangents: list[Any] = []
+        for x in args:
+            if isinstance(x, Traced):
+                tangents.append(x.tangent if x.at_level is self else ZERO)  # type: ignore
+            else:
+                tangents.append(ZERO if type(x) in LEAVES else self.tangent_of(x))
+        if Moving in map(type, tangents):
+            ydot = push_moving(kind, tangents, y, values, kwargs)
+        else:
+            ydot = kind.push_all(tangents, y, values, kwargs)
+            if kind.idles:
+                ydot = fitted(still_beside(kind, tangents, ydot, values, kwargs), y)
+        if type(ydot) is Moving:
+            if not (self.carries(y) or self.carries(ydot.held)):
+                return self.dual(y, ydot)
+            ydot = ydot.settled()
         if type(y) is type(ydot) is _float64:
             return self.dual(y, ydot)
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
@@ -305,7 +318,13 @@ class ForwardLevel(Engine):
     ) -> Value:
         tangents = tuple(self.tangent_of(x) for x in (f, *args))
         y, ydot = frule.run(rule, self.config, tangents, strip(f, self), values, kwargs)
-        return run_body(f, args, kwargs) if captures_inner(y, self) else self.wrap(y, ydot, f)
+        if captures_inner(y, self):
+            return run_body(f, args, kwargs)
+        traced = self.wrap(y, ydot, f)
+        given = getattr(args[0], "tangent", None) if args and self.carries(args[0]) else None
+        if type(given) is Moving and do_zeros_pass(f) and type(traced) is DualArray:
+            traced.tangent = Moving(traced.tangent, given.moves)
+        return traced
 
     def tangent_of(self, x: Value) -> Any:
         """Return the tangent of ``x`` at this level: zero where it does not depend on it."""
@@ -313,7 +332,7 @@ class ForwardLevel(Engine):
 
     def _tangent_of(self, x: Value) -> Any:
         if isinstance(x, Traced):
-            return x.tangent if x.at_level is self else ZERO  # type: ignore[attr-defined]
+            return unmarked(x.tangent) if x.at_level is self else ZERO  # type: ignore
         parts = children(x)
         if parts is None:
             return ZERO if is_perturbable_input(x) else NoTangent()
@@ -332,4 +351,4 @@ def _draft(root: Value) -> tuple[Any, Any]:
     So a call that gives a view of the one gives a view of the other.
     """
     values = copied(root.primal)
-    return values, laid_out(root.tangent, axes_of(bare(values)))
+    return values, laid_out(unmarked(root.tangent), axes_of(bare(values)))

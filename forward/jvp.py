@@ -18,6 +18,7 @@ from ..rules import (
     as_structured,
     children,
     frule,
+    next_level,
     strip,
     unthunk,
 )
@@ -27,8 +28,9 @@ from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
-from ..rules.tracing.views import snapshot
+from ..rules.tracing.views import for_receiver
 from .dual import ForwardLevel
+from .still import unmarked
 
 
 class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
@@ -41,7 +43,10 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
     ) -> tuple[Any, Any]:
         """Push tangents through ``f`` by its rule, or else by dual numbers."""
         answer = frule(self, tangents, f, *args, **kwargs)
-        return answer if answer is not None else push(self, tangents, f, args, kwargs)
+        if answer is None:
+            return push(self, tangents, f, args, kwargs)
+        next_level()  # none is needed, but runs outside see by it that a transform ran
+        return answer
 
     def value_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> Any:
         """Evaluate ``f`` on dual numbers that do not move."""
@@ -95,7 +100,7 @@ def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
 def _tangent(level: ForwardLevel, y: Value) -> Any:
     def look(y: Value) -> Any:
         if isinstance(y, Traced):
-            return y.tangent if y.at_level is level else ZeroTangent()  # type: ignore[attr-defined]
+            return unmarked(y.tangent) if y.at_level is level else ZeroTangent()  # type: ignore
         parts = children(y)
         if parts is None:
             return ZeroTangent() if is_perturbable_input(y) else NoTangent()
@@ -147,17 +152,31 @@ def jvp(
     """
     primals, checked = check_tangents(primals, tangents)
     y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
-    return y, as_structured(y, ydot, snapshot)
+    return y, as_structured(y, ydot, for_receiver)
+
+
+def check_tuples(name: str, primals: Any, tangents: Any) -> None:
+    """Refuse what is no tuple of primals and one of as many tangents.
+
+    Raises
+    ------
+    TypeError
+    """
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        raise TypeError(
+            f"primals and tangents of {name} are tuples, with one entry per argument.\n"
+            f"  write cr.{name}(f, (x,), ({'xdot' if name == 'jvp' else 'v'},))"
+        )
+    if len(primals) != len(tangents):
+        raise TypeError(
+            f"{name} got {len(primals)} primal{'s' * (len(primals) != 1)} and {len(tangents)} "
+            f"tangent{'s' * (len(tangents) != 1)}.\n  give one tangent for each argument"
+        )
 
 
 def check_tangents(primals: Any, tangents: Any) -> tuple[tuple, list]:
     """Return primals and tangents as they are now, or refuse them if they do not go together."""
-    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        raise TypeError(
-            "primals and tangents are tuples, with one entry per argument: jvp(f, (x,), (xdot,))."
-        )
-    if len(primals) != len(tangents):
-        raise TypeError(f"there are {len(primals)} primals and {len(tangents)} tangents.")
+    check_tuples("jvp", primals, tangents)
     primals = tuple(map(taken_input, primals))
     return primals, [
         check_tangent(x, xdot, f"the tangent of argument {i}")

@@ -25,7 +25,7 @@ from ..rules.linear.jacobians import (
 from ..rules.shapes import shape_of
 from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.project import ProjectTo
-from ..rules.tracing.views import snapshot
+from ..rules.tracing.views import for_receiver
 from .jvp import FORWARD
 
 
@@ -72,7 +72,11 @@ def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple
 
     def pushforward(*tangents: Any, block: bool = False) -> Any:
         if len(tangents) != len(primals):
-            raise TypeError(f"there are {len(primals)} primals and {len(tangents)} tangents.")
+            raise TypeError(
+                f"linearize got {len(primals)} primal{'s' * (len(primals) != 1)} and "
+                f"{len(tangents)} tangent{'s' * (len(tangents) != 1)}.\n"
+                "  give one tangent for each argument"
+            )
         given: list[Any] = []
         count: int | None = None
         for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
@@ -84,7 +88,7 @@ def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple
         results = program.run_block(given) if block else program.run(given)
         finished = partial(block_values, count=count or 0) if block else as_structured
         # A step may hand on the very array that it was given.
-        return with_leaves(structure, map(snapshot, map(finished, targets, results)))
+        return with_leaves(structure, map(for_receiver, map(finished, targets, results)))
 
     return y, pushforward
 

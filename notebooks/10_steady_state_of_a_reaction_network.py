@@ -136,7 +136,7 @@ def concentrations(e):
     def balance(log_s):
         return STOICHIOMETRY @ rates(e, np.exp(log_s))
 
-    solution = root(balance, np.zeros(2), jac="ad", tol=1e-10)
+    solution = root(balance, np.zeros(2), jac=cr.ad, tol=1e-10)
     assert solution.success
     return np.exp(solution.x)
 

@@ -65,7 +65,7 @@ def product(u, v, x):
 
 
 optimum = minimize(
-    cost, np.zeros(STEPS), args=(start,), jac="ad", hessp=product, method="trust-ncg", tol=1e-7
+    cost, np.zeros(STEPS), args=(start,), jac=cr.ad, hessp=product, method="trust-ncg", tol=1e-7
 )
 assert optimum.success
 
@@ -165,7 +165,7 @@ def counted(f, start):
         path.append((products, intermediate_result.fun))
 
     options = {"method": "trust-ncg", "options": {"gtol": 1e-5}}
-    answer = minimize(f, start, jac="ad", hessp=product, callback=record, **options)
+    answer = minimize(f, start, jac=cr.ad, hessp=product, callback=record, **options)
     assert np.max(np.abs(answer.jac)) < 1e-4
     return answer, np.array(path)
 
@@ -242,9 +242,9 @@ LIMIT = 5.0
 weak = minimize(
     effort,
     plain.x,
-    jac="ad",
+    jac=cr.ad,
     hessp=lambda x, v: cr.hvp(effort, (x,), (v,)),
-    constraints=NonlinearConstraint(torque, -LIMIT, LIMIT, jac="ad", hess="ad"),
+    constraints=NonlinearConstraint(torque, -LIMIT, LIMIT, jac=cr.ad, hess=cr.ad),
     method="trust-constr",
     options={"gtol": 1e-6, "xtol": 1e-10},
 )

@@ -88,12 +88,12 @@ def minus_log_likelihood(p):
 #
 # The gradient is that of the steps that the solver took. All eight slopes come from one pass back
 # through the solution; finite differences would solve the equations eight times more, and lose
-# half of the digits. In an adopted notebook `jac="ad"` asks for that gradient. It is the same as
+# half of the digits. In an adopted notebook `jac=cr.ad` asks for that gradient. It is the same as
 # `minimize(cr.value_and_grad(f), ..., jac=True)`.
 
 # %%
 guess = np.log([0.5, 0.02, 0.9, 0.03, 30.0, 4.0, 0.5, 0.5])
-fit = minimize(minus_log_likelihood, guess, jac="ad", method="BFGS", options={"gtol": 1e-3})
+fit = minimize(minus_log_likelihood, guess, jac=cr.ad, method="BFGS", options={"gtol": 1e-3})
 
 assert fit.success
 print(f"{fit.nfev} gradients, minus log likelihood {fit.fun:.4f}")

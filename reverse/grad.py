@@ -8,14 +8,15 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from ..config import RuleConfig
-from ..rules import ProjectTo, children, describe
+from ..config import IndependentOutputWarning, RuleConfig, user_line, warn_user
+from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.tangents.structural import derivative_like
+from ..rules.tracing.running import is_running
 from ..rules.tracing.stop import value
 from .vjp import REVERSE, for_user, pulling
 
@@ -80,6 +81,8 @@ def _gradient(
         function = _first_of_pair(f, aux) if has_aux else f
         y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
         xbars = pull(_seed(name, f, y), True)
+        if xbars and type(xbars[0]) is ZeroTangent:
+            _warn_if_independent(name, f, pull, xbars)
         found = tuple(map(for_user, chosen.primals, xbars))
         gradients = found if chosen.several else found[0]
         if with_value:
@@ -87,6 +90,31 @@ def _gradient(
         return (gradients, value(aux[0])) if has_aux else gradients
 
     return titled(gradient, name, f)
+
+
+def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) -> None:
+    """Warn of a gradient to which no path leads, unless derivatives are nested.
+
+    The derivative of a linear function is constant, and rightly so: within a transform, or of a
+    function that calls one, a gradient may well be zero.
+    """
+    if is_running() or not all(isinstance(xbar, ZeroTangent) for xbar in xbars):
+        return
+    recording = getattr(pull, "__self__", None)
+    if recording is not None and next_level() != recording.tape.number + 1:
+        return  # a transform ran inside
+    warn_user(
+        IndependentOutputWarning(
+            f"the result of {name_of(f)} does not depend on what {name} differentiates, in "
+            f"{user_line()}: the gradient is zero.\n"
+            "  print(cr.explain(f, x)) shows the steps, and which of them are constant"
+        )
+    )
+
+
+def gradient_for(name: str, f: Callable, argnums: Any, config: RuleConfig) -> Callable:
+    """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
+    return titled(_gradient(name, f, argnums, False, config, with_value=False), "grad", f)
 
 
 def _first_of_pair(f: Callable, aux: list) -> Callable:

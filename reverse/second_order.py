@@ -12,9 +12,10 @@ from ..config import RuleConfig
 from ..config.thresholds import WORTH_RECORDING
 from ..forward import jvp, linearize
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
+from ..forward.jvp import check_tuples
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.jacobians import arrange, is_complex, leaves, size_of
-from .grad import grad
+from .grad import gradient_for
 from .jacrev import rows
 from .vjp import REVERSE, pulling
 
@@ -55,7 +56,7 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    gradient = grad(f, argnums, config=config or REVERSE)
+    gradient = gradient_for("hessian", f, argnums, config or REVERSE)
     known: dict = {}
 
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
@@ -115,8 +116,9 @@ def hvp(
     >>> cr.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
     array([6., 0.])
     """
-    argnums = tuple(range(len(primals))) if isinstance(primals, tuple | list) else (0,)
-    gradient = grad(f, argnums, config=config)
+    check_tuples("hvp", primals, tangents)
+    argnums = tuple(range(len(primals)))
+    gradient = gradient_for("hvp", f, argnums, config)
     if block:
         products = linearize(gradient, *primals, config=config)[1](*tangents, block=True)
     else:

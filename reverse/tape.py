@@ -44,6 +44,7 @@ from .writes import CONSTANT, write
 _float64 = np.float64
 _array = np.ndarray
 _ONE = np.float64(1)
+_ZEROS = {float: np.float64, int: np.int64, complex: np.complex128}
 _kinds = rrule.kinds
 _scalars = rrule.scalars
 
@@ -277,10 +278,11 @@ class Tape(Engine):
             of_b = kind.partials[1]
             also_y, (also_x, also_z) = kind.reads(1)
             reads_y, reads_x, reads_z = reads_y or also_y, reads_x or also_x, reads_z or also_z
+        # Of Python's zero, which raises, the sweep gets NumPy's.
         if reads_x and not a_active:
-            x = self.watch.hold(x)
+            x = x or _ZEROS[type(x)](x) if type(x) in _ZEROS else self.watch.hold(x)
         if reads_z and not b_active:
-            z = self.watch.hold(z)
+            z = z or _ZEROS[type(z)](z) if type(z) in _ZEROS else self.watch.hold(z)
         kept = (y if reads_y else None, x if reads_x else None, z if reads_z else None)
         if a_active and b_active:
             return a.position, of_a, b.position, of_b, kept

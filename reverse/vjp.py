@@ -16,6 +16,7 @@ from ..rules import (
     Traced,
     as_structured,
     children,
+    next_level,
     rrule,
     strip,
     unthunk,
@@ -29,7 +30,7 @@ from ..rules.table.kinds import Kind
 from ..rules.table.pullback import check_shape
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
-from ..rules.tracing.views import snapshot
+from ..rules.tracing.views import for_receiver
 from .cotangents import own
 from .tape import Forgetful, Tape
 
@@ -235,7 +236,7 @@ def for_user(x: Value, xbar: Tangentlike) -> Any:
 
 def _another_handle(xbar: Tangentlike) -> Any:
     # Two arguments may have one cotangent, and writes into the one are none into the other.
-    return snapshot(xbar) if isinstance(xbar, Traced) else xbar
+    return for_receiver(xbar) if isinstance(xbar, Traced) else xbar
 
 
 def pulling(
@@ -250,6 +251,7 @@ def pulling(
     if answer is None:
         recording = Recording(Tape(config), f, args, kwargs, positions)
         return recording.y, recording.pull
+    next_level()  # none is needed, but runs outside see by it that a transform ran
     y, pull_all = answer
 
     def pull(ybar: Tangentlike, last: bool) -> list:

@@ -50,6 +50,7 @@ from .tracing.funnel import (
     astype,
     body,
     call,
+    entry,
     getitem,
     is_primitive,
     primitive,
@@ -66,16 +67,19 @@ from .tracing.level import (
     value,
 )
 from .tracing.number import TracedNumber
-from .tracing.object_arrays import as_object_array, healed, holds_traced
+from .tracing.object_arrays import healed, holds_traced
 from .tracing.operands import is_array, is_basic
 from .tracing.options import write_out
 from .tracing.refusals import describe
 from .tracing.seen import seen
+from .tracing.shown import as_object_array
+from .tracing.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.stop import ignore_derivatives, stop_gradient
 from .tracing.views import follow, laid_out, tie_result
 from .tracing.writing import raised, written
 
 __all__ = [
+    "AbstractStandIn",
     "AbstractZero",
     "Block",
     "Engine",
@@ -90,6 +94,7 @@ __all__ = [
     "ProjectTo",
     "Projector",
     "Shares",
+    "StandIn",
     "Tangent",
     "Thunk",
     "Traced",
@@ -120,6 +125,7 @@ __all__ = [
     "derivatives_given_output",
     "describe",
     "dtype_of",
+    "entry",
     "fold",
     "follow",
     "fresh_array",
@@ -178,6 +184,7 @@ __all__ = [
     "shifted",
     "spread",
     "spread_over",
+    "stands_for",
     "stop_gradient",
     "strip",
     "structural",

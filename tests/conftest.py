@@ -1,11 +1,58 @@
 """Tests import the modules beside them, and in other folders of tests, by their names.
 
-No test writes into the folder where the user's machine code is kept.
+No test writes into the folder where the user's machine code is kept, and none draws other numbers
+than in its last run: not by the clock, by the tests before it, or by what failed yesterday.
 """
 
 import os
+import random
 import sys
 from pathlib import Path
 
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis.internal.conjecture import providers
+
 os.environ["CHAINRULES_CACHE"] = "off"
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
+
+hypothesis.settings.register_profile(
+    "always the same",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink],
+    print_blob=False,
+)
+hypothesis.settings.load_profile("always the same")
+# Hypothesis draws numbers that it finds in the source of what has been imported so far, which
+# depends on the tests before; it has no setting for that.
+providers._get_local_constants = lambda: providers._local_constants
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in random order")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Shuffle the files, and the tests of each file."""
+    if (seed := config.getoption("--shuffle")) is not None:
+        draws = random.Random(seed)
+        place = {path: draws.random() for path in sorted({item.path for item in items})}
+        items.sort(key=lambda item: item.nodeid)
+        draws.shuffle(items)
+        items.sort(key=lambda item: place[item.path])
+
+
+_states: dict[int, tuple] = {}  # by the id of a generator: it, and its state after the import
+
+
+@pytest.fixture(autouse=True)
+def _as_after_the_import(request):
+    """Set the random generators of a test's module back, so that its order does not matter."""
+    for part in getattr(getattr(request.node, "module", None), "__dict__", {}).values():
+        if isinstance(part, np.random.Generator):
+            _, state = _states.setdefault(id(part), (part, part.bit_generator.state))
+            part.bit_generator.state = state

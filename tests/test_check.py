@@ -121,6 +121,6 @@ def test_what_cannot_be_checked(check, name, options, text):
 
 def test_rules_of_numpy_in_a_process_of_its_own():
     command = [sys.executable, "-P", "-m", "chainrules", "check", "numpy:hypot", "--at", "3.0, 4.0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert 0 == done.returncode, done.stderr
     assert "2 passed, 0 failed." in done.stdout

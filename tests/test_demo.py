@@ -18,7 +18,7 @@ sys.exit(main())
 
 def run(*arguments):
     command = [sys.executable, "-P", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_demo():

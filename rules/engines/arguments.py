@@ -8,10 +8,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ...config import RuleConfig
 from ..annotations import Function
 from ..containers import LEAVES, constants, iterate_leaves
 from ..signatures import name_of, positional, positional_names
+from ..tracing.refusals import describe
 from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)
@@ -117,19 +120,33 @@ def _position(name: str, f: Function, argnum: Any) -> int:
 
 
 def takes_argnums(transform: F) -> F:
-    """Decorator: say ``argnums`` where somebody writes ``argnum``, as in HIPS autograd."""
+    """Decorator: refuse ``argnum``, as in HIPS autograd, and the point in place of ``argnums``."""
+    name = transform.__name__
 
     @functools.wraps(transform)
     def asked(*args: Any, **kwargs: Any) -> Any:
         if "argnum" in kwargs:
-            name = transform.__name__
             raise TypeError(
                 f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
                 f"  write {name}(f, argnums={kwargs['argnum']!r})"
             )
+        argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
+        if type(argnums) is not int and _is_point(argnums):
+            f = name_of(args[0]) if args else "f"
+            raise TypeError(
+                f"argnums of {name} is an int, a name, or a tuple of these, not "
+                f"{describe(argnums)}; {name} returns a function, which takes the point.\n"
+                f"  write cr.{name}({'f' if f == '<lambda>' else f})(x)"
+            )
         return transform(*args, **kwargs)
 
     return asked  # type: ignore[return-value]
+
+
+def _is_point(argnums: Any) -> bool:
+    """Say whether something given for ``argnums`` holds what a function is evaluated at."""
+    named = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    return any(not isinstance(x, int | str | np.integer) or isinstance(x, bool) for x in named)
 
 
 # What a transform's result has of the function, besides a name and a docstring of its own.

@@ -16,7 +16,7 @@ from ...config import EscapedTraceError, MutationError, user_line
 from ..annotations import Function, Index, Value
 from ..containers import iterate_leaves, map_leaves
 from ..tracing.array import TracedArray
-from ..tracing.funnel import astype
+from ..tracing.funnel import astype, call
 from ..tracing.level import Level, Traced, innermost
 from ..tracing.object_arrays import healed
 from ..tracing.running import is_running
@@ -51,6 +51,16 @@ class BufferArray(TracedArray):
         hand_out(root_of(self)[0], array)
         return array
 
+    @property
+    def ctypes(self) -> Any:
+        """Address of a plain buffer, for C code; while that holds it, it takes no traced values."""
+        if isinstance(self.primal, Traced):
+            raise AttributeError  # of which ``__getattr__``, which is asked next, says more
+        return np.asarray(self).ctypes
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(np.asarray(self))  # type: ignore[arg-type]
+
 
 class BufferLevel(Level):
     """The level of all buffers; it keeps nothing."""
@@ -69,7 +79,10 @@ class BufferLevel(Level):
             rest = all_settled((args[1:], kwargs))
             self._receive(args[0], innermost(rest))
             return f(args[0].primal, *rest[0], **rest[1])
-        y = f(*all_settled(args), **all_settled(kwargs))
+        given, options = all_settled(args), all_settled(kwargs)
+        # A function that prepares its arguments has done so.
+        prepares = getattr(f, "__prepares__", False)
+        y = call(f, given, options) if prepares else f(*given, **options)
         for x in iterate_leaves((args, kwargs)):
             if type(x) is BufferArray and not isinstance(x.primal, Traced):
                 y = self._tied(y, x, f, args, kwargs)
@@ -180,7 +193,7 @@ def buffer_if_new(y: Value, given: Value) -> Any:
         return y
     for x in iterate_leaves(given):
         x = settled(x)
-        if type(x) is np.ndarray and np.may_share_memory(x, y):
+        if isinstance(x, np.ndarray) and np.may_share_memory(x, y):
             return y
     return buffer(y)
 

@@ -19,10 +19,11 @@ from ...config import (
     user_line,
 )
 from ..annotations import Function, Index, Value
-from ..containers import are_settings
+from ..containers import are_settings, iterate_leaves
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
 from ..table.methods import OPTED_OUT
+from ..table.operands import has_lists
 from ..table.tables import RuleTable, traced_options
 from ..tracing.explained import explain
 from ..tracing.funnel import array_of, body, getitem
@@ -70,16 +71,28 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
         if this.error is None or ours:
             explain(error)
             raise
-        raise _hidden(this.error) from error
+        hidden = this.hidden()
+        if hidden is None:
+            raise
+        raise hidden from error
     finally:
         innermost_run.reset(token)
-    if this.error is not None:
-        raise _hidden(this.error) from this.error
+    if this.error is not None and (hidden := this.hidden()) is not None:
+        raise hidden from this.error
+    this.check()
     return y
 
 
-def _hidden(error: LostDerivativeError) -> LostDerivativeError:
-    return LostDerivativeError(f"something hid this error, and went on: {error}")
+def with_arrays(f: Function, args: tuple) -> tuple:
+    """Return the arguments of a function of NumPy's, with arrays for lists of traced numbers."""
+    if not isinstance(f, np.ufunc) and not name_of(f).startswith("numpy."):
+        return args
+    return tuple([array_of(x) if type(x) is list and is_of_numbers(x) else x for x in args])
+
+
+def is_of_numbers(x: list) -> bool:
+    leaves = list(iterate_leaves(x))
+    return innermost(leaves) is not None and all(map(is_operand, leaves))
 
 
 def escaped() -> EscapedTraceError:
@@ -254,6 +267,8 @@ class Engine(Level):
             if runs_in_python(f):
                 return healed(body(f)(*args, **kwargs))
             raise missing_rule(self.table.name, f, args, kwargs, self)
+        if has_lists(args):
+            args = with_arrays(f, args)
         args, kwargs = rule.bind(f, args, kwargs)
         if kwargs and innermost(kwargs.values()) is self:
             return self.call_with_traced_option(f, args, kwargs)

@@ -87,6 +87,9 @@ def linear_rule(f: Function, transpose: Callable | None = None, /, **declared: A
         ``np.real``. Structural zeros then pass: what was masked or overwritten sends nothing back.
     drops : bool, optional
         Whether ``f`` leaves entries out, as indexing does: these are structural zeros.
+    idles : bool, optional
+        Whether entries of the result come from none of the argument, as the edges of ``np.pad``:
+        these are structural zeros of tangents.
     views : bool, optional
         Whether the result may be a view of the argument; if not given, where ``f`` ``moves``.
     axes : str or tuple of str, optional
@@ -147,7 +150,9 @@ def bilinear_rule(f: Function, left: Callable, right: Callable, /, **declared: A
     add_kind(f, BilinearRule(f, left, right, defined_at(left), **declared))
 
 
-def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
+def reduction_rule(
+    *functions: Any, adapt: Callable = refuse_real, counts: Callable | None = None
+) -> Callable:
     """Decorator: the function below weighs the entries that ``functions`` reduce.
 
     Its signature is ``weights(f, x, y, axis, **options)``: for the entries of ``x``, the
@@ -155,7 +160,8 @@ def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
     ``axis`` has a default where that of ``f`` is not None. ``keepdims``, ``dtype`` and ``where``
     are seen to, and the options that the function names are passed on. ``adapt(x, **options)``
     returns the options to go by, and refuses some; if it is not given, dtypes of
-    integers, and real ones of complex numbers.
+    integers, and real ones of complex numbers. ``counts(f, x, where)`` says which entries count,
+    where that are not those of ``where``: no tangent of others goes into the result.
 
     Examples
     --------
@@ -174,7 +180,7 @@ def reduction_rule(*functions: Any, adapt: Callable = refuse_real) -> Callable:
 
     def define(weights: Callable) -> Callable:
         for f in functions:
-            add_kind(f, ReductionRule(f, weights, defined_at(weights), adapt))
+            add_kind(f, ReductionRule(f, weights, defined_at(weights), adapt, counts))
         return weights
 
     return define

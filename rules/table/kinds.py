@@ -24,13 +24,15 @@ from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import Tangent, add, child_tangents, sum_tangents
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NO_TANGENT, ZERO, AbstractZero
+from ..tracing.funnel import array_of
 from ..tracing.level import Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
 from ..tracing.writing import mark_views
 from .at_once import at_once
+from .operands import as_numpys, has_lists
 from .pullback import fit_tangent
-from .structural_zeros import Masked, counts_of, plain_array, zeroed
+from .structural_zeros import Masked, counts_of, plain_array, unmask, zeroed
 from .sums import sum_over
 
 
@@ -48,6 +50,8 @@ class Kind(Bound):
     # then structural zeros of ``ybar`` are some of ``xbar``. And whether it leaves entries out.
     adds = False
     drops = False
+    joins = False  # takes a list of arrays; else a list of numbers stands for an array
+    idles = False  # of a tangent, some entries of the result come from nothing
     forgets = False  # all but the spaces of the arguments, since no pull looks at their values
     # Of linear kinds: see ``linear_rule``.
     moves = False
@@ -95,6 +99,8 @@ class Kind(Bound):
         """
         given = len(args)
         args, options = self.bind(f, args, kwargs)
+        if not self.joins and has_lists(args):
+            args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
         if options and (not settings or len(args) < given) and not are_settings(options.values()):
             if innermost(options.values()) is level:
                 return level.call_with_traced_option(f, args, options)
@@ -117,7 +123,9 @@ class Kind(Bound):
         mark_views(y, args)
 
     def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
-        """Answer an ``frule`` query."""
+        """Answer an ``frule`` query; None where a list stands for an array."""
+        if not self.joins and has_lists(args[: self.count]):
+            return None
         args, kwargs = self.bind(f, args, kwargs)
         y = self.evaluate(f, args, kwargs)
         return y, fit_tangent(self.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
@@ -127,8 +135,11 @@ class Kind(Bound):
     ) -> Any:
         """Answer an ``rrule`` query; one cotangent per positional argument given.
 
-        Where it is said which arguments are ``wanted``, nothing is computed for others.
+        Where it is said which arguments are ``wanted``, nothing is computed for others. None where
+        a list stands for an array: it is the engine that makes one.
         """
+        if not self.joins and has_lists(given[: self.count]):
+            return None
         args, kwargs = self.bind(f, given, kwargs)
         y = self.evaluate(f, args, kwargs)
         spaces = [ProjectTo(x) for x in args]
@@ -139,7 +150,9 @@ class Kind(Bound):
                 if wanted is not None and i not in wanted:
                     return ZERO
                 xbar = self.pull(i, ybar, y, args, kwargs, space)
-                return xbar if issubclass(type(xbar), NotImplementedTangent) else space(xbar)
+                return (
+                    xbar if issubclass(type(xbar), NotImplementedTangent) else space(unmask(xbar))
+                )
 
             xbars = [pull(i, space) for i, space in enumerate(spaces)]
             return (NO_TANGENT, *xbars, *options)
@@ -224,9 +237,7 @@ class ScalarRule(Kind):
         try:
             return self.partials[i](y, *args)
         except ArithmeticError:
-            # Python's floats raise where NumPy's give an infinity.
-            numbers = [np.float64(x) if type(x) in (float, int) else x for x in (y, *args)]
-            return self.partials[i](*numbers)
+            return self.partials[i](*map(as_numpys, (y, *args)))
 
     def pull(
         self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
@@ -338,7 +349,7 @@ class SelectionRule(Kind):
 
     __slots__ = ()
     label = "selection rule"
-    adds = drops = elementwise = True
+    adds = drops = elementwise = idles = True
 
     def __init__(self, f: Function, line: str) -> None:
         super().__init__(f, 3, set(), line)

@@ -40,11 +40,11 @@ class LinearRule(Kind):
     """
 
     __slots__ = (
-        "adapt", "adds", "axes", "block", "constants", "drops", "elementwise", "moves", "pattern",
-        "transpose", "views",
+        "adapt", "adds", "axes", "block", "constants", "drops", "elementwise", "idles", "moves",
+        "pattern", "transpose", "views",
     )  # fmt: skip
     label = "linear rule"
-    linear = forgets = True
+    linear = forgets = joins = True
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class LinearRule(Kind):
         moves: bool = False,
         adds: bool = False,
         drops: bool = False,
+        idles: bool = False,
         views: bool | None = None,
         axes: str | tuple[str, ...] = (),
         block: Callable | None = None,
@@ -71,6 +72,7 @@ class LinearRule(Kind):
         self.moves = moves
         self.adds = adds or moves or elementwise
         self.drops = drops
+        self.idles = idles
         self.views = moves if views is None else views
         # The options that are axes, and what each is where it is not given.
         names = (axes,) if isinstance(axes, str) else axes

@@ -27,6 +27,7 @@ from ..tracing.level import strip, value
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
 from .kinds import Kind
+from .operands import has_lists
 from .pullback import fit_tangent
 from .structural_zeros import Masked, unmask
 
@@ -83,22 +84,35 @@ class ReductionRule(Kind):
     ``again``, they are the shares of a ``Choice``, and it says what is differentiated at a tie.
     """
 
-    __slots__ = ("adapt", "again", "asked", "axis", "weights")
+    __slots__ = ("adapt", "again", "asked", "axis", "counts_of", "weights")
     label = "reduction rule"
 
-    def __init__(self, f: Function, weights: Callable, line: str, adapt: Callable) -> None:
+    def __init__(
+        self,
+        f: Function,
+        weights: Callable,
+        line: str,
+        adapt: Callable,
+        counts: Callable | None = None,
+    ) -> None:
         named = {p.name: p.default for p in (parameters(weights) or ())[2:]}
         self.asked = named.keys() - {"y", "axis"}
         axis = named["axis"]
         self.axis = None if axis is inspect.Parameter.empty else axis
         self.weights = weights
         self.again: Any = getattr(weights, "again", None)
+        self.counts_of = counts
         self.adapt = adapt
         super().__init__(f, 1, OPTIONS | self.asked, line)
 
     def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         args, kwargs = Kind.bind(self, f, args, kwargs)
         return args, self.adapt(args[0], **kwargs) if kwargs else kwargs
+
+    def counted(self, x: Value, kwargs: dict) -> Any:
+        """Say which entries count: no tangent of another reaches the result, not even infinity."""
+        where = kwargs.get("where", True)
+        return where if self.counts_of is None else self.counts_of(self.f, x, where)
 
     def weights_at(self, x: Value, y: Value, axis: Any, kwargs: dict) -> Any:
         """Return the weights of the entries of ``x``."""
@@ -112,7 +126,7 @@ class ReductionRule(Kind):
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         (x,) = args
         axis = kwargs.get("axis", self.axis)
-        terms = self.weights_at(x, y, axis, kwargs) * select(kwargs.get("where", True), xdot)
+        terms = self.weights_at(x, y, axis, kwargs) * select(self.counted(x, kwargs), xdot)
         keepdims = kwargs.get("keepdims", False)
         return np.sum(terms, axis=axis, dtype=kwargs.get("dtype"), keepdims=keepdims)
 
@@ -127,8 +141,10 @@ class ReductionRule(Kind):
             weights = np.conj(weights)
         if axis is not None:
             ybar = restore(ybar, axis, kwargs.get("keepdims", False), space.ndim)
-        xbar = select(kwargs.get("where", True), weights * ybar)
-        return xbar if space.holds(xbar) else space(xbar)
+        xbar, counted = weights * ybar, self.counted(x, kwargs)
+        if counted is True:
+            return xbar if space.holds(xbar) else space(xbar)
+        return Masked(space(select(counted, xbar)), np.broadcast_to(counted, space.shape))
 
     # ---- where entries are chosen: a kind for this point answers ----
 
@@ -153,7 +169,7 @@ class ReductionRule(Kind):
         return traced
 
     def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
-        if self.again is None:
+        if self.again is None or has_lists(args[:1]):
             return Kind.frule(self, config, tangents, f, args, kwargs)
         args, kwargs = self.bind(f, args, kwargs)
         choice, y = self.choice(f, args[0], kwargs)
@@ -162,7 +178,7 @@ class ReductionRule(Kind):
     def rrule(
         self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
     ) -> Any:
-        if self.again is None:
+        if self.again is None or has_lists(given[:1]):
             return Kind.rrule(self, config, f, given, kwargs, wanted)
         args, kwargs = self.bind(f, given, kwargs)
         choice, y = self.choice(f, args[0], kwargs)

@@ -18,6 +18,7 @@ from ..tracing.first import lacking, load, needed
 from ..tracing.funnel import shown
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
+from .arity import check_arity
 from .keys import (
     carried,
     carries_rules,
@@ -190,6 +191,7 @@ class RuleTable:
                 table.unregister(f)
         functor = f.cls if isinstance(f, instances) else None
         rule = RuleSignature(function, f, self.leading, functor)
+        check_arity(self.name, rule, f)
         methods = self._entry(f)
         for count in range(rule.required, rule.positional + 1):
             if rule.varargs is None or count == rule.positional:

@@ -20,7 +20,8 @@ from .funnel import array_of, call
 from .level import Traced, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
-from .refusals import describe
+from .refusals import describe, refuse_array
+from .shown import shown
 from .views import (
     Memory,
     Path,
@@ -185,11 +186,12 @@ class TracedArray(TracedNumber):
             return self.primal if draft is None else follow(path, draft[0])
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        array = TracedNumber.__array__(self, dtype, copy)
-        if not copy:
-            # It stands for the array itself, and what is written into it would be lost.
-            array.flags.writeable = False
-            hand_out(root_of(self)[0], array)
+        if copy:
+            return TracedNumber.__array__(self, dtype, copy)
+        refuse_array(self, dtype)
+        array = shown(self)
+        # Of an array without axes in a list NumPy keeps that itself: for good, for all we know.
+        hand_out(root_of(self)[0], array, for_good=array.ndim == 0)
         return array
 
     def __len__(self) -> int:

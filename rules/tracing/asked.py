@@ -26,6 +26,12 @@ FAMILIES = (
     "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special", "stats",
     "optimize",
 )  # fmt: skip
+# Packages whose adoption was tried, and does not help; and what to write in their place.
+INSTEAD_OF_ADOPTION = {
+    "matplotlib": "draw the plain number: plt.plot(cr.value(x)), which needs no derivative",
+    "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
+    "needs plain numbers",
+}
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
     "atan2": "arctan2", "atanh": "arctanh", "fsum": "sum", "dist": "linalg.norm", "pow": "power",
@@ -103,6 +109,9 @@ def or_adopt(instead: str) -> str:
     frame = user_frame()
     if frame is None or id(frame.f_globals) in adopted:
         return instead
+    package = _package_of(frame.f_globals)
+    if package in INSTEAD_OF_ADOPTION:
+        return f"{INSTEAD_OF_ADOPTION[package]}; or\n  {instead}"
     return f"{_adoption(frame.f_globals)} be differentiated as it stands; or\n  {instead}"
 
 
@@ -159,6 +168,9 @@ def _method(owner: Any, name: str) -> Any:
 
 def _remedy(by_hand: str, names: dict, library: str) -> str:
     """Return what to write by hand, or the adoption of the module, if that was not done."""
+    package = _package_of(names)
+    if package in INSTEAD_OF_ADOPTION:
+        return INSTEAD_OF_ADOPTION[package]
     if id(names) in adopted:
         lines = (
             f"import {library} at the top of the module and call it from there: what a dict or an "
@@ -167,6 +179,10 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
     else:
         lines = f"{_adoption(names)} be differentiated as it stands"
     return f"{by_hand}; or\n  {lines}" if by_hand else lines
+
+
+def _package_of(names: dict) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]
 
 
 def _adoption(names: dict) -> str:

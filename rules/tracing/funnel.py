@@ -52,13 +52,14 @@ def is_seen(f: Function) -> bool:
 
 
 @overload
-def primitive(f: type[T]) -> type[T]: ...
+def primitive(f: type[T], run: Callable = ...) -> type[T]: ...
 @overload
-def primitive(f: Callable[P, R]) -> Callable[P, R]: ...
-def primitive(f: Function) -> Any:
+def primitive(f: Callable[P, R], run: Callable = ...) -> Callable[P, R]: ...
+def primitive(f: Function, run: Callable | None = None) -> Any:
     """Send calls of ``f`` with traced values to the rules of the result.
 
-    It is ``cr.primitive``, which says more, without its keywords.
+    It is ``cr.primitive``, which says more, without its keywords. ``run(f, args, kwargs)`` calls
+    ``f`` where nothing is traced.
     """
     if isinstance(f, type) and f.__flags__ & _DEFINED_IN_PYTHON:
         return _seen_class(f)
@@ -69,7 +70,7 @@ def primitive(f: Function) -> Any:
         if level is not None:
             return level.call(wrapper, args, kwargs)
         try:
-            return f(*args, **kwargs)
+            return f(*args, **kwargs) if run is None else run(f, args, kwargs)
         except Exception as error:
             _explain_captured(wrapper, (*args, *kwargs.values()), error)
             raise
@@ -180,6 +181,12 @@ def read_points(x: Value, index: Index) -> Any:
 def astype(x: Value, dtype: Any, **options: Any) -> Any:
     """Convert ``x`` to another dtype."""
     return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
+
+
+@primitive
+def entry(x: Value, index: tuple = ()) -> Any:
+    """Read one entry as a number of Python's, as ``x.item(*index)`` does."""
+    return np.asarray(x)[index].item()
 
 
 def as_dtype(x: Value, dtype: Any) -> Any:

@@ -16,13 +16,25 @@ import numpy as np
 from ...config import MissingRuleError, user_line
 from ..annotations import Function, Index, Value
 from ..containers import are_settings
+from ..shapes import shape_of
 from ..signatures import positional_names
 from .duck_typing import INSTEAD, PYTHONS, instead_of
-from .funnel import astype, call
+from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
-from .object_arrays import OBJECT, as_object_array, healed, in_place_operand
+from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_where, write_out
-from .refusals import KEEP, SIZES, describe, lost, lost_to, refuse_array, refuse_compiled, whole
+from .refusals import (
+    KEEP,
+    SIZES,
+    describe,
+    lost,
+    lost_to,
+    refuse_array,
+    refuse_compiled,
+    refuse_two_precisions,
+    whole,
+)
+from .shown import as_object_array
 from .writing import is_fresh
 
 
@@ -50,7 +62,10 @@ def _unary(ufunc: Function, operation: Callable) -> Callable:
 def _compare(operation: Callable) -> Callable:
     # A comparison is piecewise constant: its answer is plain, and control flow is Python's own.
     def compare(self: Traced, other: Value) -> Any:
-        return operation(value(self), value(other))
+        a, b = value(self), value(other)
+        if type(a) is not type(b) and isinstance(other, Traced):
+            refuse_two_precisions(a, b)
+        return operation(a, b)
 
     return compare
 
@@ -117,6 +132,14 @@ def _one_axis(axis: Any, x: Value) -> Any:
     if type(axis) is tuple and len(axis) == 1:
         return axis[0]
     return 0 if axis is None and np.ndim(value(x)) == 1 else axis
+
+
+def _place_of(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the index of the entry at ``position`` in an array of ``shape``, in C order."""
+    size = math.prod(shape)
+    if not -size <= position < size:
+        raise IndexError(f"index {position} is out of bounds for size {size}")
+    return tuple(map(int, np.unravel_index(position % size, shape)))
 
 
 BOOL = np.dtype(bool)
@@ -206,7 +229,7 @@ class TracedNumber(Traced):
 
     __bool__, __round__ = _plainly(bool), _plainly(round)
     __floor__, __ceil__ = _plainly(math.floor), _plainly(math.ceil)
-    __trunc__ = _plainly(math.trunc)
+    __trunc__ = _plainly(lambda x: math.trunc(x.item() if isinstance(x, np.generic) else x))
 
     # ---- ways out of tracing ----
 
@@ -234,19 +257,19 @@ class TracedNumber(Traced):
         return as_object_array(self)
 
     def item(self, *index: Any) -> Any:
-        """Return one entry, as a traced number of Python's precision."""
-        flat = call(np.reshape, (self, (-1,)), {})
-        if len(index) == 1 and isinstance(index[0], tuple):
+        """Return one entry, as a traced number of Python's."""
+        if type_under(self) in PYTHONS:
+            return self
+        shape = shape_of(self)
+        if len(index) == 1 and not isinstance(index[0], tuple):
+            index = _place_of(operator.index(index[0]), shape)
+        elif len(index) == 1:
             (index,) = index
-        if len(index) > 1:
-            entry = self[index]
-        elif index:
-            entry = flat[index[0]]
-        elif np.size(value(self)) == 1:
-            entry = flat[0]
-        else:
-            raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return astype(entry, complex if np.iscomplexobj(value(entry)) else float)
+        elif not index:
+            if math.prod(shape) != 1:
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            index = (0,) * len(shape)
+        return call(entry, (self, index) if index else (self,), {})
 
     tobytes = lost("x.tobytes()", "keep the traced value")
     tofile = lost("x.tofile(...)", "keep the traced value")
@@ -313,7 +336,7 @@ class TracedNumber(Traced):
     conjugate = conj
 
     def tolist(self) -> Any:
-        return self
+        return self.item()
 
     def compress(self, condition: Any, axis: int | None = None) -> Any:
         return call(np.compress, (condition, self), {"axis": axis})
@@ -330,7 +353,8 @@ class TracedNumber(Traced):
         return call(np.copy, (call(np.ravel, (self, order), {}),), {})
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
-        return _call(np.reshape, self, (shape[0] if len(shape) == 1 else shape,), options)
+        given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return _call(np.reshape, self, (given,), options)
 
     def transpose(self, *axes: Any) -> Any:
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None

@@ -22,8 +22,9 @@ from ..containers import (
 from ..shapes import OBJECT
 from ..signatures import name_of
 from .funnel import array_of
-from .level import Traced, innermost, value
+from .level import Traced, innermost
 from .own_classes import has_own_numbers, is_masked_array, is_of_its_own, without_masks
+from .shown import shown
 from .views import axes_of, laid_out
 
 
@@ -123,11 +124,7 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
 
 
 def _as_objects(x: Value) -> Any:
-    if not isinstance(x, Traced):
-        return x
-    array = as_object_array(x)
-    array.flags.writeable = False  # it stands for the traced one, and what is written would be lost
-    return array
+    return shown(x) if isinstance(x, Traced) else x
 
 
 def refuse_nested(y: Value) -> None:
@@ -266,12 +263,3 @@ def as_numbers(x: Value) -> Any:
         if y.dtype is OBJECT:
             raise TypeError("an object array of other things than numbers met a traced value.")
     return y
-
-
-def as_object_array(x: Value) -> np.ndarray:
-    """Return an object array that lies as the traced ``x`` does, with one number per entry."""
-    many = type(x).writable
-    array = np.empty_like(value(x) if many else 0.0, object)
-    for index in np.ndindex(array.shape):
-        array[index] = x[index] if many else x
-    return array

@@ -103,6 +103,22 @@ def refuse_compiled(x: Value, f: Function) -> None:
     )
 
 
+def refuse_two_precisions(x: Value, y: Value) -> None:
+    """Refuse that NumPy compares two numbers in a list, of which it would make one dtype before.
+
+    It takes the numbers in the list as objects, asks for each pair which is larger, and gives back
+    one of them as it is.
+    """
+    kinds = {part.dtype.name for part in (x, y) if isinstance(part, np.generic)}
+    if len(kinds) == 1 or not sys._getframe(2).f_globals.get("__name__", "").startswith("numpy"):
+        return
+    raise LostDerivativeError(
+        f"NumPy compares traced numbers of {' and '.join(sorted(kinds))} in a list one by one, in "
+        f"{user_line()}, and would not give the result the dtype of both.\n  "
+        + or_adopt("give it np.stack([x, y]) or cr.array([x, y]) in place of the list")
+    )
+
+
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.
 _lose_complex = lost(
     "np.array, np.asarray or a function that is not NumPy's, of complex numbers,",

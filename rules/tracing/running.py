@@ -1,4 +1,4 @@
-"""Whether a transform runs here: in this thread, or this task.
+"""Runs under way: the transforms that run the code which asks, in its thread or task.
 
 ``chainrules.numpy`` asks, to know whether an array that it makes may be filled with traced values.
 What is noted is a weak reference to the run, which its own frame holds, in a context variable. So
@@ -9,9 +9,13 @@ counts.
 import contextvars
 import os
 import sys
-from types import FrameType
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
 
-from ...config import LostDerivativeError
+from ...config import LostDerivativeError, MutationError
+from .onlookers import is_debugging, looks_on
 
 innermost_run: contextvars.ContextVar = contextvars.ContextVar("chainrules_run", default=None)
 # In a child process nobody waits for the transform that its parent was in.
@@ -28,27 +32,83 @@ def is_running() -> bool:
     return reference is not None and reference() is not None
 
 
+def apart(f: Callable, args: tuple, kwargs: dict) -> Any:
+    """Call ``f`` with plain arguments as if no transform ran, so that its arrays are plain ones.
+
+    A function among the arguments may capture traced values, for which it may make arrays.
+    """
+    if innermost_run.get() is None or any(map(callable, (*args, *kwargs.values()))):
+        return f(*args, **kwargs)
+    token = innermost_run.set(None)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        innermost_run.reset(token)
+
+
 def refused(error: LostDerivativeError) -> LostDerivativeError:
     """Note, for the run under way, that a plain number was asked for and refused: ``error``.
 
     Where ``except`` lets the function go on without it, plain numbers would have taken another
-    way, so that the run must not end as if nothing had been. A log of what was done may do without.
+    way, so that the run must not end as if nothing had been. A log of what was done may do without,
+    and so may what a debugger evaluates.
     """
     run = None if (reference := innermost_run.get()) is None else reference()
-    if run is not None and not _logs(sys._getframe(1)):
+    if run is not None and not looks_on(sys._getframe(1)):
         run.error = error
     return error
 
 
-def _logs(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "logging":
-            return True
-        frame = frame.f_back
-    return False
-
-
 class Run:
-    """One run of a function on traced values: the error that a traced value raised in it."""
+    """One run of a function on traced values, and what traced values have noted of it.
 
-    error: LostDerivativeError | None = None
+    ``error`` is what one of them raised; ``shown`` are the object arrays that stand for traced
+    ones elsewhere, and ``written`` the error of a write into one that is gone.
+    """
+
+    __slots__ = ("__weakref__", "_shown", "error", "outer", "written")
+
+    def __init__(self) -> None:
+        self.error: LostDerivativeError | None = None
+        self.outer = innermost_run.get()
+        self.written: MutationError | None = None
+        self._shown: weakref.WeakValueDictionary | None = None
+
+    @property
+    def shown(self) -> weakref.WeakValueDictionary:
+        if self._shown is None:
+            self._shown = weakref.WeakValueDictionary()
+        return self._shown
+
+    def hidden(self) -> LostDerivativeError | None:
+        """Return the error to raise for one that went unseen; while debugging, warn of it."""
+        if self.error is None:
+            return None
+        if is_debugging():
+            message = f"while cr.debug() is on, something hid this error: {self.error}"
+            warnings.warn(message, UserWarning, stacklevel=3)
+            return None
+        return LostDerivativeError(
+            f"something hid this error, and went on: {self.error}\n"
+            "  (if a debugger or a view of variables did: with cr.debug(): ...)"
+        )
+
+    def check(self) -> None:
+        """Raise where an array that stands for a traced one was written to.
+
+        Raises
+        ------
+        MutationError
+        """
+        for array in () if self._shown is None else list(self._shown.values()):
+            self.written = self.written or array.written()
+        if self.written is not None:
+            raise self.written
+
+
+def outermost_run() -> Run | None:
+    """Return the run that all others under way here are part of."""
+    reference, run = innermost_run.get(), None
+    while reference is not None and (outer := reference()) is not None:
+        run, reference = outer, outer.outer
+    return run

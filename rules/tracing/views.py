@@ -303,6 +303,18 @@ def snapshot(x: Value) -> Any:
     return handle
 
 
+def for_receiver(t: Value) -> Any:
+    """Return a derivative for its receiver: another handle or a copy, which may be written to.
+
+    A rule may broadcast what it gives. Where that is traced, its array is read-only.
+    """
+    y = snapshot(t)
+    array = bare(y)
+    if type(array) is not np.ndarray or array.flags.writeable:
+        return y
+    return laid_out(y, None)
+
+
 def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
     """Return the axes of an array from the outermost in memory to the innermost; None for C."""
     if is_lazy(x) or x.flags.c_contiguous:

@@ -29,6 +29,7 @@ from .config import (
     HasForwardsMode,
     HasReverseMode,
     InaccurateDerivativeError,
+    IndependentOutputWarning,
     LostDataError,
     LostDerivativeError,
     MissingDerivativeError,
@@ -77,6 +78,7 @@ from .rules import (
 from .rules import array_of as array
 from .black_boxes import primitive
 from .rules.tracing.level import is_traced
+from .rules.tracing.onlookers import debug
 from .rules.tracing.stop import value
 
 # What follows takes longer to load, and is loaded when it is asked for: an author of rules needs
@@ -98,6 +100,7 @@ if _typing.TYPE_CHECKING:
     )
 
     # Code as it stands.
+    from ._ad import ad
     from .adoption import Adoption, adopt
 
     # What is recorded and replayed.
@@ -139,6 +142,7 @@ __all__ = [
     "HasForwardsMode",
     "HasReverseMode",
     "InaccurateDerivativeError",
+    "IndependentOutputWarning",
     "InplaceableThunk",
     "LostDataError",
     "LostDerivativeError",
@@ -162,12 +166,14 @@ __all__ = [
     "TangentError",
     "ZeroTangent",
     "accumulate",
+    "ad",
     "adopt",
     "array",
     "bilinear_rule",
     "checkpoint",
     "compile",
     "composed",
+    "debug",
     "derivatives_given_output",
     "explain",
     "fixed_point",

@@ -1,4 +1,4 @@
-"""What the functions of an adopted module hold besides its globals: defaults, cells, imports.
+"""State of an adopted module's functions besides its globals: defaults, cells, imports, code.
 
 Defaults and cells are given their mirrors in place. What ``import`` finds in a function is asked of
 the ``__import__`` among the built-in names that the function was made with, and these stay: so such
@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
+
+from ._types_in_code import with_own_types
 
 Mirror = Callable[[Any], Any]
 Undo = Callable[[], None]
@@ -125,6 +127,9 @@ class _Held:
             new = self._seeing(held) if self._is_ours(held) else self.mirror_of(held)
             put, get = functools.partial(setattr, cell), functools.partial(getattr, cell)
             self._put(put, get, "cell_contents", held, held if new is None else new)
+        if f.__globals__ is self.names:
+            put, get = functools.partial(setattr, f), functools.partial(getattr, f)
+            self._put(put, get, "__code__", f.__code__, with_own_types(f.__code__, self.names))
         return self._importing(f) if self._imports(f) else f
 
     def _mirrored(self, defaults: Any) -> Any:

@@ -1,8 +1,7 @@
-"""How a module of SciPy, or of Python's, is shown with functions that see traced values.
+"""Mirrors of modules of SciPy and of Python's: the same names, with functions that ask rules first.
 
-A function is shown by one that asks the rules of the original first. What cannot be followed by its
-calls alone, as a class or a distribution, has a stand-in of its own in the rules of the family:
-``INSTEAD``, by name.
+What cannot be followed by its calls alone, as a class or a distribution, has a stand-in of its own
+in the rules of the family: ``INSTEAD``, by name.
 """
 
 import functools
@@ -13,26 +12,49 @@ from collections.abc import Callable
 from typing import Any
 
 from .config import MissingRuleError, user_line
-from .rules import all_settled, innermost, seen
+from .rules import all_settled, innermost, seen, stands_for
 
 
 def mirror(name: str, original: str, rules: Any) -> None:
-    """Fill the module ``name`` with the names of the module ``original`` that has these rules."""
+    """Fill the module ``name`` with the names of the module ``original`` that has these rules.
+
+    One function is shown by one, whatever names it has.
+    """
     source, target = importlib.import_module(original), vars(sys.modules[name])
     public = getattr(source, "__all__", [n for n in dir(source) if not n.startswith("_")])
+    shown: dict[int, Any] = {}
     for word in public:
         part = getattr(source, word)
-        if word in rules.INSTEAD:
-            target[word] = rules.INSTEAD[word]
-        elif word in rules.REFUSED:
-            target[word] = refusing(part, f"{original}.{word}", *rules.REFUSED[word])
-        elif isinstance(part, types.FunctionType | types.BuiltinFunctionType):
-            target[word] = seen(part)
-        else:
-            target[word] = part
-        if isinstance(target[word], types.FunctionType) and hasattr(rules, "answers"):
-            target[word] = rules.answers(target[word])  # what they return is shown, too
+        if word in rules.INSTEAD or id(part) not in shown:
+            shown[id(part)] = _shown(part, word, name, original, rules)
+        target[word] = shown[id(part)]
     target["__all__"] = list(public)
+    target["__name__"] = original  # to all who ask
+
+
+def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
+    """Return what stands in the mirror ``name`` for ``part``, the ``word`` of its original."""
+    y = part
+    if word in rules.INSTEAD:
+        y = rules.INSTEAD[word]
+    elif word in rules.REFUSED:
+        y = refusing(part, f"{original}.{word}", *rules.REFUSED[word])
+    elif isinstance(part, types.FunctionType | types.BuiltinFunctionType):
+        y = seen(part)
+    if y is part:
+        return part
+    if isinstance(part, type):
+        stands_for(y, part)
+    elif isinstance(y, types.FunctionType):
+        if hasattr(rules, "answers"):
+            y = rules.answers(y)  # what they return is shown, too
+        found_as(y, name, word)
+    return y
+
+
+def found_as(f: Any, module: str, name: str) -> None:
+    """Say where ``f`` is found, so that pickles of it hold the mirror's name."""
+    f.__module__, f.__qualname__ = module, name
 
 
 def refusing(f: Callable, name: str, reason: str, remedy: str) -> Callable:

@@ -1,64 +1,72 @@
-"""``float``, ``np.float64`` and their like, as modules that see traced values have them.
+"""``float``, ``np.float64`` and their like, as functions of calls that see traced values.
 
-The class itself, to all who ask and in all that it makes, but for a traced value: that stays
-traced. ``type(x)`` of a module that has them gives them, too, so that ``type(x) is float`` says of
-a traced number what it says of the number.
+Each is a stand-in: the class itself, to all who ask and in all that it makes, but for a traced
+value, which stays traced. ``type(x)`` beside them gives them, too, so that ``type(x) is float``
+says of a traced number what it says of the number.
 """
 
 import builtins
+import copyreg
+import sys
+from collections.abc import Callable
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
 
-from .rules import Traced, as_dtype, type_under, value
+from .rules import Traced, as_dtype, dtype_of, type_under, value
+from .rules.tracing.stand_ins import StandIn
 
 _type = builtins.type
 _NOTHING = object()
 _PLAIN = frozenset({builtins.float, int, str, np.float64, np.ndarray})
 
 
-class _StandsIn(type):
-    """The class of classes that stand for their base; those derived from them derive from that."""
+class _OfBuiltIn(StandIn):
+    """The metaclass of stand-ins that are equal to their originals, and stay out of subclasses.
+
+    What is derived from one derives from the original.
+    """
+
+    original: Any
 
     def __new__(mcs, name: str, bases: tuple, names: dict, **options: Any) -> Any:
-        if any(type(base) is mcs for base in bases):
-            own: Any = [base.__base__ if type(base) is mcs else base for base in bases]
+        if any(isinstance(base, _OfBuiltIn) for base in bases):
+            own = [base.original if isinstance(base, _OfBuiltIn) else base for base in bases]
             return builtins.type(name, tuple(own), names, **options)
-        return super().__new__(mcs, name, bases, names)
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, cls.__base__)  # type: ignore[arg-type]
-
-    def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, cls.__base__)  # type: ignore[arg-type]
+        return super().__new__(mcs, name, bases, {**names, "original": bases[0]})
 
     def __eq__(cls, other: Any) -> bool:
-        return True if other is cls or other is cls.__base__ else NotImplemented
+        return True if other is cls or other is cls.original else NotImplemented
 
     def __hash__(cls) -> int:
-        return hash(cls.__base__)
+        return hash(cls.original)
 
     def __repr__(cls) -> str:
-        return repr(cls.__base__)
+        return repr(cls.original)
 
 
-class _Seeing(_StandsIn):
-    def __call__(cls, x: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
+class _Seeing(_OfBuiltIn):
+    def __call__(self, x: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
         if type(x) in _PLAIN and not options and (not more or type(more[0]) in _PLAIN):
-            return cls.__base__(x, *more)  # type: ignore[misc] # at once: loops ask at each step
+            return self.original(x, *more)  # at once: loops ask at each step
         args = () if x is _NOTHING else (x, *more)
         for part in (*args, *options.values()):
             if type(part) not in _PLAIN and isinstance(part, Traced):
-                return cls.of_traced(*args, **options)  # type: ignore[attr-defined]
-        return cls.__base__(*args, **options)  # type: ignore[misc]
+                return self.of_traced(*args, **options)  # type: ignore[attr-defined]
+        return self.original(*args, **options)
 
 
 def _number(x: Any, cls: type) -> Any:
-    """Return a traced value, of which ``cls`` makes a number, as a number."""
-    if not builtins.hasattr(x, "__len__"):
+    """Return a traced value, of which ``cls`` makes a number, as a number of Python's.
+
+    Its primal is what ``cls`` makes of the plain number, so that 1 / 0 raises as Python does.
+    """
+    if type_under(x) is cls:
         return x
-    cls(value(x))  # which says what it says of an array that is not one number
-    return np.reshape(x, ())[()]
+    cls(value(x))  # which says what it says of what is not one number
+    x = x if dtype_of(x) == np.dtype(cls) else as_dtype(x, cls)
+    return x.item() if hasattr(x, "item") else x
 
 
 class Float(builtins.float, metaclass=_Seeing):
@@ -69,7 +77,7 @@ class Float(builtins.float, metaclass=_Seeing):
 
     @staticmethod
     def of_traced(x: Any) -> Any:
-        return as_dtype(_number(x, builtins.float), builtins.float)
+        return _number(x, builtins.float)
 
 
 class Complex(builtins.complex, metaclass=_Seeing):
@@ -80,8 +88,12 @@ class Complex(builtins.complex, metaclass=_Seeing):
 
     @staticmethod
     def of_traced(real: Any = 0.0, imag: Any = 0.0) -> Any:
-        number = _number(real, builtins.complex) + 1j * _number(imag, builtins.complex)
-        return as_dtype(number, builtins.complex)
+        if not isinstance(imag, Traced) and imag == 0:
+            return _number(real, builtins.complex)
+        parts: list[Any] = [
+            x if isinstance(x, Traced) else builtins.complex(x) for x in (real, imag)
+        ]
+        return _number(parts[0] + 1j * parts[1], builtins.complex)
 
 
 def _of_numpy(cls: type) -> type:
@@ -100,13 +112,26 @@ _SCALARS += np.complex64, np.complex128, np.clongdouble  # type: ignore[assignme
 SCALARS = {cls: _of_numpy(cls) for cls in _SCALARS}
 
 
-class _Asking(_StandsIn):
-    def __call__(cls, x: Any, *of: Any, **options: Any) -> Any:
-        if of:
-            return _type(x, *of, **options)  # a class that is made
-        kind = _type(x)
-        if issubclass(kind, Traced):
-            kind = type_under(x)
+def type_of(*args: Any, **options: Any) -> Any:
+    """As ``type``: of a traced number the type of the number, or a class that is made."""
+    if len(args) == 1:
+        kind = _type(*args, **options)
+        return type_under(args[0]) if issubclass(kind, Traced) else kind
+    return _made(sys._getframe(1).f_globals, args, options)
+
+
+def _made(names: dict, args: tuple, options: dict) -> Any:
+    """Make a class, in the module with the globals ``names``."""
+    if len(args) == 3 and isinstance(args[2], dict) and "__module__" not in args[2]:
+        args = (*args[:2], {**args[2], "__module__": names.get("__name__")})
+    return _type(*args, **options)
+
+
+class _Asking(_OfBuiltIn):
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if len(args) != 1:
+            return _made(sys._getframe(1).f_globals, args, options)
+        kind = type_of(*args, **options)
         return SHOWN.get(kind, kind)
 
 
@@ -115,9 +140,46 @@ class Type(builtins.type, metaclass=_Asking):
 
     __module__ = "builtins"
 
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        return GenericAlias(builtins.type, item)
+
+
+class _Mapping(_OfBuiltIn):
+    def __call__(self, f: Callable, *iterables: Any, **options: Any) -> Any:
+        return builtins.map(seeing(f), *iterables, **options)
+
+
+class Map(builtins.map, metaclass=_Mapping):
+    """``map``, which maps ``float`` as it is called: so that traced numbers stay traced."""
+
+    __module__ = "builtins"
+
+
+_SEEING: dict[Any, Any] = {builtins.float: Float, builtins.complex: Complex, builtins.type: type_of}
+_SEEING.update(SCALARS)
+
+
+def seeing(f: Any) -> Any:
+    """Return what sees traced values in place of a type that is called; any other ``f`` itself."""
+    return _SEEING.get(f, f) if isinstance(f, _type) else f
+
 
 SHOWN: dict[type, type] = {builtins.float: Float, builtins.complex: Complex, builtins.type: Type}
-SHOWN.update({_Seeing: Type, _Asking: Type})
+SHOWN.update({_Seeing: Type, _Asking: Type, _Mapping: Type})
 SHOWN.update(SCALARS)  # type: ignore[arg-type]
-for _own, _shown in [(builtins.float, Float), (builtins.complex, Complex), (builtins.type, Type)]:
-    _shown.__name__ = _shown.__qualname__ = _own.__name__
+_shown: Any
+for _shown in (Float, Complex, Type, Map):
+    _shown.__name__ = _shown.__qualname__ = _shown.original.__name__
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def _reduced(cls: Any) -> tuple:
+    return _itself, (cls.original,)
+
+
+# What is pickled is the class that a stand-in stands for.
+for _metaclass in (_Seeing, _Asking, _Mapping):
+    copyreg.pickle(_metaclass, _reduced)

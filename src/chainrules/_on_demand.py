@@ -13,6 +13,7 @@ _HOMES = {
         *("vjp", "wirtinger"),
     ),
     ".functions": ("Pullback", "Pushforward"),
+    "._ad": ("ad",),
     ".adoption": ("Adoption", "adopt"),
     ".compiling": ("compile", "explain"),
     f"{_FUNCTIONS}.checkpoint": ("checkpoint",),

@@ -1,21 +1,26 @@
-"""How functions of NumPy's are shown that take a list of traced numbers for an array.
+"""Mirrors of NumPy's functions that make arrays, or take a list of traced numbers for an array.
 
 NumPy asks a traced array that it is given, but not the entries of a list: of these it makes an
-array of objects, with which few functions can compute.
+array of objects, with which few functions can compute. Where nothing traced comes in, a mirror
+calls the original with the arguments as they are; while a transform runs, an array that is new
+comes back as a buffer.
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from .rules import array_of, is_traced
-from .rules.engines.buffers import buffer, buffer_if_new
-from .rules.tracing.object_arrays import healed, is_plain, unmasked
+from . import _rulesets
+from .rules import all_settled, array_of, innermost, is_traced
+from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
+from .rules.tracing.object_arrays import healed, is_object_array, is_plain, unmasked
 from .rules.tracing.running import a_run
 
+CONSTRUCTORS = _rulesets.arrays.building.CONSTRUCTORS
 # Arrays that are made to be filled, or made of others and written to.
 _MAKERS = """
     zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
@@ -65,22 +70,91 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
         y = f(*args, **kwargs)
         return buffer_if_new(y, (args, kwargs)) if makes else y
 
-    reads.__shows__ = reads, f  # type: ignore[attr-defined]
-    return reads
+    return _as_shown(reads, f)
 
 
 _READ = (list, tuple, np.ndarray)
 
 
+def _of_anything(f: Callable) -> Callable:
+    """Return ``f``, which makes an array of anything, also where that is traced."""
+    made_of_traced = CONSTRUCTORS[f]
+    listed = f is np.fromiter  # what is iterated over can be looked at but once
+
+    @functools.wraps(f)
+    def makes(*args: Any, **kwargs: Any) -> Any:
+        if listed and a_run() is not None:
+            args, kwargs = _listed(args, kwargs)
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if not is_plain(x):
+                break
+        else:
+            return _new(f(*args, **kwargs), args)
+        level = innermost((*args, *kwargs.values()))
+        if level is BUFFERS:
+            if type(args[0]) is BufferArray:
+                return level.call(f, args, kwargs)  # which may be the result
+            args, kwargs = all_settled(args), all_settled(kwargs)
+            level = innermost((*args, *kwargs.values()))
+        if level is not None:
+            return made_of_traced(*args, **kwargs)
+        y = f(*args, **kwargs)
+        if is_object_array(y):
+            # One that is read-only is the copy of a traced array that NumPy was given.
+            new = all(y is not x for x in args)
+            y = healed(y) if new or not y.flags.writeable else y
+        return _new(y, args)
+
+    return _as_shown(makes, f)
+
+
+def _new(y: Any, args: tuple) -> Any:
+    """Return an array as a buffer, where a transform runs and it is none of ``args``."""
+    if a_run() is None:
+        return y
+    for x in args:
+        if y is x:
+            return y
+    return buffer(y) if getattr(y, "base", None) is None else buffer_if_new(y, args)
+
+
+def _listed(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Return arguments of ``np.fromiter`` with a list of what it would take from an iterator."""
+    count = kwargs.get("count", args[2] if len(args) > 2 else -1)
+    if args:
+        return (list(itertools.islice(args[0], None if count < 0 else count)), *args[1:]), kwargs
+    entries = kwargs.pop("iter", ())
+    return args, {"iter": list(itertools.islice(entries, None if count < 0 else count)), **kwargs}
+
+
+def _as_shown(f: Callable, original: Callable) -> Callable:
+    """Mark ``f`` as the mirror of ``original``; pickle finds it by its name among the mirrors."""
+    f.__shows__ = f, original  # type: ignore[attr-defined]
+    f.__module__ = f"{__package__}.{original.__module__}"
+    return f
+
+
 def readers(names: dict) -> dict[str, Any]:
-    """Return the functions of arrays among the names of a module, as they are shown here."""
-    found = {name: f for name, f in names.items() if isinstance(f, type(np.sum))}
-    found |= {name: f for name, f in names.items() if name in _FILLED}
-    return {
-        name: _reads(f, _read_each if name in _OF_LISTS else _read, name in _FILLED)
-        for name, f in found.items()
-        if name not in _NOT_READ
-    }
+    """Return the functions of arrays among the names of a module, as they are shown here.
+
+    One function is shown by one, whatever names it has.
+    """
+    return {name: _shown_reader(f) for name, f in names.items() if _is_reader(f)}
+
+
+def _is_reader(f: Any) -> bool:
+    name = getattr(f, "__name__", "")
+    if not callable(f) or isinstance(f, type) or name in _NOT_READ or type(f).__hash__ is None:
+        return False
+    return isinstance(f, type(np.sum)) or name in _FILLED or f in CONSTRUCTORS
+
+
+@functools.cache
+def _shown_reader(f: Callable) -> Callable:
+    name = f.__name__
+    if f in CONSTRUCTORS:
+        return _of_anything(f)
+    return _reads(f, _read_each if name in _OF_LISTS else _read, name in _FILLED)
 
 
 class Joining:

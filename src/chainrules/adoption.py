@@ -3,14 +3,15 @@
 NumPy gives a tracer no say in ``np.zeros(3)[0] = x``, and Python none in ``math.sin(x)`` or
 ``float(x)``. ``chainrules.numpy``, ``chainrules.math``, ``chainrules.cmath`` and
 ``chainrules.scipy`` show these libraries with functions that do see traced values. An adopted
-module has them in its globals, in place of the originals; nothing else is changed. It is the same
-as to change its import lines by hand.
+module has them in its globals, in place of the originals, and its functions hold them (``_held``):
+much as if its import lines were changed by hand.
 """
 
 import builtins
 import functools
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ._held import Undo, adopt_functions, made_anew, with_mirrors
-from ._numbers import Complex, Float, Type
+from ._numbers import SCALARS, Complex, Float, Map, Type
 from .rules import Traced, is_traced, value
 from .rules.tracing.asked import adopted
 
@@ -32,7 +33,9 @@ def has_attribute(x: Any, name: str, /) -> bool:
     return builtins.hasattr(value(x) if isinstance(x, Traced) else x, name)
 
 
-BUILTINS = {"float": Float, "complex": Complex, "type": Type, "hasattr": has_attribute}
+BUILTINS = {
+    "float": Float, "complex": Complex, "type": Type, "map": Map, "hasattr": has_attribute,
+}  # fmt: skip
 
 
 # ---- which mirror shows what --------------------------------------------------------------------
@@ -55,6 +58,11 @@ def mirror_of(part: Any) -> Any:
     if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
     return None
+
+
+def held_mirror_of(part: Any) -> Any:
+    """As ``mirror_of``, of what a function holds as a value: a type of numbers stays that."""
+    return None if isinstance(part, type) and part in SCALARS else mirror_of(part)
 
 
 def _numpy() -> Any:
@@ -126,6 +134,10 @@ def _in_python(compiled: Any) -> Any:
 # ---- adopted modules ----------------------------------------------------------------------------
 
 _lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child has none of the threads that might hold it
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 # By the id of a module's globals: these, so that no others get their id, and what was changed.
 _changes: dict[int, tuple[dict, list[tuple[str, Any, Any]], list[Undo]]] = {}
 _MISSING = object()
@@ -136,7 +148,7 @@ def _adopt_functions(names: dict) -> None:
     with _lock:
         adopted[id(names)] += 1
         *_, undo = _changes.setdefault(id(names), (names, [], []))
-        undo[:0] = adopt_functions(names, mirror_of, _SHOWN)
+        undo[:0] = adopt_functions(names, held_mirror_of, _SHOWN)
 
 
 def _adopt_globals(names: dict) -> None:
@@ -174,7 +186,7 @@ def _release(names: dict) -> None:
 
 
 class Adoption:
-    """What ``cr.adopt`` returned: ``undo()`` gives the modules back what they had.
+    """Handle on adopted modules: ``undo()`` gives them back what they had.
 
     It is a context manager, too: at the end of a ``with`` statement it is undone.
     """
@@ -300,11 +312,11 @@ _finder = _Finder()
 def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
 
-    In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type`` and ``hasattr``,
-    and what was imported from these, become mirrors that see traced values: ``np.zeros(3)`` and
-    what else makes an array may be filled with traced numbers, and there are derivatives of
-    ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a, b)``. Where nothing is traced they
-    give what the originals give. No library is changed, and no module that was not named.
+    In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type``, ``map`` and
+    ``hasattr``, and what was imported from these, become mirrors that see traced values:
+    ``np.zeros(3)`` and what else makes an array may be filled with traced numbers, and there are
+    derivatives of ``math.sin(x)``, ``float(x)`` and ``scipy.linalg.solve(a, b)``. Given nothing
+    traced a mirror calls the original. No library is changed, and no module that was not named.
 
     Parameters
     ----------
@@ -331,6 +343,11 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     function imports when it runs, if the function was there before: it is made once more, of the
     same code, and that is the one which the module has from then on. What is kept in a dict or in
     an object stays what it is. ``int(x)`` of a traced number is plain, as ``np.trunc(x)`` is.
+
+    In functions that are there before, a type's name that is not called is the class itself:
+    ``t is float``, ``a.dtype.type is np.float64``, ``class E(float, Enum)``. What calls the class
+    later by another name (``cast = float``) then refuses a traced number. In code that comes after
+    the adoption such a name is a stand-in: equal to the class, with its instances, pickled as it.
 
     Examples
     --------

@@ -25,6 +25,7 @@ from .rules import (
     value,
 )
 from .rules import primitive as _primitive
+from .rules.tracing.running import apart
 
 F = TypeVar("F", bound=Callable)
 Method = Literal["finite-difference", "complex-step"]
@@ -129,7 +130,7 @@ def primitive(
     if f is None:
         return functools.partial(primitive, derivative=derivative, jac=jac, tolerance=tolerance)
     if derivative is None and jac is None:
-        return _primitive(f)
+        return _primitive(f, apart)
     if derivative is not None and jac is not None:
         raise TypeError("primitive takes derivative=... or jac=..., and got both.")
     if derivative is not None and derivative not in METHODS:
@@ -144,7 +145,7 @@ def primitive(
         )
     method = cast(str, derivative)
     jacobians = given_by(jac, f) if jac is not None else Slopes(f, method, tolerance)
-    return _rules().with_jacobian(_primitive(f), f, jacobians)
+    return _rules().with_jacobian(_primitive(f, apart), f, jacobians)
 
 
 # ---- a Jacobian that is given --------------------------------------------------------------------

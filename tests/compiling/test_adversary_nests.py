@@ -31,7 +31,7 @@ GRAD = ("value_and_grad",)
 # ---- looks of every replay ----------------------------------------------------------------------
 
 
-@program(modes=GRAD, warns="something else")
+@program(modes=GRAD, warns="it uses time.perf_counter")
 def test_a_clock_in_the_second_branch(wrap):
     g = wrap(lambda x: np.sum(x) if x[0] > 0 else np.sum(x) * time.perf_counter())
     yield [g(X), g(X), g(2 * X)]

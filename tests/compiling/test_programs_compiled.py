@@ -20,6 +20,7 @@ STEPS = (0.0, -0.01, 0.05)  # the recorded point, its first replay at another, a
 DRAWS = "heston_monte_carlo"
 NOT_RECORDED = {
     "piecewise_pieces", "standard_atmosphere", "where_sel", "vectorized", "vec_otypes",
+    "wrapper_deco",
 }  # fmt: skip
 
 

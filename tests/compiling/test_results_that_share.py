@@ -31,7 +31,7 @@ def aliases(x, ys):
     picks=st.lists(st.integers(0, 7), min_size=1, max_size=4),
     order=st.sampled_from(ORDERS),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_aliases_of_random_views(way, steps, picks, order):
     x = order(np.random.default_rng(0).normal(size=(2, 4)))
 

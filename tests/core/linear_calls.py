@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chainrules.rules import astype, frule, getitem
+from chainrules.rules import astype, entry, frule, getitem
 from chainrules.rules.rulesets.arrays.counts import weighted_counts
 from chainrules.rules.rulesets.arrays.differences import differences
 from chainrules.rules.rulesets.arrays.indexing import scatter
@@ -237,6 +237,13 @@ def index_calls(count):
                 yield scatter, (Dot(read, dtype), shape, np.dtype(dtype), index), {}
 
 
+def calls_of_entries():
+    for shape in SHAPES:
+        for place in (0, -1) if 0 not in shape else ():
+            for dtype in (float, np.float32, complex):
+                yield entry, (Dot(shape, dtype), (place,) * len(shape)), {}
+
+
 def unary_calls():
     for shape in SHAPES:
         for f, rest, options in calls_of_one(shape):
@@ -380,6 +387,7 @@ def dot(x):
 def calls(index_forms):
     """Yield every call, as ``(f, args, kwargs)``."""
     yield from index_calls(index_forms)
+    yield from calls_of_entries()
     yield from unary_calls()
     yield from joining_calls()
     yield from product_calls()

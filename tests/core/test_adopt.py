@@ -3,6 +3,8 @@
 import functools
 import importlib
 import math
+import os
+import signal
 import sys
 import textwrap
 import threading
@@ -381,7 +383,12 @@ def test_an_entry_of_an_array_as_pythons_number():
     found = cr.grad(lambda x: x.item(2) * x.item((0, 1)) * x.item(1, 1))(x)
     np.testing.assert_array_equal([[0, 12], [8, 6]], found)
     y = cr.jvp(lambda x: x.item(1), (x.astype(np.float32),), (x.astype(np.float32),))[0]
-    assert y.dtype == np.float64
+    assert (type(y), y) == (float, 2.0)
+    assert cr.value_and_grad(lambda x: 1.0 / x.tolist()[0][1])(x)[0] == 0.5
+    with pytest.raises(ZeroDivisionError):
+        cr.grad(lambda x: 1.0 / (x.item(0) - 1.0))(x)
+    with pytest.raises(IndexError, match="index 4 is out of bounds for size 4"):
+        cr.grad(lambda x: x.item(4))(x)
     with pytest.raises(ValueError, match="can only convert an array of size 1"):
         cr.grad(lambda x: x.item())(x)
 
@@ -478,3 +485,28 @@ def test_random_arrays_take_traced_values():
     with cr.adopt(made):
         assert made.f(3.0) == plain
         assert cr.value_and_grad(made.f)(3.0) == pytest.approx((plain, made.f(1.0) - made.f(0.0)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork")  # of threads of others, as of JAX
+def test_a_child_of_a_process_in_which_a_thread_adopts_does_not_hang():
+    sim, ended = module(), threading.Event()
+
+    def work():
+        while not ended.is_set():
+            with cr.adopt(sim):
+                pass
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                with cr.adopt(module()):
+                    os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        ended.set()
+        thread.join()

@@ -489,7 +489,7 @@ def test_cotangents_that_do_not_fit(ybar, part):
 def test_tangents_that_do_not_fit():
     with raises(cr.TangentError, "the tangent of argument 0 has shape ()", "float64[3]"):
         cr.jvp(TOTAL, (X,), (1.0,))
-    with raises(TypeError, "1 primals and 2 tangents"):
+    with raises(TypeError, "1 primal and 2 tangents"):
         cr.jvp(TOTAL, (X,), (X, X))
     with raises(TypeError, "are tuples"):
         cr.jvp(TOTAL, X, X)
@@ -498,7 +498,7 @@ def test_tangents_that_do_not_fit():
     with raises(cr.TangentError, "no part 'c'"):
         cr.jvp(lambda t: t["a"], ({"a": 1.0},), ({"c": 1.0},))
     _, pushforward = cr.linearize(TOTAL, X)
-    with raises(TypeError, "1 primals and 2 tangents"):
+    with raises(TypeError, "1 primal and 2 tangents"):
         pushforward(X, X)
 
 

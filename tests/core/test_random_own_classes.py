@@ -110,7 +110,7 @@ def differences(f, h=1e-6):
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(ARRAYS)), st.lists(st.sampled_from(LINES), min_size=1, max_size=3))
 def test_the_derivative_is_of_what_numpy_computes_or_refused(name, lines):
     f = program(lines, ARRAYS[name])

@@ -58,7 +58,7 @@ def run(tmp_path):
             env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
         assert 0 == done.returncode, done.stderr
@@ -219,7 +219,7 @@ def test_two_threads_that_would_wait_for_each_other(install, run):
         "def load(): import slow\n"
         "threads = [threading.Thread(target=f, daemon=True) for f in (transform, load)]\n"
         "for t in threads: t.start()\n"
-        "for t in threads: t.join(60)\n"
+        "for t in threads: t.join(300)\n"
         "assert not any(t.is_alive() for t in threads)\n"
         "import slow\n"
         "for f in quick.core.direction, slow.direction:\n"

@@ -38,7 +38,7 @@ def run(tmp_path):
             env={**os.environ, "PYTHONPATH": path, **variables},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
 

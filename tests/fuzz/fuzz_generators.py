@@ -3,13 +3,21 @@
 import fuzz_adopted
 import fuzz_aliasing
 import fuzz_calls
+import fuzz_compiled
 import fuzz_containers
 import fuzz_dead
+import fuzz_dtypes
 import fuzz_indices
 import fuzz_integrals
+import fuzz_labels
+import fuzz_lazy
 import fuzz_loops
 import fuzz_losses
+import fuzz_mirrors
+import fuzz_modules
 import fuzz_nesting
+import fuzz_orders
+import fuzz_pairs
 import fuzz_scipy
 import fuzz_scripts
 import fuzz_sparse
@@ -21,6 +29,7 @@ GENERATORS = {
     "aliasing": fuzz_aliasing.programs,
     "indices": fuzz_indices.programs,
     "calls": fuzz_calls.programs,
+    "compiled": fuzz_compiled.programs,
     "dead": fuzz_dead.programs,
     "ties": fuzz_ties.programs,
     "losses": fuzz_losses.programs,
@@ -31,6 +40,13 @@ GENERATORS = {
     "adopted": fuzz_adopted.programs,
     "integrals": fuzz_integrals.programs,
     "scipy": fuzz_scipy.programs,
+    "orders": fuzz_orders.programs,
+    "modules": fuzz_modules.programs,
+    "mirrors": fuzz_mirrors.programs,
+    "pairs": fuzz_pairs.programs,
+    "dask": fuzz_lazy.programs,
+    "xarray": fuzz_labels.programs,
+    "dtypes of scipy": fuzz_dtypes.programs,
     "scripts": fuzz_scripts.programs,
     "quick scripts": fuzz_scripts.quick,
 }
@@ -41,6 +57,7 @@ QUICK = {
     "aliasing": 70,
     "indices": 50,
     "calls": 60,
+    "compiled": 40,
     "dead": 30,
     "ties": 20,
     "losses": 40,
@@ -52,7 +69,21 @@ QUICK = {
     "integrals": 4,
     "scipy": 30,
     "quick scripts": 5,
+    "orders": 25,
+    "modules": 20,
+    "mirrors": 300,
+    "dask": 8,
+    "xarray": 6,
+    "dtypes of scipy": 40,
 }
 
 # How many programs make a batch of `make fuzz`, where these take longer than others.
-SIZES = {"scripts": 8, "quick scripts": 0}
+SIZES = {
+    "scripts": 8,
+    "quick scripts": 0,
+    "mirrors": 1000,
+    "dask": 20,
+    "xarray": 15,
+    "pairs": 15,
+    "dtypes of scipy": 150,
+}

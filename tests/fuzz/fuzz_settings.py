@@ -1,15 +1,8 @@
-"""How the tests run random programs: the same ones every time."""
+"""Number of programs that a test is given; what else hypothesis is told is in ``conftest.py``."""
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 
 
 def always_the_same(count):
     """Return the decorator of a test that is given ``count`` programs."""
-    return settings(
-        max_examples=count,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
-    )
+    return settings(max_examples=count)

@@ -41,6 +41,17 @@ np.maximum(x, 1.0) * np.clip(x, None, 1.0)|np.clip(x, x[::-1], 9.0) * np.minimum
 np.median(x[::-1]) * np.ptp(x) ** 2|np.partition(x, 0)[0] * -np.partition(-x, 0)[0]
 """
 
+# Of ``d``, in which one number of ``x`` stands twice, and which is as smooth as ``x`` itself.
+TWICE = """
+np.unique(d) ** 2|np.unique(d, return_counts=True)[0] ** 3|np.union1d(x, d) ** 2
+np.unique_values(d) ** 3|np.unique(np.stack([x, x]), axis=0) ** 2|np.sort(d) ** 3
+np.partition(d, 1) ** 2|np.max(d) ** 3|np.min(d) ** 3|np.median(d) ** 2|np.ptp(d) ** 3
+np.quantile(d, 0.3) ** 2|np.maximum(d, d[::-1]) ** 2|np.clip(d, x[0], None) ** 3
+np.maximum.accumulate(d) ** 3|np.nanmax(d) ** 3|np.fmin.reduce(d) ** 2|d[np.argsort(d)] ** 3
+np.setdiff1d(d, x[:1]) ** 2|np.intersect1d(d, x) ** 2|np.unique_counts(d).values ** 3
+np.percentile(d, [10, 60]) ** 2|np.linalg.norm(d, np.inf) ** 2|np.trim_zeros(d) ** 3
+"""
+
 
 def entries(table):
     return [entry for line in table.split("\n") for entry in line.split("|") if entry]
@@ -48,6 +59,8 @@ def entries(table):
 
 @st.composite
 def programs(draw):
+    if draw(st.integers(0, 3)) == 0:
+        return twice(draw)
     entry = st.sampled_from([0.0, 1.0, 1.0, 2.0, -1.0])
     crossed = draw(st.booleans())
     result = draw(st.sampled_from(entries(CROSSED if crossed else SMOOTH)))
@@ -60,3 +73,13 @@ def programs(draw):
     made = f"{x}" if number else f"np.array({x})"
     check = "crossed ties" if crossed else "ties"
     return Program((("x", made),), tuple(body), result, check=check)
+
+
+def twice(draw):
+    some = draw(
+        st.lists(st.sampled_from([0.3, 1.1, 2.4, -0.8]), min_size=2, max_size=3, unique=True)
+    )
+    again = draw(st.sampled_from(["x[:1]", "x", "x[-1:]", "x[::-1]"]))
+    body = (f"d = np.concatenate([x, {again}])",)
+    result = draw(st.sampled_from(entries(TWICE)))
+    return Program((("x", f"np.array({some})"),), body, result, check="agree")

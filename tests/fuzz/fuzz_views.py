@@ -67,6 +67,12 @@ cr.accumulate(lambda p, q: p + q, {x})|cr.array([{x}, {y}])|cr.checkpoint(lambda
 cr.jvp(lambda t: np.sin(t) * {y}, ({x},), ({x},))[1]|cr.grad(lambda t: np.sum(t * t * {y}))({x})
 cr.linearize(lambda t: np.tanh(t), np.asarray({x}))[1](np.asarray({x}))
 cr.vjp(lambda t: t * {y}, {x})[1]({x})[0]
+cr.value_and_grad(lambda t, s: np.sum(t * t) * np.sum(s), argnums=1)({y}, {x})[1]
+cr.vjp(lambda t: np.sum(t) * {y}, {x})[1]({y})[0]|cr.jacobian(lambda t: t * np.sum({y}))({x})
+cr.jvp(lambda t: np.sum(t) * np.ones_like(t), ({x},), ({y},))[1]
+cr.hvp(lambda t: np.sum(t) * np.sum(t * {y}), ({x},), ({x},))
+cr.hessian(lambda t: np.sum(t) ** 2)({x})|cr.jacrev(lambda t: np.sum(t))({x})
+cr.linearize(lambda t: t + np.sum(t), {x})[1]({x})
 """
 WRITES = """
 {x}[{i}] = {v}|{x}[{i}] = {v}|{x}[{i}] *= 1.5|{x}[{i}] += {y}|{x}[{i}] = {y}[{i}]|{x} *= 1.5
@@ -82,7 +88,8 @@ np.multiply({x}, {y}, out={x})
 np.add({x}, 1.0, out={x})|{x}.real = {v}|{x}.real[...] = {v}|{x}.imag[...] = {v}
 np.negative({x}, out={x}, where={x}.real > 0.9)
 {x}.T[{i}] = {v}|{x}.reshape(-1)[0] = {v}|{x}.ravel()[0] = {v}|{x}[None][...] = {v}
-np.asarray({x})[...] = {v}
+np.asarray({x})[...] = {v}|np.add.at(np.asarray({x}), ([0],), 1.5)
+np.negative.at(np.asarray({x}), ([0],))|np.multiply.at(np.ravel(np.asarray({x})), [0], 1.5)
 np.subtract.at({x}, ([0],), {y})|{x}[::-1] = {x}.copy()|{x}[:1], {x}[1:] = {v}, {y}
 np.clip({x}, 0.5, 1.0, out={x})
 np.cumsum({x}, axis=0, out={x})|{x}[{i}], keep = {v}, {x}[{i}]|{x}.partition(0)

@@ -6,8 +6,16 @@ from fuzz_oracle import check
 from fuzz_settings import always_the_same
 from hypothesis import given
 
+# What these find has a known cause.
+KNOWN: dict[str, str] = {}
 
-@pytest.mark.parametrize("name", [name for name in GENERATORS if name in QUICK])
+
+def known(name):
+    marks = [pytest.mark.xfail(strict=True, reason=KNOWN[name])] if name in KNOWN else []
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [known(name) for name in GENERATORS if name in QUICK])
 def test_random_programs(name):
     @always_the_same(QUICK[name])
     @given(GENERATORS[name]())

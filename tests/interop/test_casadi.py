@@ -61,7 +61,7 @@ def test_transformations(name):
     np.testing.assert_allclose(expected, evaluate(theirs, X).reshape(np.shape(expected)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(points_of_smooth())
 def test_random_points_against_finite_differences(point):
     (x, v, s), g = point, export(smooth, 3, ())

@@ -268,7 +268,7 @@ def test_second_derivatives_at_a_tie():
     np.testing.assert_allclose(product, cr.hvp(f, (x,), (v,)), rtol=1e-12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4),
     st.sampled_from([(3, 2), (6, 1), (1, 4), (4, 3)]),
@@ -290,3 +290,13 @@ def test_random_programs(names, chunks, seed):
     np.testing.assert_allclose(ydot, cr.jvp(f, (x,), (v,))[1], rtol=1e-9, atol=1e-12)
     product = cr.hvp(f, (own,), (along,))
     np.testing.assert_allclose(product, cr.hvp(f, (x,), (v,)), rtol=1e-8, atol=1e-11)
+
+
+def test_reshaping_by_the_method_and_reading_nothing():
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    lazy = da.from_array(x, chunks=(1, 3))
+    for f in (
+        lambda x: np.sum(np.mean(x, axis=-1, keepdims=True).reshape(-1) ** 2),
+        lambda x: np.sum(x.reshape((6,))[0] ** 2) + np.sum(x[None][1:]),
+    ):
+        np.testing.assert_allclose(cr.grad(f)(lazy), cr.grad(f)(x), rtol=1e-12)

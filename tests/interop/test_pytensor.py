@@ -77,7 +77,7 @@ def test_transformations(name):
     np.testing.assert_allclose(ours(X, Y, 1.3), evaluate(theirs, X, Y, 1.3), rtol=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(points_of_smooth())
 def test_random_points_against_finite_differences(point):
     (x, v, s), g = point, export(smooth)

@@ -267,3 +267,14 @@ def f(x):
 np.testing.assert_array_equal(np.eye(4).reshape(2, 2, 4), cr.{transform}(f)(np.arange(4.0)))
 """
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+def test_what_is_advised_where_xarray_needs_plain_numbers_is_right():
+    def steps(w):
+        return xr.DataArray(w * np.arange(1.0, 4.0), dims="t", coords={"t": [0.0, 1.0, 2.0]})
+
+    for refused in (lambda a: float(a.sum()), lambda a: a.interp(t=[0.5]).sum()):
+        with pytest.raises(cr.LostDerivativeError, match=r"a\.data, and go on with NumPy's"):
+            cr.grad(lambda w, f=refused: f(steps(w)))(2.0)
+    assert cr.grad(lambda w: np.sum(steps(w).data))(2.0) == 6.0
+    assert cr.grad(lambda w: np.interp(0.5, [0.0, 1.0, 2.0], steps(w).data))(2.0) == 1.5

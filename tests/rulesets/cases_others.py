@@ -66,6 +66,7 @@ PRIMITIVES: dict = {
         case(X, 2), case(A, (slice(None), 1)), case(X, N), case(A, A > 0), case(A, (..., None)),
         case(A, (N[:2] % 2, [0, 2])), case(X.astype(np.float32), slice(1, 3)), case(Z, N),
     ],
+    calls.entry: [case(A, (0, -1)), case(0.7), case(X.astype(np.float32), (2,)), case(Z, (1,))],
     calls.astype: [case(A, np.float32), case(A, complex), case(X, int)],
     sliding_window_view: [case(X, 2), case(S, (2, 2)), case(S, 2, axis=0)],
     numpy_indexing.scatter: [case(X, (3,), np.dtype(float), N),

@@ -482,3 +482,24 @@ def test_what_does_not_move_a_kink_has_its_second_derivative():
         assert np.isnan(cr.jvp(cr.grad(np.abs), (0.0j,), (1.0j,))[1])
         rows = cr.jacrev(cr.grad(lambda x: np.sum(np.abs(1j * x))))(np.array([0.0, 2.0]))
         assert np.isnan(rows[0, 0])
+
+
+@pytest.mark.parametrize("zero", [0, 0.0, -0.0, np.float64(0), 0j])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2)])
+def test_division_by_a_zero_of_python_is_that_by_numpys(zero, dtype, shape):
+    """A bug's test: the pullback of an array divided by Python's zero was a ZeroDivisionError."""
+    x = np.ones(shape, dtype)[()]
+    f = lambda x: np.divide(x, zero)  # noqa: E731
+    with np.errstate(all="ignore"):
+        expected = np.divide(np.ones(shape, np.result_type(f(x))), zero)
+        found = cr.vjp(f, x)[1](np.ones_like(f(x)))[0]
+        np.testing.assert_array_equal(np.isfinite(expected), np.isfinite(found))
+        assert not np.any(np.isfinite(cr.jvp(f, (x,), (np.ones_like(x),))[1]))
+
+
+def test_derivatives_at_pythons_zero():
+    with np.errstate(all="ignore"):
+        assert np.isinf(cr.grad(np.log)(0))
+        assert np.isinf(cr.jvp(cr.grad(np.log), (0,), (1.0,))[1])
+        assert not np.isfinite(cr.jvp(np.log, (0j,), (1 + 0j,))[1])

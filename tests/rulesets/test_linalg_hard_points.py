@@ -381,3 +381,30 @@ def test_vectors_that_are_selected_leave_those_of_equal_values_alone():
         xdot = a @ rng.normal(size=(4, 4))  # the rank stays
         slope = (f(a + 1e-6 * xdot) - f(a - 1e-6 * xdot)) / 2e-6
         assert np.sum(cr.grad(f)(a) * xdot) == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "a", [np.zeros((2, 2)), np.zeros((3, 2)), np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]])]
+)
+def test_qr_of_dependent_columns_says_what_it_is(a):
+    def f(a):
+        return np.sum(np.linalg.qr(a)[1])
+
+    line = f.__code__.co_firstlineno + 1
+    expected = (
+        "numpy.linalg.qr has no derivative where the columns of a matrix that make q are linearly "
+        "dependent, as those of a singular one: r has a 0 on its diagonal, in "
+        f"test_linalg_hard_points.py:{line}.\n"
+        "  use np.linalg.svd, lstsq or pinv, or qr of columns that are independent; cr.value(a) "
+        "where no derivative is wanted"
+    )
+    y, pullback = cr.vjp(f, a)
+    assert f(a) == y
+    for derivative in (
+        lambda: pullback(1.0),
+        lambda: cr.jvp(f, (a,), (a,)),
+        lambda: cr.hessian(f)(a),
+    ):
+        with pytest.raises(cr.MissingDerivativeError) as error:
+            derivative()
+        assert str(error.value) == expected

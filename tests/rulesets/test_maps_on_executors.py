@@ -148,7 +148,7 @@ def weighed(ys, weights):
     return total
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40)
 @given(
     body=st.sampled_from(BODIES),
     form=st.sampled_from([list, tuple, np.asarray]),

@@ -270,6 +270,37 @@ def test_values_of_unique_have_no_second_derivative_at_ties():
     np.testing.assert_allclose(cr.hessian(f)(np.array([2.0, 1.0])), 2 * np.eye(2))
 
 
+# Functions of ``d``, in which numbers of ``x`` stand twice, and what they are of ``x``.
+TWICE = {
+    "unique": (lambda d: np.sum(np.unique(d) ** 3), lambda x: np.sum(x**3)),
+    "unique with counts": (lambda d: np.sum(np.unique(d, return_counts=True)[0] ** 3),
+                           lambda x: np.sum(x**3)),
+    "unique rows": (lambda d: np.sum(np.unique(np.stack([d, d]), axis=0) ** 3),
+                    lambda x: np.sum(x**3) + x[0] ** 3),
+    "union1d": (lambda d: np.sum(np.union1d(d, d) ** 3), lambda x: np.sum(x**3)),
+    "unique_values": (lambda d: np.sum(np.unique_values(d) ** 3), lambda x: np.sum(x**3)),
+    "sort": (lambda d: np.sum(np.sort(d) ** 3), lambda x: np.sum(x**3) + x[0] ** 3),
+    "max": (lambda d: np.max(d) ** 3, lambda x: x[2] ** 3),
+    "min": (lambda d: np.min(d) ** 3, lambda x: x[0] ** 3),
+    "partition": (lambda d: np.partition(d, 1)[1] ** 3, lambda x: x[0] ** 3),
+    "median": (lambda d: np.median(d) ** 3, lambda x: ((x[0] + x[1]) / 2) ** 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_a_number_that_is_given_twice_is_one_number(name):
+    f, same = TWICE[name]
+    x = np.array([1.0, 2.0, 4.0])
+    for hessian in HESSIANS.values():
+        ours = hessian(lambda x: f(np.concatenate([x, x[:1]])))(x)
+        np.testing.assert_allclose(ours, cr.hessian(same)(x))
+
+
+def test_other_numbers_are_smooth_beside_a_tie_of_unique():
+    found = cr.jacfwd(cr.grad(lambda x: np.sum(np.unique(x) ** 2)))(np.array([1.0, 1.0, 5.0]))
+    np.testing.assert_array_equal([0.0, 0.0, 2.0], found[:, 2])
+
+
 HESSIANS_OF_TWO = (cr.hessian, lambda f: cr.jacrev(cr.jacrev(f)), lambda f: cr.jacfwd(cr.jacfwd(f)))
 
 
@@ -415,7 +446,7 @@ def crossed(draw):
     return f, same, x0
 
 
-@settings(max_examples=25, derandomize=True, database=None, deadline=None)
+@settings(max_examples=25)
 @given(crossed(), triple, triple)
 def test_smooth_functions_of_choices_in_any_order(program, v, u):
     f, same, x = program

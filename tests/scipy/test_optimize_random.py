@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("scipy")
 import scipy.optimize as own
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -269,10 +269,7 @@ def holds(problem):
     assert float(other) == pytest.approx(float(found), rel=1e-6, abs=1e-7)
 
 
-@settings(
-    max_examples=60, derandomize=True, database=None, deadline=None,
-    suppress_health_check=list(HealthCheck), phases=[Phase.generate],
-)  # fmt: skip
+@settings(max_examples=60)
 @given(problems())
 def test_random_problems(problem):
     holds(problem)
@@ -303,10 +300,7 @@ def constrained(p, o, rng):
     ).x  # fmt: skip
 
 
-@settings(
-    max_examples=20, derandomize=True, database=None, deadline=None,
-    suppress_health_check=list(HealthCheck), phases=[Phase.generate],
-)  # fmt: skip
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_random_constraints(seed):
     def solve(p, o):

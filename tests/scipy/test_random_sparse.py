@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as scipys
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -12,6 +12,30 @@ from chainrules.scipy import sparse
 N = 4
 FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 WEIGHTS = np.random.default_rng(0).normal(size=(N, N))
+
+
+def with_own_bug_left_out(sparse, a, b):
+    """Return the two; leave out a program in which SciPy itself adds them wrongly.
+
+    Where two arrays of format "dia" have the same offsets, ``_dia_base._add_sparse`` adds their
+    ``data`` as they are. These are as wide as the last column that is not empty: (1, 4) and (1, 3)
+    fail, and (1, 4) and (1, 1) are broadcast.
+    """
+    if sparse is scipys and a.format == b.format == "dia":
+        assume(a.data.shape == b.data.shape or not np.array_equal(a.offsets, b.offsets))
+    return a, b
+
+
+def added(sparse, a, b):
+    a, b = with_own_bug_left_out(sparse, a, b)
+    return a + b
+
+
+def subtracted(sparse, a, b):
+    a, b = with_own_bug_left_out(sparse, a, b)
+    return a - b
+
+
 UNARY = {
     "transposed": lambda sparse, a: a.T,
     "negative": lambda sparse, a: -a,
@@ -25,13 +49,13 @@ UNARY = {
     "columns in another order": lambda sparse, a: a.tocsc()[:, [1, 3, 1, 2]],
     "reshaped": lambda sparse, a: a.reshape((2, 8)).reshape((N, N)),
     "stacked": lambda sparse, a: sparse.vstack([a.tocsr()[1:], a.tocsr()[:1]]),
-    "a diagonal": lambda sparse, a: sparse.diags_array(a.diagonal()) + a,
+    "a diagonal": lambda sparse, a: added(sparse, sparse.diags_array(a.diagonal()), a),
     **{f"{to}_array": lambda sparse, a, to=to: getattr(sparse, f"{to}_array")(a) for to in FORMATS},
     **{f"as {to}": lambda sparse, a, to=to: a.asformat(to) for to in FORMATS},
 }
 BINARY = {
-    "sum": lambda sparse, a, b: a + b,
-    "difference": lambda sparse, a, b: a - b,
+    "sum": added,
+    "difference": subtracted,
     "product": lambda sparse, a, b: a @ b,
     "by entries": lambda sparse, a, b: a.multiply(b),
     "side by side": lambda sparse, a, b: sparse.hstack([a, b]).tocsr()[:, 2:6],

@@ -30,7 +30,7 @@ def random(shape):
 
 
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(shape=SHAPES, type=st.integers(1, 4), norm=NORMS, data=st.data())
 def test_adjoint_of_real_transforms(name, shape, type, norm, data):
     x, rng = random(shape)
@@ -45,7 +45,7 @@ def test_adjoint_of_real_transforms(name, shape, type, norm, data):
 
 
 @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn"])
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(shape=SHAPES, norm=NORMS, data=st.data())
 def test_adjoint_of_fourier_transforms(name, shape, norm, data):
     x, rng = random(shape)

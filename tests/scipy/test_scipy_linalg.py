@@ -259,7 +259,7 @@ def test_single_precision(f):
 # ---- options by search ----------------------------------------------------------------------
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     trans=st.sampled_from([0, 1, 2, "N", "T", "C"]), lower=st.booleans(), unit=st.booleans(),
     complex_a=st.booleans(), complex_b=st.booleans(), columns=st.sampled_from([None, 1, 2]),
@@ -273,7 +273,7 @@ def test_triangles(trans, lower, unit, complex_a, complex_b, columns):
     check(lambda b: total(linalg.solve_triangular(a, b, **options)), b)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     below=st.integers(0, 3), above=st.integers(0, 3), n=st.integers(2, 6),
     complex_a=st.booleans(), columns=st.sampled_from([None, 2]),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import chainrules as cr
 from chainrules.scipy import signal
 
-SEARCH = settings(max_examples=40, deadline=None, derandomize=True)
+SEARCH = settings(max_examples=40)
 SIZES = st.integers(1, 7)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import chainrules as cr
 from chainrules.scipy import signal
 
-SEARCH = settings(max_examples=10, deadline=None, derandomize=True)
+SEARCH = settings(max_examples=10)
 TIMES = np.linspace(0.0, 2.0, 5)
 
 

@@ -14,6 +14,7 @@ from ... import (
     Pattern,
     astype,
     composed,
+    dtype_of,
     is_traced,
     linear_rule,
     pair_rule,
@@ -183,8 +184,9 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     y = np.cumprod(x, axis, dtype)
     if not include_initial:
         return y
-    first = np.ones_like(np.take(y, [0], axis))
-    return np.concatenate([first, y], axis)
+    shape = list(np.shape(y))
+    shape[axis or 0] = 1
+    return np.concatenate([np.ones(shape, dtype_of(y)), y], axis)
 
 
 @composed(np.multiply.accumulate)

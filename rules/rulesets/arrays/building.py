@@ -23,10 +23,11 @@ from ... import (
     linear_rule,
     pattern_rule,
     rrule,
+    value,
     zeros_pass,
 )
 from .indexing import scatter
-from .numpys_own import composed_for_derivatives
+from .numpys_own import composed_for_derivatives, with_own_value
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
@@ -72,7 +73,8 @@ def astype_of(x, dtype, /, *, copy=True, device=None):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     y = laid_out(array_of(object, dtype), object, order, copy)
-    return np.reshape(y, (1,) * (ndmin - np.ndim(y)) + np.shape(y))
+    missing = ndmin - y.ndim
+    return np.reshape(y, (1,) * missing + y.shape) if missing > 0 else y
 
 
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
@@ -84,23 +86,69 @@ def laid_out(y, given, order, copy):
     if not hasattr(y, "__len__"):
         return np.copy(y)  # a number as an array
     flags = getattr(y, "flags", None)
-    if flags is not None and order in ("C", "F"):
-        fits = flags.c_contiguous if order == "C" else flags.f_contiguous
+    if flags is not None and order in ("A", "C", "F"):
+        fits = (order != "F" and flags.c_contiguous) or (order != "C" and flags.f_contiguous)
         if not fits:
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
-            return np.copy(y, order=order)
+            return np.copy(y, order="C" if order == "A" else order)
     return np.copy(y, order=order or "K") if copy and y is given else y
 
 
-composed(np.array)(array)
-composed(np.asarray)(asarray)
-composed(np.asanyarray)(asarray)
-
-
-@composed(np.ascontiguousarray)
 def ascontiguousarray(a, dtype=None, *, like=None):
-    return np.atleast_1d(array_of(a, dtype))
+    return np.atleast_1d(asarray(a, dtype, "C"))
+
+
+def asfortranarray(a, dtype=None, *, like=None):
+    return np.atleast_1d(asarray(a, dtype, "F"))
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    np.asarray_chkfinite(value(array_of(a)))  # which says what is not finite
+    return asarray(a, dtype, order)
+
+
+def require(a, dtype=None, requirements=None, *, like=None):
+    wanted = {str(word)[:1].upper() for word in requirements or ()}
+    orders = wanted & {"C", "F"}
+    if len(orders) > 1:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = orders.pop() if orders else "A"
+    y = asarray(a, dtype, order)
+    # A traced array takes what is written to it, whether the plain one under it does or not.
+    return np.copy(y, order=order) if "O" in wanted and not y.flags.owndata else y
+
+
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    y = np.copy(np.broadcast_to(array_of(fill_value), shape), order=order)
+    return y if dtype is None else as_dtype(y, dtype)
+
+
+def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None):
+    """The number of entries is constant; the first argument alone is where it stops."""
+    if stop is None:
+        start, stop = 0, start
+    start, step = (0 if start is None else start), (1 if step is None else step)
+    count = max(math.ceil((value(stop) - value(start)) / value(step)), 0)
+    y = start + step * np.arange(count)
+    return y if dtype is None else as_dtype(y, dtype)
+
+
+def fromiter(iter, dtype, count=-1, *, like=None):
+    return as_dtype(array_of(iter if count < 0 else iter[:count]), dtype)
+
+
+# What the mirrors of NumPy's constructors do with traced values; NumPy itself asks nobody, but for
+# like=x, and where it has made an array of objects.
+CONSTRUCTORS = {
+    np.array: array, np.asarray: asarray, np.asanyarray: asarray,
+    np.ascontiguousarray: ascontiguousarray, np.asfortranarray: asfortranarray,
+    np.asarray_chkfinite: asarray_chkfinite, np.require: require,
+    np.full: with_own_value(np.full, full), np.arange: with_own_value(np.arange, arange),
+    np.fromiter: with_own_value(np.fromiter, fromiter),
+}  # fmt: skip
+for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.full):
+    composed(_f)(CONSTRUCTORS[_f])
 
 
 @composed_for_derivatives(np.full_like)
@@ -151,6 +199,7 @@ composed(np.atleast_3d)(for_each(as_3d))
 
 @composed(np.broadcast_arrays)
 def broadcast_arrays(*args, subok=False):
+    args = [array_of(x) if isinstance(x, list | tuple) else x for x in args]
     shape = np.broadcast_shapes(*map(np.shape, args))
     # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
     arrays = (x if hasattr(x, "__len__") else np.copy(x) for x in args)

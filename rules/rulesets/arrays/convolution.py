@@ -45,4 +45,4 @@ bilinear_rule(np.convolve, convolve_left, convolve_right, pattern=convolve_patte
 def correlate(a, v, mode="valid"):
     if np.size(a) >= np.size(v):
         return np.convolve(a, conj(np.flip(v)), mode)
-    return conj(np.flip(np.convolve(v, conj(np.flip(a)), mode)))
+    return np.copy(conj(np.flip(np.convolve(v, conj(np.flip(a)), mode))))

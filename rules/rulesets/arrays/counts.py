@@ -5,6 +5,7 @@ import numpy as np
 from ... import (
     ProjectTo,
     composed,
+    dtype_of,
     is_traced,
     linear_rule,
     pair_rule,
@@ -15,14 +16,14 @@ from ... import (
 from .elementwise import as_array
 from .indexing import scatter
 from .quotients import kink
-from .ties import has_branch
+from .ties import has_branch, in_order
 
 # ---- counts ----
 
 
 @primitive
 def weighted_counts(weights, x, minlength):
-    return np.bincount(x, weights, minlength)
+    return np.bincount(x, weights, minlength) + 0.0  # of no numbers they are integers
 
 
 @linear_rule(weighted_counts)
@@ -62,8 +63,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         inside = (x >= plain_edges[0]) & (x <= plain_edges[-1])
         place = np.searchsorted(plain_edges, x[inside], side="right") - 1
         place = np.minimum(place, len(counts) - 1)  # the last bin has its upper edge as well
-        counts = weighted_counts(np.ravel(weights)[inside], place, len(counts))
-    return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
+        found = weighted_counts(np.ravel(weights)[inside], place, len(counts))
+        counts = np.astype(found, counts.dtype)
+    if density:
+        counts = counts / np.astype(np.diff(edges), float) / np.sum(counts)
+    return counts, edges
 
 
 # ---- sets ----
@@ -82,12 +86,23 @@ def group_index(inverse, axis):
 
 
 def kink_of_groups(x, index, inverse, axis):
-    """0 for each of ``x``, without a derivative where a group of equal numbers moves apart."""
+    """0 for each of ``x``, without a derivative where a group of equal numbers moves apart.
+
+    One number that is given twice moves as itself: see ``in_order``.
+    """
     if not has_branch(np.bincount(inverse), x):
+        return None
+
+    def apart(compare, x):
+        return compare(x, np.take(np.take(x, index, axis), inverse, axis))
+
+    (ordered,) = in_order(x)
+    where = apart(np.not_equal, ordered) & ~np.isnan(ordered)
+    if not np.any(where):
         return None
     group = group_index(inverse, axis)
     first = np.take(x, index, axis)
-    kinks = np.real(kink(x - np.take(first, inverse, axis), True))
+    kinks = np.real(kink(apart(np.subtract, x), where))
     return np.take(scatter(kinks, np.shape(first), ProjectTo(kinks).dtype, group), inverse, axis)
 
 
@@ -178,7 +193,8 @@ def union1d(ar1, ar2):
 @composed(np.intersect1d)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     _, index1, index2 = np.intersect1d(value(ar1), value(ar2), assume_unique, True)
-    y = np.ravel(ar1)[index1]
+    ar1, ar2 = as_array(ar1), as_array(ar2)
+    y = np.astype(np.ravel(ar1)[index1], np.result_type(dtype_of(ar1), dtype_of(ar2)))
     return (y, index1, index2) if return_indices else y
 
 

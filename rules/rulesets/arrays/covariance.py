@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from ... import composed
+from .elementwise import as_array
 
 
 @composed(np.cov)
@@ -37,6 +38,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
 
 def in_rows(x, rowvar):
     """Return an array with one row for each variable."""
+    x = as_array(x)
     rows = np.atleast_2d(x)
     return np.transpose(rows) if not rowvar and np.ndim(x) != 1 else rows
 

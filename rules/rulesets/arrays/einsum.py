@@ -52,7 +52,7 @@ class EinsumRule(Kind):
 
     __slots__ = ()
     label = "multilinear rule"
-    linear = True
+    linear = joins = True
     block = staticmethod(einsum_block)
     pattern = staticmethod(einsum_pattern)
 

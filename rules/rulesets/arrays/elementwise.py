@@ -271,6 +271,8 @@ def angle_rrule(angle, x, *, deg=False):
 
 @composed(np.real_if_close)
 def real_if_close(a, tol=100):
+    a = as_array(a)
+    a = a if hasattr(a, "__len__") else np.copy(a)  # of a number NumPy makes an array
     return a if np.iscomplexobj(np.real_if_close(value(a), tol)) else np.real(a)
 
 
@@ -323,5 +325,7 @@ def logn(n, x):
 
 @composed(np.emath.power)
 def emath_power(x, p):
+    x, p = map(as_array, (x, p))
+    x, p = [t if np.ndim(t) else np.copy(t) for t in (x, p)]  # the dtype of a number counts
     x = x + 0j if np.any(is_negative(x)) else x
     return np.power(x, p * 1.0 if np.any(is_negative(p)) else p)

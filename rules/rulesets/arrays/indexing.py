@@ -16,7 +16,10 @@ from ... import (
     InplaceableThunk,
     Pattern,
     ProjectContainer,
+    astype,
     composed,
+    dtype_of,
+    entry,
     getitem,
     is_basic,
     is_lazy,
@@ -157,6 +160,18 @@ def getitem_block(x, index):
 
 
 linear_rule(getitem, getitem_transpose, moves=True, drops=True, block=getitem_block)
+
+
+def entry_transpose(ybar, space, index=()):
+    return scatter(ybar, space.shape, space.dtype, index) if index else ybar
+
+
+def entry_block(x, index=()):
+    dtype = np.result_type(dtype_of(x.values), np.float64)
+    return astype(getitem(x.values, (slice(None), *index)), dtype)
+
+
+linear_rule(entry, entry_transpose, moves=True, drops=True, views=False, block=entry_block)
 
 
 def part_transpose(ybar, space, index):

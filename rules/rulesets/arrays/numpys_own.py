@@ -62,17 +62,23 @@ def composed_for_derivatives(f):
     """Decorator: as ``composed``, but the value is what ``f`` itself returns."""
 
     def define(body):
-        @composed(f)
-        @functools.wraps(body)
-        def with_own_value(*args, **kwargs):
-            if any(is_lazy(value(x)) for x in args):
-                return body(*args, **kwargs)  # dask has fewer options, and no order of memory
-            own = f(*value(args), **value(kwargs))  # first: it says what is wrong with its input
-            return with_values(body(*args, **kwargs), own)
-
+        composed(f)(with_own_value(f, body))
         return body
 
     return define
+
+
+def with_own_value(f, body):
+    """Return ``body``, which has the derivatives of ``f``, with the value that ``f`` returns."""
+
+    @functools.wraps(body)
+    def valued(*args, **kwargs):
+        if any(is_lazy(value(x)) for x in args):
+            return body(*args, **kwargs)  # dask has fewer options, and no order of memory
+        own = f(*value(args), **value(kwargs))  # first: it says what is wrong with its input
+        return with_values(body(*args, **kwargs), own)
+
+    return valued
 
 
 def laid_out_like(y, x):

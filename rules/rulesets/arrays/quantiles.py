@@ -9,6 +9,7 @@ from ....config import MissingRuleError
 from ... import astype, composed, reduction_rule, value, write_out
 from .accumulations import in_lanes
 from .elementwise import as_array, or_one
+from .numpys_own import with_values
 from .reductions import fit_weights
 from .ties import chooses, in_order
 
@@ -165,14 +166,14 @@ def add_quantile(quantile, skip_nan, unit):
     @composed(quantile)
     def as_composed(a, q, axis=None, out=None, overwrite_input=False, method="linear",
                     keepdims=False, *, weights=None):  # fmt: skip
-        a, q = as_array(a), as_array(q) / unit
-        if 0 in np.shape(a):  # NaN for each lane, or an error
-            return quantile(value(a), value(q) * unit, axis, out, method=method, keepdims=keepdims)
-        if weights is not None:
-            weights = value(weights)
-            quantile(value(a), 0.5 * unit, axis, method=method, weights=weights)  # may refuse
-        y = quantiles_of(a, q, axis, method, keepdims, skip_nan, weights)
-        return write_out(quantile, y, out)
+        a, q, weights = as_array(a), as_array(q), value(weights)
+        options = {"axis": axis, "method": method, "keepdims": keepdims, "weights": weights}
+        own = quantile(value(a), value(q), **options)  # first: it may refuse
+        if 0 not in np.shape(a):
+            own = with_values(
+                quantiles_of(a, q / unit, axis, method, keepdims, skip_nan, weights), own
+            )
+        return write_out(quantile, own, out)
 
 
 add_quantile(np.quantile, False, 1)

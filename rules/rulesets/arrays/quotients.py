@@ -62,7 +62,8 @@ class Undefined:
         self.where = where
 
     def __mul__(self, t):
-        return undefined(t, self.where)
+        # Of a tangent that knows which of its entries move, the others are 0.
+        return undefined(t.settled() if hasattr(t, "settled") else t, self.where)
 
     __rmul__ = __mul__
 

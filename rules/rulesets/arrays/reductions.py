@@ -126,10 +126,13 @@ def times(initial, x):
 # ---- spreads ----
 
 
+def numbers_that_count(var, x, where):
+    return where & ~np.isnan(value(x)) if var in (np.nanvar, np.nanstd) else where
+
+
 def deviation(var, x, axis, ddof, where, mean):
     """What counts, its distance from the mean, and the number that the squares are divided by."""
-    if var in (np.nanvar, np.nanstd):
-        where = where & ~np.isnan(x)
+    where = numbers_that_count(var, x, where)
     counted = count(shape_of(x), axis, where)
     if mean is None:
         mean = np.sum(select(where, x), axis=axis, keepdims=True) / or_one(counted)
@@ -151,7 +154,7 @@ def refuse_complex_spread(x, dtype=None, **options):
     return options
 
 
-@reduction_rule(np.var, np.nanvar, adapt=refuse_complex_spread)
+@reduction_rule(np.var, np.nanvar, adapt=refuse_complex_spread, counts=numbers_that_count)
 def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None):
     """From ``y = sum(|c|^2) / n``, ``c = x - mean(x)``: ``ydot = 2 sum(Re(conj(c) xdot)) / n``.
 
@@ -162,7 +165,7 @@ def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None)
     return conj(c) * (2 / n)
 
 
-@reduction_rule(np.std, np.nanstd, adapt=refuse_complex_spread)
+@reduction_rule(np.std, np.nanstd, adapt=refuse_complex_spread, counts=numbers_that_count)
 def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None):
     """From ``y^2 = sum(|c|^2) / n``: ``ydot = sum(Re(conj(c) xdot)) / (n y)``; 0 where ``y`` is."""
     _, c, n = deviation(std, x, axis, ddof if correction is None else correction, where, mean)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy import polynomial
 
 from ... import (
+    AbstractStandIn,
     Traced,
     array_of,
     as_object_array,
@@ -57,7 +58,7 @@ def define_roots(prefix, module):
     @pair_rule(roots)
     def roots_pair(roots, c):
         y = roots(c)
-        n = np.shape(c)[0]
+        n = np.size(c)
 
         def roots_pushforward(cdot):
             return -value_at(y, dense(cdot, c)) / value_at(y, healed(der(entries(c))))
@@ -109,5 +110,5 @@ for _prefix, _module in MODULES.items():
     _series = next(x for x in _types if x.__module__ == _module.__name__)
     _names = ("roots", "fit")
     _methods: dict = {f"_{name}": staticmethod(FUNCTIONS[_prefix + name]) for name in _names}
-    _methods |= {"roots": roots_in_domain, "__module__": __name__}
-    CLASSES[_series.__name__] = type(_series.__name__, (_series,), _methods)
+    _methods |= {"roots": roots_in_domain, "original": _series, "__module__": __name__}
+    CLASSES[_series.__name__] = AbstractStandIn(_series.__name__, (_series,), _methods)

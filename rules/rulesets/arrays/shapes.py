@@ -243,7 +243,7 @@ def pad_zeros_block(x, pad_width):
     return pad_zeros(x.values, [(0, 0), *pad_widths(pad_width, x.rank)])
 
 
-@linear_rule(pad_zeros, moves=True, views=False, block=pad_zeros_block)
+@linear_rule(pad_zeros, moves=True, views=False, idles=True, block=pad_zeros_block)
 def pad_zeros_transpose(ybar, space, pad_width):
     widths = pad_widths(pad_width, space.ndim)
     return ybar[tuple(slice(before, before + n) for (before, _), n in zip(widths, space.shape))]

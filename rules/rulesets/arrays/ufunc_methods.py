@@ -109,7 +109,10 @@ def reduce_by(ufunc):
         else:
             y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(x))
         for entry, mask in zip(lanes, masks):
-            y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
+            if where is True or np.ndim(mask):
+                y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
+            elif mask:  # one number, of which nothing goes to what does not count
+                y = ufunc(y, entry)
         if not isinstance(plain, np.ndarray):
             return np.reshape(y, ())[()]  # a number, where np.where gives an array without axes
         return y if np.shape(y) == plain.shape else np.reshape(y, plain.shape)

@@ -34,12 +34,6 @@ fresh_array(np.empty_like, np.ones_like, np.zeros_like)
 fresh_array(np.empty, np.ones, np.zeros, np.eye, np.identity)
 
 
-@composed(np.full)
-def full(shape, fill_value, dtype=None, order="C"):
-    y = np.copy(np.broadcast_to(array_of(fill_value), shape))
-    return y if dtype is None else y.astype(dtype)
-
-
 def traced_target(function, x):
     """Return ``x``, which ``function`` writes into, and refuse one that cannot be followed."""
     if not isinstance(x, Traced):
@@ -69,6 +63,8 @@ def put(a, ind, v, mode="raise"):
     if isinstance(a, Traced) and not a.writable:
         return  # NumPy writes into a copy of a number
     a = traced_target("put", a)
+    if 0 in np.shape(v):
+        return
     flat = np.arange(a.size).take(value(ind), mode=mode).ravel()
     a = a[None] if a.ndim == 0 else a  # a number has no places
     a[np.unravel_index(flat, a.shape)] = np.resize(array_of(v), flat.shape)

@@ -3,10 +3,12 @@
 That takes a third to a half of the time of a call back at every step, and gives the same.
 """
 
+import difflib
+import functools
 import inspect
 from collections.abc import Callable
 from inspect import Parameter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ....config import (
     AllOf,
@@ -18,8 +20,35 @@ from ....config import (
 )
 from ... import NoTangent, call, frule, is_primitive, rrule
 
+F = TypeVar("F", bound=Callable)
+
 # How reverse mode comes back to the items of a map that are evaluated elsewhere.
 Back = Literal["tape", "slopes", "recompute"] | None
+
+
+def takes_no_other(instead: dict[str, str]) -> Callable[[F], F]:
+    """Return a decorator that says what to write for options that other libraries have."""
+
+    def decorate(f: F) -> F:
+        known = {
+            p.name
+            for p in inspect.signature(f).parameters.values()
+            if p.kind is not p.VAR_POSITIONAL
+        }
+
+        @functools.wraps(f)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            for name in kwargs:
+                if name not in known:
+                    near = difflib.get_close_matches(name, known, 1)
+                    said = f"; did you mean {near[0]!r}?" if near else "."
+                    remedy = instead.get(name, f"it takes {', '.join(sorted(known))}")
+                    raise TypeError(f"{f.__name__} has no argument {name!r}{said}\n  {remedy}")
+            return f(*args, **kwargs)
+
+        return checked  # type: ignore[return-value]
+
+    return decorate
 
 
 def asked(f: Callable) -> Callable:
@@ -42,6 +71,7 @@ def prepares_for(function: Any, body: Callable) -> None:
     """
     function.__primitive__ = function
     function.__wrapped__ = body
+    function.__prepares__ = True
 
 
 def handed_whole(function: Callable, body: Callable) -> None:

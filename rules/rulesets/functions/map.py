@@ -32,7 +32,7 @@ from ... import (
     rrule,
     sum_tangents,
 )
-from .bodies import Back, prepares_for, refuse_options
+from .bodies import Back, prepares_for, refuse_options, takes_no_other
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce
 from .scan import scan
@@ -55,6 +55,20 @@ from .sequences import (
 __all__ = ["accumulate", "checkpoint", "map", "reduce", "scan"]
 
 
+# What jax.vmap and jax.lax.map have.
+_AXES = (
+    "items are rows: write cr.map(f, np.moveaxis(xs, axis, 0)), and for what all items share "
+    "cr.map(lambda x: f(x, shared), xs)"
+)
+_INSTEAD = {
+    "in_axes": _AXES,
+    "out_axes": "results are rows: write np.moveaxis(cr.map(f, xs), 0, axis)",
+    "axis_size": "the shortest sequence says how many items there are",
+    "batch_size": "items are evaluated one by one; write executor=... to have several at once",
+}
+
+
+@takes_no_other(_INSTEAD)
 def map(
     f: Callable,
     *xs: Any,

@@ -5,6 +5,7 @@ functions that see traced numbers.
 """
 
 import cmath
+import functools
 import importlib
 import math
 
@@ -112,6 +113,7 @@ if hasattr(math, "fma"):  # since Python 3.13
         return x * y + z
 
 
+@functools.wraps(math.fsum)
 def fsum_of_any(seq):
     """As ``math.fsum``; a generator is looked through, too."""
     return seen(math.fsum)(list(seq))

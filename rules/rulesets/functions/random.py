@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....config import LostDerivativeError, user_line
-from ... import buffer, innermost, value
+from ... import StandIn, buffer, innermost, value
 from ..arrays.numpys_own import with_values
 
 
@@ -121,17 +121,11 @@ def filled(draw: Callable) -> Callable:
     return drawn
 
 
-class _Seeing(type):
-    """Instances of the class that it is made from count as its instances."""
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, cls.__base__)  # type: ignore[arg-type]
-
-
 def _class(cls: type) -> Any:
     methods: dict = {name: seeing(name, getattr(cls, name)) for name in SAMPLES}
     methods |= {name: filled(getattr(cls, name)) for name in DRAWN if hasattr(cls, name)}
-    return _Seeing(cls.__name__, (cls,), methods | {"__doc__": cls.__doc__, "__module__": "numpy"})
+    methods |= {"original": cls, "__doc__": cls.__doc__, "__module__": "chainrules.numpy.random"}
+    return StandIn(cls.__name__, (cls,), methods)
 
 
 Generator, RandomState = _class(np.random.Generator), _class(np.random.RandomState)

@@ -37,7 +37,7 @@ from ... import (
     is_traced,
     rrule,
 )
-from .bodies import asked, prepares_for, pushed_whole
+from .bodies import asked, prepares_for, pushed_whole, takes_no_other
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
 from .progress import Progress, counted, shown
@@ -59,6 +59,15 @@ from .sequences import (
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 
+# What jax.lax.scan has.
+_INSTEAD = {
+    "reverse": "turn the items, and the outputs: carry, ys = cr.scan(f, carry, xs[::-1]); ys[::-1]",
+    "length": "write cr.scan(f, carry, range(n)), or cr.loop(n, step, carry)",
+    "unroll": "leave it out: each step runs as Python runs it",
+}
+
+
+@takes_no_other(_INSTEAD)
 def scan(
     f: Callable, carry: Any, xs: Any, segment: int | None = None, *, progress: bool = False
 ) -> tuple[Any, Any]:

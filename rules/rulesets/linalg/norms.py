@@ -60,11 +60,17 @@ def power_norm_weights(power_norm, x, y, axis, p):
 # ---- norms by name --------------------------------------------------------------------------
 
 
+def largest(x, axis, keepdims=False):
+    """The largest of numbers that are not negative: 0 where there are none."""
+    start = {"initial": 0} if 0 in np.shape(x) else {}
+    return np.max(x, axis=axis, keepdims=keepdims, **start)
+
+
 def vector_norm_along(x, ord, axis, keepdims):
     if ord is None or ord == 2:
         return euclidean(x, axis, keepdims)
     if ord == math.inf:
-        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+        return largest(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == -math.inf:
         return np.min(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == 0:
@@ -87,13 +93,13 @@ def matrix_norm_along(x, ord, axis, keepdims):
         return euclidean(x, axis, keepdims)
     if ord in ("nuc", 2, -2):
         s = np.linalg.svd(np.moveaxis(x, axis, (-2, -1)), compute_uv=False)
-        y = (np.sum if ord == "nuc" else np.max if ord == 2 else np.min)(s, axis=-1)
+        y = np.sum(s, -1) if ord == "nuc" else np.min(s, -1) if ord < 0 else largest(s, -1)
         return np.expand_dims(y, axis) if keepdims else y
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
     first, second = (row, column) if abs(ord) == 1 else (column, row)
     sums = np.sum(np.abs(x), axis=first)
-    y = (np.max if ord > 0 else np.min)(sums, axis=second - (second > first))
+    y = (largest if ord > 0 else np.min)(sums, axis=second - (second > first))
     return np.expand_dims(y, axis) if keepdims else y
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ....config import MissingRuleError
-from ... import NoTangent, ProjectTo, Tangent, ZeroTangent, dense, frule, rrule
+from ....config import MissingDerivativeError, MissingRuleError, user_line
+from ... import NoTangent, ProjectTo, Tangent, ZeroTangent, dense, frule, rrule, value
 from ..arrays.products import adjoint
 from .hermitian import half_lower
 
@@ -29,11 +29,25 @@ def factors(a, mode):
     return q, r, a[..., : min(rows, columns)], a[..., rows:]
 
 
+def no_derivative(r):
+    """The error of dependent columns, if some are: there q, and signs in r, jump."""
+    if np.all(np.diagonal(value(r), axis1=-2, axis2=-1) != 0):
+        return None
+    return MissingDerivativeError(
+        "numpy.linalg.qr has no derivative where the columns of a matrix that make q are linearly "
+        f"dependent, as those of a singular one: r has a 0 on its diagonal, in {user_line()}.\n"
+        "  use np.linalg.svd, lstsq or pinv, or qr of columns that are independent; cr.value(a) "
+        "where no derivative is wanted"
+    )
+
+
 @frule.register(np.linalg.qr)
 def qr_frule(tangents, qr, a, *, mode="reduced"):
     _, adot = tangents
     y = qr(a) if mode == "reduced" else qr(a, mode)
     q, r, _, a_rest = factors(a, mode)
+    if error := no_derivative(r):
+        raise error
     k = np.shape(q)[-1]
     moved = over_factor(adot[..., :k], r[..., :k])
     inner = adjoint(q) @ moved
@@ -55,6 +69,8 @@ def qr_rrule(qr, a, *, mode="reduced"):
     with half its diagonal. Of a wide one, so move the first columns, and the others of r are
     ``q^H @ a``.
 
+    Where r has a 0 on its diagonal there is none, and an error says so.
+
     Shapes: ``a``: (..., m, n); ``q``: (..., m, k); ``r``: (..., k, n), where k is the smaller
     of m and n.
     Source: Walter and Lehmann (2012), algorithmic differentiation of linear algebra functions.
@@ -63,8 +79,11 @@ def qr_rrule(qr, a, *, mode="reduced"):
     q, r, _, a_rest = factors(a, mode)
     k = np.shape(q)[-1]
     project_a = ProjectTo(a)
+    error = no_derivative(r)
 
     def qr_pullback(ybar):
+        if error is not None:
+            raise error
         qbar, rbar = (ZeroTangent(), ybar) if mode == "r" else ybar
         qbar, rbar = dense(qbar, q), dense(rbar, r)
         square, square_bar, rest_bar = r[..., :k], rbar[..., :k], rbar[..., k:]

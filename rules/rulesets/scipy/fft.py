@@ -205,6 +205,16 @@ def sines_transpose(ybar, axes, type, norm, orthogonalize, workers):
     return weighted(xbar, axes, *after)
 
 
+# SciPy hands ``orthogonalize`` on to the transforms of real and imaginary parts, or forgets it.
+_RAMP, _PLAIN = np.arange(1.0, 4.0), {"norm": "ortho", "orthogonalize": False}
+ORTHOGONALIZES_COMPLEX = np.allclose(fft.dct(_RAMP + 0j, **_PLAIN), fft.dct(_RAMP, **_PLAIN))
+
+
+def is_orthogonal(ybar, norm, orthogonalize):
+    forgotten = np.iscomplexobj(ybar) and not ORTHOGONALIZES_COMPLEX
+    return norm == "ortho" if orthogonalize is None or forgotten else orthogonalize
+
+
 def transposes(several_transpose, inverse):
     """Return the transposes along one axis and several, of a transform or of its inverse."""
 
@@ -213,14 +223,14 @@ def transposes(several_transpose, inverse):
 
     def one_transpose(ybar, space, type=2, n=None, axis=-1, norm=None, overwrite_x=False,
                       workers=None, orthogonalize=None):  # fmt: skip
-        orthogonalize = norm == "ortho" if orthogonalize is None else orthogonalize
+        orthogonalize = is_orthogonal(ybar, norm, orthogonalize)
         type, norm = turned(type, norm)
         xbar = several_transpose(ybar, (axis,), type, norm, orthogonalize, workers)
         return fit(xbar, space.shape)
 
     def several(ybar, space, type=2, s=None, axes=None, norm=None, overwrite_x=False,
                 workers=None, orthogonalize=None):  # fmt: skip
-        orthogonalize = norm == "ortho" if orthogonalize is None else orthogonalize
+        orthogonalize = is_orthogonal(ybar, norm, orthogonalize)
         type, norm = turned(type, norm)
         axes, _ = over_axes(space.shape, s, axes)
         return fit(several_transpose(ybar, axes, type, norm, orthogonalize, workers), space.shape)

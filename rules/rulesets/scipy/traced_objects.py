@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....config import MissingRuleError, user_line
-from ... import all_settled, array_of, astype, dtype_of, innermost, is_traced, value
+from ... import StandIn, all_settled, array_of, astype, dtype_of, innermost, is_traced, value
 from ..arrays.numpys_own import with_values
 
 
@@ -48,7 +48,7 @@ def kept(x):
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-class Interpolates:
+class Interpolates(metaclass=StandIn):
     """A mixin. ``formula(*args, **kwargs)``, of the constructor, returns a function of points.
 
     ``traced`` is the object to make where something is traced.
@@ -78,7 +78,7 @@ class Interpolates:
         return self.followed()(*args, **kwargs)
 
 
-class Refuses:
+class Refuses(metaclass=StandIn):
     """A mixin of classes without a derivative."""
 
     why = "no rule yet"
@@ -105,6 +105,6 @@ def refused(cls, why, remedy):
     """Return SciPy's class, whose objects take no traced values, and say so."""
     doc = f"``{cls.__module__}.{cls.__name__}``, which has no derivative."
     names = {"why": why, "remedy": remedy, "__doc__": doc, "__module__": __name__}
-    made = type(cls.__name__, (Refuses, cls), names)
+    made = StandIn(cls.__name__, (Refuses, cls), names)
     globals()[cls.__name__] = made  # where pickle finds it
     return made

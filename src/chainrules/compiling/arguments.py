@@ -4,13 +4,17 @@
 the 2 and the text belong to the kind, for which there are recordings of their own.
 """
 
+import enum
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..rules import Traced, children, fold
-from ..rules.containers import LEAVES, Within
+from ..rules.containers import LEAVES, Within, _is_cached
+from ..rules.known_classes import registered
+from .compared import slot_of
+from .known_types import is_of_python, slots_of
 from .looks import NotRecordable, bits
 
 _array, _float64 = np.ndarray, np.float64
@@ -46,9 +50,10 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
 
 def _layout(x: np.ndarray) -> Hashable:
     flags = x.flags
-    if flags.c_contiguous:
+    if flags.carray:  # in C's order, aligned, and to be written to
         return x.dtype, x.shape
-    return x.dtype, x.shape, "F" if flags.f_contiguous else x.strides
+    order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else x.strides
+    return x.dtype, x.shape, order, flags.aligned, flags.writeable
 
 
 def _enter(x: Any, key: list, values: list) -> None:
@@ -63,11 +68,14 @@ def _enter(x: Any, key: list, values: list) -> None:
             return None
         parts = children(x)
         if parts is not None:
+            beside = fields_beside(x)
             key.append((type(x), bits(parts.keys)))
+            if beside:
+                key.append(tuple([(name, _as_key(v)) for name, v in beside.items()]))
             return Within(zip(parts.values), list)
         if isinstance(x, Iterator):
             raise NotRecordable(f"an argument of type {type(x).__name__}, which is used up")
-        if isinstance(x, BY_VALUE):
+        if isinstance(x, BY_VALUE) and not has_fields(type(x)):
             key.append((type(x), bits(x)))
             return None
         if type(x).__hash__ is None:
@@ -76,6 +84,39 @@ def _enter(x: Any, key: list, values: list) -> None:
         return None
 
     fold(look, x)
+
+
+def fields_beside(x: Any) -> dict[str, Any]:
+    """Return the fields of a container that are no parts of it, and stay as they are.
+
+    Those of a dataclass that are static, sizes and counts of an object, all of a class of dicts;
+    what is computed from the others, and only remembered, is none.
+    """
+    cls = type(x)
+    if cls in (tuple, list, dict) or cls in registered:
+        return {}
+    parts = children(x)
+    of_object = parts is not None and not isinstance(x, tuple | list | dict)
+    known = set(parts.keys) if parts is not None and of_object else ()
+    held = dict(getattr(x, "__dict__", None) or {})
+    held |= {name: v for name, slot in slots_of(cls) for v in (slot_of(slot, x),)}
+    return {k: v for k, v in held.items() if k not in known and not _is_cached(cls, k)}
+
+
+def has_fields(cls: type) -> bool:
+    """Say whether a class of numbers or texts is of the user's, and may hold more."""
+    return cls not in LEAVES and is_of_python(cls) and not issubclass(cls, enum.Enum)
+
+
+def _as_key(x: Any) -> Hashable:
+    """Return what stands in a key for something that is no input."""
+    if isinstance(x, Traced):
+        raise NotRecordable("a traced value")
+    if isinstance(x, (*BY_VALUE, float, complex)) and not has_fields(type(x)):
+        return bits(x)
+    if type(x) is tuple:
+        return tuple(map(_as_key, x))
+    return _Same(x)
 
 
 BY_VALUE = (int, str, bytes, type(None), np.generic, np.dtype, range, type(...))

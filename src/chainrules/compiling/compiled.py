@@ -5,6 +5,7 @@ tree of recordings. A replay ends with the answer, or at a look that sees someth
 it was recorded; what it saw leads to the next recording, or there is none, and one is made.
 """
 
+import copy
 import functools
 import sys
 import warnings
@@ -17,7 +18,8 @@ from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
 from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
-from .captured import Captured, parts_of, process_generators
+from .captured import Captured
+from .generators import process_generators
 from .looks import NotRecordable
 from .natively import natively
 from .quick import Quick
@@ -25,9 +27,13 @@ from .record import record
 from .recorder import Recorder
 from .replay import Replay
 from .tree import Kind, Recording
+from .walked import parts_of
+from .watching import of_compiled
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
+
+_OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
 
 class Compiled:
@@ -132,7 +138,7 @@ class Compiled:
         kind = self.kinds.get(key)
         if kind is None:
             while len(self.kinds) >= KINDS:
-                self.kinds.pop(next(iter(self.kinds)), None)
+                self._forget(next(iter(self.kinds)))
             kind = self.kinds.setdefault(key, self._new_kind(key))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
@@ -146,11 +152,9 @@ class Compiled:
                 kind.captured, kind.reason = self._captured(key)
                 kind.forgiven = False
         if kind.captured is not None and kind.captured.traced:
-            # A transform is under way, and sees what the function captures.
-            self.kinds.pop(key, None)
-            return self.f(*args, **kwargs)
+            return self._beside_transform(key, args, kwargs)
         if not kind.reason and kind.recordings >= self.paths:
-            kind.reason = self._too_many(kind)
+            kind.reason = kind.too_many(self.paths)
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
         if not self.progress:
@@ -161,10 +165,23 @@ class Compiled:
             new = functools.partial(Shown, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
 
+    def _forget(self, key: Hashable) -> None:
+        """Let go of a kind, with its machine code; replays that are under way still hold it."""
+        forgotten, last = self.kinds.pop(key, None), self.quick
+        if last is not None and last.kind is forgotten:
+            self.quick = None
+
     def _captured(self, key: Hashable) -> tuple[Any, str]:
         """Return what is captured, or None and why that cannot be said."""
         try:
             return Captured((self.f, key), self.frozen), ""
+        except NotRecordable as error:
+            return None, str(error)
+
+    def _captured_now(self, captured: Captured) -> tuple[Any, str]:
+        """Return what functions that ran capture now, or None and why that cannot be said."""
+        try:
+            return captured.again(), ""
         except NotRecordable as error:
             return None, str(error)
 
@@ -190,6 +207,8 @@ class Compiled:
         except CompileError:
             raise
         except Exception as error:
+            if captured.traced:
+                return self._beside_transform(key, args, kwargs)
             if not isinstance(error, NotRecordable) and kind.changed():
                 raise  # what it does besides has been done, and is not done twice
             if isinstance(error, NotRecordable):
@@ -199,9 +218,11 @@ class Compiled:
             kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
             self._refuse(kind.reason)
             return y
+        if captured.traced:
+            return self._beside_transform(key, args, kwargs)
         if self._check_effects(kind, key, before):
             # A cache that has been filled is no change the next time; a counter is.
-            kind.forgiven, (kind.captured, kind.reason) = True, self._captured(key)
+            kind.forgiven, (kind.captured, kind.reason) = True, self._captured_now(captured)
             if kind.reason:
                 raise CompileError(
                     f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
@@ -225,8 +246,20 @@ class Compiled:
             self._refuse(kind.reason)
         else:
             recording.by_numpy = functools.partial(Replay, recorder, output, shares=False)
+            # The quick way was made for what was captured before.
+            kind.captured = copy.copy(captured)
             self._put(kind, recording, values)
+            for effect in sorted(captured.notes):
+                self._warn(
+                    f"it {effect}, which is seen while it is recorded and checked, and not in "
+                    "replays; return what is to be said, and say it outside"
+                )
         return y
+
+    def _beside_transform(self, key: Hashable, args: tuple, kwargs: dict) -> Any:
+        """Answer where a transform is under way, which sees what the function captures."""
+        self.kinds.pop(key, None)
+        return self.f(*args, **kwargs)
 
     def _in_some_way(
         self, recorder: Recorder, output: Any, values: list, y: Any
@@ -263,7 +296,7 @@ class Compiled:
             kind.root = None
             if not kind.forgiven:
                 return True
-            kind.captured, kind.reason = self._captured(key)
+            kind.captured, kind.reason = self._captured_now(kind.captured)
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
                 "its first call only.\n  return it instead"
@@ -333,32 +366,10 @@ class Compiled:
     def _warn(self, message: str) -> None:
         if message not in self.warned:
             self.warned.add(message)
-            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=6)
-
-    def _too_many(self, kind: Kind) -> str:
-        lines: dict[str, int] = {}
-        kinds: set[str] = set()
-        left = [kind.root]
-        while left:
-            recording = left.pop()
-            if recording is not None:
-                for (at, _), other in recording.others.items():
-                    look = recording.looks[at]
-                    lines[look.line] = lines.get(look.line, 0) + 1
-                    kinds.add(look.kind)
-                    left.append(other)
-        most = max(lines, key=lambda line: lines[line], default="an unknown line")
-        if kinds & {"float", "value"}:
-            return (
-                f"there are more than {self.paths} ways through it: in {most} numbers are handed "
-                "to what is not NumPy's, such as math.sin; write np.sin, or cr.adopt() for "
-                "the module, or compile what comes before and after by itself"
-            )
-        return (
-            f"there are more than {self.paths} ways through it, most of which part in {most}, "
-            "where it looks at values; compile what does so by itself (@cr.compile), or raise "
-            "paths="
-        )
+            frame, level = sys._getframe(), 1
+            while frame.f_back is not None and frame.f_globals["__name__"] in _OURS:
+                frame, level = frame.f_back, level + 1
+            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=level)
 
     # ---- inside derivatives ---------------------------------------------------------------------
 
@@ -366,7 +377,8 @@ class Compiled:
         """Say whether a transform is under way in what the function captures, for all we know."""
         if self.untraced is None or self.untraced.changed():
             try:
-                captured = Captured(self.f, frozen=False)
+                captured = Captured(self.f, frozen=False, everything=True)
+                captured.settle()
             except NotRecordable:
                 return True
             self.untraced = None if captured.traced else captured
@@ -381,6 +393,8 @@ class Compiled:
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind
             if counts not in self.bound:
+                while len(self.bound) >= KINDS:
+                    self.bound.pop(next(iter(self.bound)), None)
                 self.bound[counts] = Compiled(Given(self.f, counts), *self.options)
             return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
         if self.foreign is None:
@@ -389,3 +403,4 @@ class Compiled:
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)
+of_compiled.append(Compiled.__call__.__code__)

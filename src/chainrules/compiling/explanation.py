@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..config import user_line
-from ..rules import name_of
+from ..rules import name_of, rrule
 from ..rules.containers import iterate_leaves
 from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
@@ -21,7 +21,10 @@ MOST = 40  # lines that a text shows of a list
 
 
 class Step(NamedTuple):
-    """One call: its name, the form of its result, the user's line, and the time until it ended."""
+    """One call: its name, the form of its result, the user's line, and the time until it ended.
+
+    ``cuts`` says that what it reads moves with the inputs, and that its result is constant.
+    """
 
     name: str
     form: Form | None
@@ -29,6 +32,7 @@ class Step(NamedTuple):
     seconds: float
     reads: tuple[int, ...]
     finite: bool
+    cuts: bool = False
 
     def __str__(self) -> str:
         mark = "" if self.finite else "  not finite"
@@ -170,11 +174,12 @@ class _Stop(Exception):  # noqa: N818 - it ends a call that is looked at
 class _Watched(Recorder):
     """A recorder that notes of each step where it was, how long it took, and what it gave."""
 
-    __slots__ = ("bad", "last", "noted", "stop")
+    __slots__ = ("bad", "last", "moving", "noted", "stop")
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
         self.noted: list[Step] = []
+        self.moving: set[int] = set()  # the steps whose results have a derivative in the inputs
         self.stop = stop
         self.bad: Step | None = None
         self.last = time.perf_counter()
@@ -186,13 +191,28 @@ class _Watched(Recorder):
         reads = tuple(x.position for x in iterate_leaves((args, kwargs)) if type(x) is Slot)
         name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
         finite = _is_finite(y, self.stop)
-        made = Step(name, self.forms[-1], user_line(), now - self.last, reads, finite)
+        cuts = False
+        if step is None or not self.moving.isdisjoint(reads):
+            cuts = step is not None and _is_constant(f, y)
+            if not cuts:
+                self.moving.add(len(self.noted))
+        made = Step(name, self.forms[-1], user_line(), now - self.last, reads, finite, cuts)
         self.noted.append(made)
         if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
             self.bad = made
             if self.stop is not None:
                 raise _Stop
         self.last = time.perf_counter()
+
+
+def _is_constant(f: Any, y: Any) -> bool:
+    """Say whether ``y = f(...)`` has no derivative: its dtype tells, or the rule of ``f``."""
+    if np.asarray(y).dtype.kind not in "fcO":
+        return True
+    kind = rrule.kind_of(f) if callable(f) else None
+    rows = () if kind is None else kind.rows
+    still = [constant == 0 for row in rows for constant in row.constants]
+    return kind is not None and (kind.constant or (bool(still) and all(still)))
 
 
 def _is_finite(y: Any, stop: str | None) -> bool:
@@ -216,6 +236,10 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     lines = [f"{name_of(f)}: {len(steps)} steps"]
     if recorder.bad is not None:
         lines.append(f"the first one that is not finite: {recorder.bad}")
+    cuts = list(dict.fromkeys(f"{step.name} in {step.line}" for step in steps if step.cuts))
+    if cuts:
+        more = f" and {len(cuts) - MOST} more" * (len(cuts) > MOST)
+        lines.append(f"constant, so that no derivative passes: {', '.join(cuts[:MOST])}{more}")
     lines += ["where the time went:", *_times(steps), "steps:"]
     lines += [str(step) for step in steps[:MOST]]
     if len(steps) > MOST:

@@ -102,11 +102,12 @@ class Fused(Grouped):
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray, "__name__": __name__,
             **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
         exec(compile(self.source, "<native recording>", "exec"), names)
-        return names["run"]
+        run: Callable = names.pop("run")  # a function among its own names waits for the collector
+        return run
 
     def lines_of(self, parts: list) -> list[str]:
         """Return the lines, with the calls that do what stretches of loops do."""

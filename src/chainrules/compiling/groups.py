@@ -10,7 +10,7 @@ import numpy as np
 from ..rules import getitem
 from ..rules.linear.steps import Slot
 from ..rules.rulesets.arrays.indexing import scatter
-from ..rules.tracing.funnel import astype
+from ..rules.tracing.funnel import astype, entry
 from .factored import Factor
 from .forms import Form
 from .kinds import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
@@ -138,6 +138,8 @@ class Grouped(Writer):
             return self.elementwise(position, "as it is", args[:1], [kind], form)
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", args, ["b1", kind, kind], form)
+        if f is entry and len(args) == 1 and self.is_number(args[0]):
+            return self.elementwise(position, "as it is", args, [kind], form)
         if f is astype and not kwargs.keys() - {"dtype"}:
             return self.elementwise(position, "as it is", args[:1], [kind], form)
         if f is np.conjugate and not kwargs:

@@ -78,13 +78,15 @@ class NativeLine:
         self.kernel, numbers, truths = self._built()
         self.names = {
             **writer.names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
-            "int64": np.int64,
+            "int64": np.int64, "__name__": __name__,
             "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
-            "first_missed": self.first_missed,
         }  # fmt: skip
+        missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
+        self.names["first_missed"] = missed
         self.source = self._source([*writer.lines, f"return None, {text}"])
         exec(compile(self.source, "<native recording>", "exec"), self.names)
-        self.run: Callable[[list], tuple[Missed | None, Any]] = self.names["run"]
+        # Without itself among its names it goes as soon as nobody holds it, with its code.
+        self.run: Callable[[list], tuple[Missed | None, Any]] = self.names.pop("run")
 
     def _truth(self, look: Look) -> int:
         x = self.line.values[look.position]
@@ -159,8 +161,19 @@ class NativeLine:
             ]
         return "\n    ".join([*lines, *results])
 
-    def first_missed(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
-        """Return the first look that sees something else than it did, and what."""
+
+class FirstMissed(NamedTuple):
+    """Finds the first look that sees something else than it did, and what.
+
+    Of a look ``quick`` says which truth it is, and ``slow`` how its value is read.
+    """
+
+    looks: list[Look]
+    quick: dict[int, int]
+    slow: dict[int, str]
+    names: dict[str, Any]
+
+    def __call__(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
         for at, look in enumerate(self.looks):
             if at in self.quick:
                 seen: Any = ("bool", bool(t[self.quick[at]]))

@@ -11,12 +11,11 @@ from ..rules import getitem
 from ..rules.linear.steps import Slot, part_at
 from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.rulesets.linalg.norms import euclidean
-from ..rules.tracing.funnel import astype
+from ..rules.tracing.funnel import astype, entry
 from ..rules.tracing.writing import written
 from .forms import Form
 from .lowering import LOGIC, MOVING
 from .names import Names, NotLowered, kind_of, settings
-from .recorded import entry
 
 
 def _sum(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
@@ -163,13 +162,9 @@ def _euclidean(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = 
     return line.each("sqrt", kind_of(form), total)
 
 
-def _entry(line: Any, form: Form, x: Any, *index: Any) -> Names:
-    names, index = line.names(x), settings(index)
-    if index and isinstance(index[0], tuple):
-        (index,) = index
-    flat = len(index) < 2
-    ids = names.ids.reshape(-1)[index[0] if index else 0] if flat else names.ids[index]
-    return Names(np.asarray(ids), names.kind)
+def _entry(line: Any, form: Form, x: Any, index: Any = ()) -> Names:
+    names = line.names(x)
+    return line.as_kind(Names(np.asarray(names.ids[settings(index)]), names.kind), kind_of(form))
 
 
 def _part(line: Any, form: Form, whole: Any, k: int) -> Any:

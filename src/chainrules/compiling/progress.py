@@ -27,7 +27,7 @@ class Shown(Recorder):
     def append(self, step: tuple | None, y: Any) -> None:
         super().append(step, y)
         if not len(self.steps) % AT_ONCE:
-            self.bar.update(AT_ONCE)
+            self.attempt_unwatched(self.bar.update, (AT_ONCE,), {})
 
     def end(self, outputs: list) -> None:
         super().end(outputs)

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import captured as by
+from . import places as by
 from .captured import Captured
 from .constants import Constants
 
 _array = np.ndarray
+_C_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400  # flags of NumPy
 MOST_ARRAYS = 8  # arguments, of which each is told from each
 
 
@@ -37,8 +38,8 @@ class Quick(NamedTuple):
             return False
 
 
-def quick(kind: Any, key: Hashable, args: tuple, values: list) -> Quick | None:
-    """Return the quick way for arguments of this kind; None if there is none."""
+def quick(captured: Captured, key: Hashable, args: tuple, values: list) -> Quick | None:
+    """Return the quick way for arguments of one kind, which it lacks; None if there is none."""
     from .native import available
 
     if len(args) != len(values) or not available():
@@ -46,7 +47,6 @@ def quick(kind: Any, key: Hashable, args: tuple, values: list) -> Quick | None:
     from .native import guard
 
     rows = _Rows(guard)
-    captured = kind.captured
     if not rows.of_arguments(args):
         return None
     left = []
@@ -56,7 +56,7 @@ def quick(kind: Any, key: Hashable, args: tuple, values: list) -> Quick | None:
             return None
     same = guard.guard(len(args), rows.rows)
     others = by.comparing(left) if left else None
-    return Quick(kind, key, captured, same, others, rows.held)
+    return Quick(None, key, captured, same, others, rows.held)
 
 
 class _Rows:
@@ -77,14 +77,15 @@ class _Rows:
             if type(x) not in (float, np.float64, _array):
                 return False
             self.rows.append((self.native.WORD + 1, k, self.fields["type"], 0, id(type(x))))
-            if type(x) is _array and not (x.flags.c_contiguous and self.of_array(k, 1, x)):
+            flags = _C_ORDER | _ALIGNED | _WRITEABLE
+            if type(x) is _array and not (x.flags.c_contiguous and self.of_array(k, 1, x, flags)):
                 return False
         pairs = [(a, b) for a in arrays for b in arrays if a < b]
         self.rows += [(self.native.OTHER + 1, a, b, 0, 0) for a, b in pairs]
         return True
 
-    def of_array(self, which: int, odd: int, x: np.ndarray) -> bool:
-        """Compare dtype, shape and order of an array that is an argument, or lies somewhere."""
+    def of_array(self, which: int, odd: int, x: np.ndarray, flags: int = _C_ORDER) -> bool:
+        """Compare dtype, shape and flags of an array that is an argument, or lies somewhere."""
         n, at = self.native, self.fields
         if "array.dtype" not in at:
             return False
@@ -92,7 +93,7 @@ class _Rows:
         self.rows += [
             (n.WORD + odd, which, at["array.dtype"], 0, id(self.held[-1])),
             (n.PART + odd, which, at["array.ndim"], 0xFFFFFFFF, x.ndim),
-            (n.PART + odd, which, at["array.flags"], 1, 1),
+            (n.PART + odd, which, at["array.flags"], flags, x.flags.num & flags),
         ]
         for k, size in enumerate(x.shape):
             self.rows.append((n.BEYOND + odd, which, at["array.shape"], 8 * k, size))
@@ -119,6 +120,8 @@ class _Rows:
         x, at = names[0], self.fields
         if expression == by.CONTENTS and "cell.contents" in at:
             return self.word(x, at["cell.contents"], id(names[1]))
+        if expression == by.TYPE:
+            return self.word(x, at["type"], id(names[1]))
         if expression in by.FIELDS:
             field = at.get(f"function.{by.FIELDS[expression]}")
             value = 0 if names[1] is None else id(names[1])

@@ -9,13 +9,14 @@ from ..rules import Traced, children, fold, iterate_leaves
 from ..rules.containers import LEAVES, Within
 from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
-from .arguments import BY_VALUE, is_taken, with_inputs
+from .arguments import BY_VALUE, fields_beside, is_taken, with_inputs
 from .captured import Captured
 from .constants import Constants
 from .looks import NotRecordable
 from .recorded import RecordedArray, RecordedNumber
 from .recorder import Recorder
 from .replay import Again
+from .watching import Stopped, Watch, watching
 
 _array = np.ndarray
 
@@ -23,6 +24,35 @@ _array = np.ndarray
 def _may_be_returned(x: Any) -> bool:
     """Say whether the same ``x`` may be returned by all calls, and holds no values."""
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
+
+
+def run_watched(watch: Watch, f: Callable, args: Any, kwargs: Any) -> Any:
+    """Run ``f``, and note what it runs.
+
+    Raises
+    ------
+    NotRecordable
+        If something cannot be compared that it may read.
+    """
+    y = None
+    try:
+        with watching(watch):
+            y = run(f, args, kwargs)
+    except Stopped:
+        pass
+    finally:
+        watch.end()
+    if watch.refused is not None:
+        raise watch.refused
+    return y
+
+
+def _held_by(container: Any) -> tuple:
+    """Return what a container among the arguments holds, by identity."""
+    parts, beside = children(container), fields_beside(container)
+    names = () if parts is None else parts.keys
+    held = () if parts is None else tuple(map(id, parts.values))
+    return names, held, {name: id(x) for name, x in beside.items()}
 
 
 def record(
@@ -37,9 +67,9 @@ def record(
     ``new`` makes the recorder.
     """
     recorder = new(Constants(captured.frozen, captured.constants))
-    recorder.refuses_hash = captured.caches
+    watch = recorder.watch = Watch(captured)
     taken_before: dict[int, Any] = {}
-    made: list[tuple[Any, list]] = []  # containers among the arguments, and what was in them
+    made: list[tuple[Any, list]] = []  # containers among the arguments
 
     def taken(x: Any) -> Any:
         if type(x) is not _array:
@@ -51,14 +81,13 @@ def record(
         return taken_before[id(x)]
 
     given, options = with_inputs(args, taken, made), with_inputs(kwargs, taken, made)
-    y = run(f, given, options)
-    for container, values in made:
-        parts = children(container)
-        if parts is None or [*map(id, parts.values)] != [*map(id, values)]:
-            raise NotRecordable("a write into an argument: return a new one instead")
+    before = [(container, _held_by(container)) for container, _ in made]
+    y = run_watched(watch, f, given, options)
+    if any(_held_by(container) != held for container, held in before):
+        raise NotRecordable("a write into an argument: return a new one instead")
     if recorder.raised is not None:
         raise NotRecordable(f"it goes on after an error: {recorder.raised!r}")
-    if captured.names.issuperset({"errstate", "raise"}):
+    if captured.names_of_users().issuperset({"errstate", "raise"}):
         raise NotRecordable("floating-point errors that it asks for by np.errstate")
     handles: dict[int, Any] = {}
 

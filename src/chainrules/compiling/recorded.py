@@ -16,15 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..rules import TracedArray, TracedNumber
-from ..rules.tracing.funnel import call, primitive
+from ..rules.tracing.funnel import call
 from ..rules.tracing.views import give_value, root_of
 from .looks import NotRecordable
-
-
-@primitive
-def entry(x: Any, *index: Any) -> Any:
-    """Read one entry as a number of Python's."""
-    return x.item(*index)
 
 
 def _recorded_comparison(ufunc: Any, operation: Callable) -> Callable:
@@ -122,9 +116,6 @@ class _Recorded:
             raise AttributeError(name)  # the type belongs to the recording
         return getattr(self.at_level.look(self, "value", _whole), name)
 
-    def item(self, *index: Any) -> Any:
-        return call(entry, (self, *index), {})
-
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         if np.dtype(dtype) == object:
             return self.at_level.look(self, "value", _whole).astype(dtype)
@@ -155,12 +146,9 @@ class RecordedNumber(_Recorded, TracedNumber):
     position: int
 
     def __hash__(self) -> int:
-        if self.at_level.refuses_hash:
+        if self.at_level.refuses_hash():
             raise NotRecordable("a number that a cache keeps results by (functools.lru_cache)")
         return hash(self.at_level.look(self, "value", _whole))
-
-    def tolist(self) -> Any:
-        return self.item()
 
 
 class RecordedArray(_Recorded, TracedArray):

@@ -9,6 +9,8 @@ import numpy as np
 from ..rules import (
     Traced,
     children,
+    iterate_leaves,
+    name_of,
 )
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.funnel import is_primitive, shown
@@ -17,9 +19,10 @@ from ..rules.tracing.views import (
     Path,
     follow,
     laid_out,
+    root_of,
     shares_memory,
 )
-from .looks import bits
+from .looks import NotRecordable, bits
 from .recorded import RecordedArray, RecordedNumber
 
 _array = np.ndarray
@@ -41,6 +44,13 @@ def constant_key(x: Any) -> Any:
 
 def is_shared(y: Any, x: Any) -> bool:
     return y.sample is x.sample or shares_memory(y.sample, x.sample)
+
+
+def refuse_view(y: Any, x: Any, f: Any) -> None:
+    """Refuse a result that shares memory with an option, which no step says."""
+    for part in iterate_leaves(y):
+        if type(part) is RecordedArray and root_of(part)[0] is part and is_shared(part, x):
+            raise NotRecordable(f"{name_of(f)} that gives a view of an option")
 
 
 def is_finite(x: Any) -> bool:

@@ -50,7 +50,7 @@ from .forms import Form
 from .looks import Look, NotRecordable, bits
 from .recorded import RecordedArray, RecordedNumber
 from .recorded_steps import DIVISIONS, NUMBERS, PLAIN, RECORDED, REMEMBERED, TRUTH, VALUE
-from .shapes import gives_one_shape, tells_only_structure
+from .shapes import gives_one_shape, may_raise, tells_only_structure
 
 LONGEST = 1_000_000  # steps; what takes more is not worth what its recording takes
 
@@ -69,15 +69,16 @@ class Recorder(Program, Level):
     __slots__ = (
         "constants",
         "forms",
+        "kept",
         "known",
         "looked_at",
         "looks",
         "not_native",
         "number",
         "raised",
-        "refuses_hash",
         "thread",
         "under_way",
+        "watch",
     )
 
     def __init__(self, constants: Constants) -> None:
@@ -87,12 +88,13 @@ class Recorder(Program, Level):
         self.looks: list[tuple[int, Look]] = []
         self.looked_at: set[tuple[int, str]] = set()
         self.forms: list[Form | None] = []  # of the results of all steps
+        self.kept: list[int] = []  # steps that may raise, though nobody may use what they give
         self.not_native = ""  # why there is no machine code
         self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
-        self.refuses_hash = False
         self.known: dict[tuple, tuple[type, Any, int]] = {}
         self.thread: int | None = threading.get_ident()
         self.under_way: list[Any] = []  # functions that are being run
+        self.watch: Any = None  # of what is run
 
     # ---- what comes in, and what is looked at ---------------------------------------------------
 
@@ -146,7 +148,7 @@ class Recorder(Program, Level):
         self.known = {}
         self.constants.settle()
         looked_at = [Slot(look.position) for _, look in self.looks]
-        self.finish([*outputs, *looked_at])
+        self.finish([*outputs, *looked_at, *map(Slot, self.kept)])
         del self.outputs[len(outputs) :]
 
     def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
@@ -160,6 +162,10 @@ class Recorder(Program, Level):
         self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
         return seen
 
+    def refuses_hash(self) -> bool:
+        """Say whether functions were met that keep results by their arguments."""
+        return self.watch is not None and bool(self.watch.captured.caches)
+
     # ---- what a level is asked ------------------------------------------------------------------
 
     def attempt(self, f: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -171,6 +177,17 @@ class Recorder(Program, Level):
         except Exception as error:
             self.raised = error
             raise
+
+    def attempt_unwatched(self, f: Callable, args: tuple, kwargs: dict) -> Any:
+        """Call ``f`` as a step, which every replay calls again: what it reads is read anew."""
+        watch = self.watch
+        if watch is None or watch.paused:
+            return self.attempt(f, *args, **kwargs)
+        watch.paused = True
+        try:
+            return self.attempt(f, *args, **kwargs)
+        finally:
+            watch.paused = False
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         key = operation, x.position
@@ -252,7 +269,7 @@ class Recorder(Program, Level):
                 return f(*args, **kwargs)
         g = shown(f)
         values, options = self.samples(args), self.samples(kwargs)
-        y = self.attempt(g, *values, **options)
+        y = self.attempt_unwatched(g, values, options)
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
         step = g, self.slots(args), self.slots(kwargs)
@@ -283,6 +300,8 @@ class Recorder(Program, Level):
         What else it gave, such as a Python int, is looked at: the function may ask what it is.
         """
         one_shape = gives_one_shape(f, args, kwargs)
+        if may_raise(f, args):
+            self.kept.append(len(self.steps))
 
         def look(part: Any, step: tuple) -> Any:
             if type(part) is _array or isinstance(part, NUMBERS):
@@ -317,17 +336,8 @@ class Recorder(Program, Level):
                 self.tie(recorded, f, args, k, kwargs)
         for x in kwargs.values():
             if type(x) is RecordedArray and not is_primitive(f):
-                self.refuse_view(recorded, x, f)
+                about.refuse_view(recorded, x, f)
         return recorded
-
-    def refuse_view(self, y: Any, x: Any, f: Any) -> None:
-        for part in iterate_leaves(y):
-            if (
-                type(part) is RecordedArray
-                and root_of(part)[0] is part
-                and about.is_shared(part, x)
-            ):
-                raise NotRecordable(f"{name_of(f)} that gives a view of an option")
 
     def tie(self, y: Any, f: Any, args: tuple, k: int, options: dict) -> None:
         """Tie every array in ``y`` that is a view of argument ``k`` to it."""

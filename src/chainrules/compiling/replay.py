@@ -130,9 +130,10 @@ class Writer:
         text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
         source = "\n    ".join(["def piece(r):", *self.let_go(text)])
         self.source += source + "\n"
-        names = dict(self.names)
+        names = {**self.names, "__name__": __name__}
         exec(compile(source, f"<recording, piece {k}>", "exec"), names)
-        return names["piece"]
+        piece: Callable = names.pop("piece")  # else it waits for Python's collector
+        return piece
 
     def _looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
         while at < len(looks) and looks[at][0] <= position:

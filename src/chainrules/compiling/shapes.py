@@ -11,7 +11,7 @@ from ..rules import getitem
 from ..rules.rulesets.arrays.indexing import scatter
 from ..rules.rulesets.linalg.systems import inverse_or_nan
 from ..rules.rulesets.linalg.triangular import cholesky_pull, inverse_of_lower, solve_by_blocks
-from ..rules.tracing.funnel import astype
+from ..rules.tracing.funnel import astype, entry
 from ..rules.tracing.level import Traced
 
 # Their results depend on shapes and dtypes alone.
@@ -32,8 +32,23 @@ _ONE_SHAPE = frozenset({
     np.array, np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky,
     np.linalg.eigh, np.matrix_transpose, np.diff, np.maximum, np.minimum, np.round, astype, np.tile,
     inverse_or_nan, inverse_of_lower, solve_by_blocks, cholesky_pull,
-    np.linalg.norm, np.count_nonzero, np.take_along_axis, np.cross,
+    np.linalg.norm, np.count_nonzero, np.take_along_axis, np.cross, entry,
 })  # fmt: skip
+
+
+# Of these functions of one shape some numbers are errors: singular matrices, wrong indices. Of what
+# has not one shape the structure is looked at, which keeps it in the program.
+_RAISING = frozenset({
+    np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.linalg.eigh, np.take_along_axis,
+})  # fmt: skip
+
+
+def may_raise(f: Any, args: tuple) -> bool:
+    """Say whether ``f`` raises for some numbers, though it gives one shape."""
+    if f is getitem:
+        index = args[1] if len(args) > 1 else ()
+        return any(isinstance(x, Traced) for x in (index if type(index) is tuple else (index,)))
+    return type(f).__hash__ is not None and f in _RAISING
 
 
 def tells_only_structure(f: Any) -> bool:

@@ -34,14 +34,14 @@ class Kind:
         self.restarts = 0
         self.forgiven = False  # a first change of what is captured
         self.reason = ""
-        self.quick: Quick | None = None
+        self.quick: Quick | None = None  # without the kind, which holds it
         self.asked: Captured | None = None  # with which a quick way was last looked for
 
     def quickly(self, key: Hashable, args: tuple, values: list) -> Quick | None:
         """Return the quick way for calls of this kind, if there is one."""
         if self.asked is not self.captured:
-            self.asked, self.quick = self.captured, quick(self, key, args, values)
-        return self.quick
+            self.asked, self.quick = self.captured, quick(self.captured, key, args, values)
+        return None if self.quick is None else self.quick._replace(kind=self)
 
     def changed(self) -> str | None:
         """Say what is not what it was when the recordings were made, if anything is."""
@@ -53,3 +53,29 @@ class Kind:
                 changed = recording.constants.changed()
                 left += recording.others.values()
         return changed
+
+    def too_many(self, paths: int) -> str:
+        """Say that there are more ways than ``paths``, and where most of them part."""
+        lines: dict[str, int] = {}
+        kinds: set[str] = set()
+        left = [self.root]
+        while left:
+            recording = left.pop()
+            if recording is not None:
+                for (at, _), other in recording.others.items():
+                    look = recording.looks[at]
+                    lines[look.line] = lines.get(look.line, 0) + 1
+                    kinds.add(look.kind)
+                    left.append(other)
+        most = max(lines, key=lambda line: lines[line], default="an unknown line")
+        if kinds & {"float", "value"}:
+            return (
+                f"there are more than {paths} ways through it: in {most} numbers are handed "
+                "to what is not NumPy's, such as math.sin; write np.sin, or cr.adopt() for "
+                "the module, or compile what comes before and after by itself"
+            )
+        return (
+            f"there are more than {paths} ways through it, most of which part in {most}, "
+            "where it looks at values; compile what does so by itself (@cr.compile), or raise "
+            "paths="
+        )

@@ -37,7 +37,10 @@ def compile(  # type: ignore[misc]
 
     What the function looks at (``if x > 0``, ``range(int(n))``, ``x[x > 0]``) is looked at in
     every replay; where that is something else, the function is recorded again, and both ways are
-    kept. What it captures (globals, cells, fields, lists, dicts, arrays) is compared at every call.
+    kept. What the functions that it runs capture (globals, cells, fields, lists, dicts, arrays,
+    memory) is compared at every call. A function that reads what nobody can compare (a clock, a
+    file, an object of C that is not known) runs as it always did, with a ``CompileWarning`` that
+    names it and says what to write instead.
 
     Inside of derivatives a compiled function of numbers and arrays is one step with compiled
     derivatives; others are followed as ever.
@@ -49,7 +52,8 @@ def compile(  # type: ignore[misc]
         a recording is run with; integers, texts and the like belong to the kind of the arguments,
         and a new one makes a new recording. Without ``f`` the result is a decorator.
     captured : {"check", "freeze"}, optional
-        ``"freeze"`` takes what ``f`` captures as it was at the first call, and for constant.
+        ``"freeze"`` takes what ``f`` captures as it was at the first call, and for constant;
+        nothing of it is refused.
     paths : int, optional
         How many ways through ``f`` are kept for one kind of arguments. A function with more runs
         as it always did, with a ``CompileWarning`` that names the line where they part.
@@ -85,7 +89,8 @@ def compile(  # type: ignore[misc]
     Notes
     -----
     Assumed is that ``f`` gives the same for the same arguments and captured values. What it prints
-    of other things than of its numbers is printed while it is recorded. NumPy's warnings, and
+    of other things than of its numbers, or logs, is seen while it is recorded, and a
+    ``CompileWarning`` says so. A primitive is called in every run. NumPy's warnings, and
     ``np.errstate(all="raise")``, have no effect on machine code. At a tie a comparison of numbers
     that differ in the last bit may go the other way. Libraries are assumed not to change.
 

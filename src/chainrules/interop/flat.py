@@ -16,6 +16,7 @@ from ..reverse.vjp import REVERSE, for_user, pulling
 from ..rules import (
     NoTangent,
     Traced,
+    all_settled,
     array_of,
     as_structured,
     call,
@@ -76,7 +77,7 @@ class Leaf:
         # By the funnel, where it has rules: it may have some and be no primitive.
         ruled = frule.methods_of(f) is not None or rrule.methods_of(f) is not None
         y = call(f, args, kwargs) if ruled else f(*args, **kwargs)
-        ys, structure = self.flatten(y)
+        ys, structure = self.flatten(all_settled(y))  # buffers of an adopted module
         if not any(isinstance(y, Traced) for y in (*ys, *xs)):
             self._note(xs, ys, structure)
         return tuple(ys)

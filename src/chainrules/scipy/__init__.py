@@ -26,14 +26,17 @@ __all__ = [name for name in FOLLOWED if "." not in name]
 
 def rules_of(name: str) -> _ModuleType:
     """Return the module with the rules of ``scipy.<name>``."""
-    _importlib.import_module(f".{name}", __name__)
-    return _importlib.import_module(f"..rules.rulesets.scipy.{name}", __name__)
+    _importlib.import_module(f".{name}", __package__)
+    return _importlib.import_module(f"..rules.rulesets.scipy.{name}", __package__)
+
+
+__name__ = "scipy"  # to all who ask
 
 
 def __getattr__(name: str) -> Any:
     if name in FOLLOWED:
-        return _importlib.import_module(f".{name}", __name__)
-    if name.startswith("__"):
+        return _importlib.import_module(f".{name}", __package__)
+    if name.startswith("__") and name != "__version__":
         raise AttributeError(name)
     try:
         found: Any = _importlib.import_module(f"scipy.{name}")

@@ -1,8 +1,8 @@
-"""``jac="ad"``: derivatives that solvers are given, computed by chainrules itself.
+"""``jac=cr.ad``: derivatives that solvers are given, computed by chainrules itself.
 
 SciPy's solvers approximate the derivatives that they are not given by differences, as ``"2-point"``
-or ``"cs"``. In the same place ``"ad"`` asks for the exact ones. It has to be asked for, so that a
-program without it computes what SciPy computes, to the last bit.
+or ``"cs"``. In the same place ``cr.ad``, or ``"ad"``, asks for the exact ones. Without it a program
+computes what SciPy computes, to the last bit.
 """
 
 import functools
@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from .._ad import ad
 from ..forward import jacfwd, jvp
 from ..reverse import grad, hessian, hvp, jacobian
+from ..rules import StandIn
 from ..rules.rulesets.scipy.integrate.initial_values import state
 
-AD = "ad"
+
+def is_asked(x: Any) -> bool:
+    return isinstance(x, str | type(ad)) and x == ad
 
 
 def gradient(f: Callable) -> Callable:
@@ -80,14 +84,14 @@ def weighed(f: Callable) -> Callable:
     return weighed_hessian
 
 
-class NonlinearConstraint(optimize.NonlinearConstraint):
-    """``scipy.optimize.NonlinearConstraint``, whose ``jac`` and ``hess`` may be ``"ad"``."""
+class NonlinearConstraint(optimize.NonlinearConstraint, metaclass=StandIn):
+    """``scipy.optimize.NonlinearConstraint``, whose ``jac`` and ``hess`` may be ``cr.ad``."""
 
     def __init__(self, fun: Callable, lb: Any, ub: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(fun, lb, ub, *args, **kwargs)
         for name, derivative in (("jac", jacobian), ("hess", weighed)):
             given = getattr(self, name)
-            if isinstance(given, str) and given == AD:
+            if is_asked(given):
                 setattr(self, name, derivative(fun))
 
 
@@ -118,7 +122,7 @@ OF_INTEGRATE: Asked = {"solve_ivp": ("fun", {"jac": of_state})}
 
 
 def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
-    """Return the solver, which takes ``"ad"`` for derivatives of its function.
+    """Return the solver, which takes ``cr.ad`` for derivatives of its function.
 
     Where it is told beside that which entries of the Jacobian may not be zero (``jac_sparsity``),
     it is given a sparse matrix. Which ones are not, our own run of the function says.
@@ -128,7 +132,7 @@ def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
 
     @functools.wraps(solver)
     def solves(*args: Any, **kwargs: Any) -> Any:
-        if not any(isinstance(x, str) and x == AD for x in (*args, *kwargs.values())):
+        if not any(map(is_asked, (*args, *kwargs.values()))):
             return solver(*args, **kwargs)
         call = {**dict(zip(names, args)), **kwargs}
         f, more = call[parameter], {}
@@ -139,7 +143,7 @@ def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
         if call.get("vectorized"):
             more["vectorized"] = True
         for word, derivative in asked.items():
-            if isinstance(call.get(word), str) and call[word] == AD:
+            if is_asked(call.get(word)):
                 call[word] = derivative(f, **more)
         return solver(**call)
 

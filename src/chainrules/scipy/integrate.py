@@ -16,7 +16,7 @@ is an error.
   and ``odeint`` the problem is solved once more, by DOP853, or by Radau where it is stiff. Reverse
   mode keeps the states at the steps, and does one step again at a time. Times, dense output and
   events are differentiated too; with ``t_eval=None`` the times between the ends are constants.
-  ``jac="ad"`` gives Radau, BDF and LSODA the exact Jacobian; with ``jac_sparsity`` beside it Radau
+  ``jac=cr.ad`` gives Radau, BDF and LSODA the exact Jacobian; with ``jac_sparsity`` beside it Radau
   and BDF get a sparse one, computed by as few directions as its columns have colors.
 - ``solve_bvp``: by the implicit function theorem, on the mesh of the answer.
 
@@ -35,7 +35,7 @@ Examples
 -0.93754825
 
 >>> oscillating = lambda t, y: [y[1], 1e3 * (1 - y[0] ** 2) * y[1] - y[0]]
->>> integrate.solve_ivp(oscillating, (0, 100), [2.0, 0.0], "Radau", jac="ad").success
+>>> integrate.solve_ivp(oscillating, (0, 100), [2.0, 0.0], "Radau", jac=cr.ad).success
 True
 
 >>> def fallen(g, t):

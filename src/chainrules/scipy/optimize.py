@@ -6,9 +6,9 @@ A solver's calls of the function are not differentiated; but what the function c
 in each of them, so what is large is better passed by ``args``. Arguments of a solver that its
 answer does not depend on, as where it starts, have no derivative.
 
-``jac="ad"`` gives the solver exact derivatives of its function, and so do ``hess``, ``hessp``,
-``fprime``, ``fprime2`` and ``Dfun``. With ``jac_sparsity`` beside it ``least_squares`` gets a
-sparse matrix, computed by as few directions as its columns have colors.
+``jac=cr.ad`` (or ``"ad"``) gives the solver exact derivatives of its function, and so do ``hess``,
+``hessp``, ``fprime``, ``fprime2`` and ``Dfun``. With ``jac_sparsity`` beside it ``least_squares``
+gets a sparse matrix, computed by as few directions as its columns have colors.
 
 Examples
 --------
@@ -19,7 +19,7 @@ Examples
 >>> round(float(cr.grad(cube_root)(8.0)), 9)
 0.083333333
 >>> f = lambda x, a: np.sum((x - a) ** 4 + x**2)
->>> best = lambda a: optimize.minimize(f, np.zeros(2), args=(a,), jac="ad", hess="ad",
+>>> best = lambda a: optimize.minimize(f, np.zeros(2), args=(a,), jac=cr.ad, hess=cr.ad,
 ...                                    method="trust-exact", tol=1e-9)
 >>> np.diag(cr.jacobian(lambda a: best(a).x)(np.array([1.0, 2.0]))).round(4)
 array([0.676 , 0.8071])

@@ -65,7 +65,7 @@ def run_scalar(x, truths, ops, kinds, wanted):
 seeds = st.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(seed=seeds)
 def test_random_numbers(seed):
     rng = np.random.default_rng(seed)
@@ -75,7 +75,7 @@ def test_random_numbers(seed):
     np.testing.assert_array_equal(*run_scalar(x, truths, ops, kinds, wanted))
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(seed=seeds)
 def test_random_nests(seed):
     rng = np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def test_random_nests(seed):
         np.testing.assert_array_equal(np.broadcast_to(values[out.value], shape), y)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(seed=seeds)
 def test_random_repetition(seed):
     """A body over and over, whose operands are near, far, in arrays, constants; and some noise."""
@@ -208,7 +208,7 @@ def test_runs_are_found():
     assert [] == find_runs(rng.integers(0, 50, 1000))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(seed=seeds)
 def test_runs_repeat_and_do_not_overlap(seed):
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from .... import (
     AbstractZero,
     NoTangent,
     ProjectTo,
+    StandIn,
     array_of,
     frule,
     innermost,
@@ -216,7 +217,7 @@ def traced_bspline(t, c, k, extrapolate=True, axis=0):
     return TracedBSpline(as_float(t), c, own.k, own.extrapolate, own.axis)
 
 
-class BSpline(interpolate.BSpline):
+class BSpline(interpolate.BSpline, metaclass=StandIn):
     """``scipy.interpolate.BSpline``, whose methods see traced values."""
 
     def __new__(cls, *args, **kwargs):

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, innermost, value
+from .... import StandIn, array_of, composed, innermost, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .bsplines import TracedBSpline, differentiated, followed, integrated, values
@@ -265,7 +265,7 @@ def of_least_squares(x, y, t, w=None, bbox=(None, None), k=3, ext=0, check_finit
     return traced_spline(own, x, y, w, bbox, k, t, ext)
 
 
-class SeesPoints:
+class SeesPoints(metaclass=StandIn):
     """A mixin: points may be traced; ``made`` makes the object where the samples are."""
 
     def __new__(cls, *args, **kwargs):

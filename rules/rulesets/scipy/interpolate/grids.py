@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, dtype_of, innermost, value
+from .... import StandIn, array_of, composed, dtype_of, innermost, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import Interpolates, as_float
 from .bsplines import basis, differentiated
@@ -285,7 +285,7 @@ def rectangle(x, y, z, bbox=(None,) * 4, kx=3, ky=3, s=0, maxit=20):
     return formula
 
 
-class SeesPoints:
+class SeesPoints(metaclass=StandIn):
     """A mixin of SciPy's bivariate splines: points may be traced."""
 
     def __call__(self, x, y, dx=0, dy=0, grid=True):

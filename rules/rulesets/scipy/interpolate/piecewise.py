@@ -15,6 +15,7 @@ from .... import (
     AbstractZero,
     NoTangent,
     ProjectTo,
+    StandIn,
     frule,
     innermost,
     is_traced,
@@ -251,7 +252,7 @@ def traced_ppoly(c, x, extrapolate=None, axis=0):
     return TracedPPoly(c, as_float(x), own.extrapolate, own.axis)
 
 
-class Follows:
+class Follows(metaclass=StandIn):
     """What is put before SciPy's classes of piecewise polynomials: points may be traced.
 
     ``made`` makes the object where an argument of the constructor is traced.

@@ -237,11 +237,19 @@ def array(x):
     return np.stack(x) if isinstance(x, list | tuple) else np.asarray(x) if not is_traced(x) else x
 
 
+# SciPy hands ``grid_mode`` on to the zooms of real and imaginary parts, or forgets it there.
+_RAMP, _GRID = np.arange(3.0), {"order": 1, "mode": "nearest", "grid_mode": True}
+GRID_MODE_OF_COMPLEX = np.allclose(
+    ndimage.zoom(_RAMP + 0j, 2, **_GRID), ndimage.zoom(_RAMP, 2, **_GRID)
+)
+
+
 @composed(ndimage.zoom)
 def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *,
          grid_mode=False):  # fmt: skip
     """The factor rounds to the shape of the result, and goes into it by that alone."""
     zoom = value(zoom)
+    grid_mode = grid_mode and (GRID_MODE_OF_COMPLEX or not np.iscomplexobj(value(input)))
     own = ndimage.zoom(value(input), zoom, output, order, mode, value(cval), prefilter,
                        grid_mode=grid_mode)  # fmt: skip
     if prefilter and all(z == 1 for z in per_axis(zoom, range(own.ndim))):

@@ -119,6 +119,8 @@ def gaussian_gradient_magnitude(input, sigma, output=None, mode="reflect", cval=
     if not parts:
         return as_output(np.copy(input), output)
     own = [value(part) ** 2 for part in parts]
+    if np.iscomplexobj(own[0]):  # SciPy's sum of squares, which is no norm
+        return np.sqrt(sum(part * part for part in parts))
     # Where all parts are zero the norm has the derivative zero, and the square root has none.
     return with_values(np.linalg.norm(np.stack(parts), axis=0), np.sqrt(sum(own[1:], own[0])))
 

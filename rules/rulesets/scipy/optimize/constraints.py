@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize, sparse
 
-from .... import array_of, is_traced
+from .... import StandIn, array_of, is_traced
 from ...functions.implicit import Watched, config_of, plain, settled
 from .stationary import Constraint
 
 
-class Bounds(optimize.Bounds):
+class Bounds(optimize.Bounds, metaclass=StandIn):
     """``scipy.optimize.Bounds``, which may be traced."""
 
     def __init__(self, lb: Any = -np.inf, ub: Any = np.inf, keep_feasible: Any = False) -> None:
@@ -24,7 +24,7 @@ class Bounds(optimize.Bounds):
                 setattr(self, name, np.atleast_1d(array_of(bound)))
 
 
-class LinearConstraint(optimize.LinearConstraint):
+class LinearConstraint(optimize.LinearConstraint, metaclass=StandIn):
     """``scipy.optimize.LinearConstraint``, which may be traced."""
 
     def __init__(

@@ -283,7 +283,8 @@ def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True, **options):
         pole = -f1 * t1 / (f0 - f1)
         turns = -pole * f0 * np.log(np.abs(1 - t / pole))
     phase = 2 * np.pi * turns + np.pi / 180 * phi
-    return with_values(np.exp(1j * phase) if np.iscomplexobj(own) else np.cos(phase), own)
+    turning = options.get("complex", False)
+    return with_values(np.exp(1j * phase) if turning else np.cos(phase), own)
 
 
 @composed(signal.gausspulse)

@@ -125,7 +125,9 @@ def spectral_window(window, n):
     if callable(window):
         return window(np.fft.fftfreq(n))
     if isinstance(window, str | tuple):
-        return np.fft.ifftshift(signal.get_window(window, n))
+        # As SciPy applies it: its versions differ in how they shift a window of odd length.
+        impulse = np.eye(1, n)[0] + 0j
+        return np.fft.fft(signal.resample(impulse, n, window=window)).real
     return array(window)
 
 

@@ -56,7 +56,7 @@ def laplacian(csgraph, normed=False, return_diag=False, use_out_degree=False, *,
     if normed:
         isolated = value(degrees) == 0
         roots = np.sqrt(np.where(isolated, 1, degrees))
-        y = _with_diagonal(_divided(a, roots), 1.0 - isolated)
+        y = _with_diagonal(_divided(a, roots), (1 - isolated).astype(value(roots).dtype))
         return (y, roots) if return_diag else y
     y = _with_diagonal(a, degrees)
     return (y, degrees) if return_diag else y

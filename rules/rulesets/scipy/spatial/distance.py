@@ -13,7 +13,7 @@ from scipy import special
 from scipy.spatial import distance
 
 from .....config import MissingRuleError
-from .... import array_of, composed, is_traced, non_differentiable, value
+from .... import array_of, astype, composed, dtype_of, is_traced, non_differentiable, value
 from ...arrays.indexing import scatter
 from ...arrays.numpys_own import composed_for_derivatives, with_values
 from .rows import ROWS, distances, moved, pair_distances, pair_squares, root, squares
@@ -172,7 +172,8 @@ def is_written(metric):
 
 
 def by_calls(metric, pairs, kwargs):
-    return np.stack([metric(u, v, **kwargs) for u, v in pairs])
+    y = np.stack([metric(u, v, **kwargs) for u, v in pairs])
+    return astype(y, np.result_type(dtype_of(y), np.float64))  # as SciPy's arrays of distances
 
 
 def refuse_out(out):
@@ -241,10 +242,15 @@ def euclidean(u, v, w=None):
     return minkowski(u, v, 2, w)
 
 
+# From 1.18 on SciPy squares the lengths of complex steps, and before it the steps.
+OF_LENGTHS = np.real(distance.sqeuclidean(np.array([1j]), np.array([0j]))) > 0
+
+
 @composed_for_derivatives(distance.sqeuclidean)
 def sqeuclidean(u, v, w=None):
     steps = as_vector(u) - as_vector(v)
-    return weighted(steps * steps, None if w is None else as_vector(w))
+    squared = steps * (np.conj(steps) if OF_LENGTHS else steps)
+    return weighted(squared, None if w is None else as_vector(w))
 
 
 @composed_for_derivatives(distance.seuclidean)

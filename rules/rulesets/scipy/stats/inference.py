@@ -70,6 +70,11 @@ def pointbiserialr(x, y, axis=0):
 
 @composed(stats.linregress)
 def linregress(*args, **kwargs):
+    if any(np.iscomplexobj(value(part)) for part in (*args, *kwargs.values())):
+        raise MissingRuleError(
+            f"scipy.stats.linregress has no rule for complex numbers, in {user_line()}.\n"
+            "  write np.linalg.lstsq"
+        )
     own = stats.linregress(*value(args), **value(kwargs))
     given = inspect.signature(stats.linregress).bind(*args, **kwargs).arguments
     if given.get("y") is None or given.get("axis", 0) != 0 or np.ndim(given["x"]) != 1:

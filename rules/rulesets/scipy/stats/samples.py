@@ -82,6 +82,14 @@ def variance(x, ddof=0):
     return np.var(x, axis=-1, ddof=ddof, keepdims=True)
 
 
+def second_moment(x, ddof=0):
+    """The variance of real numbers; of complex ones SciPy's, which is the mean of squares."""
+    if not np.iscomplexobj(x):
+        return variance(x, ddof)
+    n = np.shape(x)[-1]
+    return mean(centred(x) ** 2) * (n / (n - ddof))
+
+
 # ---- means ---------------------------------------------------------------------------------------
 
 
@@ -188,7 +196,7 @@ def kstat(data, n=2, axis=None):
     if n == 1:
         return mean(a)
     if n == 2:
-        return variance(a, 1)
+        return second_moment(a, 1)
     a = centred(a)
     if n == 3:
         return count**2 / ((count - 1) * (count - 2)) * mean(a**3)
@@ -209,7 +217,7 @@ def kstatvar(data, n=2, axis=None):
 def describe(a, axis=0, ddof=1, bias=True):
     x = in_one_axis(a, axis)
     ends = np.min(x, axis=-1), np.max(x, axis=-1)
-    spread = variance(x, ddof), skew(a, axis, bias), kurtosis(a, axis, True, bias)
+    spread = second_moment(x, ddof), skew(a, axis, bias), kurtosis(a, axis, True, bias)
     return Described(np.shape(x)[-1], ends, mean(x), *spread)
 
 
@@ -245,7 +253,8 @@ def tvar(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
     a = in_one_axis(a, axis)
     kept = within(a, limits, inclusive)
     n = np.sum(kept, axis=-1, keepdims=True)
-    return sum_of(kept, (a - sum_of(kept, a) / n) ** 2) / (n - ddof)
+    deviation = a - sum_of(kept, a) / n
+    return sum_of(kept, deviation * np.conj(deviation)) / (n - ddof)
 
 
 @of_samples(stats.tstd)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from .assembler import Module
 from .entry import FASTCALL, MethodDef, address_of, layout, new_builtin, word
+from .locks import making
 from .machine import Code, libm
 
 __all__ = ["Row", "fields", "guard", "word"]
@@ -126,11 +126,8 @@ _COUNTED = """%references = load i64, ptr %answer
 store i64 %more, ptr %answer"""
 
 
-_lock = threading.Lock()
-
-
 def _compiled() -> tuple[Code, MethodDef]:
-    with _lock:  # one for all of the process: what two threads made, one would let go
+    with making:  # one for all of the process: what two threads made, one would let go
         return _compiled_once()
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
+from .locks import making
 from .machine import Code, host_width, llvm
 from .request import Input, Output, Program, checked
 
@@ -19,7 +19,6 @@ Kernel: TypeAlias = Callable[..., None]
 
 # Kernels in use by what they were asked for: a recurrent network asks for hundreds of equal ones.
 _known: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
-_lock = threading.RLock()
 _LARGEST_KNOWN = 2000  # operations; longer programs do not come twice
 
 
@@ -76,7 +75,7 @@ def build(
     if len(ops) > _LARGEST_KNOWN:
         return _made(checked(shape, inputs, ops, outputs))
     key = repr((tuple(shape), inputs, ops, outputs, threads))
-    with _lock:
+    with making:
         kernel = _known.get(key)
         if kernel is None:
             kernel = _known[key] = _made(checked(shape, inputs, ops, outputs), threads)

@@ -12,16 +12,13 @@ import functools
 import importlib
 import platform
 import sys
-import threading
 from collections.abc import Iterable
 from typing import Any
 
 from . import kept
+from .locks import making
 
 __all__ = ["Code", "host_width", "libm", "llvm"]
-
-# One at a time: targets are made once, and LLVM's parser is not asked from two threads.
-_compiling = threading.RLock()
 
 
 @functools.cache
@@ -79,7 +76,7 @@ class Code:
     __slots__ = ("__weakref__", "_engine", "keep")
 
     def __init__(self, text: str, effort: int = 2) -> None:
-        with _compiling:
+        with making:
             binding, machine = llvm(), _machine(effort)
             together = _side_by_side()
             key = kept.key_of(text, effort, together, *_host(), *binding.llvm_version_info)

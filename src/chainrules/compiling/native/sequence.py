@@ -8,7 +8,6 @@ text nor the time to compile it grows with the number of calls.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from .assembler import Module
 from .entry import make_callable
 from .kernel import code_of
+from .locks import making
 from .machine import host_width
 from .nest_functions import write_nest
 from .request import Input, Output, checked, parameters
@@ -26,7 +26,6 @@ __all__ = ["NestSequence"]
 
 # Functions in use: between calls of NumPy, too, a loop of Python asks for the same again.
 _known: weakref.WeakValueDictionary[str, Callable[..., None]] = weakref.WeakValueDictionary()
-_lock = threading.RLock()
 
 Place = tuple[int, int]  # base, bytes
 
@@ -104,7 +103,7 @@ class NestSequence:
         "array" is passed as it is; of a "float" and of a "bool" the base is where it lies.
         """
         key = repr((list(self.known), kinds))
-        with _lock:
+        with making:
             run = _known.get(key)
             if run is None:
                 run = _known[key] = self._made(kinds)

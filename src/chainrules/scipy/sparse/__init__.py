@@ -25,5 +25,5 @@ from ...rules.rulesets.scipy import sparse as _rules
 
 mirror(__name__, "scipy.sparse", _rules)
 csgraph, linalg = (  # in place of SciPy's own
-    importlib.import_module(f".{name}", __name__) for name in ("csgraph", "linalg")
+    importlib.import_module(f".{name}", __package__) for name in ("csgraph", "linalg")
 )

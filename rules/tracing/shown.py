@@ -1,0 +1,67 @@
+"""Object arrays that stand for a traced array elsewhere, and writes into them, which are refused.
+
+``v = np.asarray(y); v[0] = 5`` would have to change ``y``. The array is read-only, and as it does
+not own its memory nobody can make it writable; ``ufunc.at`` writes into it all the same. So the
+owner of the memory knows the entries that it was given, and compares them when it goes, or when
+the outermost run ends, whichever comes first.
+"""
+
+import operator
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ...config import MutationError, user_line
+from ..annotations import Value
+from .level import value
+from .running import outermost_run
+
+
+class Shown(np.ndarray):
+    """Memory of an object array that stands for a traced one: what is handed out is a view of it.
+
+    Its entries never change: where they have, the run that it belongs to fails.
+    """
+
+    given: list
+    line: str
+    run: weakref.ref
+
+    def __del__(self) -> None:
+        run = self.run() if hasattr(self, "run") else None
+        if run is not None:
+            run.written = run.written or self.written()
+
+    def entries(self) -> list:
+        return self.view(np.ndarray).reshape(-1).tolist()
+
+    def written(self) -> MutationError | None:
+        """Return the error of a write into this memory, if there was one."""
+        if all(map(operator.is_, self.entries(), self.given)):
+            return None
+        return MutationError(
+            f"the array that np.asarray, or a function that calls it, made of a traced one in "
+            f"{self.line} was written to, by ufunc.at, and the traced one would not show it.\n"
+            "  write into the traced array itself, np.add.at(x, ...), or into a copy (x.copy())"
+        )
+
+
+def shown(x: Value) -> np.ndarray:
+    """Return a read-only object array that stands for the traced ``x``, one number per entry."""
+    owner = as_object_array(x, Shown)
+    owner.flags.writeable = False
+    run = outermost_run()
+    if run is not None:
+        owner.given, owner.line, owner.run = owner.entries(), user_line(), weakref.ref(run)
+        run.shown[id(owner)] = owner
+    return owner.view(np.ndarray)
+
+
+def as_object_array(x: Value, cls: type = np.ndarray) -> Any:
+    """Return an object array that lies as the traced ``x`` does, with one number per entry."""
+    many = type(x).writable
+    array = np.empty_like(np.asarray(value(x) if many else 0.0).view(cls), object)
+    for index in np.ndindex(array.shape):
+        array[index] = x[index] if many else x
+    return array

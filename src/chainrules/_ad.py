@@ -1,0 +1,40 @@
+"""``cr.ad``: the request for exact derivatives where a solver takes a function for them."""
+
+from typing import Any, NoReturn
+
+from .config import user_frame, user_line
+from .rules.tracing.asked import of_scipy
+
+
+class _Exact:
+    """The type of ``ad``; equal to the text ``"ad"``, which asks for the same.
+
+    A solver of SciPy's own takes ``ad`` for a function, and calls it: that is an error, where the
+    text is ignored without a word.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        frame = user_frame()
+        names = {} if frame is None else frame.f_globals
+        raise TypeError(
+            f"cr.ad was handed to a solver of SciPy's own, in {user_line()}, which takes it for a "
+            f"function.\n  {of_scipy('scipy.optimize', names)};\n"
+            "  or write from chainrules.scipy import optimize, integrate"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or (isinstance(other, str) and other == "ad")
+
+    def __hash__(self) -> int:
+        return hash("ad")
+
+    def __repr__(self) -> str:
+        return "cr.ad"
+
+    def __reduce__(self) -> str:
+        return "ad"
+
+
+ad = _Exact()

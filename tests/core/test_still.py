@@ -1,0 +1,103 @@
+"""Structural zeros of tangents: what np.where and np.pad leave out moves in no mode."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+X = np.array([0.0, 1.0, 4.0, -2.0])
+T = np.array([1.0, 0.5, -0.3, 0.2])
+M = X > 0
+
+
+def chosen(x):
+    return np.where(M, x, 0.0)
+
+
+def read_while_written(x):
+    y = chosen(x)
+    part = y[1:3]
+    y[1] = x[2] * 2
+    return np.sum(np.sqrt(part))
+
+
+# Each has an infinite slope at an entry that comes from nothing that moves.
+SMOOTH = {
+    "root": lambda x: np.sum(np.sqrt(chosen(x))),
+    "power": lambda x: np.sum(chosen(x) ** 0.5),
+    "log": lambda x: np.sum(np.where(M, np.log(chosen(x)), 0.0)),
+    "quotient": lambda x: np.sum(np.where(M, 1 / chosen(x), 0.0)),
+    "two branches": lambda x: np.sum(np.sqrt(np.where(M, np.where(x > 1, x, 1.0), 0.0))),
+    "the other branch": lambda x: np.sum(np.sqrt(np.where(~M, 0.0, x))),
+    "broadcast": lambda x: np.sum(np.sqrt(chosen(x) * np.ones((2, 4))) ** 1.5),
+    "moved": lambda x: np.sum(np.sqrt(chosen(x).reshape(2, 2).T) * np.arange(4.0).reshape(2, 2)),
+    "read": lambda x: np.sum(np.sqrt(chosen(x)[:3])),
+    "an entry": lambda x: np.sqrt(chosen(x)[1]) + chosen(x)[0],
+    "padded": lambda x: np.sum(np.sqrt(np.pad(x[1:3], 2)) * np.arange(6.0)),
+    "norms": lambda x: np.sum(np.linalg.norm(np.pad(x[1:3].reshape(1, 2), 1), axis=0)),
+    "sums": lambda x: np.sum(np.sqrt(np.sum(np.pad(x[1:3], 1).reshape(2, 2), 1))),
+    "sums of two": lambda x: np.sum(np.sqrt(chosen(x) + np.where(M, x * x, 0.0))),
+    "running sums": lambda x: np.sum(np.sqrt(np.cumsum(chosen(x)))),
+    "joined": lambda x: np.sum(np.concatenate([np.sqrt(chosen(x)), x])),
+    "largest": lambda x: np.max(np.sqrt(chosen(x))),
+    "product": lambda x: np.sqrt(chosen(x)) @ np.arange(4.0),
+    "spread": lambda x: np.std(np.sqrt(chosen(x))),
+    "complex": lambda x: np.sum(np.real(np.sqrt(chosen(x) * (1 + 0j)))),
+    "written to": read_while_written,
+}
+MODES = {
+    "jvp": lambda f: cr.jvp(f, (X,), (T,))[1],
+    "linearize": lambda f: cr.linearize(f, X)[1](T),
+    "jacfwd": lambda f: cr.jacfwd(f)(X) @ T,
+    "compiled": lambda f: cr.compile(lambda x: cr.jvp(f, (x,), (T,))[1])(X),
+}
+SECOND = {
+    "forward over forward": lambda f: cr.jacfwd(cr.jacfwd(f))(X),
+    "forward over reverse": lambda f: cr.jacfwd(cr.grad(f))(X),
+    "reverse over forward": lambda f: cr.jacrev(cr.jacfwd(f))(X),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", SMOOTH.values(), ids=SMOOTH)
+def test_forward_mode_is_as_reverse_mode(f, mode):
+    with np.errstate(all="ignore"):
+        gradient = cr.grad(f)(X)
+        assert np.all(np.isfinite(gradient))
+        np.testing.assert_allclose(gradient @ T, MODES[mode](f))
+
+
+@pytest.mark.parametrize("mode", SECOND)
+@pytest.mark.parametrize("f", SMOOTH.values(), ids=SMOOTH)
+def test_second_order(f, mode):
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(cr.jacrev(cr.grad(f))(X), SECOND[mode](f), atol=1e-12)
+
+
+def test_a_zero_that_happens_to_be_one_is_no_structural_zero():
+    with np.errstate(all="ignore"):
+        for f in (lambda x: np.sum(np.sqrt(x * x)), lambda x: np.sum(np.sqrt(np.where(M, x, x)))):
+            assert not np.isfinite(cr.jvp(f, (X,), (T,))[1])
+    along = np.array([1.0, 0.0, 0.0, 0.0])
+    slope = cr.jvp(lambda x: np.sum(np.where(M, x, 0.0) + x), (X,), (along,))[1]
+    assert slope == 1.0
+
+
+def test_dtypes_and_shapes_of_what_moves():
+    x = X.astype(np.float32)
+    for f in (lambda x: np.where(M, x, 0.0) * x, lambda x: np.pad(x, 1)[1:-1] + np.ones((2, 1))):
+        y, ydot = cr.jvp(f, (x,), (x,))
+        assert (y.dtype, y.shape) == (ydot.dtype, ydot.shape) == (f(x).dtype, f(x).shape)
+
+
+def test_norms_of_zeros_that_are_constants():
+    """A bug's test: forward over forward was NaN where the other nests were right."""
+    a = np.array([0.5, -0.4, 1.6])
+
+    def f(a):
+        padded = np.pad(np.broadcast_to(a, (2, 3)), 1)
+        return np.sum(np.sin(np.linalg.norm(padded, axis=0, keepdims=True)))
+
+    with np.errstate(all="ignore"):
+        twice = cr.jvp(lambda x: cr.jvp(f, (x,), (a,))[1], (a,), (a,))[1]
+        np.testing.assert_allclose(cr.hvp(f, (a,), (a,)) @ a, twice)

@@ -1,0 +1,94 @@
+"""Each feature around each other: value, both modes and second orders, at three points.
+
+Every check is right, or is refused by an error of ours; which pairs are refused is said by name.
+"""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from exact import along, jacobian, pulled
+from features import FEATURES, V, W, made, plain
+
+import chainrules as cr
+
+POINTS = [np.array([0.3, -0.7, 0.9]), np.array([0.8, 0.4, -0.2]), np.array([0.0, 0.5, 0.5])]
+NAMES = [name for name, feature in FEATURES.items() if feature.here]
+PAIRS = [(a, b) for a in ("adopt", *NAMES) for b in ("adopt", *NAMES)][1:]
+
+# Many evaluations of a body with many, or derivatives of derivatives: one point.
+MANY = {"implicit", "fixed_point", "root", "minimize", "quad", "solve_ivp", "threads"}
+INSIDE = {"jvp", "linearize", "vjp", "grad", "jacfwd", "jacrev", "hessian", "hvp"}
+SECOND = {"hessian", "hvp"}
+
+# Features that have no second derivatives, or none at all, with what the error says.
+REFUSED = {
+    "differences": "no second ones",
+    "complex step": "no second ones|has no derivative by a complex step",
+    "sparse=True": "a sparse derivative holds plain numbers",
+}
+# Pairs that are wrong, or fail without a word of ours, for a cause that is known.
+KNOWN: dict[tuple[str, str], str] = {}
+
+
+def program(outer, inner):
+    """Return the program of a pair; "adopt" outside adopts the modules of all that is inside."""
+    if outer == "adopt":
+        return made(inner, outer_adopted=True, inner_adopted=True), plain(inner)
+    if inner == "adopt":
+        return made(outer, inner_adopted=True), plain(outer)
+    return made(outer, inner), plain(inner, outer)
+
+
+def checks(f, exact, x, *, first, curved, deep):
+    """Yield each mode with what it gives, and what is right; the first point meets all modes."""
+
+    def loss(x):
+        return np.sum(W * f(x))
+
+    point = x.astype(np.longdouble) if deep else x
+    slopes = jacobian(exact)(point)
+    yield "vjp", lambda: cr.vjp(f, x)[1](W)[0], W @ slopes
+    if first:
+        yield "value", lambda: f(x), exact(point[None])[0]
+        yield "jvp", lambda: cr.jvp(f, (x,), (V,))[1], slopes @ V
+    if curved:
+        product = pulled(along(exact, V), W)(point)
+        yield "forward over reverse", lambda: cr.hvp(loss, (x,), (V,)), product
+    if first and curved:
+        slope = lambda x: cr.jvp(loss, (x,), (V,))[1]  # noqa: E731
+        yield "reverse over forward", lambda: cr.grad(slope)(x), product
+
+
+def param(pair):
+    marks = [pytest.mark.xfail(strict=True, reason=KNOWN[pair])] if pair in KNOWN else []
+    return pytest.param(*pair, marks=marks, id=" around ".join(pair))
+
+
+def points(pair):
+    return POINTS[:1] if pair <= MANY or pair <= INSIDE or "quad" in pair else POINTS
+
+
+@pytest.mark.parametrize(("outer", "inner"), [*map(param, PAIRS)])
+def test_pairs(outer, inner):
+    f, exact = program(outer, inner)
+    refused = {outer, inner} & set(REFUSED)
+    deep = {outer, inner} <= INSIDE or bool({outer, inner} & SECOND)
+    words = "|".join([REFUSED[name] for name in refused])
+    for number, x in enumerate(points({outer, inner})):
+        # Each mode of a function of JAX is compiled: the two that have all in them will do.
+        first = number == 0 and "jax" not in (outer, inner)
+        order = {"first": first, "curved": not {outer, inner} <= SECOND, "deep": deep}
+        for mode, run, right in checks(f, exact, x, **order):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cr.CompileWarning)
+                try:
+                    found = run()
+                except Exception as error:
+                    if refused and re.search(words, str(error)):
+                        continue
+                    raise
+            right = np.asarray(right, float)
+            scale = 1 + np.max(np.abs(right))
+            np.testing.assert_allclose(found / scale, right / scale, atol=2e-6, err_msg=mode)

@@ -6,6 +6,7 @@ instead.
 What they ask with says little of what the user wrote, so a text names all that it may be.
 """
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from ...config import LostDerivativeError, user_line
 from ..annotations import Function, Value
+from ..shapes import shape_of
 from ..signatures import name_of
 from .asked import adopted, asked, or_adopt
 from .level import Traced, value
@@ -57,7 +59,7 @@ def lost_to(what: str, instead: str, *, number: bool = True) -> Callable:
     def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
         error = lost_by(self, *(asked() or (what, or_adopt(instead))))
         x = value(self)
-        fails = number and (np.size(x) != 1 or np.iscomplexobj(x))
+        fails = number and (math.prod(shape_of(x)) != 1 or np.iscomplexobj(x))
         raise error if fails else refused(error)
 
     return lose

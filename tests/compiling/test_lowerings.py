@@ -12,12 +12,11 @@ from three_ways import WAYS, Recorded, differences, run
 import chainrules as cr
 from chainrules import numpy as fillable
 from chainrules.compiling import groups, line_of_numbers, line_steps, lowering
-from chainrules.compiling.recorded import entry
 from chainrules.rules import getitem, iterate_leaves
 from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.linalg.norms import euclidean
-from chainrules.rules.tracing.funnel import astype, call
+from chainrules.rules.tracing.funnel import astype, call, entry
 from chainrules.rules.tracing.writing import written
 
 pytest.importorskip("llvmlite")

@@ -4,6 +4,7 @@ import numpy as np
 
 from ....config import MissingDerivativeError, MissingRuleError, user_line
 from ... import NoTangent, ProjectTo, Tangent, ZeroTangent, dense, frule, rrule, value
+from ...shapes import is_lazy
 from ..arrays.products import adjoint
 from .hermitian import half_lower
 
@@ -30,8 +31,12 @@ def factors(a, mode):
 
 
 def no_derivative(r):
-    """The error of dependent columns, if some are: there q, and signs in r, jump."""
-    if np.all(np.diagonal(value(r), axis1=-2, axis2=-1) != 0):
+    """Return the error of dependent columns, if some are: there q, and signs in r, jump.
+
+    Of an array that nobody has computed yet it is not known: there, solving says so.
+    """
+    plain = value(r)
+    if is_lazy(plain) or np.all(np.diagonal(plain, axis1=-2, axis2=-1) != 0):
         return None
     return MissingDerivativeError(
         "numpy.linalg.qr has no derivative where the columns of a matrix that make q are linearly "

@@ -1,7 +1,7 @@
 """Watches: what a recording's thread begins to run, told function by function.
 
 ``sys.monitoring`` says so, and before Python 3.12, or where others have taken all its tools, the
-thread's profile function, which goes on to one that was there before.
+thread's profile function: machine code, or Python's, which goes on to one that was there before.
 """
 
 import gc
@@ -10,12 +10,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
 from typing import Any
 
 from .captured import COPYING, Captured, closed_over, refused
 from .looks import NotRecordable
+from .native.entry import layout
+from .native.profiling import KnownCode, native_profile
 from .reads import codes_in
 from .stateful import is_constant_code, is_library, is_pure_path
 
@@ -149,7 +151,7 @@ def _is_of_collector(frame: FrameType | None) -> bool:
 
 
 _watches: dict[int, tuple[Watch, ...]] = {}  # by thread
-_told: dict[int, dict[int, CodeType]] = {}  # by thread: code that all its watches know
+_told: dict[int, KnownCode] = {}  # by thread: code that all its watches know
 _lock = threading.RLock()
 
 
@@ -159,7 +161,8 @@ def watching(watch: Watch) -> Iterator[None]:
     thread = threading.get_ident()
     before = _watches.get(thread, ())
     _watches[thread] = (*before, watch)
-    _told.get(thread, {}).clear()
+    if thread in _told:
+        _told[thread].clear()
     end = None if before else _start()
     _Tool.again()
     try:
@@ -180,22 +183,30 @@ def _start() -> Callable[[], None]:
             _Tool.users += 1
             return _Tool.leave
     before = sys.getprofile()
-    told = _told[threading.get_ident()] = {}
+    told = _told[threading.get_ident()] = KnownCode()
+
+    def tell(frame: FrameType) -> None:
+        if frame.f_code not in told:
+            _tell(frame.f_code, frame)
+            if all(id(frame.f_code) in watch.known for watch in _watches_here()):
+                told.add(frame.f_code)
 
     def profile(frame: FrameType, event: Any, given: Any) -> None:
-        if event == "call" and id(frame.f_code) not in told:
-            _tell(frame.f_code, frame)
-            _note(frame.f_code, told)
+        if event == "call":
+            tell(frame)
+        if callable(before):
+            before(frame, event, given)
 
-    def both(frame: FrameType, event: Any, given: Any) -> None:
-        profile(frame, event, given)
-        before(frame, event, given)  # type: ignore[misc]
-
-    sys.setprofile(both if callable(before) else profile)
+    ours: Any = profile
+    if before is None and layout() is not None:
+        with suppress(ImportError):
+            ours = native_profile(told, tell)
+    if ours is profile:
+        sys.setprofile(profile)
 
     def end() -> None:
         _told.pop(threading.get_ident(), None)
-        if sys.getprofile() in (profile, both, None):
+        if sys.getprofile() in (ours, None):
             if before is not None and not callable(before):  # cProfile's
                 before.enable()
             else:
@@ -204,16 +215,13 @@ def _start() -> Callable[[], None]:
     return end
 
 
-def _note(code: CodeType, told: dict[int, CodeType]) -> None:
-    """Note that nobody need be told of some code again, if all know it."""
-    watches = _watches.get(threading.get_ident(), ())
-    if all(id(code) in watch.known for watch in watches):
-        told[id(code)] = code
+def _watches_here() -> tuple[Watch, ...]:
+    return _watches.get(threading.get_ident(), ())
 
 
 def _tell(code: CodeType, frame: FrameType | None = None) -> Any:
     answer = None
-    for watch in _watches.get(threading.get_ident(), ()):
+    for watch in _watches_here():
         if not watch.paused and watch.refused is None and id(code) not in watch.known:
             answer = watch.began(frame or sys._getframe(2))
     return answer

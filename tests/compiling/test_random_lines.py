@@ -125,7 +125,7 @@ def compared(f, args, others, orders=True):
 def test_random_lines(part, monkeypatch):
     monkeypatch.setattr(groups, "SMALL", 1)
 
-    @always_the_same(150)
+    @always_the_same(40)
     @given(st.just(part).flatmap(lambda _: programs()), st.integers(0, 10**6))
     def search(drawn, seed):
         args, text = drawn
@@ -142,7 +142,7 @@ def test_random_lines(part, monkeypatch):
 def test_random_gradients(monkeypatch):
     monkeypatch.setattr(groups, "SMALL", 1)
 
-    @always_the_same(60)
+    @always_the_same(40)
     @given(programs(), st.integers(0, 10**6))
     def search(drawn, seed):
         args, text = drawn

@@ -446,7 +446,7 @@ def crossed(draw):
     return f, same, x0
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(crossed(), triple, triple)
 def test_smooth_functions_of_choices_in_any_order(program, v, u):
     f, same, x = program

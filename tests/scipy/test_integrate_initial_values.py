@@ -200,17 +200,17 @@ def test_a_pattern_for_a_method_that_takes_none_is_scipys_warning():
 
 @pytest.mark.parametrize("method", ["Radau", "BDF"])
 def test_derivatives_beside_exact_jacobians(method):
-    y0 = np.sin(np.arange(40.0))
+    y0 = np.sin(np.arange(16.0))
 
     def end(k, given=True, **more):
         f = lambda t, y: diffusing(t, y, k)  # noqa: E731
         more = {"jac": "ad"} | more if given else more
-        return integrate.solve_ivp(f, (0, 0.1), y0, method, **LESS, **more).y[::9, -1]
+        return integrate.solve_ivp(f, (0, 0.02), y0, method, **LESS, **more).y[::4, -1]
 
     expected = cr.jacobian(lambda k: end(k, given=False))(1.3)
     for transform in (cr.jacfwd, cr.jacrev):
         np.testing.assert_allclose(transform(end)(1.3), expected, rtol=1e-5)
-        found = transform(lambda k: end(k, jac_sparsity=BANDED))(1.3)
+        found = transform(lambda k: end(k, jac_sparsity=BANDED[:16, :16]))(1.3)
         np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 

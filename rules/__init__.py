@@ -69,7 +69,7 @@ from .tracing.level import (
 from .tracing.number import TracedNumber
 from .tracing.object_arrays import healed, holds_traced
 from .tracing.operands import is_array, is_basic
-from .tracing.options import write_out
+from .tracing.options import computed_into, write_out
 from .tracing.refusals import describe
 from .tracing.seen import seen
 from .tracing.shown import as_object_array
@@ -120,6 +120,7 @@ __all__ = [
     "child_tangents",
     "children",
     "composed",
+    "computed_into",
     "composed_where_traced",
     "dense",
     "derivatives_given_output",

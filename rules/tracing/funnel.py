@@ -48,7 +48,12 @@ def shown(f: Function) -> Any:
 
 def is_seen(f: Function) -> bool:
     """Say whether calls of ``f`` with traced values are seen: by NumPy's protocols, or by us."""
-    return is_primitive(f) or isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
+    return is_primitive(f) or is_numpys(f)
+
+
+def is_numpys(f: Function) -> bool:
+    """Say whether ``f`` is a function, a ufunc, or a method of one, that has NumPy's protocols."""
+    return isinstance(getattr(f, "__self__", f), np.ufunc | type(np.sum))
 
 
 @overload

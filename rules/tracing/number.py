@@ -22,7 +22,7 @@ from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
-from .options import LOOP_OPTIONS, call_in_loop, call_where, write_out
+from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
 from .refusals import (
     KEEP,
     SIZES,
@@ -178,7 +178,7 @@ class TracedNumber(Traced):
             return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:
             out = kwargs.pop("out")
-            return write_out(ufunc, f(*map(in_place_operand, inputs), **kwargs), out)
+            return call_into(f, tuple(map(in_place_operand, inputs)), kwargs, out)
         if method == "__call__" and not kwargs.keys().isdisjoint(LOOP_OPTIONS):
             return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)
@@ -193,7 +193,7 @@ class TracedNumber(Traced):
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
             out = kwargs.pop("out")
-            return write_out(f, f(*args, **kwargs), out)
+            return call_into(f, args, kwargs, out)
         level = innermost((*args, *kwargs.values()) if kwargs else args)
         if level is not None:
             return level.call(f, args, kwargs)

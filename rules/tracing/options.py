@@ -10,9 +10,9 @@ import numpy as np
 
 from ...config import MissingRuleError, MutationError, user_line
 from ..annotations import Function, Index, Value
-from ..shapes import dtype_of
+from ..shapes import dtype_of, shape_of
 from ..signatures import name_of
-from .funnel import array_of, astype
+from .funnel import array_of, astype, primitive
 from .level import Traced, is_traced, type_under, value
 from .object_arrays import is_object_array
 
@@ -82,6 +82,25 @@ def call_where(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
     return write_out(ufunc, y, out, chosen)
 
 
+@primitive
+def computed_into(f: Function, shape: tuple, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+    """Evaluate ``f`` with a new array of ``shape`` and ``dtype`` for its ``out``."""
+    return f(*args, **kwargs, out=np.zeros(shape, dtype))
+
+
+def call_into(f: Function, args: tuple, kwargs: dict, out: Any) -> Any:
+    """Evaluate ``f`` with ``out=``.
+
+    A ufunc computes in the dtype of its arguments; all else that is given an array for the result,
+    a sum or a cumulative product, in that of the array.
+    """
+    y = f(*args, **kwargs)
+    one = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if isinstance(one, Traced) and not isinstance(f, np.ufunc) and dtype_of(one) != dtype_of(y):
+        y = computed_into(f, shape_of(one), dtype_of(one), *args, **kwargs)
+    return write_out(f, y, out)
+
+
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 
 
@@ -100,11 +119,12 @@ def write_out(f: Function, y: Value, out: Any, index: Index = ...) -> Any:
     if out is None:
         return y
     if is_traced(y) and not isinstance(out, Traced) and not is_object_array(out):
-        operation = _OPERATORS.get(f.__name__, "+")
+        name = name_of(f).removeprefix("numpy.")
+        operation = _OPERATORS.get(name, "+")
         raise MutationError(
-            f"{f.__name__}(..., out=...), or an in-place operator, would write a traced result "
+            f"{name}(..., out=...), or an in-place operator, would write a traced result "
             f"into a plain array, which has no room for a derivative, in {user_line()}.\n"
-            f"  use the result instead: y = np.{f.__name__}(...), or a = a {operation} x instead "
+            f"  use the result instead: y = np.{name}(...), or a = a {operation} x instead "
             f"of a {operation}= x; or make the array a traced one: np.zeros_like(x)\n"
             "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object "
             "is made inside the differentiated function"

@@ -162,6 +162,20 @@ def show_plainly(show):
     return found[0]
 
 
+def at_of_what_is_read_only():
+    """Say whether NumPy itself refuses ``ufunc.at`` of an array that is read-only (since 2.5.5)."""
+    v = np.zeros(1)
+    v.flags.writeable = False
+    try:
+        np.add.at(v, [0], 1.0)
+    except ValueError:
+        return True
+    return False
+
+
+AT_REFUSES = at_of_what_is_read_only()
+
+
 def test_what_a_refused_write_says():
     def f(x):
         v = np.asarray(x)
@@ -172,6 +186,13 @@ def test_what_a_refused_write_says():
     for handles in (f, lambda x: f(x[::-1])):
         with pytest.raises(cr.MutationError) as error:
             cr.grad(handles)(X)
+        if AT_REFUSES:
+            assert str(error.value).endswith(
+                "is read-only: what NumPy made of a traced array by np.asarray, or by a call that "
+                "does the same, cannot be written to.\n  write into the traced array itself, or "
+                "into a copy (np.array(x)); np.asarray of chainrules.numpy gives the traced array"
+            )
+            continue
         assert str(error.value) == (
             "the array that np.asarray, or a function that calls it, made of a traced one in "
             f"test_writers.py:{line} was written to, by ufunc.at, and the traced one would not "
@@ -185,7 +206,7 @@ def test_a_refused_write_of_what_is_long_gone():
         np.add.at(np.asarray(x), [0], 1.5)
         return cr.grad(lambda x: np.sum(x * x))(x) @ x
 
-    with pytest.raises(cr.MutationError, match="by ufunc"):
+    with pytest.raises(cr.MutationError, match="is read-only" if AT_REFUSES else "by ufunc"):
         cr.grad(f)(X)
 
 

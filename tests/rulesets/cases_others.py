@@ -22,6 +22,7 @@ from chainrules.rules.rulesets.linalg import matrix_functions
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
 from chainrules.rules.rulesets.linalg import systems as numpy_linalg
 from chainrules.rules.tracing import funnel as calls
+from chainrules.rules.tracing import options
 
 
 def case(*args, **kwargs):
@@ -67,6 +68,11 @@ PRIMITIVES: dict = {
         case(A, (N[:2] % 2, [0, 2])), case(X.astype(np.float32), slice(1, 3)), case(Z, N),
     ],
     calls.entry: [case(A, (0, -1)), case(0.7), case(X.astype(np.float32), (2,)), case(Z, (1,))],
+    options.computed_into: [
+        case(np.sum, (), np.dtype(float), X.astype(np.float32)),
+        case(np.cumprod, (2, 3), np.dtype(complex), A, axis=1),
+        case(np.add.reduce, (3,), np.dtype(np.float32), A),
+    ],
     calls.astype: [case(A, np.float32), case(A, complex), case(X, int)],
     sliding_window_view: [case(X, 2), case(S, (2, 2)), case(S, 2, axis=0)],
     numpy_indexing.scatter: [case(X, (3,), np.dtype(float), N),

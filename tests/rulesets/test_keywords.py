@@ -435,6 +435,47 @@ def test_methods_of_arrays_write_into_out():
         check_method(f, X)
 
 
+INTO = {
+    np.sum: {"axis": 0}, np.prod: {"axis": 0}, np.mean: {"axis": 1}, np.cumsum: {"axis": 0},
+    np.cumprod: {"axis": 1}, np.var: {"axis": 0}, np.std: {"axis": 0}, np.max: {"axis": 0},
+    np.round: {"decimals": 2}, np.trace: {}, np.nansum: {"axis": 0}, np.nanmean: {"axis": 0},
+    np.nanvar: {"axis": 0}, np.median: {"axis": 0}, np.ptp: {"axis": 0}, np.sin: {},
+    np.add.reduce: {"axis": 0}, np.multiply.accumulate: {"axis": 0}, np.clip: {"min": -1, "max": 1},
+    np.add.reduceat: {"indices": [0, 1]}, np.logaddexp.reduce: {"axis": 0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [float, complex, np.float16])
+@pytest.mark.parametrize("f", INTO, ids=ufunc_name)
+def test_out_of_another_dtype_decides_where_numpy_lets_it(f, dtype):
+    x = RNG.normal(size=(40, 30)).astype(np.float32)
+    options = INTO[f]
+    shape = np.shape(f(x, **options))
+
+    def into(x):
+        return f(x, **options, out=np.zeros_like(x, dtype=dtype, shape=shape))
+
+    try:
+        own = into(x)
+    except (TypeError, ValueError):
+        with pytest.raises((TypeError, ValueError)):
+            cr.vjp(into, x)
+        return
+    xdot = RNG.normal(size=x.shape).astype(x.dtype)
+    y, pullback = cr.vjp(into, x)
+    forward, ydot = cr.jvp(into, (x,), (xdot,))
+    same(own, y)
+    same(own, forward)
+    bound = 2e-2 if dtype is np.float16 else 1e-4
+    without = cr.jvp(lambda x: f(x, **options), (x,), (xdot,))[1]
+    np.testing.assert_allclose(without, ydot, bound, bound)
+    ybar = np.ones_like(ydot)
+    np.testing.assert_allclose(
+        np.sum(pullback(ybar)[0] * xdot), np.vdot(ybar, ydot).real, 5 * bound, 50 * bound
+    )
+    assert own.dtype == cr.compile(into)(x).dtype
+
+
 # ---- quantiles --------------------------------------------------------------------------------
 
 WEIGHTED = [{}, {"axis": 1}, {"axis": (0, -1), "keepdims": True}]

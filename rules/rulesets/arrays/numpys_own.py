@@ -13,7 +13,9 @@ from ... import (
     NoTangent,
     ProjectTo,
     Traced,
+    astype,
     composed,
+    computed_into,
     frule,
     holds_traced,
     is_lazy,
@@ -79,6 +81,11 @@ def with_own_value(f, body):
         return with_values(body(*args, **kwargs), own)
 
     return valued
+
+
+@composed_for_derivatives(computed_into)
+def rounded_into(f, shape, dtype, *args, **kwargs):
+    return astype(f(*args, **kwargs), dtype)
 
 
 def laid_out_like(y, x):

@@ -13,7 +13,7 @@ from ..rules import (
     name_of,
 )
 from ..rules.rulesets.functions.foreign import Foreign
-from ..rules.tracing.funnel import is_primitive, shown
+from ..rules.tracing.funnel import is_numpys, is_primitive, shown
 from ..rules.tracing.no_rule import runs_in_python
 from ..rules.tracing.views import (
     Path,
@@ -104,4 +104,5 @@ def is_kept_whole(f: Any) -> bool:
 
 
 def runs(x: Any) -> bool:
-    return callable(x) and not isinstance(x, type | np.ufunc | Traced)
+    """Say whether ``x`` is a function that may hold recorded values: NumPy's own hold none."""
+    return callable(x) and not isinstance(x, type | Traced) and not is_numpys(x)

@@ -27,7 +27,7 @@ from ..rules import (
 )
 from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold
-from ..rules.engines.buffers import settled
+from ..rules.engines.buffers import all_settled, settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
@@ -317,7 +317,8 @@ class ForwardLevel(Engine):
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
     ) -> Value:
         tangents = tuple(self.tangent_of(x) for x in (f, *args))
-        y, ydot = frule.run(rule, self.config, tangents, strip(f, self), values, kwargs)
+        pair = frule.run(rule, self.config, tangents, strip(f, self), values, kwargs)
+        y, ydot = all_settled(pair)  # its body may be adopted code, which fills buffers
         if captures_inner(y, self):
             return run_body(f, args, kwargs)
         traced = self.wrap(y, ydot, f)

@@ -13,6 +13,7 @@ import numpy as np
 from ..config import RuleConfig
 from ..rules import Traced, getitem, rrule, strip
 from ..rules.annotations import Function, Index, Value
+from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine
 from ..rules.shapes import FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature
@@ -343,6 +344,7 @@ class Tape(Engine):
         plain_f = strip(f, self)
         values, kwargs = self._held(values, args), self.watch.hold_all(kwargs)
         y, pullback = rrule.run(rule, self.config, plain_f, values, kwargs)
+        y = all_settled(y)  # its body may be adopted code, which fills buffers
         if captures_inner(y, self):
             return run_body(f, args, kwargs)
         active = find_all_active(self, (f, *args))

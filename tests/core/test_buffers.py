@@ -5,6 +5,7 @@ import pytest
 
 import chainrules as cr
 from chainrules import numpy as np
+from chainrules.interop import Foreign
 from chainrules.testing import check_grad
 
 X = numpy.array([0.5, 1.5, -0.75])
@@ -155,3 +156,45 @@ def test_an_object_whose_buffers_are_written_to_is_made_inside_the_function(run)
     assert 15.0 == cr.grad(lambda k: Simulation(3).run(k))(2.0)
     assert 6.0 == cr.hessian(lambda k: Simulation(3).run(k))(2.0)
     assert 3.0 == cr.grad(lambda k: Adding(3).run(k))(2.0)
+
+
+# ---- buffers that a rule is handed by what it calls -------------------------------------------
+
+
+def filled(x):
+    y = np.zeros(3)
+    y[:] = np.sin(x)
+    return y
+
+
+SEEN = {
+    "rule": cr.primitive(filled),
+    "compiled": cr.compile(filled, paths=0),
+    "foreign": Foreign(
+        "filled",
+        filled,
+        lambda x: (filled(x), lambda ybar: (np.cos(x) * ybar,)),
+        lambda xs, dots: (filled(*xs), (np.cos(*xs) * dots[0],)),
+    ),
+}
+
+
+@cr.frule.register(SEEN["rule"])
+def filled_frule(tangents, f, x):
+    return f(x), np.cos(x) * tangents[1]
+
+
+@cr.rrule.register(SEEN["rule"])
+def filled_rrule(f, x):
+    return f(x), lambda ybar: (cr.NoTangent(), np.cos(x) * ybar)
+
+
+@pytest.mark.parametrize("f", SEEN.values(), ids=SEEN)
+@pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
+def test_a_rule_answers_whose_function_fills_a_buffer(f):
+    x, xdot = np.array([0.1, 0.7, 2.0]), np.array([1.0, 2.0, 0.3])
+    for called in (f, lambda x: f(x * 1.0)):
+        y, ydot = cr.jvp(called, (x,), (xdot,))
+        assert type(y) is type(ydot) is numpy.ndarray
+        numpy.testing.assert_allclose(np.cos(x) * xdot, ydot)
+        numpy.testing.assert_allclose(np.cos(x), cr.grad(lambda x, f=called: np.sum(f(x)))(x))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...config import MissingRuleError, MutationError, user_line
 from ..annotations import Function, Index, Value
-from ..shapes import dtype_of, shape_of
+from ..shapes import OBJECT, dtype_of, shape_of
 from ..signatures import name_of
 from .funnel import array_of, astype, primitive
 from .level import Traced, is_traced, type_under, value
@@ -96,8 +96,9 @@ def call_into(f: Function, args: tuple, kwargs: dict, out: Any) -> Any:
     """
     y = f(*args, **kwargs)
     one = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if isinstance(one, Traced) and not isinstance(f, np.ufunc) and dtype_of(one) != dtype_of(y):
-        y = computed_into(f, shape_of(one), dtype_of(one), *args, **kwargs)
+    dtype = dtype_of(one) or OBJECT
+    if not isinstance(f, np.ufunc) and dtype != dtype_of(y) and dtype != OBJECT:
+        y = computed_into(f, shape_of(one), dtype, *args, **kwargs)
     return write_out(f, y, out)
 
 

@@ -124,7 +124,10 @@ def differences(program, step=1e-6):
     module = Constants()
     f, inputs = program.build(module, double=True)
     sizes = [count(x) for x in inputs]
-    y = coordinates(f(*inputs))
+    try:
+        y = coordinates(f(*inputs))
+    except TypeError:  # of doubles NumPy may have no loop that the options ask for
+        return None
     if not np.all(np.isfinite(y)) or np.max(np.abs(y), initial=0) > LARGE:
         return None
 

@@ -476,6 +476,16 @@ def test_out_of_another_dtype_decides_where_numpy_lets_it(f, dtype):
     assert own.dtype == cr.compile(into)(x).dtype
 
 
+def test_out_of_another_dtype_of_what_is_constant():
+    x = RNG.normal(size=7).astype(np.float32)
+
+    def rounded(x):
+        return np.round(x, 1, out=np.zeros(7))
+
+    same(rounded(x), cr.jvp(rounded, (x,), (x,))[0])
+    same(rounded(x), cr.vjp(rounded, x)[0])
+
+
 # ---- quantiles --------------------------------------------------------------------------------
 
 WEIGHTED = [{}, {"axis": 1}, {"axis": (0, -1), "keepdims": True}]

@@ -23,7 +23,7 @@ from ..shapes import OBJECT
 from ..signatures import name_of
 from .funnel import array_of
 from .level import Traced, innermost
-from .own_classes import has_own_numbers, is_masked_array, is_of_its_own, without_masks
+from .own_classes import is_masked_array, is_of_its_own, without_masks
 from .shown import shown
 from .views import axes_of, laid_out
 
@@ -47,7 +47,7 @@ def _healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     given = args, kwargs
     if any(map(is_of_its_own, iterate_leaves(given))):
         given = map_leaves(without_masks, given)
-        for x in filter(has_own_numbers, iterate_leaves(given)):
+        for x in filter(is_of_its_own, iterate_leaves(given)):
             raise OwnClassError(x)
     return healed(given)
 

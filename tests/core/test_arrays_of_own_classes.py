@@ -57,6 +57,10 @@ PROGRAMS = {
     "sum of masked numbers": lambda x: np.sum(x * N + x) + np.sum(x**2),
     "mean of masked numbers": lambda x: (x * N).mean() * x,
     "masked numbers in dot": lambda x: np.asarray(np.dot(M * x[0], N)),
+    "masked objects in matmul": lambda x: x * (x @ np.ma.array([2.0, 3.0], dtype=object)).item(),
+    "objects of a class in dot": lambda x: (
+        np.asarray(np.dot(x, np.array([2.0, 3.0], object).view(Field))) * x
+    ),
     "masked numbers in matmul": lambda x: np.asarray((M * x[0]) @ N),
     "masked numbers in where": lambda x: np.where(x > 1, N, x**2),
     "masked numbers in concatenate": lambda x: np.asarray(np.concatenate([x**2, N])),

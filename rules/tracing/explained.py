@@ -10,11 +10,12 @@ from types import FrameType
 
 import numpy as np
 
-from ...config import ChainRulesError, LostDerivativeError, MutationError, raised_at
+from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
 from .asked import of_scipy
 from .level import Traced, innermost
+from .shown import refused_write
 
 
 def explain(error: Exception) -> None:
@@ -44,12 +45,7 @@ def explain(error: Exception) -> None:
             "derivative is wanted"
         ) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
-        raise MutationError(
-            f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
-            "the same, cannot be written to.\n"
-            "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
-            "chainrules.numpy gives the traced array"
-        ) from error
+        raise refused_write(message) from error
     if type(error).__module__.partition(".")[0] not in _RAISERS:
         return
     if re.search(_EXITS, message) or _names_traced(message):

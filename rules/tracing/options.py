@@ -15,6 +15,7 @@ from ..signatures import name_of
 from .funnel import array_of, astype, primitive
 from .level import Traced, is_traced, type_under, value
 from .object_arrays import is_object_array
+from .shown import is_shown, refused_write
 
 LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subok", "where"})
 _NUMBERS = (float, int, complex)  # whose dtype gives way to that of an array
@@ -111,7 +112,7 @@ def write_out(f: Function, y: Value, out: Any, index: Index = ...) -> Any:
     Raises
     ------
     MutationError
-        If that is a plain array, and the result is traced.
+        If that is a plain array, and the result is traced; or what ``np.asarray`` made of one.
     """
     if isinstance(out, tuple):
         if len(out) > 1:
@@ -130,5 +131,7 @@ def write_out(f: Function, y: Value, out: Any, index: Index = ...) -> Any:
             "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object "
             "is made inside the differentiated function"
         )
+    if is_shown(out):
+        raise refused_write(f"{name_of(f)}(..., out=...) in {user_line()}")
     out[index] = y
     return out

@@ -58,6 +58,23 @@ def shown(x: Value) -> np.ndarray:
     return owner.view(np.ndarray)
 
 
+def is_shown(x: Any) -> bool:
+    """Say whether ``x`` is a view of an object array that stands for a traced one."""
+    while type(x) is np.ndarray:
+        x = x.base
+    return type(x) is Shown
+
+
+def refused_write(message: str) -> MutationError:
+    """Return the error of a write into what ``np.asarray`` made of a traced array."""
+    return MutationError(
+        f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
+        "the same, cannot be written to.\n"
+        "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
+        "chainrules.numpy gives the traced array"
+    )
+
+
 def as_object_array(x: Value, cls: type = np.ndarray) -> Any:
     """Return an object array that lies as the traced ``x`` does, with one number per entry."""
     many = type(x).writable

@@ -176,6 +176,23 @@ def at_of_what_is_read_only():
 AT_REFUSES = at_of_what_is_read_only()
 
 
+def test_out_that_stands_for_a_traced_array_is_refused():
+    """NumPy asks the traced operand, which then writes the sum: the refusal is ours as well."""
+
+    def product(x):
+        a = np.asarray(x)
+        return np.sum(np.multiply(a, x, out=a))
+
+    def some(x):
+        a = np.asarray(x)
+        return np.sum(np.add(a[1:], x[1:], out=a[1:]))
+
+    for f in (product, some):
+        for transform in (cr.grad(f), lambda x, f=f: cr.jvp(f, (x,), (x,))):
+            with pytest.raises(cr.MutationError, match=r"np.asarray, .* cannot be written to"):
+                transform(X.copy())
+
+
 def test_what_a_refused_write_says():
     def f(x):
         v = np.asarray(x)

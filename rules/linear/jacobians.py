@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ...config.thresholds import BLOCK_IN_CACHE, LARGEST_BLOCK
+from ...config.thresholds import BLOCK_IN_CACHE, DUAL_BLOCK, LARGEST_BLOCK
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
-from ..shapes import dtype_of, shape_of
+from ..shapes import dtype_of, is_lazy, shape_of
 from ..tangents.filled import as_structured
 from ..tangents.project import ProjectTo
 from ..tangents.structural import child_tangents, derivative_like
@@ -23,6 +23,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from ..tracing.funnel import array_of, astype
 from ..tracing.level import is_traced
+from .block_level import BlockLevel, TooLargeBlock
 from .blocks import Block
 from .program import LinearProgram
 
@@ -142,6 +143,26 @@ def run_program(program: LinearProgram, directions: Directions, targets: list) -
     if len(chunks) == 1:
         return chunks[0]
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
+
+
+def push_all(config: Any, f: Callable, primals: tuple, directions: Directions) -> tuple:
+    """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
+
+    Of few directions ``f`` pushes a block. Of many, or where a block would be too large, what ``f``
+    does with one is recorded, and run again for as many at once as there is room for.
+    """
+    if 0 < directions.count <= DUAL_BLOCK and not any(map(is_lazy, directions.sources)):
+        level = BlockLevel(directions.count)
+        try:
+            blocks = iter(directions.block(0, directions.count))
+            tangents = with_leaves(primals, map(level.of, blocks))
+            y, ydot = frule_via_ad(config, (NoTangent(), *tangents), f, *primals)
+            pairs = zip(leaves(y), tangent_leaves(y, ydot), strict=True)
+            return y, [block_values(x, level.blocks(xdot), level.count) for x, xdot in pairs]
+        except TooLargeBlock:
+            pass
+    y, program = linear_program(config, f, primals)
+    return y, run_program(program, directions, leaves(y))
 
 
 def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:

@@ -38,7 +38,7 @@ from .views import (
 from .writing import hand_out
 
 # Slots that a write empties, and that are filled again when they are read.
-_LAZY = frozenset({"primal", "position", "tangent"})
+_LAZY = frozenset({"primal", "position", "tangent", "block"})
 
 
 class Flat(Iterator):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import getitem, strip
+from ..rules import Traced, getitem
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted
@@ -58,9 +58,13 @@ class BlockDuals(ForwardLevel):
         return ForwardLevel.dual(self, x, xdot)
 
     def _block(self, xdot: Tangentlike) -> Any:
+        # A rule that called back may have met captured values of levels inside the directions'.
+        # Of a tangent these hold second derivatives, which no level that asked for it looks at.
         directions = self.directions
-        # A rule that called back may have met captured values of this level.
-        return strip(xdot.block, self) if directions.carries(xdot) else directions.spread(xdot)
+        xdot = _without_inner(xdot, directions)
+        if directions.carries(xdot):
+            return _without_inner(xdot.block, directions)
+        return directions.spread(xdot)
 
     def tangent_at(self, x: Value) -> Any:
         t = x.tangent
@@ -133,6 +137,13 @@ class BlockDuals(ForwardLevel):
         if draft is not None:
             value, tangent = copied(value), np.copy(tangent)
         view.primal, view.tangent = value, tangent
+
+
+def _without_inner(x: Value, level: BlockLevel) -> Any:
+    """Take off traced values of levels further in than ``level``."""
+    while isinstance(x, Traced) and x.at_level.number > level.number:
+        x = x.primal
+    return x
 
 
 def _as_laid_out(block: Any, x: Any) -> Any:

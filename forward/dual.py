@@ -37,6 +37,7 @@ from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.structural import child_tangents, structural
 from ..rules.tangents.zeros import ZERO
+from ..rules.tracing.level import ONE
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
 from ..rules.tracing.operands import is_array, is_basic
@@ -280,6 +281,26 @@ class ForwardLevel(Engine):
         except ArithmeticError:
             # Python's floats raise where NumPy's give an infinity.
             return self.apply_kind(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
+        dual.tangent = ydot
+        return dual
+
+    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+        other = type(factor)
+        ours = other is Dual and factor.at_level is self
+        known = xbar is None or (type(xbar) is Dual and xbar.at_level is self)
+        if not known or not (ours or other is float or other is _float64 or factor is ONE):
+            return Engine.multiply_add(self, xbar, ybar, factor)
+        y, ydot = ybar.primal, ybar.tangent
+        if ours:
+            p = factor.primal
+            y, ydot = y * p, ydot * p + factor.tangent * y
+        elif factor is not ONE:
+            y, ydot = y * factor, ydot * factor
+        if xbar is not None:
+            y, ydot = xbar.primal + y, xbar.tangent + ydot
+        dual: Any = Dual()
+        dual.primal = y
+        dual.at_level = self
         dual.tangent = ydot
         return dual
 

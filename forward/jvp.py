@@ -87,9 +87,7 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     """Return a level for these tangents: one of blocks, where they are."""
     directions = innermost(tangents)
     return (
-        BlockDuals(config, directions)
-        if type(directions) is BlockLevel
-        else ForwardLevel(config)
+        BlockDuals(config, directions) if type(directions) is BlockLevel else ForwardLevel(config)
     )
 
 

@@ -132,7 +132,12 @@ def real_space(space: Projector) -> Any:
 def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
-    if type(ybar) not in FLOATS or not cotangents.add_plain(parent, index, ybar, shape):
+    added = False
+    if type(ybar) in FLOATS:
+        added = cotangents.add_plain(parent, index, ybar, shape)
+    elif isinstance(ybar, Traced):
+        added = cotangents.add_piece(parent, index, ybar, float64_arrays(shape))
+    if not added:
         kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
         node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
         node.pull(ybar, cotangents)

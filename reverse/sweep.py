@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import WRITTEN_INTO
-from ..rules import AbstractZero
+from ..rules import AbstractZero, Traced
 from ..rules.annotations import Tangentlike, Value
 from ..rules.shapes import dtype_of, shape_of
-from ..rules.table.kinds import ONE, unbroadcast
+from ..rules.table.kinds import unbroadcast
 from ..rules.tangents.project import cast
+from ..rules.tracing.level import ONE
 from .cotangents import Cotangents, multiply_into
 from .entries import Entry
 from .nodes import pull_item
@@ -111,6 +112,17 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
+        if (size == 2 or size == 4) and isinstance(ybar, Traced):
+            # It is differentiated again: a product and the sum that it joins are made at once.
+            multiply_add = ybar.at_level.multiply_add
+            if size == 2:
+                a, da = entry
+            else:
+                a, da, b, db = entry
+            bars[a] = ybar if da is ONE and bars[a] is None else multiply_add(bars[a], ybar, da)
+            if size == 4:
+                bars[b] = ybar if db is ONE and bars[b] is None else multiply_add(bars[b], ybar, db)
+            continue
         if size == 2:
             a, da = entry
             xbar, abar = bars[a], ybar if da is ONE else ybar * da

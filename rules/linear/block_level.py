@@ -6,6 +6,7 @@ computes ``2 * np.cumsum(block, axis=1)`` at once: a rule's formula for one tang
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.array import TracedArray
 from ..tracing.funnel import getitem
-from ..tracing.level import Level, Traced, next_level
+from ..tracing.level import ONE, Level, Traced, next_level
 from ..tracing.number import TracedNumber
 from ..tracing.operands import is_basic, is_operand
 from ..tracing.views import (
@@ -134,6 +135,12 @@ class BlockLevel(Level):
         """Return the traced value of a ``Block``; what else is the same in every direction."""
         return self.wrap(x.values) if type(x) is Block else x
 
+    def as_block(self, x: Value) -> Any:
+        """Return a derivative as a ``Block``, or the zero that it is."""
+        if self.carries(x):
+            return Block(x.block)
+        return x if isinstance(x, AbstractZero) else Block(self.spread(x))
+
     def array(self, block: Any) -> Any:
         """Return the same as an array, also where it has no axes."""
         traced = BlockArray()
@@ -175,6 +182,17 @@ class BlockLevel(Level):
         rank = max(rank_of(x), rank_of(z))
         y = operation(aligned(x, rank), aligned(z, rank))
         return self._like(y, a if a_block else b)
+
+    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+        known = xbar is None or (type(xbar) is BlockNumber and xbar.at_level is self)
+        kind = type(factor)
+        if not known or not (kind is float or kind is _float64 or factor is ONE):
+            return Level.multiply_add(self, xbar, ybar, factor)
+        block = ybar.block if factor is ONE else ybar.block * factor
+        traced: Any = BlockNumber()
+        traced.at_level = self
+        traced.block = block if xbar is None else xbar.block + block
+        return traced
 
     def _like(self, block: Any, x: Value) -> Any:
         """Return what an elementwise function made of ``x``; an array without axes stays one."""
@@ -255,16 +273,10 @@ class BlockLevel(Level):
         axes = axes_of(bare(root.block)[0]) if self.count else None
         given = Block(root.block), path, index, self.blocks(v), axes
         root.block = run_on_block(written, given, {}).values
-        _drop_primal(root)
+        with suppress(AttributeError):
+            del root.primal  # it was looked at
         forget(root)
 
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         """Give ``view`` its block anew, along its path from ``root``."""
         view.block = follow(path, self.array(root.block)).block
-
-
-def _drop_primal(x: Value) -> None:
-    try:
-        del x.primal
-    except AttributeError:
-        pass  # nobody asked for it

@@ -23,6 +23,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from ..tracing.funnel import array_of, astype
 from ..tracing.level import is_traced
+from ..tracing.views import writeable
 from .block_level import BlockLevel, TooLargeBlock
 from .blocks import Block
 from .program import LinearProgram
@@ -125,7 +126,19 @@ class Directions:
         return [x.values[0] if type(x) is Block else x for x in self.block(k, k + 1)]
 
 
-def run_program(program: LinearProgram, directions: Directions, targets: list) -> list:
+class GivenDirections:
+    """Directions of some leaves that the caller gives: each a ``Block``, or zeros."""
+
+    def __init__(self, sources: list, values: list, count: int) -> None:
+        self.sources, self.values, self.count = sources, values, count
+
+    def block(self, begin: int, end: int) -> list:
+        """Return the directions ``begin`` to ``end``: one value for each leaf."""
+        given = self.values
+        return [Block(x.values[begin:end]) if type(x) is Block else x for x in given]
+
+
+def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     """Run a program for all directions; return an array ``(directions, *shape)`` per target."""
     count = directions.count
     if count == 0:
@@ -145,24 +158,61 @@ def run_program(program: LinearProgram, directions: Directions, targets: list) -
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def push_all(config: Any, f: Callable, primals: tuple, directions: Directions) -> tuple:
+def run_as_block(apply: Callable, directions: Any) -> tuple[Any, BlockLevel] | None:
+    """Return what ``apply`` makes of one block of all directions, and the level of its values.
+
+    None where these are more than ``DUAL_BLOCK``, or a block would be too large.
+    """
+    if not 0 < directions.count <= DUAL_BLOCK or any(map(is_lazy, directions.sources)):
+        return None
+    level = BlockLevel(directions.count)
+    try:
+        return apply([level.of(x) for x in directions.block(0, directions.count)]), level
+    except TooLargeBlock:
+        return None
+
+
+def push_all(config: Any, f: Callable, primals: tuple, directions: Any) -> tuple[Any, list]:
     """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
 
-    Of few directions ``f`` pushes a block. Of many, or where a block would be too large, what ``f``
-    does with one is recorded, and run again for as many at once as there is room for.
+    ``f`` pushes few directions as a block. Of many, and where a block is too large, what ``f`` does
+    with one is recorded, and run again for as many at once as there is room for.
     """
-    if 0 < directions.count <= DUAL_BLOCK and not any(map(is_lazy, directions.sources)):
-        level = BlockLevel(directions.count)
-        try:
-            blocks = iter(directions.block(0, directions.count))
-            tangents = with_leaves(primals, map(level.of, blocks))
-            y, ydot = frule_via_ad(config, (NoTangent(), *tangents), f, *primals)
-            pairs = zip(leaves(y), tangent_leaves(y, ydot), strict=True)
-            return y, [block_values(x, level.blocks(xdot), level.count) for x, xdot in pairs]
-        except TooLargeBlock:
-            pass
-    y, program = linear_program(config, f, primals)
-    return y, run_program(program, directions, leaves(y))
+
+    def push(xdots: list) -> tuple[Any, Any]:
+        return frule_via_ad(config, (NoTangent(), *with_leaves(primals, iter(xdots))), f, *primals)
+
+    found = run_as_block(push, directions)
+    if found is None:
+        y, program = linear_program(config, f, primals)
+        return y, run_program(program, directions, leaves(y))
+    (y, ydot), level = found
+    return y, _values_of_blocks(level, leaves(y), tangent_leaves(y, ydot))
+
+
+def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
+    """Return an array ``(directions, *shape)`` for each leaf of ``x``: what ``pull`` makes of them.
+
+    ``pull`` takes cotangents of ``y`` to those of ``x``.
+    """
+
+    def apply(ybars: list) -> list:
+        return tangent_leaves(x, pull(with_leaves(y, iter(ybars))))
+
+    if directions.count == 1:
+        pulled = apply(directions.single(0))
+        pairs = zip(leaves(x), pulled, strict=True)
+        return [np.expand_dims(array_of(as_structured(part, xbar)), 0) for part, xbar in pairs]
+    found = run_as_block(apply, directions)
+    if found is None:
+        return run_program(recorded(pull, y, x), directions, leaves(x))
+    xbars, level = found
+    return _values_of_blocks(level, leaves(x), xbars)
+
+
+def _values_of_blocks(level: BlockLevel, targets: list, derivatives: list) -> list:
+    pairs = zip(targets, derivatives, strict=True)
+    return [writeable(block_values(y, level.as_block(ydot), level.count)) for y, ydot in pairs]
 
 
 def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
@@ -172,17 +222,6 @@ def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
         return np.zeros((count, *shape_of(y)), dtype)
     # Several directions of a number are an array, which widens a narrower one; a number does not.
     return ydot.values if dtype_of(ydot.values) == dtype else astype(ydot.values, dtype)
-
-
-def run_each(apply: Callable, directions: Directions, targets: list) -> list:
-    """Do the same by calls of ``apply``, from leaves to leaves, one for each direction."""
-    images = [apply(directions.single(k)) for k in range(directions.count)]
-    if not images:
-        return [block_values(y, None, 0) for y in targets]
-    return [
-        np.stack([array_of(as_structured(y, ydot)) for ydot in column])
-        for y, column in zip(targets, zip(*images, strict=True), strict=True)
-    ]
 
 
 def arrange(
@@ -282,8 +321,7 @@ def jacobian_via_ad(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
     if shape_of(x) == ():
         y, ydot = frule_via_ad(config, (NoTangent(), ProjectTo(x).dtype.type(1)), f, x)
         return y, as_structured(y, unthunk(ydot))
-    y, program = linear_program(config, f, (x,))
-    images = run_program(program, Directions([x]), [y])
+    y, images = push_all(config, f, (x,), Directions([x]))
     return y, arrange(images, x, y, transposed=False)
 
 

@@ -8,10 +8,10 @@ from ....config import MutationError, user_line
 from ... import (
     Block,
     Traced,
-    fitted,
     array_of,
     block_rule,
     composed,
+    fitted,
     follow,
     fresh_array,
     is_basic,

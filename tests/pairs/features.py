@@ -128,6 +128,17 @@ def mapped(body):
 
 feature("compile", "make = cr.compile", lambda body: body)
 feature(
+    "explain",
+    """
+    def make(body):
+        def f(x):
+            assert "steps" in str(cr.explain(body, x))
+            return body(x) + x
+        return f
+    """,
+    lambda body: lambda x: body(x) + x,
+)
+feature(
     "loop",
     """
     def make(body):

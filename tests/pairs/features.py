@@ -472,6 +472,14 @@ feature(
     "xarray",
 )
 feature(
+    "np.asarray",
+    """
+    def make(body):
+        return lambda x: np.asarray(body(np.asarray(x * 1.0)))
+    """,
+    lambda body: body,
+)
+feature(
     "sparse",
     """
     def make(body):

@@ -24,10 +24,11 @@ MANY = {"implicit", "fixed_point", "root", "minimize", "quad", "solve_ivp", "thr
 INSIDE = {"jvp", "linearize", "vjp", "grad", "jacfwd", "jacrev", "hessian", "hvp"}
 SECOND = {"hessian", "hvp"}
 
-# Features that have no second derivatives, or none at all, with what the error says.
+# Features that have no second derivatives, or not everywhere a derivative: what the error says.
 REFUSED = {
     "differences": "no second ones",
     "complex step": "no second ones|has no derivative by a complex step",
+    "np.asarray": "would drop the derivative|met an object array of traced numbers",
     "sparse=True": "a sparse derivative holds plain numbers",
 }
 # Pairs that are wrong, or fail without a word of ours, for a cause that is known.

@@ -107,6 +107,17 @@ def test_pairs(outer, inner):
 
 
 @pytest.mark.filterwarnings("ignore:.*is not implemented by Dask:FutureWarning")
+@pytest.mark.parametrize("name", ["implicit", "fixed_point", "root"])
+def test_equations_of_dask_are_refused(name):
+    point = pytest.importorskip("dask.array").asarray(POINTS[0], chunks=2)
+    pytest.importorskip(FEATURES[name].needs)
+    for derivative in (cr.grad(lambda x: np.sum(made(name)(x))), cr.jacfwd(made(name))):
+        with pytest.raises(cr.LostDerivativeError, match=r"array of dask.*\n.*x\.compute\(\)"):
+            derivative(point)
+        assert np.all(np.isfinite(derivative(point.compute())))
+
+
+@pytest.mark.filterwarnings("ignore:.*is not implemented by Dask:FutureWarning")
 @pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
 @pytest.mark.parametrize("name", ["adopt", *NAMES])
 def test_points_of_dask(name):

@@ -109,7 +109,7 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
             return Explanation(_of_compiled(f), [])
     if stop not in (None, "nan", "inf"):
         raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
-    return _of_call(f, *value((args, kwargs)), stop)
+    return _of_call(f, value(args), value(kwargs), stop)
 
 
 def shown(form: Form | None) -> str:

@@ -5,7 +5,7 @@ import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._cost_programs import Point, Program, compiled, programs
@@ -19,6 +19,7 @@ from .rules import name_of
 
 ROUNDS = 21
 TURN = 0.005  # seconds of one program in one round
+OF_FIRST_CALLS = 0.6  # of the time that is given: the rest is for rounds
 OF_ANY = 0.05  # seconds of any first call of compiled code
 FIRST_CALL = 20.0  # calls that a first call of compiled code takes, as far as nothing is known
 OF_PRODUCTS = 20  # directions that go in a block for the price of one, at most
@@ -95,9 +96,8 @@ def cost(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _load()
-        found = Cost(
-            point.text, point.inputs, point.outputs, _measured(point, float(seconds), compiled)
-        )
+        rows = measured(point, float(seconds), compiled)
+    found = Cost(point.text, point.inputs, point.outputs, rows)
     if picture is not None:
         found.plot().figure.savefig(os.fspath(picture))
     return found
@@ -132,19 +132,26 @@ def _load() -> None:
     hvp(lambda x: x * x, (1.0,), (1.0,))
 
 
-def _measured(point: Point, seconds: float, with_compiled: bool) -> list[Price]:
-    """Return the prices: first calls one after the other, then rounds of all."""
+def measured(
+    point: Point, seconds: float, with_compiled: bool, others: Sequence[Program] = ()
+) -> list[Price]:
+    """Return the prices: first calls one after the other, then rounds of all.
+
+    ``others`` are programs of other libraries, which take turns with ours.
+    """
     first = _FirstCalls(point, seconds)
     eager = programs(point)
     for program in sorted(eager, key=first.expected):
         first.try_eager(program)
+    for program in others:
+        first.try_other(program)
     compiling: list[Program] = []
     if with_compiled:
         compile(lambda x: x * x)(1.0)
         compiling = compiled(point, eager)
         for program in sorted(compiling, key=first.expected):
             first.try_compiled(program)
-    return first.prices(eager + compiling)
+    return first.prices([*eager, *compiling, *others])
 
 
 class _FirstCalls:
@@ -152,7 +159,7 @@ class _FirstCalls:
 
     def __init__(self, point: Point, seconds: float) -> None:
         self.point = point
-        self.end = time.perf_counter() + seconds
+        self.end = time.perf_counter() + OF_FIRST_CALLS * seconds
         self.seconds = seconds
         self.first: dict[tuple, float] = {}
         self.again: dict[tuple, float] = {}
@@ -163,7 +170,7 @@ class _FirstCalls:
         return self.end - time.perf_counter()
 
     def once(self, program: Program) -> float:
-        return seconds_of(program.call, self.point.moved(1))
+        return seconds_of(program.call, program.given(self.point.moved(1)))
 
     def expected(self, program: Program) -> float:
         """Return what a call takes at the least, as far as it is known."""
@@ -181,11 +188,20 @@ class _FirstCalls:
             self.reasons[program.key] = program.refused
         elif self.expected(program) > self.left():
             self.reasons[program.key] = (
-                f"not within seconds={self.seconds:g}: a call would take "
-                f"{self.expected(program):.1g} s or more"
+                f"not within seconds={self.seconds:g}: a call takes at least "
+                f"{self.expected(program):.1g} s"
+                if self.left() > 0
+                else f"not within seconds={self.seconds:g}"
             )
         elif self._succeeds(program, ()) and self.first[program.key] < self.left() / 20:
             self.again[program.key] = self.once(program)
+
+    def try_other(self, program: Program) -> None:
+        """Call another library's program, which may compile; ours get as much time without it."""
+        begin = time.perf_counter()
+        if self._succeeds(program, ()):
+            self.again[program.key] = self.once(program)
+        self.end += time.perf_counter() - begin
 
     def try_compiled(self, program: Program) -> None:
         eager = program.name, EAGER
@@ -224,13 +240,16 @@ class _FirstCalls:
         return True
 
     def prices(self, wanted: list[Program]) -> list[Price]:
-        share = max(self.left(), 0.1 * self.seconds) / len(wanted)
+        rest = max(self.left(), 0.0) + (1.0 - OF_FIRST_CALLS) * self.seconds
+        share = rest / len(wanted)
         running = {p.key: p.call for p in wanted if 4 * self.again.get(p.key, share) <= share}
         running[VALUE] = self.point.f
         effort = Effort(ROUNDS, min(TURN, share / 4), share, fewest_rounds=3)
 
-        def moved(key: Any, count: int) -> Any:
-            return self.point.moved(count)
+        by_key = {program.key: program for program in wanted}
+
+        def moved(key: tuple[str, str], count: int) -> Any:
+            return by_key[key].given(self.point.moved(count))
 
         times = interleaved(running, effort, time.process_time, moved)
         return [self.price(program, times) for program in wanted]

@@ -29,7 +29,8 @@ class Program:
 
     ``calls`` is how often it calls the function, where that is known; ``needs`` names the product
     of which it takes ``directions`` (see ``least``); ``refused`` says why it cannot be run.
-    ``compiled`` is the compiled function in it, whose recordings tell whether it is one.
+    ``compiled`` is the compiled function in it, whose recordings tell whether it is one;
+    ``prepare`` makes another library's arrays of the arguments, before calls are timed.
     """
 
     name: str
@@ -43,10 +44,15 @@ class Program:
     directions: int = 1
     refused: str = ""
     compiled: Any = None
+    prepare: Callable[[tuple], tuple] | None = None
 
     @property
     def key(self) -> tuple[str, str]:
         return self.name, self.form
+
+    def given(self, points: Iterable[tuple]) -> Iterable[tuple]:
+        """Return the arguments of calls as this program takes them."""
+        return points if self.prepare is None else list(map(self.prepare, points))
 
 
 class Point:

@@ -1,7 +1,7 @@
 """Programs of engineers and scientists as they stand: classes, buffers, math, SciPy's solvers.
 
-Nothing here knows of derivatives; ``price.py`` adopts this module. Each function at the end takes
-a vector of parameters.
+Nothing here knows of derivatives but one line, ``cr.adopt()``. Each function at the end takes a
+vector of parameters.
 """
 
 # ruff: noqa: N806 (programs as users wrote them)
@@ -15,6 +15,10 @@ import numpy as np
 from scipy.integrate import quad, solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq, least_squares, minimize, root
+
+import chainrules as cr
+
+cr.adopt()
 
 # ---- a truss of 31 bars -------------------------------------------------------------------------
 

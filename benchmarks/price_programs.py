@@ -38,6 +38,7 @@ class Priced:
     reason: str = ""
     skipped: dict[str, str] = field(default_factory=dict)
     own: dict[str, Callable[[Any], Function]] = field(default_factory=dict)
+    modes: tuple[str, ...] = ("jacfwd", "jacrev")  # of the peers' Jacobians
 
     @property
     def function(self) -> Function:
@@ -226,9 +227,18 @@ def likelihood(namespace: Any) -> Function:
     return loss
 
 
+def trajectory(namespace: Any) -> Function:
+    states, y0 = by_odeint(namespace), namespace.asarray([10.0, 5.0])
+    return lambda p: states(p, y0, engineering.TIMES, lambda p: p).T.ravel()
+
+
 def solvers() -> Iterator[Priced]:
-    own = engineering
-    ode, other = {"reason": "its solver has no forward mode"}, {"reason": NO_SOLVER}
+    own, other = engineering, {"reason": NO_SOLVER}
+    ode = {
+        "own": {JAX_JIT: trajectory},
+        "modes": ("jacrev",),
+    }  # its solver is of reverse mode alone
+    ode |= {"skipped": {AUTOGRAD: "its odeint takes minutes", PYTORCH: NO_SOLVER}}
     start, pelts = own.TRUE, np.array([HARES, LYNXES])
     yield Priced("Lotka-Volterra, solve_ivp", "solver", (start,), own.lotka_volterra, **ode)
     yield Priced(

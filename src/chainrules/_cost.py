@@ -54,8 +54,8 @@ def cost(
     argnums : int, str, or tuple of these, optional
         Which arguments to differentiate, by position or by name.
     seconds : float, optional
-        How long to measure, about. What does not fit is left out, and a note says so. A first
-        call that has begun is not interrupted.
+        How much CPU time to measure, about. What does not fit is left out, and a note says so.
+        A first call that has begun is not interrupted.
     compiled : bool, optional
         Whether to measure ``cr.compile`` of each, too.
     picture : str or path, optional
@@ -141,7 +141,10 @@ def measured(
     """
     first = _FirstCalls(point, seconds)
     eager = programs(point)
-    for program in sorted(eager, key=first.expected):
+    products = [program for program in eager if not program.whole]
+    for program in products:  # the value among them; of these the others are expected
+        first.try_eager(program)
+    for program in sorted((p for p in eager if p.whole), key=first.expected):
         first.try_eager(program)
     for program in others:
         first.try_other(program)
@@ -159,7 +162,7 @@ class _FirstCalls:
 
     def __init__(self, point: Point, seconds: float) -> None:
         self.point = point
-        self.end = time.perf_counter() + OF_FIRST_CALLS * seconds
+        self.end = time.process_time() + OF_FIRST_CALLS * seconds
         self.seconds = seconds
         self.first: dict[tuple, float] = {}
         self.again: dict[tuple, float] = {}
@@ -167,7 +170,7 @@ class _FirstCalls:
         self.slowness: list[float] = []  # first calls of compiled code, in calls of the program
 
     def left(self) -> float:
-        return self.end - time.perf_counter()
+        return self.end - time.process_time()
 
     def once(self, program: Program) -> float:
         return seconds_of(program.call, program.given(self.point.moved(1)))
@@ -198,10 +201,10 @@ class _FirstCalls:
 
     def try_other(self, program: Program) -> None:
         """Call another library's program, which may compile; ours get as much time without it."""
-        begin = time.perf_counter()
+        begin = time.process_time()
         if self._succeeds(program, ()):
             self.again[program.key] = self.once(program)
-        self.end += time.perf_counter() - begin
+        self.end += time.process_time() - begin
 
     def try_compiled(self, program: Program) -> None:
         eager = program.name, EAGER

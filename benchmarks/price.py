@@ -37,6 +37,7 @@ TRANSFORMS = ("jvp", "vjp", *FIRST, "hvp", SECOND)
 PEERS = (AUTOGRAD, JAX_JIT, PYTORCH)
 DIFFERENCES = "differences"
 LOOSE = 2e-3  # solvers inside answer to their tolerance alone
+FEW = 100
 DRAWN = {
     DIFFERENCES: "|", OURS: "o", COMPILED: "D", AUTOGRAD: "x", PYTORCH: "+", JAX_JIT: "s",
 }  # fmt: skip
@@ -228,10 +229,10 @@ def of_peers(program: Any, point: Any) -> Iterator[Any]:
     from chainrules._cost_programs import Program
 
     for peer, f in program.of_peers():
-        for kind in ("grad",) if point.real else program.modes:
-            dearer = kind == "jacrev" and "jacfwd" in program.modes
-            if peer.name == JAX_JIT and dearer and point.inputs <= point.outputs:
-                continue  # it would be compiled for nothing
+        kinds = [program.mode or ("jacfwd" if point.inputs <= point.outputs else "jacrev")]
+        if peer.name == PYTORCH and max(point.inputs, point.outputs) <= FEW:
+            kinds = ["jacfwd", "jacrev"]  # of small ones either may be the cheaper
+        for kind in ("grad",) if point.real else kinds:
             if kind == "grad":
                 made = peer.outermost("gradient")(f, argnums=point.positions)
             else:

@@ -38,7 +38,7 @@ class Priced:
     reason: str = ""
     skipped: dict[str, str] = field(default_factory=dict)
     own: dict[str, Callable[[Any], Function]] = field(default_factory=dict)
-    modes: tuple[str, ...] = ("jacfwd", "jacrev")  # of the peers' Jacobians
+    mode: str = ""  # of the peers' Jacobians, where it is not that of fewer passes
 
     @property
     def function(self) -> Function:
@@ -236,7 +236,7 @@ def solvers() -> Iterator[Priced]:
     own, other = engineering, {"reason": NO_SOLVER}
     ode = {
         "own": {JAX_JIT: trajectory},
-        "modes": ("jacrev",),
+        "mode": "jacrev",
     }  # its solver is of reverse mode alone
     ode |= {"skipped": {AUTOGRAD: "its odeint takes minutes", PYTORCH: NO_SOLVER}}
     start, pelts = own.TRUE, np.array([HARES, LYNXES])

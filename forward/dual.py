@@ -57,7 +57,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
-from .still import Moving, fitted, push_moving, still_beside, unmarked
+from .still import Moving, pushed, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
@@ -336,12 +336,7 @@ class ForwardLevel(Engine):
                 tangents.append(self.tangent_at(x) if x.at_level is self else ZERO)
             else:
                 tangents.append(ZERO if type(x) in LEAVES else self.tangent_of(x))
-        if Moving in map(type, tangents):
-            ydot = push_moving(kind, tangents, y, values, kwargs)
-        else:
-            ydot = kind.push_all(tangents, y, values, kwargs)
-            if kind.idles:
-                ydot = fitted(still_beside(kind, tangents, ydot, values, kwargs), y)
+        ydot = pushed(kind, tangents, y, values, kwargs)
         if type(ydot) is Moving:
             if not (self.carries(y) or self.carries(ydot.held)):
                 return self.dual(y, ydot)

@@ -21,8 +21,8 @@ from ..rules.linear.jacobians import (
     size_of,
 )
 from ..rules.linear.program import LinearProgram
-from ..rules.shapes import shape_of
-from .vjp import ReverseConfig, pulling
+from .push import push_recording
+from .vjp import Recording, ReverseConfig, pulling
 
 P = ParamSpec("P")
 
@@ -86,8 +86,8 @@ def jacobian(
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
-    That is reverse mode where the output has fewer numbers than the input, and forward mode
-    elsewhere. How many it has is found by a first call, and kept for inputs of equal shapes.
+    The function runs once, on a tape. Where its result has fewer numbers than its arguments,
+    cotangents of that are pulled back along the tape; else tangents are pushed along it.
 
     Parameters
     ----------
@@ -116,22 +116,21 @@ def jacobian(
 
     forward: dict = {}
     backward: dict = {}
-    sizes: dict = {}  # of the output, by the shapes of the inputs
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):
             return sparse_forward_jacobian(chosen, forward, config)
-        columns = sum(map(size_of, leaves(chosen.primals)))
-        shapes = tuple(map(shape_of, leaves(chosen.primals)))
-        if not sparse and columns <= sizes.get(shapes, 1):
+        directions = Directions(leaves(chosen.primals))
+        if not sparse and directions.count == 1:
             return forward_jacobian(chosen, config)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, backward)
-        sizes[shapes] = sum(map(size_of, leaves(y)))
-        if columns <= sizes[shapes]:
-            return forward_jacobian(chosen, config)
+        recording = getattr(pull, "__self__", None)  # None where a rule of ``f`` answered
+        if type(recording) is Recording and directions.count <= sum(map(size_of, leaves(y))):
+            images = push_recording(recording, directions)
+            return arrange(images, chosen.source, y, transposed=False)
         return _reverse_jacobian(chosen, y, pull)
 
     return titled(jacobian_of, "jacobian", f)

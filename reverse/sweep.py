@@ -9,7 +9,7 @@ rules on floats and float64 arrays, and those must be cheap:
     (a, da, b, db)                    a float that depends on two
     (a, partial, args)                an array: the partial's function, and what it is called on
     (a, partial_a, b, partial_b, args)
-    (a, partial_a, shape_a, b, partial_b, shape_b, args)
+    (a, partial_a, shape_a, b, partial_b, shape_b, args, shape)
                                       arrays that were broadcast: sum the cotangents to the shapes
     (a, index, shape, None, None, None)
                                       a float64 read from an array by integers
@@ -48,12 +48,14 @@ def broadcast_entry(entry: Entry, shape: tuple, x: Value, z: Value) -> Entry:
     """Return the entry for operands, ``x`` or ``x`` and ``z``, that were broadcast to ``shape``."""
     shape_x = None if (given := shape_of(x)) == shape else given
     if len(entry) == 3:
-        return entry if shape_x is None else (*entry[:2], shape_x, None, None, None, entry[2])
+        if shape_x is None:
+            return entry
+        return *entry[:2], shape_x, None, None, None, entry[2], shape
     shape_z = None if (given := shape_of(z)) == shape else given
     if shape_x is None and shape_z is None:
         return entry
     a, partial, b, partial_b, args = entry
-    return a, partial, shape_x, b, partial_b, shape_z, args
+    return a, partial, shape_x, b, partial_b, shape_z, args, shape
 
 
 def in_dtype(entry: Entry, dtype: np.dtype) -> Entry:
@@ -69,6 +71,13 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
     """Evaluate a partial, as a factor of cotangents of ``dtype``."""
     factor = cast(partial(*args), dtype)
     return np.conj(factor) if dtype.kind == "c" else factor
+
+
+def forward_factor(partial: Callable, args: tuple) -> Any:
+    """Evaluate a partial as a factor of tangents: that of cotangents is its conjugate."""
+    factor = partial(*args)
+    turned = type(partial) is functools.partial and partial.func is _in_dtype
+    return np.conj(factor) if turned and partial.args[1].kind == "c" else factor
 
 
 def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tuple | None) -> Any:
@@ -179,8 +188,8 @@ def sweep(
                     owned.add(b)
             else:
                 accumulate(b, xbar)
-        elif size == 7:
-            a, partial, shape, b, partial_b, shape_b, args = entry
+        elif size == 8:
+            a, partial, shape, b, partial_b, shape_b, args, _ = entry
             accumulate(a, pulled(partial, args, ybar, shape))
             if b is not None:
                 accumulate(b, pulled(partial_b, args, ybar, shape_b))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import LARGEST_BLOCK_OF_DUALS
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, Within, children, fold, replaced
 from ..shapes import dtype_of, shape_of
@@ -45,9 +44,9 @@ _scalars = frule.scalars
 
 
 class TooLargeBlock(BaseException):
-    """A block of directions would not fit into ``LARGEST_BLOCK_OF_DUALS`` numbers.
+    """A block of directions has more numbers than its level allows.
 
-    It is no ``Exception``, so that no handler of the differentiated function takes it.
+    It is no ``Exception``, so that no handler of a rule takes it.
     """
 
 
@@ -109,17 +108,18 @@ class BlockArray(_OfBlock, TracedArray):
 class BlockLevel(Level):
     """One block of directions; its values are numbers or arrays for each of them."""
 
-    __slots__ = ("count", "number", "weights")
+    __slots__ = ("count", "largest", "number", "weights")
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, largest: int | None = None) -> None:
         self.number = next_level()
         self.count = count
+        self.largest = largest  # numbers in a block, None where there may be any
         self.weights = Samples().tangent(np.zeros(count))
 
     def wrap(self, block: Any) -> Any:
         """Return the traced value whose block is an array of shape ``(directions, *shape)``."""
         shape = shape_of(block)
-        if math.prod(shape) > LARGEST_BLOCK_OF_DUALS:
+        if self.largest is not None and math.prod(shape) > self.largest:
             raise TooLargeBlock
         traced: Any
         if len(shape) > 1:

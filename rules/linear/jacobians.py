@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ...config.thresholds import BLOCK_IN_CACHE, DUAL_BLOCK, LARGEST_BLOCK
+from ...config.thresholds import BLOCK_IN_CACHE, DUAL_BLOCK, LARGEST_BLOCK, LARGEST_RUN
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
@@ -158,35 +158,21 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def run_as_block(apply: Callable, directions: Any) -> tuple[Any, BlockLevel] | None:
-    """Return what ``apply`` makes of one block of all directions, and the level of its values.
-
-    None where these are more than ``DUAL_BLOCK``, or a block would be too large.
-    """
-    if not 0 < directions.count <= DUAL_BLOCK or any(map(is_lazy, directions.sources)):
-        return None
-    level = BlockLevel(directions.count)
-    try:
-        return apply([level.of(x) for x in directions.block(0, directions.count)]), level
-    except TooLargeBlock:
-        return None
-
-
 def push_all(config: Any, f: Callable, primals: tuple, directions: Any) -> tuple[Any, list]:
     """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
 
-    ``f`` pushes few directions as a block. Of many, and where a block is too large, what ``f`` does
-    with one is recorded, and run again for as many at once as there is room for.
+    ``f`` runs once. It pushes few directions as a block, which takes as many times the memory of
+    its arrays. Of many, or of large arguments, what ``f`` does with one direction is recorded, and
+    run again for as many at once as there is room for.
     """
-
-    def push(xdots: list) -> tuple[Any, Any]:
-        return frule_via_ad(config, (NoTangent(), *with_leaves(primals, iter(xdots))), f, *primals)
-
-    found = run_as_block(push, directions)
-    if found is None:
+    largest = max([1, *map(size_of, directions.sources)])
+    few = 0 < directions.count <= min(DUAL_BLOCK, LARGEST_BLOCK // largest)
+    if not few or any(map(is_lazy, directions.sources)):
         y, program = linear_program(config, f, primals)
         return y, run_program(program, directions, leaves(y))
-    (y, ydot), level = found
+    level = BlockLevel(directions.count)
+    xdots = map(level.of, directions.block(0, directions.count))
+    y, ydot = frule_via_ad(config, (NoTangent(), *with_leaves(primals, xdots)), f, *primals)
     return y, _values_of_blocks(level, leaves(y), tangent_leaves(y, ydot))
 
 
@@ -199,15 +185,33 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
     def apply(ybars: list) -> list:
         return tangent_leaves(x, pull(with_leaves(y, iter(ybars))))
 
+    def pull_block(level: BlockLevel, ybars: list) -> list:
+        return _values_of_blocks(level, leaves(x), apply(list(map(level.of, ybars))))
+
     if directions.count == 1:
-        pulled = apply(directions.single(0))
-        pairs = zip(leaves(x), pulled, strict=True)
+        pairs = zip(leaves(x), apply(directions.single(0)), strict=True)
         return [np.expand_dims(array_of(as_structured(part, xbar)), 0) for part, xbar in pairs]
-    found = run_as_block(apply, directions)
-    if found is None:
+    if directions.count == 0 or any(map(is_lazy, directions.sources)):
         return run_program(recorded(pull, y, x), directions, leaves(x))
-    xbars, level = found
-    return _values_of_blocks(level, leaves(x), xbars)
+    return in_blocks(pull_block, directions)
+
+
+def in_blocks(run: Callable, directions: Any) -> list:
+    """Return the arrays that ``run(level, values)`` makes of all directions, in large blocks.
+
+    Where ``run`` meets a block that is too large, it is called again for half as many directions.
+    """
+    begin, step = 0, min(directions.count, LARGEST_RUN)
+    chunks: list[list] = []
+    while begin < directions.count:
+        step = min(step, directions.count - begin)
+        level = BlockLevel(step, LARGEST_BLOCK if step > 1 else None)
+        try:
+            chunks.append(run(level, directions.block(begin, begin + step)))
+            begin += step
+        except TooLargeBlock:
+            step = (step + 1) // 2
+    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
 def _values_of_blocks(level: BlockLevel, targets: list, derivatives: list) -> list:

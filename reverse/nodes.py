@@ -55,6 +55,7 @@ class KindNode:
         "active", "args", "kind", "kwargs", "leaves_out", "sensitive", "space", "template", "y",
     )  # fmt: skip
     takes_pieces = False
+    space: Any
 
     def __init__(
         self,
@@ -151,6 +152,7 @@ class RuleNode:
 
     __slots__ = ("active", "f", "pullback", "sensitive", "space", "template")
     takes_pieces = False
+    space: Any
 
     def __init__(
         self, pullback: Pullback, f: Function, active: list[tuple[int, Active]], entries: Any

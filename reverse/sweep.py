@@ -76,8 +76,9 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
 def forward_factor(partial: Callable, args: tuple) -> Any:
     """Evaluate a partial as a factor of tangents: that of cotangents is its conjugate."""
     factor = partial(*args)
-    turned = type(partial) is functools.partial and partial.func is _in_dtype
-    return np.conj(factor) if turned and partial.args[1].kind == "c" else factor
+    if isinstance(partial, functools.partial) and partial.func is _in_dtype:
+        return np.conj(factor) if partial.args[1].kind == "c" else factor
+    return factor
 
 
 def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tuple | None) -> Any:

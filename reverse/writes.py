@@ -61,6 +61,7 @@ class WriteNode:
     )  # fmt: skip
     takes_pieces = True
     template = None  # it is no container
+    space: Any
 
     def __init__(
         self,

@@ -237,7 +237,7 @@ class BlockLevel(Level):
         traced = self.wrap(y.values)
         views = type(traced) is BlockArray and getattr(rule, "views", False)
         if views and type(x := args[0]) is BlockArray and x.at_level is self:
-            (_, *rest), options = rule.bind(f, args, kwargs)  # type: ignore[union-attr]
+            (_, *rest), options = rule.bind(f, args, kwargs)
             if not rest and self._is_view(rule, f, y.values, x.block, options):
                 register_view(traced, x, f, options)
         return traced

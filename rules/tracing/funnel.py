@@ -11,6 +11,7 @@ from ...config import LostDerivativeError, MutationError, user_line
 from ..annotations import Function, Index, Value
 from ..shapes import is_lazy
 from .level import Traced, innermost
+from .views import bare
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -236,4 +237,9 @@ def _stack(x: Value) -> Any:
     if not isinstance(x, list | tuple):
         return x
     parts = [_stack(part) for part in x]
-    return np.stack(parts) if innermost(parts) is not None else np.array(parts)
+    if innermost(parts) is None:
+        return np.array(parts)
+    y = np.stack(parts)
+    # NumPy's array lies in C order, where np.stack keeps that of its parts.
+    plain = bare(y)
+    return y if type(plain) is not np.ndarray or plain.flags.c_contiguous else np.copy(y, "C")

@@ -127,7 +127,7 @@ kernel({a})|kernel({a} * 2.0)|np.array([total({a}), 1.0, total({a}, 3.0)])|smoot
 np.array([outer({a})] * 3)|kernel(np.ascontiguousarray({a}[::-1]))|np.array([inner({s}), 0.3, 0.4])
 """
 WRITES = """
-b = np.zeros(3); b[0] = {s}; b[1:] = {a}[:2]|b = np.empty(3); b[:] = {a}; b[1] += float({s})
+b = np.zeros(3); b[0] = {s}; b[1:] = {a}[:2]|e = np.empty(3); e[:] = {a}; e[1] += float({s}); b = e
 b = np.zeros_like({a}); b += {a}; b *= {s}|d[0] += {s}; d[1] = {a}[0]|d[2] += float({a}[1])
 b = np.ones(3); np.multiply(b, {a}, out=b)|b = np.full(3, 0.5); np.add.at(b, [0, 0], {s})
 box = Box({s}); box.parts.append({a}); b = box.parts[0] * box.x|b = np.arange(3.0); b[b > 0] = {s}

@@ -49,7 +49,7 @@ np.vectorize(lambda t: t * t)({x})
 np.piecewise({x}, [{x} > 0.9], [lambda t: t * t, lambda t: 2 * t])
 np.choose(np.array([0, 1]), [{x}, {y}])|np.select([{x} > 0.9], [{x} * {x}], {x})
 
-np.empty_like({x}) * 0 + {x}|np.fmax({x}, {y} - 9.0)|np.einsum("...i->...", {x})
+np.full_like({x}, 2.0) * {x}|np.fmax({x}, {y} - 9.0)|np.einsum("...i->...", {x})
 """
 REDUCTIONS = """
 np.sum({x})|np.mean({x})|np.sum({x}, axis=0)|{x}.max()|np.trace({x})|{x}.sum(-1)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config.thresholds import WRITTEN_INTO
 from ..forward.still import Moving, pushed, unmarked
 from ..rules import AbstractZero, unthunk
 from ..rules.annotations import Tangentlike
@@ -21,7 +22,7 @@ from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, aligned
 from ..rules.linear.jacobians import block_values, in_blocks
 from ..rules.linear.program import LinearProgram
-from ..rules.shapes import shape_of
+from ..rules.shapes import dtype_of, shape_of
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import unmask
 from ..rules.tangents.project import ProjectNumber
@@ -37,6 +38,8 @@ from .sweep import forward_factor
 from .transposed import transposed
 from .vjp import Recording
 from .writes import CONSTANT, WriteNode
+
+_array = np.ndarray
 
 
 def push_recording(recording: Recording, directions: Any) -> list:
@@ -75,6 +78,8 @@ class Push:
         self.entries: list[Entry] = tape.recorded
         self.directions = directions
         self.tangents: list[Any] = [None] * len(self.entries)
+        # Large products and sums that were made here, and are in no other place.
+        self.owned: set[int] = set()
 
     def run(self, inputs: list, outputs: list) -> list:
         """Return the tangents of the entries ``outputs``, given those of the first entries."""
@@ -97,9 +102,19 @@ class Push:
                 a, da = entry
                 t = tangents[a]
                 tangents[i] = t if t is None or da is ONE else t * da
+            elif size == 6 and type(tangents[entry[0]]) is _array:
+                index = entry[1]
+                led = (slice(None), *index) if type(index) is tuple else (slice(None), index)
+                tangents[i] = tangents[entry[0]][led]
+                self.owned.discard(entry[0])
             else:
-                tangents[i] = self._of_entry(entry)
-                for parent in last.get(i, ()):
+                ends = last.get(i, ())
+                if size == 3 or size == 5:
+                    tangents[i] = self._of_arrays(i, entry, ends)
+                else:
+                    self.owned.difference_update(parents_of(entry))  # there may be views of them
+                    tangents[i] = self._of_entry(entry)
+                for parent in ends:
                     tangents[parent] = None
         return [None if i is None else tangents[i] for i in outputs]
 
@@ -128,13 +143,6 @@ class Push:
         size = len(entry)
         if size == 0:
             return None
-        if size == 3:
-            a, partial, args = entry
-            return _times_partial(tangents[a], partial, args)
-        if size == 5:
-            a, partial, b, partial_b, args = entry
-            first = _times_partial(tangents[a], partial, args)
-            return _plus(first, _times_partial(tangents[b], partial_b, args))
         if size == 8:
             a, partial, _, b, partial_b, _, args, shape = entry
             first = self._broadcast(tangents[a], partial, args, shape)
@@ -146,6 +154,33 @@ class Push:
             index = entry[1] if type(entry[1]) is tuple else (entry[1],)
             return None if t is None else t[(slice(None), *index)]
         return self._of_node(entry[0])
+
+    def _of_arrays(self, i: int, entry: Entry, ends: Iterable[int]) -> Any:
+        """Return the tangent of an elementwise rule on arrays, in memory that is no longer read."""
+        a, partial, args = entry[0], entry[1], entry[-1]
+        b = entry[2] if len(entry) == 5 else None
+        t = self._product(a, partial, args, a in ends and a != b)
+        fresh = t is not None and partial is not None
+        if b is not None:
+            s = self._product(b, entry[3], args, b in ends and a != b)
+            if fresh and type(t) is type(s) is _array and t.dtype == s.dtype:
+                t += s
+            else:
+                fresh = s is not None and (t is not None or entry[3] is not None)
+                t = _plus(t, s)
+        if fresh and type(t) is _array and t.size >= WRITTEN_INTO:
+            self.owned.add(i)
+        return t
+
+    def _product(self, a: int, partial: Any, args: tuple, ends: bool) -> Any:
+        t = self.tangents[a]
+        if t is None or partial is None:
+            self.owned.discard(a)
+            return t
+        factor = forward_factor(partial, args)
+        if ends and a in self.owned and dtype_of(factor) == t.dtype:
+            return np.multiply(t, factor, out=t)
+        return t * factor
 
     def _broadcast(self, t: Any, partial: Any, args: tuple, shape: tuple) -> Any:
         t = unmarked(t)

@@ -115,6 +115,19 @@ def test_directions_that_do_not_fit_go_in_several_blocks(name, transform, monkey
         np.testing.assert_allclose(transform(f)(X), expected, rtol=1e-14, atol=1e-15)
 
 
+def test_a_view_of_what_is_scaled_in_place_afterwards():
+    n = 5000  # large, so that products are made in the memory of what nobody reads any more
+
+    def f(x):
+        y = np.sin(np.resize(x, n))
+        first = y[: n // 2]
+        z = y * 2.0
+        w = z * z + y
+        return np.concatenate([first, z * 3.0, w * np.cos(w), np.reshape(w, (2, -1))[0]])
+
+    np.testing.assert_allclose(cr.jacobian(f)(X), cr.jacfwd(f)(X), rtol=1e-12, atol=1e-14)
+
+
 def test_second_order():
     f = PROGRAMS["arrays"]
     for outer in (cr.jacfwd, cr.jacrev, cr.jacobian):

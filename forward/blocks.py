@@ -30,7 +30,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import raised
-from .dual import DualArray, ForwardLevel
+from .dual import Dual, DualArray, ForwardLevel
 from .still import Moving, unmarked
 
 _float64 = np.float64
@@ -79,25 +79,33 @@ class BlockDuals(ForwardLevel):
     # ---- reads ----
 
     def getitem(self, x: Value, index: Index) -> Value:
-        if is_basic(index) and self.live and not is_draft(x) and type(x.tangent) is not Moving:
-            y = x.primal[index]
-            ydot = x.tangent[_with_directions(index)]
+        if not (is_basic(index) and self.live):
+            return self.call(getitem, (x, index), {})
+        led = (slice(None), *index) if type(index) is tuple else (slice(None), index)
+        if is_draft(x):
+            values, tangents = x.memory.draft
+            y = values[index]
+            if type(y) is _float64:
+                return self._number(y, np.copy(tangents[led]))
+            view = views_of_draft(x, getitem, {"index": index})
+            return self.call(getitem, (x, index), {}) if view is NotImplemented else view
+        if type(x.tangent) is not Moving:
+            y, ydot = x.primal[index], x.tangent[led]
             class_y = y.__class__
-            if class_y is _float64 and dtype_of(ydot) is FLOAT64:
-                return ForwardLevel.dual(self, y, ydot)
-            if class_y is _array and y.dtype is FLOAT64 is dtype_of(ydot):
+            if class_y is _float64 and ydot.dtype is FLOAT64:
+                return self._number(y, ydot)
+            if class_y is _array and y.dtype is FLOAT64 is ydot.dtype:
                 view = ForwardLevel.dual(self, y, ydot)
                 register_view(view, x, getitem, {"index": index})
                 return view
-        elif is_basic(index) and self.live and is_draft(x):
-            values, tangents = x.memory.draft
-            y = values[index]
-            if y.__class__ is _float64:
-                return ForwardLevel.dual(self, y, np.copy(tangents[_with_directions(index)]))
-            view = views_of_draft(x, getitem, {"index": index})
-            if view is not NotImplemented:
-                return view
         return self.call(getitem, (x, index), {})
+
+    def _number(self, y: Value, ydot: Any) -> Any:
+        dual: Any = Dual()
+        dual.primal = y
+        dual.at_level = self
+        dual.tangent = ydot
+        return dual
 
     # ---- writes ----
 

@@ -197,7 +197,8 @@ class ForwardLevel(Engine):
         if not self.live:
             raise escaped()
         a = x.primal
-        y = operation(a)
+        # NumPy would find that by its protocol, which takes as long again.
+        y = a.at_level.unary(ufunc, operation, a) if isinstance(a, Traced) else operation(a)
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.

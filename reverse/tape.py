@@ -146,7 +146,8 @@ class Tape(Engine):
         if kind is None:
             return self.call(ufunc, (x,), {})
         a = x.primal
-        y = operation(a)
+        # NumPy would find that by its protocol, which takes as long again.
+        y = a.at_level.unary(ufunc, operation, a) if isinstance(a, Traced) else operation(a)
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
@@ -307,7 +308,8 @@ class Tape(Engine):
                     return view
             class_y = y.__class__
             if class_y is _float64 and basic:
-                return self.wrap(y, (x.position, index, shape_of(held), None, None, None))
+                shape = held.shape if type(held) is _array else shape_of(held)
+                return self.wrap(y, (x.position, index, shape, None, None, None))
             if class_y is _array and y.dtype.kind in "fc":
                 options = {"index": index if basic else self.watch.hold(index)}
                 active = [(0, Active(x.position, space_of(held)))]

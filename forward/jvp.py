@@ -13,6 +13,7 @@ from ..config import AsksForBlocks, FollowsPython, HasForwardsMode, NoReverseMod
 from ..rules import (
     AbstractZero,
     NoTangent,
+    ProjectTo,
     Traced,
     ZeroTangent,
     as_structured,
@@ -27,6 +28,7 @@ from ..rules.containers import Within, copied_containers, fold
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
 from ..rules.linear.block_level import BlockLevel
+from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.level import innermost
@@ -83,16 +85,22 @@ def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: 
         level.close()
 
 
+_PLAIN = FLOATS_AND_ARRAYS | {NoTangent, ZeroTangent}
+
+
 def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     """Return a level for these tangents: one of blocks, where they are."""
-    directions = innermost(tangents)
-    return (
-        BlockDuals(config, directions) if type(directions) is BlockLevel else ForwardLevel(config)
-    )
+    directions = None if _PLAIN.issuperset(map(type, tangents)) else innermost(tangents)
+    if type(directions) is BlockLevel:
+        return BlockDuals(config, directions)
+    return ForwardLevel(config)
 
 
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
     """Return ``x`` with its tangents, in containers that the function may write to."""
+
+    if type(x) in FLOATS_AND_ARRAYS and type(xdot) is type(x) and ProjectTo(x).holds(xdot):
+        return level.dual(x, xdot)  # as nearly always
 
     def look(x: Value, xdot: Tangentlike) -> Any:
         xdot = unthunk(xdot)
@@ -108,6 +116,9 @@ def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
 
 
 def _tangent(level: ForwardLevel, y: Value) -> Any:
+    if isinstance(y, Traced) and y.at_level is level:  # as nearly always
+        return level.tangent_of(y)
+
     def look(y: Value) -> Any:
         if isinstance(y, Traced):
             return level.tangent_of(y) if y.at_level is level else ZeroTangent()

@@ -23,6 +23,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from ..tracing.funnel import array_of, astype
 from ..tracing.level import is_traced
+from ..tracing.operands import is_array
 from ..tracing.views import writeable
 from .block_level import BlockLevel, TooLargeBlock
 from .blocks import Block
@@ -122,8 +123,20 @@ class Directions:
         return values
 
     def single(self, k: int) -> list:
-        """Return direction ``k``: one value for each leaf."""
-        return [x.values[0] if type(x) is Block else x for x in self.block(k, k + 1)]
+        """Return direction ``k``, a unit direction: one value for each leaf."""
+        values: list[Any] = []
+        for x, start, stop in zip(self.sources, self.starts, self.starts[1:], strict=False):
+            space = ProjectTo(x)
+            value = space.zeros()
+            if start <= k < stop:
+                turn, place = divmod(k - start, size_of(x))
+                unit = 1j if turn else 1
+                if is_array(value):
+                    value.reshape(-1)[place] = unit
+                else:
+                    value = space.dtype.type(unit)
+            values.append(value)
+        return values
 
 
 class GivenDirections:

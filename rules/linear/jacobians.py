@@ -204,7 +204,7 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
     if directions.count == 1:
         pairs = zip(leaves(x), apply(directions.single(0)), strict=True)
         return [np.expand_dims(array_of(as_structured(part, xbar)), 0) for part, xbar in pairs]
-    if directions.count == 0 or any(map(is_lazy, directions.sources)):
+    if any(map(is_lazy, directions.sources)):
         return run_program(recorded(pull, y, x), directions, leaves(x))
     return in_blocks(pull_block, directions)
 
@@ -216,7 +216,7 @@ def in_blocks(run: Callable, directions: Any) -> list:
     """
     begin, step = 0, min(directions.count, LARGEST_RUN)
     chunks: list[list] = []
-    while begin < directions.count:
+    while begin < directions.count or not chunks:
         step = min(step, directions.count - begin)
         level = BlockLevel(step, LARGEST_BLOCK if step > 1 else None)
         try:

@@ -1,0 +1,239 @@
+"""An initial value problem by the steps of an explicit method, on a mesh that is held constant.
+
+Forward mode pushes tangents along with the steps: each evaluation pushes through the right-hand
+side once, and what is combined of the slopes are plain arrays. Reverse mode is the discrete
+adjoint: of SciPy's steps it keeps the states at which the right-hand side was evaluated, in one
+array, and pulls back through one evaluation after the other. A state is ``y + h * sum(a * k)`` of
+slopes k with the weights a of the method, so both are sums with these weights.
+"""
+
+import warnings
+
+import numpy as np
+
+from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
+from .... import (
+    ZERO,
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    Tangent,
+    add,
+    as_structured,
+    child_tangents,
+    frule,
+    innermost,
+    primitive,
+    rrule,
+    sum_tangents,
+    unthunk,
+    value,
+)
+from .march import Plan
+
+FLOATS = {float, np.float64}
+SAME = 1e-7  # how near the same evaluations come to the same slopes
+
+
+class Steps(Plan):
+    """The plan of an explicit method, and where its evaluations stand in a row.
+
+    ``numbers[k]`` are those of the slopes of step ``k``; the first one is the last regular one of
+    the step before. ``known`` are states and slopes as SciPy found them, (evaluations, n) each.
+    """
+
+    def __init__(self, method, mesh, times, warn, everywhere=False):
+        super().__init__(method, mesh, times)
+        self.known, self.warn, self.everywhere = None, warn, everywhere
+        self.numbers, first, count = [], 0, 1
+        for k in range(len(self)):
+            more = len(self.tableau(k).rows)
+            self.numbers.append([first, *range(count, count + more)])
+            first, count = self.numbers[k][method.last], count + more
+        self.nodes = [0, *(numbers[method.last] for numbers in self.numbers)]
+
+    def tableau(self, k):
+        """The weights of step ``k``: some methods have more slopes for values inside a step."""
+        within = self.everywhere or self.bounds[k + 1] > self.bounds[k]
+        return self.method.dense if within else self.method.regular
+
+    def steps(self, start, stop):
+        """For each step its time, length, weights and numbers."""
+        for k in range(len(self)):
+            t, end = self.times(k, start, stop)
+            yield t, end - t, self.tableau(k), self.numbers[k]
+
+    def know(self, found):
+        """Take over what SciPy computed: for each step the state and the slopes.
+
+        Of a span without length SciPy computes none, and of DOP853 those for values inside a step
+        only where it wants them.
+        """
+        if self.mesh[0] == self.mesh[-1]:
+            return
+        states, slopes = [np.array([found[0][0]])], [found[0][1][:1]]
+        for (_, h, tableau, _), (y, k) in zip(self.steps(*self.mesh[[0, -1]]), found, strict=True):
+            if len(k) <= len(tableau.rows):
+                return
+            states += [np.array([y + h * np.dot(row, k[: len(row)])]) for row in tableau.rows]
+            slopes.append(k[1 : 1 + len(tableau.rows)])
+        self.known = np.concatenate(states), np.concatenate(slopes)
+
+    def check(self, slopes):
+        """Warn where the right-hand side gave other slopes in the states that SciPy came to."""
+        if self.known is None:
+            return
+        size = np.max(np.abs(self.known[0]), initial=0.0)
+        off = np.max(np.abs(self.known[1] - slopes)) * np.max(np.abs(np.diff(self.mesh)))
+        if off > SAME * size:
+            self.warn(off)
+
+
+def mixed(weights, xs):
+    """The sum of arrays with these weights."""
+    return np.dot(weights, np.array(xs) if innermost(xs) is None else np.stack(xs))
+
+
+def joined(parts):
+    """An array of the numbers that a right-hand side gave, or the array that it gave."""
+    if type(parts) is not tuple:
+        return parts
+    return np.array(parts) if FLOATS.issuperset(map(type, parts)) else np.stack(parts)
+
+
+def followed(plan, rhs, y, start, stop):
+    """Return the states at which the right-hand side is evaluated, and its slopes."""
+    states, slopes = [y], [rhs(start, y)]
+    for t, h, tableau, numbers in plan.steps(start, stop):
+        y, found = states[numbers[0]], [slopes[numbers[0]]]
+        for row, c in zip(tableau.rows, tableau.times):
+            states.append(y + h * mixed(row, found))
+            found.append(rhs(t + c * h, states[-1]))
+        slopes += found[1:]
+    return np.stack(states), np.stack(slopes)
+
+
+@primitive
+def runge_kutta(plan, f, y, start, stop, *parameters):
+    """States at all evaluations of ``f.slope``, and the slopes: (evaluations, n) each."""
+    return followed(plan, lambda t, y: joined(f.slope(t, y, *parameters)), y, start, stop)
+
+
+@frule.register(runge_kutta)
+def runge_kutta_frule(
+    config: HasForwardsMode, tangents, runge_kutta, plan, f, y, start, stop, *parameters
+):
+    """From ``y_s = y + h * sum(a * k)``; a tangent of the slopes pushes through ``f``."""
+    _, _, _, ydot, startdot, stopdot, *dots = map(unthunk, tangents)
+    still = isinstance(startdot, AbstractZero) and isinstance(stopdot, AbstractZero)
+
+    def push(t, tdot, y, ydot):
+        k, kdot = frule_via_ad(config, (NoTangent(), tdot, ydot, *dots), f.slope, t, y, *parameters)
+        if type(k) is not tuple:
+            return k, as_structured(k, kdot)
+        kdots = [0.0 if isinstance(dot, AbstractZero) else dot for dot in child_tangents(k, kdot)]
+        return joined(k), joined(tuple(kdots))
+
+    ydot = as_structured(y, ydot)
+    k, kdot = push(start, startdot, y, ydot)
+    states, slopes, ydots, kdots = [y], [k], [ydot], [kdot]
+    ends = plan.steps(startdot, stopdot) if not still else None
+    for i, (t, h, tableau, numbers) in enumerate(plan.steps(start, stop)):
+        first = numbers[0]
+        y, ydot, found, moved = states[first], ydots[first], [slopes[first]], [kdots[first]]
+        tdot = startdot if i == 0 else ZERO
+        enddot = stopdot if i == len(plan) - 1 else ZERO
+        hdot = ZERO if still else add(enddot, -tdot)
+        for row, c in zip(tableau.rows, tableau.times):
+            sum_k = mixed(row, found)
+            y_s, y_sdot = y + h * sum_k, ydot + h * mixed(row, moved)
+            if not isinstance(hdot, AbstractZero):
+                y_sdot = y_sdot + hdot * sum_k
+            k, kdot = push(t + c * h, add(tdot, c * hdot), y_s, y_sdot)
+            found.append(k)
+            moved.append(kdot)
+            states.append(y_s)
+            ydots.append(y_sdot)
+        slopes += found[1:]
+        kdots += moved[1:]
+    states, slopes = np.stack(states), np.stack(slopes)
+    plan.check(value(slopes))
+    return (states, slopes), Tangent(tuple, np.stack(ydots), np.stack(kdots))
+
+
+@rrule.register(runge_kutta)
+def runge_kutta_rrule(
+    config: HasReverseMode, runge_kutta, plan, f, y, start, stop, *parameters
+):
+    project_y, project_start, project_stop = ProjectTo(y), ProjectTo(start), ProjectTo(stop)
+    if plan.known is not None and innermost((y, start, stop, *parameters)) is None:
+        states, slopes = plan.known
+    else:
+        def aside(y, start, stop, *parameters):
+            return runge_kutta.__wrapped__(plan, f, y, start, stop, *parameters)
+
+        states, slopes = value_via_ad(config, aside, y, start, stop, *parameters)
+
+    def runge_kutta_pullback(bars):
+        statesbar, slopesbar = map(unthunk, as_structured((states, slopes), bars))
+        found, parameterbars = [], [ZERO] * len(parameters)
+
+        def pull(number, t, kbar):
+            nonlocal parameterbars
+            k, pullback = rrule_via_ad(config, f.slope, t, states[number], *parameters)
+            found.append(joined(k))
+            _, tbar, ybar, *more = pullback(Tangent(tuple, *kbar) if type(k) is tuple else kbar)
+            parameterbars = [add(bar, part) for bar, part in zip(parameterbars, more)]
+            return unthunk(tbar), add(statesbar[number], unthunk(ybar))
+
+        startbar = stopbar = 0.0
+        ybar = kbar = 0.0  # of the state and the slope with which the next step begins
+        for i, (t, h, tableau, numbers) in reversed(list(enumerate(plan.steps(start, stop)))):
+            bars, tbars = [], []  # of states and times in the step, the last one first
+            for j in range(len(tableau.rows), 0, -1):
+                bar = slopesbar[numbers[j]]
+                bar = bar + h * mixed(tableau.columns[j], bars) if bars else bar
+                end = j == plan.method.last
+                tbar, bar = pull(
+                    numbers[j], t + tableau.times[j - 1] * h, bar + kbar if end else bar
+                )
+                bars.append(bar + ybar if end else bar)
+                tbars.append(tbar)
+            kbar, ybar = h * mixed(tableau.columns[0], bars), sum(bars[1:], bars[0])
+            if i in (0, len(plan) - 1):
+                hbar = length_bar(tableau, [slopes[n] for n in numbers], bars, tbars)
+                stopbar = stopbar + hbar if i == len(plan) - 1 else stopbar
+                startbar = sum_tangents(tbars) - hbar if i == 0 else startbar
+        tbar, bar = pull(0, start, slopesbar[0] + kbar)
+        plan.check(np.array([value(k) for k in reversed(found)]))
+        return (
+            NoTangent(), NoTangent(), NoTangent(), project_y(bar + ybar),
+            project_start(add(startbar, tbar)), project_stop(stopbar), *parameterbars,
+        )  # fmt: skip
+
+    return (states, slopes), runge_kutta_pullback
+
+
+def length_bar(tableau, slopes, bars, tbars):
+    """The cotangent of the length of a step, from those of its states and times."""
+    hbar = 0.0
+    for row, c, bar, tbar in zip(tableau.rows, tableau.times, reversed(bars), reversed(tbars)):
+        moved = mixed(row, slopes[: len(row)])
+        hbar = hbar + np.sum(np.real(np.conj(moved) * bar)) + add(c * tbar, 0.0)
+    return hbar
+
+
+def inside(plan, found, start, stop, at, where):
+    """Values at the times ``at``, of the polynomials of the steps ``where``; ``found`` are states
+    and slopes. (len(at), n).
+    """
+    states, slopes = found
+    if len(where) == 0:
+        return np.zeros((0, np.shape(states)[1]))
+    numbers = np.array([plan.numbers[k] for k in where])
+    t, end = plan.mesh[where], plan.mesh[where + 1]
+    if innermost((start, stop)) is not None:
+        t = np.where(where == 0, start, t)
+        end = np.where(where == len(plan) - 1, stop, end)
+    weights = plan.method.dense.within(at, t, end - t)
+    return states[numbers[:, 0]] + np.sum(weights[:, :, None] * slopes[numbers], axis=1)

@@ -31,7 +31,7 @@ from .... import (
 )
 from .march import Plan
 
-FLOATS = {float, np.float64}
+FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
 
 
@@ -79,6 +79,10 @@ class Steps(Plan):
             slopes.append(k[1 : 1 + len(tableau.rows)])
         self.known = np.concatenate(states), np.concatenate(slopes)
 
+    def known_of(self, *given):
+        """Return what SciPy found, for plain arguments: these are the ones it had."""
+        return self.known if innermost(given) is None else None
+
     def check(self, slopes):
         """Warn where the right-hand side gave other slopes in the states that SciPy came to."""
         if self.known is None:
@@ -98,7 +102,16 @@ def joined(parts):
     """An array of the numbers that a right-hand side gave, or the array that it gave."""
     if type(parts) is not tuple:
         return parts
-    return np.array(parts) if FLOATS.issuperset(map(type, parts)) else np.stack(parts)
+    return np.array(parts, float) if FLOATS.issuperset(map(type, parts)) else np.stack(parts)
+
+
+def joined_tangents(k, kdot):
+    if type(k) is not tuple:
+        return as_structured(k, kdot)
+    if isinstance(kdot, AbstractZero):
+        return np.zeros(len(k))
+    dots = child_tangents(k, kdot)
+    return joined(tuple([0.0 if isinstance(dot, AbstractZero) else dot for dot in dots]))
 
 
 def followed(plan, rhs, y, start, stop):
@@ -126,38 +139,37 @@ def runge_kutta_frule(
     """From ``y_s = y + h * sum(a * k)``; a tangent of the slopes pushes through ``f``."""
     _, _, _, ydot, startdot, stopdot, *dots = map(unthunk, tangents)
     still = isinstance(startdot, AbstractZero) and isinstance(stopdot, AbstractZero)
+    known = plan.known_of(y, start, stop, *parameters)
+    states, slopes = ([y], []) if known is None else known
+    ydots, kdots, given = [as_structured(y, ydot)], [], []
 
     def push(t, tdot, y, ydot):
         k, kdot = frule_via_ad(config, (NoTangent(), tdot, ydot, *dots), f.slope, t, y, *parameters)
-        if type(k) is not tuple:
-            return k, as_structured(k, kdot)
-        kdots = [0.0 if isinstance(dot, AbstractZero) else dot for dot in child_tangents(k, kdot)]
-        return joined(k), joined(tuple(kdots))
+        given.append(k)
+        if known is None:
+            slopes.append(joined(k))
+        kdots.append(joined_tangents(k, kdot))
 
-    ydot = as_structured(y, ydot)
-    k, kdot = push(start, startdot, y, ydot)
-    states, slopes, ydots, kdots = [y], [k], [ydot], [kdot]
-    ends = plan.steps(startdot, stopdot) if not still else None
+    push(start, startdot, y, ydots[0])
     for i, (t, h, tableau, numbers) in enumerate(plan.steps(start, stop)):
-        first = numbers[0]
-        y, ydot, found, moved = states[first], ydots[first], [slopes[first]], [kdots[first]]
+        y, ydot, moved = states[numbers[0]], ydots[numbers[0]], [kdots[numbers[0]]]
+        found = [slopes[numbers[0]]]
         tdot = startdot if i == 0 else ZERO
-        enddot = stopdot if i == len(plan) - 1 else ZERO
-        hdot = ZERO if still else add(enddot, -tdot)
-        for row, c in zip(tableau.rows, tableau.times):
-            sum_k = mixed(row, found)
-            y_s, y_sdot = y + h * sum_k, ydot + h * mixed(row, moved)
-            if not isinstance(hdot, AbstractZero):
-                y_sdot = y_sdot + hdot * sum_k
-            k, kdot = push(t + c * h, add(tdot, c * hdot), y_s, y_sdot)
-            found.append(k)
-            moved.append(kdot)
-            states.append(y_s)
+        hdot = ZERO if still else add(stopdot if i == len(plan) - 1 else ZERO, -tdot)
+        moves = not isinstance(hdot, AbstractZero)
+        for row, c, number in zip(tableau.rows, tableau.times, numbers[1:]):
+            if known is None:
+                states.append(y + h * mixed(row, found))
+            y_sdot = ydot + h * mixed(row, moved)
+            if moves:
+                y_sdot = y_sdot + hdot * mixed(row, found)
             ydots.append(y_sdot)
-        slopes += found[1:]
-        kdots += moved[1:]
-    states, slopes = np.stack(states), np.stack(slopes)
-    plan.check(value(slopes))
+            push(t + c * h, add(tdot, c * hdot) if moves else ZERO, states[number], y_sdot)
+            found.append(slopes[number])
+            moved.append(kdots[number])
+    plan.check(value(np.stack([joined(k) for k in given])))
+    if known is None:
+        states, slopes = np.stack(states), np.stack(slopes)
     return (states, slopes), Tangent(tuple, np.stack(ydots), np.stack(kdots))
 
 
@@ -166,9 +178,11 @@ def runge_kutta_rrule(
     config: HasReverseMode, runge_kutta, plan, f, y, start, stop, *parameters
 ):
     project_y, project_start, project_stop = ProjectTo(y), ProjectTo(start), ProjectTo(stop)
-    if plan.known is not None and innermost((y, start, stop, *parameters)) is None:
-        states, slopes = plan.known
+    known = plan.known_of(y, start, stop, *parameters)
+    if known is not None:
+        states, slopes = known
     else:
+
         def aside(y, start, stop, *parameters):
             return runge_kutta.__wrapped__(plan, f, y, start, stop, *parameters)
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import user_line
-from .... import TracedNumber, all_settled, array_of, innermost, is_array, value
+from .... import TracedArray, TracedNumber, all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .events import traced_events
@@ -184,7 +184,8 @@ NUMBERS = {float, np.float64, int}
 def numbers_or_state(y):
     """Return a list of numbers as a tuple: to make an array of it is for whoever wants one."""
     if type(y) in (list, tuple) and y and all(
-        type(x) in NUMBERS or isinstance(x, TracedNumber) for x in y
+        type(x) in NUMBERS or (isinstance(x, TracedNumber) and not isinstance(x, TracedArray))
+        for x in y
     ):
         return tuple(y)
     return state(y)

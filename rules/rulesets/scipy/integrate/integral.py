@@ -24,6 +24,7 @@ from .... import (
     ProjectTo,
     array_of,
     as_structured,
+    dtype_of,
     frule,
     primitive,
     rrule,
@@ -101,13 +102,31 @@ def pushed(config, f, moving, count):
     return fdot
 
 
-def pulled(config, f):
-    """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row."""
+def pulled(config, f, spaces):
+    """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row.
+
+    Of one real number and a real ``f`` it is the derivative, for which no tape is needed.
+    """
+    if len(spaces) == 1 and spaces[0].shape == () and spaces[0].dtype == np.float64:
+        if isinstance(config, HasForwardsMode):
+            return pushed_back(config, f)
 
     def fbar(t, zbar, *parameters):
         _, pullback = rrule_via_ad(config, f, t, *parameters)
         _, _, *bars = pullback(zbar)
         return flat([as_structured(x, bar) for x, bar in zip(parameters, bars, strict=True)])
+
+    return fbar
+
+
+def pushed_back(config, f):
+    def fbar(t, zbar, parameter):
+        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, 1.0), f, t, parameter)
+        if isinstance(zdot, AbstractZero):
+            return 0.0
+        if np.ndim(zbar) == 0 and dtype_of(zbar) == dtype_of(zdot) == np.float64:
+            return zdot * zbar
+        return np.sum(np.real(np.conj(zdot) * zbar))
 
     return fbar
 
@@ -141,9 +160,9 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
         size = size_of(ybar)
         bars = []
         if parameters:
-            fbar = pulled(config, f)
+            fbar = pulled(config, f, spaces)
             vector = integral(method.of_derivative(), fbar, a, b, ybar / size, *parameters)
-            bars = unflattened(size * vector, spaces)
+            bars = unflattened(np.ravel(size * vector), spaces)
 
         def pull_end(t, sign, project):
             method.check_ends()

@@ -170,7 +170,7 @@ class Watched:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         y = self.f(*args, **kwargs)
-        if type(y) in (float, np.float64):
+        if type(y) in (float, np.float64) or is_real_array(y):
             return y
         self.config = self.config or config_of(y)
         return plain(y)
@@ -179,6 +179,10 @@ class Watched:
         if name == "f":
             raise AttributeError(name)
         return getattr(self.f, name)
+
+
+def is_real_array(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype.kind == "f"
 
 
 def config_of(x: Any) -> Any:
@@ -246,7 +250,7 @@ def _kind(x: Any) -> str:
 
 
 def _is_real_vector(x: Any) -> bool:
-    return type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind == "f"
+    return is_real_array(x) and x.ndim == 1
 
 
 def _as_vector(r: Any) -> Any:

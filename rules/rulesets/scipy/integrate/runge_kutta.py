@@ -21,15 +21,18 @@ from .... import (
     add,
     as_structured,
     child_tangents,
+    dtype_of,
     frule,
     innermost,
     primitive,
     rrule,
+    shape_of,
     sum_tangents,
     unthunk,
     value,
 )
 from .march import Plan
+from .sensitivities import COLUMNS, ROWS, Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
@@ -45,6 +48,7 @@ class Steps(Plan):
     def __init__(self, method, mesh, times, warn, everywhere=False):
         super().__init__(method, mesh, times)
         self.known, self.warn, self.everywhere = None, warn, everywhere
+        self.moves = False  # whether an end of the span does
         self.numbers, first, count = [], 0, 1
         for k in range(len(self)):
             more = len(self.tableau(k).rows)
@@ -63,6 +67,13 @@ class Steps(Plan):
             t, end = self.times(k, start, stop)
             yield t, end - t, self.tableau(k), self.numbers[k]
 
+    def times_of_evaluations(self, start, stop):
+        """The time of each evaluation, in a list."""
+        ts = [start]
+        for t, h, tableau, _ in self.steps(start, stop):
+            ts += [t + c * h for c in tableau.times]
+        return ts
+
     def know(self, found):
         """Take over what SciPy computed: for each step the state and the slopes.
 
@@ -78,6 +89,17 @@ class Steps(Plan):
             states += [np.array([y + h * np.dot(row, k[: len(row)])]) for row in tableau.rows]
             slopes.append(k[1 : 1 + len(tableau.rows)])
         self.known = np.concatenate(states), np.concatenate(slopes)
+
+    def few_columns(self, y, parameters):
+        """Say whether sensitivities are the cheapest way: of few states and parameters."""
+        given = y, *parameters
+        return (
+            not self.moves
+            and len(self) > 0
+            and shape_of(y)[0] <= ROWS
+            and sum(int(np.prod(shape_of(x))) for x in given) <= COLUMNS
+            and all(dtype_of(x) == np.float64 for x in given)
+        )
 
     def known_of(self, *given):
         """Return what SciPy found, for plain arguments: these are the ones it had."""
@@ -188,8 +210,23 @@ def runge_kutta_rrule(
 
         states, slopes = value_via_ad(config, aside, y, start, stop, *parameters)
 
+    few = plan.few_columns(y, parameters)
+    moved = None
+
+    def by_sensitivities(statesbar, slopesbar):
+        nonlocal moved
+        columns = Columns(y, parameters)
+        if moved is None:
+            moved = sensitivities(config, plan, f, states, start, stop, parameters, columns)
+        bars = np.tensordot(statesbar, moved[0], 2) + np.tensordot(slopesbar, moved[1], 2)
+        ybar, found = columns.parts(bars)
+        found = [ProjectTo(x)(bar) for x, bar in zip(parameters, found)]
+        return NoTangent(), NoTangent(), NoTangent(), project_y(ybar), ZERO, ZERO, *found
+
     def runge_kutta_pullback(bars):
         statesbar, slopesbar = map(unthunk, as_structured((states, slopes), bars))
+        if few:
+            return by_sensitivities(statesbar, slopesbar)
         found, parameterbars = [], [ZERO] * len(parameters)
 
         def pull(number, t, kbar):

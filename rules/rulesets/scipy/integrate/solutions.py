@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, value
+from .... import array_of, innermost, value
 from ...arrays.numpys_own import with_values
 from .march import march
 from .runge_kutta import Steps, inside, runge_kutta
@@ -17,6 +17,7 @@ class Solution:
     def __init__(self, plan, f, y0, start, stop, times, parameters):
         self.plan, self.rhs, self.ends = plan, functools.partial(f, *parameters), (start, stop)
         if isinstance(plan, Steps):
+            plan.moves = innermost((start, stop)) is not None
             self.found = runge_kutta(plan, f, y0, start, stop, *parameters)
             self.nodes = self.found[0][plan.nodes]
             where = np.repeat(np.arange(len(plan)), np.diff(plan.bounds))

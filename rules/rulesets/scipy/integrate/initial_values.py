@@ -116,7 +116,7 @@ def plan_of(method, log, times, warn, everywhere=False):
     mesh = mesh_of(log)
     if not issubclass(method, integrate.Radau):
         plan = Steps(Explicit(method), mesh, times, warn, everywhere)
-        plan.know([(step.y, step.slopes) for step in log])
+        plan.know([step.y for step in log], [step.slopes for step in log])
         return plan
     guesses = [
         step.polynomial(step.t + NODES * (step.end - step.t)).T
@@ -183,9 +183,13 @@ NUMBERS = {float, np.float64, int}
 
 def numbers_or_state(y):
     """Return a list of numbers as a tuple: to make an array of it is for whoever wants one."""
-    if type(y) in (list, tuple) and y and all(
-        type(x) in NUMBERS or (isinstance(x, TracedNumber) and not isinstance(x, TracedArray))
-        for x in y
+    if (
+        type(y) in (list, tuple)
+        and y
+        and all(
+            type(x) in NUMBERS or (isinstance(x, TracedNumber) and not isinstance(x, TracedArray))
+            for x in y
+        )
     ):
         return tuple(y)
     return state(y)
@@ -308,9 +312,7 @@ class Answer:
         everywhere = own.sol is not None or own.t_events is not None
         plan = self.plan = plan_of(*took, value(times), warn, everywhere)
         self.solution = Solution(plan, f, y0, self.start, self.stop, times, parameters)
-        self.states = (
-            self.solution.nodes[: len(self.times)] if on_mesh else self.solution.inside
-        )
+        self.states = self.solution.nodes[: len(self.times)] if on_mesh else self.solution.inside
 
     def output_times(self):
         if self.t_eval is not None:

@@ -107,9 +107,9 @@ def pulled(config, f, spaces):
 
     Of one real number and a real ``f`` it is the derivative, for which no tape is needed.
     """
-    if len(spaces) == 1 and spaces[0].shape == () and spaces[0].dtype == np.float64:
-        if isinstance(config, HasForwardsMode):
-            return pushed_back(config, f)
+    one = len(spaces) == 1 and spaces[0].shape == () and spaces[0].dtype == np.float64
+    if one and isinstance(config, HasForwardsMode):
+        return pushed_back(config, f)
 
     def fbar(t, zbar, *parameters):
         _, pullback = rrule_via_ad(config, f, t, *parameters)
@@ -121,7 +121,7 @@ def pulled(config, f, spaces):
 
 def pushed_back(config, f):
     def fbar(t, zbar, parameter):
-        z, zdot = frule_via_ad(config, (NoTangent(), ZERO, 1.0), f, t, parameter)
+        _, zdot = frule_via_ad(config, (NoTangent(), ZERO, 1.0), f, t, parameter)
         if isinstance(zdot, AbstractZero):
             return 0.0
         if np.ndim(zbar) == 0 and dtype_of(zbar) == dtype_of(zdot) == np.float64:

@@ -8,7 +8,18 @@ import numpy as np
 from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
-from .... import TracedArray, TracedNumber, all_settled, array_of, healed, innermost, is_traced, name_of, strip, value
+from .... import (
+    TracedArray,
+    TracedNumber,
+    all_settled,
+    array_of,
+    healed,
+    innermost,
+    is_traced,
+    name_of,
+    strip,
+    value,
+)
 from ...functions.closures import TakenOut
 from .integral import flat, integral
 

@@ -7,11 +7,16 @@ array, and pulls back through one evaluation after the other. A state is ``y + h
 slopes k with the weights a of the method, so both are sums with these weights.
 """
 
-import warnings
-
 import numpy as np
 
-from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
+from .....config import (
+    AllOf,
+    AsksForBlocks,
+    HasForwardsMode,
+    HasReverseMode,
+    frule_via_ad,
+    rrule_via_ad,
+)
 from .... import (
     ZERO,
     AbstractZero,
@@ -74,21 +79,39 @@ class Steps(Plan):
             ts += [t + c * h for c in tableau.times]
         return ts
 
-    def know(self, found):
-        """Take over what SciPy computed: for each step the state and the slopes.
+    def groups(self):
+        """The steps with the numbers of their slopes, (steps, slopes), and the rows of weights.
+
+        First all with the regular rows; then those that have more, with these.
+        """
+        rows = self.method.regular.rows
+        regular = np.array([numbers[: len(rows) + 1] for numbers in self.numbers])
+        yield np.arange(len(self)), regular, rows
+        longer = [k for k, numbers in enumerate(self.numbers) if len(numbers) > len(rows) + 1]
+        if longer:
+            numbers = np.array([self.numbers[k] for k in longer])
+            yield np.array(longer), numbers, self.method.dense.rows[len(rows) :]
+
+    def know(self, ys, slopes):
+        """Take over what SciPy computed: the state and the slopes of each step.
 
         Of a span without length SciPy computes none, and of DOP853 those for values inside a step
         only where it wants them.
         """
-        if self.mesh[0] == self.mesh[-1]:
+        lengths = [len(k) < len(numbers) for k, numbers in zip(slopes, self.numbers, strict=True)]
+        if self.mesh[0] == self.mesh[-1] or any(lengths):
             return
-        states, slopes = [np.array([found[0][0]])], [found[0][1][:1]]
-        for (_, h, tableau, _), (y, k) in zip(self.steps(*self.mesh[[0, -1]]), found, strict=True):
-            if len(k) <= len(tableau.rows):
-                return
-            states += [np.array([y + h * np.dot(row, k[: len(row)])]) for row in tableau.rows]
-            slopes.append(k[1 : 1 + len(tableau.rows)])
-        self.known = np.concatenate(states), np.concatenate(slopes)
+        count, h = self.numbers[-1][-1] + 1, np.diff(self.mesh)[:, None]
+        dtype = np.result_type(*ys, *slopes)
+        states, found = np.empty((2, count, len(ys[0])), dtype)
+        states[0], ys = ys[0], np.array(ys)
+        for steps, numbers, rows in self.groups():
+            own = np.array([slopes[k][: numbers.shape[1]] for k in steps])
+            found[numbers] = own
+            for row in rows:
+                sums = np.tensordot(own[:, : len(row)], row, (1, 0))
+                states[numbers[:, len(row)]] = ys[steps] + h[steps] * sums
+        self.known = states, found
 
     def few_columns(self, y, parameters):
         """Say whether sensitivities are the cheapest way: of few states and parameters."""
@@ -110,7 +133,13 @@ class Steps(Plan):
         if self.known is None:
             return
         size = np.max(np.abs(self.known[0]), initial=0.0)
-        off = np.max(np.abs(self.known[1] - slopes)) * np.max(np.abs(np.diff(self.mesh)))
+        lengths = np.concatenate(
+            [
+                np.full(len(numbers) - (k > 0), self.mesh[k + 1] - self.mesh[k])
+                for k, numbers in enumerate(self.numbers)
+            ]
+        )
+        off = np.max(np.abs((self.known[1] - slopes) * lengths[:, None]))
         if off > SAME * size:
             self.warn(off)
 
@@ -148,10 +177,12 @@ def followed(plan, rhs, y, start, stop):
     return np.stack(states), np.stack(slopes)
 
 
-@primitive
-def runge_kutta(plan, f, y, start, stop, *parameters):
-    """States at all evaluations of ``f.slope``, and the slopes: (evaluations, n) each."""
+def through(plan, f, y, start, stop, *parameters):
     return followed(plan, lambda t, y: joined(f.slope(t, y, *parameters)), y, start, stop)
+
+
+# States at all evaluations of ``f.slope``, and the slopes: (evaluations, n) each.
+runge_kutta = primitive(through)
 
 
 @frule.register(runge_kutta)
@@ -195,21 +226,31 @@ def runge_kutta_frule(
     return (states, slopes), Tangent(tuple, np.stack(ydots), np.stack(kdots))
 
 
-@rrule.register(runge_kutta)
-def runge_kutta_rrule(
-    config: HasReverseMode, runge_kutta, plan, f, y, start, stop, *parameters
-):
-    project_y, project_start, project_stop = ProjectTo(y), ProjectTo(start), ProjectTo(stop)
+@frule.register(runge_kutta)
+def runge_kutta_block_frule(
+    config: AllOf[HasForwardsMode, AsksForBlocks], tangents, runge_kutta, plan, f, y, start, stop,
+    *parameters
+):  # fmt: skip
+    """Of few states and parameters one matrix leads from all directions to what moves."""
+    if not plan.few_columns(y, parameters):
+        return runge_kutta_frule(
+            config, tangents, runge_kutta, plan, f, y, start, stop, *parameters
+        )
+    _, _, _, ydot, _, _, *dots = map(unthunk, tangents)
+    columns = Columns(y, parameters)
     known = plan.known_of(y, start, stop, *parameters)
-    if known is not None:
-        states, slopes = known
-    else:
+    states, slopes = known or runge_kutta(plan, f, y, start, stop, *parameters)
+    moved = sensitivities(config, plan, f, states, start, stop, parameters, columns)
+    dot = columns.row(as_structured(y, ydot), as_structured(parameters, tuple(dots)))
+    return (states, slopes), Tangent(tuple, moved[0] @ dot, moved[1] @ dot)
 
-        def aside(y, start, stop, *parameters):
-            return runge_kutta.__wrapped__(plan, f, y, start, stop, *parameters)
 
-        states, slopes = value_via_ad(config, aside, y, start, stop, *parameters)
-
+@rrule.register(runge_kutta)
+def runge_kutta_rrule(config: HasReverseMode, runge_kutta, plan, f, y, start, stop, *parameters):
+    project_y, project_start, project_stop = ProjectTo(y), ProjectTo(start), ProjectTo(stop)
+    # At a level further out, if one follows these, by the rule that it finds.
+    known = plan.known_of(y, start, stop, *parameters)
+    states, slopes = known or runge_kutta(plan, f, y, start, stop, *parameters)
     few = plan.few_columns(y, parameters)
     moved = None
 

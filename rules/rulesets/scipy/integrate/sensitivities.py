@@ -37,12 +37,9 @@ class Columns:
         return row[: self.n], found
 
 
-def slopes_at(f, ts, rows, columns):
-    """The slopes at several times, each with a state and parameters of its own, in one array."""
-    found = []
-    for t, row in zip(ts, rows):
-        y, parameters = columns.parts(row)
-        found.append(f.slope(t, y, *parameters))
+def slopes_at(f, ts, points):
+    """The slopes at several times, each in a state and with parameters of its own, in a row."""
+    found = [f.slope(t, *point) for t, point in zip(ts, points)]
     if all(type(k) is tuple for k in found):
         return np.stack([x for k in found for x in k])
     return np.concatenate([np.stack(k) if type(k) is tuple else k for k in found])
@@ -52,17 +49,19 @@ def jacobians(config, f, ts, states, parameters, columns):
     """The slopes in these states, and their Jacobians: (len(ts), n, columns)."""
     n, count = columns.n, len(ts)
     if isinstance(config, HasReverseMode):
-        rows = [columns.row(y, parameters) for y in states]
-        k, pullback = rrule_via_ad(config, lambda rows: slopes_at(f, ts, rows, columns), rows)
+        points = [[y, *parameters] for y in states]
+        k, pullback = rrule_via_ad(config, lambda points: slopes_at(f, ts, points), points)
         found = []
         for unit in np.eye(n):
-            _, bars = pullback(np.tile(unit, count))
-            found.append(np.stack(as_structured(rows, unthunk(bars))))
+            bars = as_structured(points, unthunk(pullback(np.tile(unit, count))[1]))
+            # One after the other for all evaluations, and not the other way round: few calls.
+            parts = [np.stack(part) for part in zip(*bars, strict=True)]
+            found.append(np.concatenate([np.reshape(x, (count, -1)) for x in parts], axis=1))
         return np.reshape(k, (count, n)), np.stack(found, axis=1)
 
     def moved(row):
-        rest = row[n:]
-        return slopes_at(f, ts, [np.concatenate([y + row[:n], rest]) for y in states], columns)
+        ydot, put = columns.parts(row)
+        return slopes_at(f, ts, [(y + ydot, *put) for y in states])
 
     still = columns.row(np.zeros(n), parameters)
     k, found = jacobian_via_ad(config, moved, still)
@@ -86,28 +85,18 @@ def sensitivities(config, plan, f, states, start, stop, parameters, columns):
         """``inner`` leads from the columns to a state, and ``outer`` from that and the rest on."""
         return outer[..., :n] @ inner + outer @ of_rest
 
-    numbers = np.array([found[: plan.method.last + 1] for found in plan.numbers])
     h = (plan.mesh[1:] - plan.mesh[:-1])[:, None, None]
-    slopes = [j[numbers[:, 0]]]
-    maps, places = [], []
-    steps, regular = np.arange(len(plan)), plan.method.regular.rows
-
-    def go_on(rows, steps, h, numbers, slopes):
+    of_steps, maps, places = [], [], []
+    for steps, numbers, rows in plan.groups():
+        slopes = [k[steps] for k in of_steps] or [j[numbers[:, 0]]]
         for row in rows:
-            s = of_state + h * sum(a * k for a, k in zip(row.tolist(), slopes, strict=True))
+            s = of_state + h[steps] * sum(a * k for a, k in zip(row.tolist(), slopes, strict=True))
             place = numbers[:, len(slopes)]
             slopes.append(after(j[place], s))
             maps.append((steps, s, slopes[-1]))
             places.append(place)
-        return slopes
-
-    slopes = go_on(regular, steps, h, numbers, slopes)
-    last = maps[-1][1]
-    longer = [k for k in steps if len(plan.numbers[k]) > len(regular) + 1]
-    if longer:  # values inside them need more slopes
-        numbers = np.array([plan.numbers[k] for k in longer])
-        rows = plan.method.dense.rows[len(regular) :]
-        go_on(rows, steps[longer], h[longer], numbers, [k[longer] for k in slopes])
+        of_steps = of_steps or slopes
+    last = maps[plan.method.last - 1][1]
     nodes = [of_state]
     own, rest = last[..., :n], last @ of_rest
     for k in range(len(plan)):

@@ -56,6 +56,6 @@ CASES: dict = {
 
 # They take functions: tests/scipy/test_integrate.py, and what is in them is tested there.
 WITHOUT_CASES = [
-    integral, refined, march.march, collocation.stages, runge_kutta.runge_kutta, boundary_values.solved,
-    getattr(plain, "lebedev_rule", None), plain.newton_cotes,
+    integral, refined, march.march, collocation.stages, runge_kutta.runge_kutta,
+    boundary_values.solved, getattr(plain, "lebedev_rule", None), plain.newton_cotes,
 ]  # fmt: skip

@@ -34,6 +34,7 @@ from ... import (
     value,
 )
 from ...containers import Children, registered
+from .places import filled, in_tuples
 
 
 class Lifted:
@@ -110,12 +111,12 @@ class TakenOut:
                 self.parameters.append(held)
         self.leading = graph.leading_to(self.found)
         places = {id(part): i for i, part in enumerate(self.found)}
-        # Where tuples alone lead to the values, as for ``args``, no function has to be copied.
-        self.places = _in_tuples(x, places, self.leading) if self.found else None
+        # Where only tuples lead to the values, as in args, nothing has to be copied.
+        self.places = in_tuples(x, places, self.leading) if self.found else None
 
     def __call__(self, *values: Any) -> Any:
         if self.places is not None:
-            return _filled(self.x, self.places, list(map(_read_only, values)))
+            return filled(self.x, self.places, list(map(_read_only, values)))
         return Copies(self.found, list(map(_read_only, values)), self.leading).of(self.x)
 
     def run_plain(self, run: Callable[[Any, Any], Any], name: str) -> Any:
@@ -145,32 +146,6 @@ class TakenOut:
         """Return ``f(*args)``, evaluated aside by the engine that follows the values."""
         config = getattr(innermost(self.parameters), "config", None)
         return value_via_ad(config, f, *args)
-
-
-def _in_tuples(x: Any, places: dict, leading: frozenset) -> list | None:
-    """Return where in the tuple ``x`` are which values: by number, or a list for a tuple within.
-
-    None where something else than a tuple leads to one.
-    """
-    if type(x) is not tuple:
-        return None
-    found: list = []
-    for k, part in enumerate(x):
-        if id(part) in places:
-            found.append((k, places[id(part)]))
-        elif id(part) in leading:
-            within = _in_tuples(part, places, leading)
-            if within is None:
-                return None
-            found.append((k, within))
-    return found
-
-
-def _filled(x: tuple, places: list, values: list) -> tuple:
-    parts = list(x)
-    for k, place in places:
-        parts[k] = values[place] if type(place) is int else _filled(x[k], place, values)
-    return tuple(parts)
 
 
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)

@@ -102,14 +102,8 @@ def pushed(config, f, moving, count):
     return fdot
 
 
-def pulled(config, f, spaces):
-    """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row.
-
-    Of one real number and a real ``f`` it is the derivative, for which no tape is needed.
-    """
-    one = len(spaces) == 1 and spaces[0].shape == () and spaces[0].dtype == np.float64
-    if one and isinstance(config, HasForwardsMode):
-        return pushed_back(config, f)
+def pulled(config, f):
+    """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row."""
 
     def fbar(t, zbar, *parameters):
         _, pullback = rrule_via_ad(config, f, t, *parameters)
@@ -119,7 +113,9 @@ def pulled(config, f, spaces):
     return fbar
 
 
-def pushed_back(config, f):
+def pulled_by_number(config, f):
+    """Return the same for one real parameter: its derivative, for which no tape is needed."""
+
     def fbar(t, zbar, parameter):
         _, zdot = frule_via_ad(config, (NoTangent(), ZERO, 1.0), f, t, parameter)
         if isinstance(zdot, AbstractZero):
@@ -160,7 +156,9 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
         size = size_of(ybar)
         bars = []
         if parameters:
-            fbar = pulled(config, f, spaces)
+            one = len(spaces) == 1 and spaces[0].shape == () and spaces[0].dtype == np.float64
+            by_number = one and isinstance(config, HasForwardsMode)
+            fbar = (pulled_by_number if by_number else pulled)(config, f)
             vector = integral(method.of_derivative(), fbar, a, b, ybar / size, *parameters)
             bars = unflattened(np.ravel(size * vector), spaces)
 

@@ -66,6 +66,9 @@ def plainly(f, args, name, line, level):
         y = f(*xs, *args)
         if type(y) in FLOATS:
             return y
+        numbers = plain_numbers(y, level)
+        if numbers is not None:
+            return numbers
         y = strip(all_settled(healed(y)), level)
         if is_traced(y):
             raise LostDerivativeError(
@@ -79,6 +82,20 @@ def plainly(f, args, name, line, level):
 
 
 FLOATS = {float, np.float64}
+
+
+def plain_numbers(y, level):
+    """Return the floats in a list, from under traced ones of this level; None if others are."""
+    if type(y) not in (list, tuple):
+        return None
+    found = []
+    for x in y:
+        if isinstance(x, TracedNumber) and x.at_level is level:
+            x = x.primal
+        if type(x) not in FLOATS:
+            return None
+        found.append(x)
+    return found
 
 
 class Quad:

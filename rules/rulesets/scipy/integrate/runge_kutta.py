@@ -7,6 +7,8 @@ array, and pulls back through one evaluation after the other. A state is ``y + h
 slopes k with the weights a of the method, so both are sums with these weights.
 """
 
+import math
+
 import numpy as np
 
 from .....config import (
@@ -37,7 +39,7 @@ from .... import (
     value,
 )
 from .march import Plan
-from .sensitivities import COLUMNS, ROWS, Columns, sensitivities
+from .sensitivities import COLUMNS, NUMBERS, ROWS, Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
@@ -59,6 +61,7 @@ class Steps(Plan):
             more = len(self.tableau(k).rows)
             self.numbers.append([first, *range(count, count + more)])
             first, count = self.numbers[k][method.last], count + more
+        self.count = count
         self.nodes = [0, *(numbers[method.last] for numbers in self.numbers)]
 
     def tableau(self, k):
@@ -101,9 +104,9 @@ class Steps(Plan):
         lengths = [len(k) < len(numbers) for k, numbers in zip(slopes, self.numbers, strict=True)]
         if self.mesh[0] == self.mesh[-1] or any(lengths):
             return
-        count, h = self.numbers[-1][-1] + 1, np.diff(self.mesh)[:, None]
+        h = np.diff(self.mesh)[:, None]
         dtype = np.result_type(*ys, *slopes)
-        states, found = np.empty((2, count, len(ys[0])), dtype)
+        states, found = np.empty((2, self.count, len(ys[0])), dtype)
         states[0], ys = ys[0], np.array(ys)
         for steps, numbers, rows in self.groups():
             own = np.array([slopes[k][: numbers.shape[1]] for k in steps])
@@ -115,12 +118,14 @@ class Steps(Plan):
 
     def few_columns(self, y, parameters):
         """Say whether sensitivities are the cheapest way: of few states and parameters."""
-        given = y, *parameters
+        given, n = (y, *parameters), shape_of(y)[0]
+        columns = sum(math.prod(shape_of(x)) for x in given)
         return (
             not self.moves
             and len(self) > 0
-            and shape_of(y)[0] <= ROWS
-            and sum(int(np.prod(shape_of(x))) for x in given) <= COLUMNS
+            and n <= ROWS
+            and columns <= COLUMNS
+            and self.count * n * columns <= NUMBERS
             and all(dtype_of(x) == np.float64 for x in given)
         )
 
@@ -220,9 +225,11 @@ def runge_kutta_frule(
             push(t + c * h, add(tdot, c * hdot) if moves else ZERO, states[number], y_sdot)
             found.append(slopes[number])
             moved.append(kdots[number])
-    plan.check(value(np.stack([joined(k) for k in given])))
     if known is None:
         states, slopes = np.stack(states), np.stack(slopes)
+        plan.check(value(slopes))
+    else:
+        plan.check(np.array([joined(k) for k in given]))
     return (states, slopes), Tangent(tuple, np.stack(ydots), np.stack(kdots))
 
 

@@ -12,8 +12,8 @@ from .....config import HasReverseMode, rrule_via_ad
 from .... import as_structured, jacobian_via_ad, shape_of, unthunk, value
 
 # Columns for which a block of numbers costs about as much as one; states, of each of which a tape
-# is swept once; and evaluations in one callback, whose steps are kept.
-COLUMNS, ROWS, TOGETHER = 32, 4, 256
+# is swept once; evaluations in one callback, whose steps are kept; and numbers in all matrices.
+COLUMNS, ROWS, TOGETHER, NUMBERS = 32, 4, 32, 10**7
 
 
 class Columns:

@@ -6,6 +6,7 @@ the engine that follows these. So nothing is differentiated through the steps of
 """
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -40,6 +41,8 @@ from ... import (
 )
 from ..arrays.numpys_own import with_values
 from .flatten import flatten
+
+FLOATS = {float, np.float64}
 
 
 def implicit(residual: Callable) -> Callable[[Callable], Callable]:
@@ -155,7 +158,7 @@ def settled(x: Any) -> Any:
 
 def plain(x: Any) -> Any:
     """Return ``x`` with plain numbers in place of traced ones."""
-    return x if type(x) in (float, np.float64) else stop_gradient(x)
+    return x if type(x) in FLOATS else stop_gradient(x)
 
 
 class Watched:
@@ -170,7 +173,7 @@ class Watched:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         y = self.f(*args, **kwargs)
-        if type(y) in (float, np.float64) or is_real_array(y):
+        if type(y) in FLOATS or is_real_array(y):
             return y
         self.config = self.config or config_of(y)
         return plain(y)
@@ -297,6 +300,14 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
 FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
+def _is_finite(x: Any) -> bool:
+    return math.isfinite(x) if type(x) in FLOATS else bool(np.all(np.isfinite(x)))
+
+
+def _largest(x: Any) -> Any:
+    return abs(x) if type(x) in FLOATS else np.max(np.abs(x), initial=0.0)
+
+
 class _System:
     """The residual, and its linearization at an answer."""
 
@@ -307,10 +318,10 @@ class _System:
 
     def linearize(self, x: Any, r: Any) -> None:
         """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
-        if not np.all(np.isfinite(r)):
+        if not _is_finite(r):
             raise singular("the residual is not finite")
         self.jacobian = self.linearized(x)
-        if not np.all(np.isfinite(self.jacobian)):
+        if not _is_finite(self.jacobian):
             raise singular("the Jacobian of the residual is not finite")
         if self.is_singular():
             raise singular("the Jacobian of the residual is singular")
@@ -332,14 +343,14 @@ class _System:
 
     def check(self, x: Any, r: Any) -> None:
         step = self.solve(r)
-        far, size = (np.max(np.abs(part), initial=0.0) for part in (step, x))
+        far, size = _largest(step), _largest(x)
         if far <= NO_STEP * size:
             return
         if far > FAR * size + FAR_FROM_ZERO:
             _warn_far(far)
         elif isinstance(self.config, HasForwardsMode):
             bent = self.solve(self.push(x - step, step)) - step
-            if np.max(np.abs(bent)) > BENT * far:
+            if _largest(bent) > BENT * far:
                 raise singular("the Jacobian of the residual is singular nearby")
 
 
@@ -354,7 +365,7 @@ class _Slopes(_System):
         return value(as_structured(x, pullback(np.ones_like(y))[1]))
 
     def is_singular(self) -> bool:
-        return not np.all(self.jacobian)
+        return not (self.jacobian if type(self.jacobian) in FLOATS else np.all(self.jacobian))
 
     def solve(self, r: Any) -> Any:
         return r / self.jacobian

@@ -49,13 +49,22 @@ def jacobians(config, f, ts, states, parameters, columns):
     """The slopes in these states, and their Jacobians: (len(ts), n, columns)."""
     n, count = columns.n, len(ts)
     if isinstance(config, HasReverseMode):
-        points = [[y, *parameters] for y in states]
-        k, pullback = rrule_via_ad(config, lambda points: slopes_at(f, ts, points), points)
+        each = 1 + len(parameters)
+        # One argument after the other, for containers would have to be taken apart.
+        given = [x for y in states for x in (y, *parameters)]
+
+        def slopes(*xs):
+            return slopes_at(f, ts, [xs[i : i + each] for i in range(0, len(xs), each)])
+
+        k, pullback = rrule_via_ad(config, slopes, *given)
         found = []
         for unit in np.eye(n):
-            bars = as_structured(points, unthunk(pullback(np.tile(unit, count))[1]))
-            # One after the other for all evaluations, and not the other way round: few calls.
-            parts = [np.stack(part) for part in zip(*bars, strict=True)]
+            _, *bars = pullback(np.tile(unit, count))
+            bars = [
+                bar if type(bar) is np.ndarray else as_structured(x, bar)
+                for x, bar in zip(given, bars, strict=True)
+            ]
+            parts = [np.stack(bars[i::each]) for i in range(each)]
             found.append(np.concatenate([np.reshape(x, (count, -1)) for x in parts], axis=1))
         return np.reshape(k, (count, n)), np.stack(found, axis=1)
 

@@ -9,7 +9,7 @@ evaluation after the other, and it serves any number of directions.
 import numpy as np
 
 from .....config import HasReverseMode, rrule_via_ad
-from .... import as_structured, jacobian_via_ad, shape_of, unthunk, value
+from .... import as_structured, jacobian_via_ad, shape_of, value
 
 # Columns for which a block of numbers costs about as much as one; states, of each of which a tape
 # is swept once; evaluations in one callback, whose steps are kept; and numbers in all matrices.

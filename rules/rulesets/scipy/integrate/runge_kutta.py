@@ -154,6 +154,15 @@ def mixed(weights, xs):
     return np.dot(weights, np.array(xs) if innermost(xs) is None else np.stack(xs))
 
 
+def start_and_slopes(y, h, row, slopes):
+    """``y + h * mixed(row, slopes)``, by one product where ``h`` is a plain number."""
+    if type(h) is not np.float64:
+        return y + h * mixed(row, slopes)
+    weights = np.empty(len(row) + 1)
+    weights[0], weights[1:] = 1.0, h * row
+    return mixed(weights, [y, *slopes])
+
+
 def joined(parts):
     """An array of the numbers that a right-hand side gave, or the array that it gave."""
     if type(parts) is not tuple:
@@ -218,7 +227,7 @@ def runge_kutta_frule(
         for row, c, number in zip(tableau.rows, tableau.times, numbers[1:]):
             if known is None:
                 states.append(y + h * mixed(row, found))
-            y_sdot = ydot + h * mixed(row, moved)
+            y_sdot = start_and_slopes(ydot, h, row, moved)
             if moves:
                 y_sdot = y_sdot + hdot * mixed(row, found)
             ydots.append(y_sdot)

@@ -19,7 +19,7 @@ pytest := $(python) -P -m pytest
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help test fuzz demo lint format types imports doctest notebooks pair bench ci clean stale
+.PHONY: help test fuzz demo lint format types imports doctest notebooks pair bench price ci clean stale
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,9 @@ pair: $(VENV)/with-notebooks  ## make notebooks/*.ipynb anew from notebooks/*.py
 
 bench: $(VENV)/with-benchmarks  ## measure against the peers, eager and compiled
 	$(python) benchmarks/run.py $(ARGS)
+
+price: $(VENV)/with-benchmarks  ## measure what derivatives cost beside differences, and write docs/cost.md
+	$(python) benchmarks/price.py --peers $(ARGS)
 
 ci:  ## all that CI does, in an environment of its own
 	.ci/run

@@ -5,7 +5,9 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from results import FILE, HERE, rows_of, when
 from table import AUTOGRAD, COMPILED, EAGER, JAX_JIT, OURS, OWN_LOOP, PYTORCH, Row, with_unit
@@ -86,7 +88,13 @@ def ratio(x: float | None) -> str:
     return "" if x is None else f"{x:.2f}" if x >= 0.01 else "< 0.01"
 
 
-def draw(rows: list[Row]) -> None:
+def draw(
+    rows: Sequence[Any],
+    picture: Path = PICTURE,
+    drawn: dict[str, str] = DRAWN,
+    axis: str = "seconds of a call",
+) -> None:
+    """Draw what each of these programs takes, a line for each row."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -100,7 +108,7 @@ def draw(rows: list[Row]) -> None:
         if {OURS, COMPILED} <= set(row.seconds):
             ends = [row.seconds[COMPILED], row.seconds[OURS]]
             plot.plot(ends, [place, place], color="0.75", linewidth=1.5, zorder=1)
-    for name, marker in DRAWN.items():
+    for name, marker in drawn.items():
         at = [(row.seconds[name], k) for k, row in enumerate(rows) if name in row.seconds]
         if at:
             label = (
@@ -109,12 +117,12 @@ def draw(rows: list[Row]) -> None:
             color = "tab:blue" if name == OURS else "tab:red" if name == COMPILED else "0.35"
             plot.plot(*zip(*at, strict=True), marker, color=color, markersize=5, label=label)
     plot.set_xscale("log")
-    plot.set_xlabel("seconds of a call")
+    plot.set_xlabel(axis)
     plot.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8)
     plot.invert_yaxis()
-    plot.legend(ncols=len(DRAWN), loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=7)
+    plot.legend(ncols=len(drawn), loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=7)
     figure.tight_layout()
-    figure.savefig(PICTURE, metadata={"Date": None})
+    figure.savefig(picture, metadata={"Date": None})
 
 
 if __name__ == "__main__":

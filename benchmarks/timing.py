@@ -1,63 +1,16 @@
-"""Time several programs side by side, so that a busy machine slows all of them alike."""
+"""Efforts of a run, overhead and peak memory; the rounds themselves are ``chainrules._timing``."""
 
 import gc
 import statistics
-import time
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
+from chainrules._timing import Effort, interleaved, ratio
 
-@dataclass(frozen=True)
-class Effort:
-    """How long to measure: rounds, seconds of one program in one round, and in all rounds.
-
-    A peer whose first call takes more seconds than ``patience`` is left out.
-    """
-
-    rounds: int
-    seconds: float
-    budget: float
-    fewest_rounds: int
-    patience: float
-
-    def rounds_of(self, seconds: float) -> int:
-        """Return the rounds that a program gets whose turn takes so many seconds."""
-        return min(self.rounds, max(self.fewest_rounds, int(self.budget / seconds)))
-
+__all__ = ["FULL", "QUICK", "Effort", "interleaved", "overhead", "peak_memory", "ratio"]
 
 QUICK = Effort(rounds=5, seconds=0.002, budget=0.1, fewest_rounds=1, patience=4.0)
 FULL = Effort(rounds=41, seconds=0.01, budget=0.4, fewest_rounds=2, patience=10.0)
-
-
-def interleaved(
-    programs: dict[Any, Callable], effort: Effort, clock: Callable[[], float] = time.perf_counter
-) -> dict[Any, list[float]]:
-    """Return, for each program, its seconds per call in each round, by ``clock``.
-
-    A round runs every program once. The next round begins with another program, so that none
-    always finds the caches as the same neighbour left them. A slow program takes part in the
-    first rounds only.
-    """
-    calls, rounds = {}, {}
-    for name, program in programs.items():
-        calls[name], taken = _calls_in(program, effort.seconds, clock)
-        rounds[name] = effort.rounds_of(taken)
-    names = list(programs)
-    times: dict[Any, list[float]] = {name: [] for name in names}
-    for turn in range(max(rounds.values())):
-        first = turn % len(names)
-        for name in names[first:] + names[:first]:
-            if turn < rounds[name]:
-                times[name].append(_time(programs[name], calls[name], clock) / calls[name])
-    return times
-
-
-def ratio(times: dict[str, list[float]], name: str, other: str) -> float:
-    """Return the median over rounds of the time of ``name`` over that of ``other``."""
-    pairs = zip(times[name], times[other], strict=False)
-    return statistics.median(mine / theirs for mine, theirs in pairs)
 
 
 def overhead(times: dict[str, list[float]], name: str, least: str, unit: str) -> float:
@@ -79,20 +32,3 @@ def peak_memory(program: Callable) -> int:
     finally:
         tracemalloc.stop()
     return peak - before
-
-
-def _calls_in(program: Callable, seconds: float, clock: Callable[[], float]) -> tuple[int, float]:
-    """Return how many calls fill the given time, and the time that they take."""
-    calls = 1
-    while (taken := _time(program, calls, clock)) < seconds / 4:
-        calls *= 2
-    turn = max(1, round(calls * seconds / taken))
-    return turn, taken * turn / calls
-
-
-def _time(program: Callable, calls: int, clock: Callable[[], float]) -> float:
-    # The collector stays on, as in a user's program: what it costs is part of the price.
-    begin = clock()
-    for _ in range(calls):
-        program()
-    return clock() - begin

@@ -25,7 +25,8 @@ SPREAD_BY_COPY = 1 << 10  # entries, up to which a copy is made sooner than a vi
 BLOCK_IN_CACHE = 2**17  # numbers of a step's result on average, so that a block stays in the cache
 LARGEST_BLOCK = 2**21  # numbers in the largest result of a step, for the memory
 NARROW_MATRIX, LARGE_MATRIX = 4, 2000  # so few columns go into one product, by so large a matrix
-WORTH_RECORDING = 5  # directions, from which on it pays to record what is done with one
+DUAL_BLOCK = 32  # directions, up to which dual numbers carry a block, and arrays as many tangents
+LARGEST_RUN = 512  # directions that go along a tape at once
 
 # ---- sparsity patterns: 'bundle', tests/core/test_sparsity.py ----
 

@@ -37,6 +37,7 @@ from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.structural import child_tangents, structural
 from ..rules.tangents.zeros import ZERO
+from ..rules.tracing.level import ONE
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
 from ..rules.tracing.operands import is_array, is_basic
@@ -56,7 +57,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
-from .still import Moving, fitted, push_moving, still_beside, unmarked
+from .still import Moving, pushed, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
@@ -98,6 +99,10 @@ class ForwardLevel(Engine):
         traced.tangent = xdot
         return traced
 
+    def tangent_at(self, x: Value) -> Any:
+        """Return the tangent of ``x``, a value of this level, as rules see it."""
+        return x.tangent
+
     def wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
         return fold(self._wrap, y, ydot, f)
@@ -117,7 +122,7 @@ class ForwardLevel(Engine):
         if self.carries(y):
             # It was computed from captured values too: the tangents of both ways add up.
             captured: Any = y
-            return self.dual(captured.primal, add(unmarked(captured.tangent), ydot))
+            return self.dual(captured.primal, add(self._tangent_of(captured), ydot))
         space = ProjectTo(y)
         shape = getattr(space, "shape", None)
         if shape is not None and shape_of(ydot) != shape:
@@ -129,7 +134,7 @@ class ForwardLevel(Engine):
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
 
     def motion(self, x: Value) -> Any:
-        return unmarked(x.tangent)
+        return self._tangent_of(x)
 
     def constant(self, x: Value) -> Value:
         """Return ``x`` as an array of this level that depends on nothing yet."""
@@ -145,16 +150,30 @@ class ForwardLevel(Engine):
         self.check_live()
         given = v = settled(v)
         root, path = root_of(x)
-        values, tangents = begin_write(root) or _draft(root)
+        values, tangents = begin_write(root) or self.new_draft(root)
         check_write(values, v, self)
         vdot = self.tangent_of(v)
-        vdot = 0 if isinstance(vdot, AbstractZero) else vdot
         v = strip(v, self)
-        values, tangents = raised(values, v), raised(tangents, vdot)
+        values = raised(values, v)
         follow(path, values)[index] = v
-        follow(path, tangents)[index] = vdot
+        vdot = 0 if isinstance(vdot, AbstractZero) else vdot
+        tangents = self.write_tangents(path, tangents, index, vdot)
         moved = check_swap(x, index, given, values)
         put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
+
+    def new_draft(self, root: Value) -> tuple[Any, Any]:
+        """Copy the values and tangents of an array, the latter in the memory order of the former.
+
+        So a call that gives a view of the one gives a view of the other.
+        """
+        values = copied(root.primal)
+        return values, laid_out(unmarked(root.tangent), axes_of(bare(values)))
+
+    def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
+        """Write into the tangents of a draft; return them, traced where ``vdot`` is."""
+        tangents = raised(tangents, vdot)
+        follow(path, tangents)[index] = vdot
+        return tangents
 
     def publish(self, root: Value, draft: tuple) -> None:
         root.primal, root.tangent = draft
@@ -260,8 +279,28 @@ class ForwardLevel(Engine):
             else:
                 ydot = b.tangent if one_b == 1 else b.tangent * of_b(y, x, z)
         except ArithmeticError:
-            tangents = map(self.tangent_of, (a, b))
-            ydot = kind.push_all(tangents, y * _ONE, (x * _ONE, z * _ONE), {})
+            # Python's floats raise where NumPy's give an infinity.
+            return self.apply_kind(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
+        dual.tangent = ydot
+        return dual
+
+    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+        other = type(factor)
+        ours = other is Dual and factor.at_level is self
+        known = xbar is None or (type(xbar) is Dual and xbar.at_level is self)
+        if not known or not (ours or other is float or other is _float64 or factor is ONE):
+            return Engine.multiply_add(self, xbar, ybar, factor)
+        y, ydot = ybar.primal, ybar.tangent
+        if ours:
+            p = factor.primal
+            y, ydot = y * p, ydot * p + factor.tangent * y
+        elif factor is not ONE:
+            y, ydot = y * factor, ydot * factor
+        if xbar is not None:
+            y, ydot = xbar.primal + y, xbar.tangent + ydot
+        dual: Any = Dual()
+        dual.primal = y
+        dual.at_level = self
         dual.tangent = ydot
         return dual
 
@@ -294,15 +333,10 @@ class ForwardLevel(Engine):
         tangents: list[Any] = []
         for x in args:
             if isinstance(x, Traced):
-                tangents.append(x.tangent if x.at_level is self else ZERO)  # type: ignore
+                tangents.append(self.tangent_at(x) if x.at_level is self else ZERO)
             else:
                 tangents.append(ZERO if type(x) in LEAVES else self.tangent_of(x))
-        if Moving in map(type, tangents):
-            ydot = push_moving(kind, tangents, y, values, kwargs)
-        else:
-            ydot = kind.push_all(tangents, y, values, kwargs)
-            if kind.idles:
-                ydot = fitted(still_beside(kind, tangents, ydot, values, kwargs), y)
+        ydot = pushed(kind, tangents, y, values, kwargs)
         if type(ydot) is Moving:
             if not (self.carries(y) or self.carries(ydot.held)):
                 return self.dual(y, ydot)
@@ -333,7 +367,7 @@ class ForwardLevel(Engine):
 
     def _tangent_of(self, x: Value) -> Any:
         if isinstance(x, Traced):
-            return unmarked(x.tangent) if x.at_level is self else ZERO  # type: ignore
+            return unmarked(self.tangent_at(x)) if x.at_level is self else ZERO
         parts = children(x)
         if parts is None:
             return ZERO if is_perturbable_input(x) else NoTangent()
@@ -344,12 +378,3 @@ class ForwardLevel(Engine):
             return structural(type(x), parts.keys, tangents)
 
         return Within(zip(parts.values), build)
-
-
-def _draft(root: Value) -> tuple[Any, Any]:
-    """Copy the values and tangents of an array, the latter in the memory order of the former.
-
-    So a call that gives a view of the one gives a view of the other.
-    """
-    values = copied(root.primal)
-    return values, laid_out(unmarked(root.tangent), axes_of(bare(values)))

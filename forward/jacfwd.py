@@ -17,7 +17,7 @@ from ..rules.linear.jacobians import (
     arrange,
     leaves,
     linear_program,
-    run_program,
+    push_all,
     tangent_leaves,
     with_leaves,
 )
@@ -89,8 +89,7 @@ def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bo
         y, ydot = jvp(function, primals, tangents, config=config or FORWARD)
         images = [np.expand_dims(leaf, 0) for leaf in tangent_leaves(y, ydot)]
     else:
-        y, program = linear_program(config or FORWARD_BLOCKS, function, primals)
-        images = run_program(program, directions, leaves(y))
+        y, images = push_all(config or FORWARD_BLOCKS, function, primals, directions)
     return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
 
 

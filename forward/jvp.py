@@ -26,11 +26,13 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, copied_containers, fold
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
+from ..rules.linear.block_level import BlockLevel
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
+from ..rules.tracing.level import innermost
 from ..rules.tracing.views import for_receiver
+from .blocks import BlockDuals
 from .dual import ForwardLevel
-from .still import unmarked
 
 
 class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
@@ -69,7 +71,7 @@ FORWARD_BLOCKS = ForwardBlocks()
 
 def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> tuple:
     """Run ``f`` on dual numbers; ``tangents`` begins with that of ``f`` itself."""
-    level = ForwardLevel(config)
+    level = _level(config, tangents)
     try:
         function, *duals = [
             _wrap(level, x, xdot) for x, xdot in zip((f, *args), tangents, strict=True)
@@ -79,6 +81,14 @@ def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: 
         return strip(y, level), _tangent(level, y)
     finally:
         level.close()
+
+
+def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
+    """Return a level for these tangents: one of blocks, where they are."""
+    directions = innermost(tangents)
+    return (
+        BlockDuals(config, directions) if type(directions) is BlockLevel else ForwardLevel(config)
+    )
 
 
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
@@ -100,7 +110,7 @@ def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
 def _tangent(level: ForwardLevel, y: Value) -> Any:
     def look(y: Value) -> Any:
         if isinstance(y, Traced):
-            return unmarked(y.tangent) if y.at_level is level else ZeroTangent()  # type: ignore
+            return level.tangent_of(y) if y.at_level is level else ZeroTangent()
         parts = children(y)
         if parts is None:
             return ZeroTangent() if is_perturbable_input(y) else NoTangent()

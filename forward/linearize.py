@@ -5,7 +5,6 @@ again.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,11 @@ from ..rules.annotations import Tangentlike, Value
 from ..rules.engines.inputs import check_tangent, taken, taken_input
 from ..rules.linear.blocks import Block
 from ..rules.linear.jacobians import (
-    block_values,
+    GivenDirections,
     leaves,
     linear_program,
+    push_all,
+    run_program,
     tangent_leaves,
     with_leaves,
 )
@@ -77,20 +78,33 @@ def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple
                 f"{len(tangents)} tangent{'s' * (len(tangents) != 1)}.\n"
                 "  give one tangent for each argument"
             )
-        given: list[Any] = []
-        count: int | None = None
-        for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
-            what = f"the tangent of argument {i}"
-            if block:
-                count = _collect_blocks(x, xdot, what, given, count)
-            else:
-                given += tangent_leaves(x, as_structured(x, check_tangent(x, xdot, what)))
-        results = program.run_block(given) if block else program.run(given)
-        finished = partial(block_values, count=count or 0) if block else as_structured
+        if block:
+            results = run_program(program, _given(primals, tangents), targets)
+        else:
+            given: list[Any] = []
+            for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
+                checked = check_tangent(x, xdot, f"the tangent of argument {i}")
+                given += tangent_leaves(x, as_structured(x, checked))
+            results = list(map(as_structured, targets, program.run(given)))
         # A step may hand on the very array that it was given.
-        return with_leaves(structure, map(for_receiver, map(finished, targets, results)))
+        return with_leaves(structure, map(for_receiver, results))
 
     return y, pushforward
+
+
+def push_blocks(f: Callable, primals: tuple, tangents: tuple, config: RuleConfig) -> Any:
+    """Return the tangents of ``f``, with the directions as their first axis, as the given ones."""
+    primals = tuple(map(taken_input, primals))
+    y, images = push_all(config, f, primals, _given(primals, tangents))
+    return with_leaves(y, map(for_receiver, images))
+
+
+def _given(primals: tuple, tangents: tuple) -> GivenDirections:
+    values: list[Any] = []
+    count: int | None = None
+    for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
+        count = _collect_blocks(x, xdot, f"the tangent of argument {i}", values, count)
+    return GivenDirections(leaves(primals), values, count or 0)
 
 
 def _collect_blocks(

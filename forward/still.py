@@ -108,6 +108,16 @@ def push_moving(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dic
     return fitted(Moving(ydot, np.not_equal(kind.push(0, flags, None, values, kwargs), 0)), y)
 
 
+def pushed(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dict) -> Any:
+    """Push tangents, of which some may be ``Moving``, through a kind. ``fit_tangent`` it."""
+    if Moving in map(type, tangents):
+        return push_moving(kind, tangents, y, values, kwargs)
+    ydot = kind.push_all(tangents, y, values, kwargs)
+    if kind.idles:
+        return fitted(still_beside(kind, tangents, ydot, values, kwargs), y)
+    return ydot
+
+
 def fitted(ydot: Tangentlike, y: Value) -> Any:
     """Return a tangent in the shape and dtype of ``y``."""
     if type(ydot) is not Moving or not is_array(y):

@@ -1,15 +1,14 @@
 """jacrev: Jacobians row by row; and jacobian, which picks the cheaper mode.
 
-Row i of the Jacobian of ``f`` is the pull of the i-th unit vector. For five rows and more the
-pullback is recorded once as a linear program, which then takes all of them in blocks.
+Row i of the Jacobian of ``f`` is the pull of the i-th unit vector; they are pulled in blocks.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ParamSpec
 
 from ..config import AsksForBlocks
-from ..config.thresholds import WORTH_RECORDING
-from ..forward.jacfwd import sparse_forward_jacobian
+from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import Value
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import prefers_rows, sparse_matrix
@@ -17,17 +16,13 @@ from ..rules.linear.jacobians import (
     Directions,
     arrange,
     leaves,
+    pull_all,
     recorded,
-    run_each,
-    run_program,
     size_of,
-    tangent_leaves,
-    with_leaves,
 )
 from ..rules.linear.program import LinearProgram
-from ..rules.tangents.filled import zero_tangent
-from .transposed import transposed
-from .vjp import ReverseConfig, pulling
+from .push import push_recording
+from .vjp import Recording, ReverseConfig, pulling
 
 P = ParamSpec("P")
 
@@ -89,7 +84,10 @@ def jacrev(
 def jacobian(
     f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
 ) -> Callable[P, Any]:
-    """Return a function giving the Jacobian of ``f`` by the mode with fewer passes.
+    """Return a function giving the Jacobian of ``f`` by the cheaper mode.
+
+    The function runs once, on a tape. Where its result has fewer numbers than its arguments,
+    cotangents of that are pulled back along the tape; else tangents are pushed along it.
 
     Parameters
     ----------
@@ -123,11 +121,16 @@ def jacobian(
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):
             return sparse_forward_jacobian(chosen, forward, config)
+        directions = Directions(leaves(chosen.primals))
+        if not sparse and directions.count == 1:
+            return forward_jacobian(chosen, config)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, backward)
-        if sum(map(size_of, leaves(y))) > sum(map(size_of, leaves(chosen.primals))):
-            return _jacobian_by_columns(chosen, y, pull)
+        recording = getattr(pull, "__self__", None)  # None where a rule of ``f`` answered
+        if type(recording) is Recording and directions.count <= sum(map(size_of, leaves(y))):
+            images = push_recording(recording, directions)
+            return arrange(images, chosen.source, y, transposed=False)
         return _reverse_jacobian(chosen, y, pull)
 
     return titled(jacobian_of, "jacobian", f)
@@ -139,26 +142,8 @@ def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:
 
 def rows(chosen: Arguments, y: Value, pull: Callable) -> list:
     """Return the cotangents of the chosen leaves, for all unit cotangents of ``y`` in a row."""
-    directions, targets = Directions(leaves(y)), leaves(chosen.primals)
-    if directions.count >= WORTH_RECORDING:
-        return run_program(_program(chosen, y, pull), directions, targets)
-
-    def pulled(ybars: list) -> list:
-        return tangent_leaves(chosen.primals, pull(with_leaves(y, iter(ybars)), False))
-
-    return run_each(pulled, directions, targets)
-
-
-def _jacobian_by_columns(chosen: Arguments, y: Value, pull: Callable) -> Any:
-    """Return the Jacobian by tangents of the inputs, without a second run of the function.
-
-    What it does with them is the transpose of what its pullback does, and that is a program.
-    """
-    sources, targets = leaves(chosen.primals), leaves(y)
-    push = transposed(_program(chosen, y, pull), targets, REVERSE_BLOCKS)
-    xdots, ydots = list(map(zero_tangent, sources)), list(map(zero_tangent, targets))
-    images = run_program(recorded(push, xdots, ydots), Directions(sources), targets)
-    return arrange(images, chosen.source, y, transposed=False)
+    pulled = partial(pull, last=False)
+    return pull_all(pulled, y, chosen.primals, Directions(leaves(y)))
 
 
 def _sparse_reverse_jacobian(chosen: Arguments, y: Value, pull: Callable, known: dict) -> Any:
@@ -168,4 +153,4 @@ def _sparse_reverse_jacobian(chosen: Arguments, y: Value, pull: Callable, known:
 
 def _program(chosen: Arguments, y: Value, pull: Callable) -> LinearProgram:
     """Return the pullback as a program from the leaves of ``y`` to those of the arguments."""
-    return recorded(lambda ybar: pull(ybar, False), y, chosen.primals)
+    return recorded(partial(pull, last=False), y, chosen.primals)

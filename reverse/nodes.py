@@ -38,6 +38,7 @@ from ..rules.tangents.project import (
     ProjectNumber,
     Projector,
     float64_arrays,
+    space_of,
     structural,
 )
 from ..rules.tangents.zeros import NO_TANGENT, ZERO
@@ -48,9 +49,11 @@ from .entries import append
 
 
 class KindNode:
-    """A call answered by a rule kind."""
+    """A call answered by a rule kind. ``space`` is that of its result, or of each of its leaves."""
 
-    __slots__ = ("active", "args", "kind", "kwargs", "leaves_out", "sensitive", "template", "y")
+    __slots__ = (
+        "active", "args", "kind", "kwargs", "leaves_out", "sensitive", "space", "template", "y",
+    )  # fmt: skip
     takes_pieces = False
 
     def __init__(
@@ -132,7 +135,12 @@ def real_space(space: Projector) -> Any:
 def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
-    if type(ybar) not in FLOATS or not cotangents.add_plain(parent, index, ybar, shape):
+    added = False
+    if type(ybar) in FLOATS:
+        added = cotangents.add_plain(parent, index, ybar, shape)
+    elif isinstance(ybar, Traced):
+        added = cotangents.add_piece(parent, index, ybar, float64_arrays(shape))
+    if not added:
         kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
         node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
         node.pull(ybar, cotangents)
@@ -141,7 +149,7 @@ def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
 class RuleNode:
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
-    __slots__ = ("active", "f", "pullback", "sensitive", "template")
+    __slots__ = ("active", "f", "pullback", "sensitive", "space", "template")
     takes_pieces = False
 
     def __init__(
@@ -255,10 +263,13 @@ def is_perturbable(tape: Any, y: Value, args: Any) -> bool:
 def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
     if type(y) is float64 or (type(y) is ndarray and y.dtype.kind == "f"):
+        node.space = space_of(y)
         return tape.wrap(y, (node,))  # at once, since most are
     parts = children(y)
     if parts is None:
+        node.space = space_of(y)
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
+    node.space = spaces = []
     call = append(tape.entries, (node,))
     masked = is_told_of_masks(node.f) if isinstance(node, RuleNode) else node.kind.multiplies
     numbers = itertools.count()
@@ -270,6 +281,7 @@ def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
             if not is_perturbable(tape, part, args):
                 return None, part
             number = next(numbers)
+            spaces.append(space_of(part))
             output = OutputNode(call, number, masked or node.sensitive)
             return number, _wrap_leaf(tape, part, output)
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import LARGE_PIECE
-from ..rules import ZeroTangent, add, array_of, getitem, rrule
+from ..rules import Traced, ZeroTangent, add, array_of, getitem, rrule
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, unmask
+from ..rules.tracing.level import ONE
 
 _INTEGERS = (int, np.integer)
 
@@ -47,7 +48,10 @@ class Pieces:
             self.others.append((index, ybar))
         else:
             present = self.places.get(place)
-            self.places[place] = ybar if present is None else add(present, ybar)
+            if isinstance(ybar, Traced):
+                self.places[place] = ybar.at_level.multiply_add(present, ybar, ONE)
+            else:
+                self.places[place] = ybar if present is None else add(present, ybar)
 
     def add(self, xbar: Tangentlike) -> None:
         """Add a cotangent of all of ``x``."""
@@ -75,10 +79,15 @@ class Pieces:
         return ZeroTangent() if self.rest is None else self.rest
 
     def _place(self, index: Index) -> tuple[int, ...] | None:
-        index = index if type(index) is tuple else (index,)
-        if not all(isinstance(part, _INTEGERS) for part in index):
-            return None
-        place = tuple([part % n for part, n in zip(index, self.space.shape, strict=False)])
+        if type(index) is int:
+            place: tuple[int, ...] = (index % self.space.shape[0],)
+        else:
+            index = index if type(index) is tuple else (index,)
+            if not all(isinstance(part, _INTEGERS) for part in index):
+                return None
+            place = tuple([part % n for part, n in zip(index, self.space.shape, strict=False)])
+        if place in self.places and not self.emptied:
+            return place  # as nearly always
         for known in (self.places, self.emptied):
             if known and len(next(iter(known))) != len(place):
                 self._gather()

@@ -1,23 +1,20 @@
-"""Second derivatives by forward over reverse; a few rows of a Hessian by reverse over reverse.
+"""Second derivatives by forward over reverse: dual numbers on a tape.
 
-To run ``f`` on dual numbers on a tape once for several directions, what becomes of the tangents is
-recorded, and run again. For two to four numbers it takes half the time to record the gradient on
-a second tape, and to sweep that once for each.
+``hvp(f, (x,), (v,))`` pushes ``v`` through the gradient of ``f``; ``hessian(f)(x)`` pushes a block
+of all unit vectors through it, so that the tape and its sweep run once.
 """
 
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ..config import RuleConfig
-from ..config.thresholds import WORTH_RECORDING
-from ..forward import jvp, linearize
+from ..forward import jvp
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..forward.jvp import check_tuples
+from ..forward.linearize import push_blocks
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
-from ..rules.linear.jacobians import arrange, is_complex, leaves, size_of
 from .grad import gradient_for
-from .jacrev import rows
-from .vjp import REVERSE, pulling
+from .vjp import REVERSE
 
 P = ParamSpec("P")
 
@@ -27,8 +24,6 @@ def hessian(
     f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
 ) -> Callable[P, Any]:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
-
-    Where it is in two to four real numbers, reverse over reverse, which takes half the time.
 
     Parameters
     ----------
@@ -63,13 +58,7 @@ def hessian(
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
             return sparse_forward_jacobian(chosen, known, config, symmetric=True)
-        sources = leaves(chosen.primals)
-        if any(map(is_complex, sources)) or not 1 < sum(map(size_of, sources)) < WORTH_RECORDING:
-            return forward_jacobian(chosen, config, symmetric=True)
-        called = chosen.args, chosen.kwargs, chosen.positions
-        gradients, pull = pulling(config or REVERSE, gradient, *called)
-        images = rows(chosen, gradients, pull)
-        return arrange(images, chosen.source, gradients, transposed=False, symmetric=True)
+        return forward_jacobian(chosen, config, symmetric=True)
 
     return titled(hessian_of, "hessian", f)
 
@@ -92,7 +81,7 @@ def hvp(
         The point and the direction, one entry per argument.
     block : bool, optional
         Whether the tangents are a block of directions: each has one more axis, the first, and
-        so have the products. They are pushed through one recorded program.
+        so have the products. They are pushed together.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
 
@@ -120,7 +109,7 @@ def hvp(
     argnums = tuple(range(len(primals)))
     gradient = gradient_for("hvp", f, argnums, config)
     if block:
-        products = linearize(gradient, *primals, config=config)[1](*tangents, block=True)
+        products = push_blocks(gradient, primals, tangents, config)
     else:
         products = jvp(gradient, primals, tangents, config=config)[1]
     return products if len(products) != 1 else products[0]

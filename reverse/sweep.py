@@ -9,7 +9,7 @@ rules on floats and float64 arrays, and those must be cheap:
     (a, da, b, db)                    a float that depends on two
     (a, partial, args)                an array: the partial's function, and what it is called on
     (a, partial_a, b, partial_b, args)
-    (a, partial_a, shape_a, b, partial_b, shape_b, args)
+    (a, partial_a, shape_a, b, partial_b, shape_b, args, shape)
                                       arrays that were broadcast: sum the cotangents to the shapes
     (a, index, shape, None, None, None)
                                       a float64 read from an array by integers
@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import WRITTEN_INTO
-from ..rules import AbstractZero
+from ..rules import AbstractZero, Traced
 from ..rules.annotations import Tangentlike, Value
 from ..rules.shapes import dtype_of, shape_of
-from ..rules.table.kinds import ONE, unbroadcast
+from ..rules.table.kinds import unbroadcast
 from ..rules.tangents.project import cast
+from ..rules.tracing.level import ONE
 from .cotangents import Cotangents, multiply_into
 from .entries import Entry
 from .nodes import pull_item
@@ -47,12 +48,14 @@ def broadcast_entry(entry: Entry, shape: tuple, x: Value, z: Value) -> Entry:
     """Return the entry for operands, ``x`` or ``x`` and ``z``, that were broadcast to ``shape``."""
     shape_x = None if (given := shape_of(x)) == shape else given
     if len(entry) == 3:
-        return entry if shape_x is None else (*entry[:2], shape_x, None, None, None, entry[2])
+        if shape_x is None:
+            return entry
+        return *entry[:2], shape_x, None, None, None, entry[2], shape
     shape_z = None if (given := shape_of(z)) == shape else given
     if shape_x is None and shape_z is None:
         return entry
     a, partial, b, partial_b, args = entry
-    return a, partial, shape_x, b, partial_b, shape_z, args
+    return a, partial, shape_x, b, partial_b, shape_z, args, shape
 
 
 def in_dtype(entry: Entry, dtype: np.dtype) -> Entry:
@@ -68,6 +71,13 @@ def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
     """Evaluate a partial, as a factor of cotangents of ``dtype``."""
     factor = cast(partial(*args), dtype)
     return np.conj(factor) if dtype.kind == "c" else factor
+
+
+def forward_factor(partial: Callable, args: tuple) -> Any:
+    """Evaluate a partial as a factor of tangents: that of cotangents is its conjugate."""
+    factor = partial(*args)
+    turned = type(partial) is functools.partial and partial.func is _in_dtype
+    return np.conj(factor) if turned and partial.args[1].kind == "c" else factor
 
 
 def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tuple | None) -> Any:
@@ -111,6 +121,17 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
+        if (size == 2 or size == 4) and isinstance(ybar, Traced):
+            # It is differentiated again: a product and the sum that it joins are made at once.
+            multiply_add = ybar.at_level.multiply_add
+            if size == 2:
+                a, da = entry
+            else:
+                a, da, b, db = entry
+            bars[a] = ybar if da is ONE and bars[a] is None else multiply_add(bars[a], ybar, da)
+            if size == 4:
+                bars[b] = ybar if db is ONE and bars[b] is None else multiply_add(bars[b], ybar, db)
+            continue
         if size == 2:
             a, da = entry
             xbar, abar = bars[a], ybar if da is ONE else ybar * da
@@ -167,8 +188,8 @@ def sweep(
                     owned.add(b)
             else:
                 accumulate(b, xbar)
-        elif size == 7:
-            a, partial, shape, b, partial_b, shape_b, args = entry
+        elif size == 8:
+            a, partial, shape, b, partial_b, shape_b, args, _ = entry
             accumulate(a, pulled(partial, args, ybar, shape))
             if b is not None:
                 accumulate(b, pulled(partial_b, args, ybar, shape_b))

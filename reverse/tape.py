@@ -88,12 +88,16 @@ class Tape(Engine):
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
+        return self.passed(lambda: sweep(Cotangents(self), seeds, inputs, last))
+
+    def passed(self, go: Callable[[], list[Any]]) -> list[Any]:
+        """Go through the entries, back or forward, while captured values are read as numbers."""
         if self.watch.arrays:
             self.watch.check()
         self.sweeps += 1
         self.live, self.entries = True, DISCARDED
         try:
-            return sweep(Cotangents(self), seeds, inputs, last)
+            return go()
         finally:
             self.sweeps -= 1
             if self.sweeps == 0:
@@ -307,7 +311,9 @@ class Tape(Engine):
             if class_y is _array and y.dtype.kind in "fc":
                 options = {"index": index if basic else self.watch.hold(index)}
                 active = [(0, Active(x.position, space_of(held)))]
-                read = self.wrap(y, (KindNode(kind, None, (None,), options, active, self.entries),))
+                node = KindNode(kind, None, (None,), options, active, self.entries)
+                node.space = space_of(y)
+                read = self.wrap(y, (node,))
                 if basic:
                     register_view(read, x, getitem, options)
                 return read

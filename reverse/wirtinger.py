@@ -17,8 +17,7 @@ from ..rules.linear.jacobians import (
     is_complex,
     laid_out,
     leaves,
-    linear_program,
-    run_program,
+    push_all,
     with_leaves,
 )
 
@@ -74,9 +73,8 @@ def wirtinger(
                 "wirtinger needs a complex argument, and argument "
                 f"{chosen.positions[0]} is real.\n  use jacobian"
             )
-        y, program = linear_program(config, chosen.function(), (z,))
+        y, images = push_all(config, chosen.function(), (z,), Directions([z]))
         targets = leaves(y)
-        images = run_program(program, Directions([z]), targets)
         slopes = [
             [laid_out(z, part, half) for half in np.split(image, 2)]
             for part, image in zip(targets, images, strict=True)

@@ -21,6 +21,7 @@ from ..rules.engines.buffers import settled
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import Masked, counts_of, unmask
+from ..rules.tangents.project import space_of
 from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .active import Active, find_active
@@ -43,6 +44,7 @@ def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     axes = axes_of(bare(memory)) if path else None
     index = tape.watch.hold(index)
     node = WriteNode(root.position, path, axes, index, shape_of(v), active, tape.entries)
+    node.space = space_of(memory)
     put_draft(root, (memory,), "primal", moved=moved)
     root.position = node.position
 
@@ -54,8 +56,11 @@ class WriteNode:
     a cotangent, too.
     """
 
-    __slots__ = ("active", "axes", "before", "index", "path", "position", "sensitive", "shape")
+    __slots__ = (
+        "active", "axes", "before", "index", "path", "position", "sensitive", "shape", "space",
+    )  # fmt: skip
     takes_pieces = True
+    template = None  # it is no container
 
     def __init__(
         self,

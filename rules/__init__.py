@@ -10,7 +10,7 @@ from .engines.engine import Engine
 from .engines.inputs import is_perturbable_input, taken
 from .engines.labelled import register_xarray
 from .engines.registration import register_container
-from .linear.blocks import Block, aligned, block_rule, run_on_block, shifted, spread
+from .linear.blocks import Block, aligned, block_rule, fitted, run_on_block, shifted, spread
 from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of

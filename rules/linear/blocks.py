@@ -189,6 +189,13 @@ def aligned(x: Value, rank: int) -> Any:
     return np.reshape(x.values, (x.count, *(1,) * missing, *x.shape))
 
 
+def fitted(v: Value, rank: int) -> Any:
+    """Return the values of a block that is assigned to ``rank`` axes: NumPy drops leading ones."""
+    if type(v) is Block and v.rank > rank:
+        return np.reshape(v.values, (v.count, *v.shape[v.rank - rank :]))
+    return aligned(v, rank)
+
+
 def spread(x: Value, count: int) -> Any:
     """Return the values of a block; of anything else the same value for every direction."""
     return x.values if type(x) is Block else np.broadcast_to(x, (count, *shape_of(x)))

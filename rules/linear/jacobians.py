@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ...config.thresholds import BLOCK_IN_CACHE, LARGEST_BLOCK
+from ...config.thresholds import BLOCK_IN_CACHE, DUAL_BLOCK, LARGEST_BLOCK, LARGEST_RUN
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
-from ..shapes import dtype_of, shape_of
+from ..shapes import dtype_of, is_lazy, shape_of
 from ..tangents.filled import as_structured
 from ..tangents.project import ProjectTo
 from ..tangents.structural import child_tangents, derivative_like
@@ -23,6 +23,8 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from ..tracing.funnel import array_of, astype
 from ..tracing.level import is_traced
+from ..tracing.views import writeable
+from .block_level import BlockLevel, TooLargeBlock
 from .blocks import Block
 from .program import LinearProgram
 
@@ -124,7 +126,19 @@ class Directions:
         return [x.values[0] if type(x) is Block else x for x in self.block(k, k + 1)]
 
 
-def run_program(program: LinearProgram, directions: Directions, targets: list) -> list:
+class GivenDirections:
+    """Directions of some leaves that the caller gives: each a ``Block``, or zeros."""
+
+    def __init__(self, sources: list, values: list, count: int) -> None:
+        self.sources, self.values, self.count = sources, values, count
+
+    def block(self, begin: int, end: int) -> list:
+        """Return the directions ``begin`` to ``end``: one value for each leaf."""
+        given = self.values
+        return [Block(x.values[begin:end]) if type(x) is Block else x for x in given]
+
+
+def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     """Run a program for all directions; return an array ``(directions, *shape)`` per target."""
     count = directions.count
     if count == 0:
@@ -144,6 +158,67 @@ def run_program(program: LinearProgram, directions: Directions, targets: list) -
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
+def push_all(config: Any, f: Callable, primals: tuple, directions: Any) -> tuple[Any, list]:
+    """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
+
+    ``f`` runs once. It pushes few directions as a block, which takes as many times the memory of
+    its arrays. Of many, or of large arguments, what ``f`` does with one direction is recorded, and
+    run again for as many at once as there is room for.
+    """
+    largest = max([1, *map(size_of, directions.sources)])
+    few = 0 < directions.count <= min(DUAL_BLOCK, LARGEST_BLOCK // largest)
+    if not few or any(map(is_lazy, directions.sources)):
+        y, program = linear_program(config, f, primals)
+        return y, run_program(program, directions, leaves(y))
+    level = BlockLevel(directions.count)
+    xdots = map(level.of, directions.block(0, directions.count))
+    y, ydot = frule_via_ad(config, (NoTangent(), *with_leaves(primals, xdots)), f, *primals)
+    return y, _values_of_blocks(level, leaves(y), tangent_leaves(y, ydot))
+
+
+def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
+    """Return an array ``(directions, *shape)`` for each leaf of ``x``: what ``pull`` makes of them.
+
+    ``pull`` takes cotangents of ``y`` to those of ``x``.
+    """
+
+    def apply(ybars: list) -> list:
+        return tangent_leaves(x, pull(with_leaves(y, iter(ybars))))
+
+    def pull_block(level: BlockLevel, ybars: list) -> list:
+        return _values_of_blocks(level, leaves(x), apply(list(map(level.of, ybars))))
+
+    if directions.count == 1:
+        pairs = zip(leaves(x), apply(directions.single(0)), strict=True)
+        return [np.expand_dims(array_of(as_structured(part, xbar)), 0) for part, xbar in pairs]
+    if directions.count == 0 or any(map(is_lazy, directions.sources)):
+        return run_program(recorded(pull, y, x), directions, leaves(x))
+    return in_blocks(pull_block, directions)
+
+
+def in_blocks(run: Callable, directions: Any) -> list:
+    """Return the arrays that ``run(level, values)`` makes of all directions, in large blocks.
+
+    Where ``run`` meets a block that is too large, it is called again for half as many directions.
+    """
+    begin, step = 0, min(directions.count, LARGEST_RUN)
+    chunks: list[list] = []
+    while begin < directions.count:
+        step = min(step, directions.count - begin)
+        level = BlockLevel(step, LARGEST_BLOCK if step > 1 else None)
+        try:
+            chunks.append(run(level, directions.block(begin, begin + step)))
+            begin += step
+        except TooLargeBlock:
+            step = (step + 1) // 2
+    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
+
+
+def _values_of_blocks(level: BlockLevel, targets: list, derivatives: list) -> list:
+    pairs = zip(targets, derivatives, strict=True)
+    return [writeable(block_values(y, level.as_block(ydot), level.count)) for y, ydot in pairs]
+
+
 def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
     """Return what a block gave for the target ``y``: one derivative for each of ``count``."""
     dtype = ProjectTo(y).dtype
@@ -151,17 +226,6 @@ def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
         return np.zeros((count, *shape_of(y)), dtype)
     # Several directions of a number are an array, which widens a narrower one; a number does not.
     return ydot.values if dtype_of(ydot.values) == dtype else astype(ydot.values, dtype)
-
-
-def run_each(apply: Callable, directions: Directions, targets: list) -> list:
-    """Do the same by calls of ``apply``, from leaves to leaves, one for each direction."""
-    images = [apply(directions.single(k)) for k in range(directions.count)]
-    if not images:
-        return [block_values(y, None, 0) for y in targets]
-    return [
-        np.stack([array_of(as_structured(y, ydot)) for ydot in column])
-        for y, column in zip(targets, zip(*images, strict=True), strict=True)
-    ]
 
 
 def arrange(
@@ -261,8 +325,7 @@ def jacobian_via_ad(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
     if shape_of(x) == ():
         y, ydot = frule_via_ad(config, (NoTangent(), ProjectTo(x).dtype.type(1)), f, x)
         return y, as_structured(y, unthunk(ydot))
-    y, program = linear_program(config, f, (x,))
-    images = run_program(program, Directions([x]), [y])
+    y, images = push_all(config, f, (x,), Directions([x]))
     return y, arrange(images, x, y, transposed=False)
 
 

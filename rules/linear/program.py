@@ -133,7 +133,7 @@ class LinearProgram(Program, Level):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
             if other.at_level.sweeps:
-                return self.binary(ufunc, operation, *map(_as_read, (a, b)))
+                return self.binary(ufunc, operation, *map(as_read, (a, b)))
         elif not is_operand(other) or isinstance(other, AbstractZero):
             return NotImplemented
         elif isinstance(other, (list, tuple)):
@@ -147,9 +147,9 @@ class LinearProgram(Program, Level):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Run ``f`` on the samples, and remember that it was called."""
-        args = tuple([_as_read(x) for x in args])
+        args = tuple([as_read(x) for x in args])
         if kwargs:
-            kwargs = {name: _as_read(x) for name, x in kwargs.items()}
+            kwargs = {name: as_read(x) for name, x in kwargs.items()}
         rule = frule.find(None, f, args)
         if isinstance(rule, Kind) and rule.constant:
             return rule.answer(self, f, args, kwargs, False)
@@ -211,7 +211,7 @@ class LinearProgram(Program, Level):
         self.watch.check()
 
 
-def _as_read(x: Value) -> Any:
+def as_read(x: Value) -> Any:
     """Replace traced values of tapes that are being swept by what the sweep reads: their numbers.
 
     The program runs when the sweep is over, and the tape is closed.
@@ -220,7 +220,7 @@ def _as_read(x: Value) -> Any:
         x = x.primal
     if type(x) in LEAVES or not is_traced(x):
         return x
-    return replaced(_as_read, x)
+    return replaced(as_read, x)
 
 
 def _slots(x: Value, program: LinearProgram) -> Any:

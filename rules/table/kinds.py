@@ -25,7 +25,7 @@ from ..tangents.structural import Tangent, add, child_tangents, sum_tangents
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NO_TANGENT, ZERO, AbstractZero
 from ..tracing.funnel import array_of
-from ..tracing.level import Traced, innermost, strip_all
+from ..tracing.level import ONE, Traced, innermost, strip_all
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
 from ..tracing.writing import mark_views
@@ -324,9 +324,6 @@ class Shares:
 
     def __mul__(self, ybar: Tangentlike) -> Any:
         return self.pull(ybar)
-
-
-ONE = 1  # the constant of rules such as addition, which pass a cotangent on as it is
 
 
 def _constant(number: Any) -> Callable:

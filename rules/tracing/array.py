@@ -17,7 +17,7 @@ from ..known_classes import built_in
 from ..shapes import dtype_of, is_lazy
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
-from .level import Traced, value
+from .level import Traced, type_under, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
 from .refusals import describe, refuse_array
@@ -38,7 +38,7 @@ from .views import (
 from .writing import hand_out
 
 # Slots that a write empties, and that are filled again when they are read.
-_LAZY = frozenset({"primal", "position", "tangent"})
+_LAZY = frozenset({"primal", "position", "tangent", "block"})
 
 
 class Flat(Iterator):
@@ -168,6 +168,7 @@ class TracedArray(TracedNumber):
     memory: Memory
 
     __hash__ = None  # type: ignore[assignment]
+    __class__ = property(type_under)  # its slot may be empty
 
     def __getattr__(self, name: str) -> Any:
         if name in _LAZY and (root_of(self)[1] or draft_of(self) is not None):

@@ -29,6 +29,8 @@ FAMILIES = (
 # Packages whose adoption was tried, and does not help; and what to write in their place.
 INSTEAD_OF_ADOPTION = {
     "matplotlib": "draw the plain number: plt.plot(cr.value(x)), which needs no derivative",
+    "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: what pandas "
+    "holds is plain",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
     "needs plain numbers",
 }

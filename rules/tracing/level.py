@@ -29,6 +29,8 @@ from .first import load, needed
 
 _next = itertools.count(1).__next__
 
+ONE = 1  # the constant of rules such as addition, which pass a cotangent on as it is
+
 
 def next_level() -> int:
     """Return the number of a new level; before the first, load the rules."""
@@ -74,6 +76,11 @@ class Level(ABC):
     @abstractmethod
     def write(self, x: Value, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
+
+    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+        """Return ``xbar + ybar * factor``; None is zero, and ``ybar`` a number of this level."""
+        product = ybar if factor is ONE else ybar * factor
+        return product if xbar is None else xbar + product
 
     def motion(self, x: Value) -> Any:
         """Return the tangent of ``x``, of this level, along a direction; None if it knows none.

@@ -157,7 +157,7 @@ class TracedNumber(Traced):
     __slots__ = ()
 
     # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
-    __class__ = property(type_under)
+    __class__ = property(operator.attrgetter("primal.__class__"))
 
     # ---- NumPy's two protocols ----
 

@@ -308,11 +308,13 @@ def for_receiver(t: Value) -> Any:
 
     A rule may broadcast what it gives. Where that is traced, its array is read-only.
     """
-    y = snapshot(t)
-    array = bare(y)
-    if type(array) is not np.ndarray or array.flags.writeable:
-        return y
-    return laid_out(y, None)
+    return writeable(snapshot(t))
+
+
+def writeable(t: Value) -> Any:
+    """Return ``t`` itself, or a copy where its array is read-only."""
+    array = bare(t)
+    return t if type(array) is not np.ndarray or array.flags.writeable else laid_out(t, None)
 
 
 def axes_of(x: np.ndarray) -> tuple[int, ...] | None:

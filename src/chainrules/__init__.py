@@ -106,6 +106,9 @@ if _typing.TYPE_CHECKING:
     # What is recorded and replayed.
     from .compiling import compile, explain
 
+    # The price of derivatives.
+    from ._cost import cost
+
     # The functions that come with rules of their own.
     from .rules import rulesets as _rulesets
     from .rules.rulesets.functions.checkpoint import checkpoint
@@ -173,6 +176,7 @@ __all__ = [
     "checkpoint",
     "compile",
     "composed",
+    "cost",
     "debug",
     "derivatives_given_output",
     "explain",

@@ -1,8 +1,8 @@
 """The demo, ``python -m chainrules``: every claim it prints is checked while it runs.
 
 First three derivatives beside finite differences, then one rule under two engines, then a fit
-of real data beside scikit-learn's. It exits with 1 where a number is off. The command ``check``
-tests the rules of a function instead.
+of real data beside scikit-learn's. It exits with 1 where a number is off. Two commands go instead
+of it: ``check`` tests the rules of a function, ``cost`` measures its derivatives.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 
 import chainrules as cr
 
-from . import _check
+from . import _check, _cost_command
 
 LINKS = np.array([0.9, 0.8, 0.6, 0.4, 0.2])  # metres, from the shoulder to the hand
 WEIGHTS = np.array([3.0, 2.0, 1.5, 1.0, 0.5])  # newtons, at the end of each link
@@ -199,7 +199,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     """Run every part, or the command that is asked for; 0 if every comparison held."""
     parser = argparse.ArgumentParser("python -m chainrules", description=__doc__)
     parser.add_argument("--version", action="version", version=cr.__version__)
-    _check.add_to(parser.add_subparsers(title="instead of the demo", metavar="command"))
+    commands = parser.add_subparsers(title="instead of the demo", metavar="command")
+    _check.add_to(commands)
+    _cost_command.add_to(commands)
     given = parser.parse_args(arguments)
     if "run" in given:
         return int(given.run(given))

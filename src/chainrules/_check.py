@@ -1,22 +1,14 @@
 """``python -m chainrules check module:function``: the rules of a function, run through the kit."""
 
 import argparse
-import copy
-import importlib
-import inspect
-import itertools
-import os
-import sys
-import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 import chainrules as cr
 from chainrules.testing import NoRuleError, test_frule, test_rrule
 
-from .rules import iterate_leaves, name_of
+from ._named import Point, add_function, named
+from .rules import name_of
 
 DESCRIPTION = """\
 Tests the rules of a function against finite differences and against themselves, in both modes and
@@ -24,56 +16,18 @@ to second order, as test_frule and test_rrule of chainrules.testing do. It exits
 fails, and where there is none."""
 
 
-class Point(NamedTuple):
-    """The arguments of one call."""
-
-    args: tuple
-    kwargs: dict
-
-    def __str__(self) -> str:
-        named = [f"{name}={_shown(x)}" for name, x in self.kwargs.items()]
-        return ", ".join([*map(_shown, self.args), *named])
-
-
-def _shown(x: Any) -> str:
-    if type(x) is not np.ndarray:
-        return repr(x)
-    return " ".join(np.array2string(x, separator=", ", threshold=9).split())
-
-
 def add_to(commands: Any) -> None:
     """Add the command to those of ``python -m chainrules``."""
     parser = commands.add_parser(
         "check", help="test the rules of a function", description=DESCRIPTION
     )
-    parser.add_argument("function", help="package.module:function, or module:Class.method")
-    parser.add_argument(
-        "--at",
-        action="append",
-        metavar="ARGUMENTS",
-        help="the arguments of a call, with np for NumPy and the names of the module: "
-        "'np.ones(3), 2.0, axis=0'; may be given again. Without it points are tried: numbers, "
-        "vectors, matrices, at which the function gives finite numbers",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the points and of the tangents")
+    add_function(parser, seed="of the points and of the tangents")
     parser.set_defaults(run=lambda given: run(parser, given))
 
 
 def run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     """Check a function at each point; 0 if there are rules and all pass."""
-    try:
-        module, f = _named(given.function)
-    except (ImportError, AttributeError, ValueError) as error:
-        parser.error(f"{given.function}: {error}")
-    try:
-        points = [_given(text, module) for text in given.at or ()]
-    except Exception as error:  # whatever the expressions do
-        parser.error(f"--at: {type(error).__name__}: {error}")
-    points = points or list(_chosen(f, given.seed))
-    if not points:
-        parser.error(
-            f"{name_of(f)} gave finite numbers at none of the points tried; give one: --at '...'"
-        )
+    f, points = named(parser, given)
     results = [result for point in points for result in _check(f, point, given.seed)]
     if not results:
         print("No rule answers these calls: there is nothing to check.")
@@ -81,62 +35,6 @@ def run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     failed = results.count(False)
     print(f"{len(results) - failed} passed, {failed} failed.")
     return 1 if failed else 0
-
-
-def _named(text: str) -> tuple[Any, Any]:
-    """Return the module and the function of ``module:name``."""
-    name, colon, attributes = text.partition(":")
-    if not colon or not attributes:
-        raise ValueError("write package.module:function")
-    sys.path.insert(0, os.getcwd())  # as `python -m` does, but for `python -P -m`
-    found = module = importlib.import_module(name)
-    for attribute in attributes.split("."):
-        found = getattr(found, attribute)
-    if not callable(found):
-        raise ValueError(f"it is no function, but of type {type(found).__name__}")
-    return module, found
-
-
-def _given(text: str, module: Any) -> Point:
-    def point(*args: Any, **kwargs: Any) -> Point:
-        return Point(args, kwargs)
-
-    return eval(f"_point_({text})", {"np": np, "cr": cr, **vars(module), "_point_": point})
-
-
-def _chosen(f: Callable, seed: int) -> Iterator[Point]:
-    """Yield points of each form that the function takes, among numbers, vectors and matrices."""
-    count = _required(f)
-    if count > 3:  # the forms to be tried would be hundreds
-        return
-    numbers = np.random.default_rng(seed)
-    shapes: tuple = ((), (3,), (3, 3))
-    for forms in itertools.product(shapes, repeat=count):
-        for lowest, highest in (-2.0, 2.0), (0.1, 0.9), (1.1, 3.0):
-            xs = [numbers.uniform(lowest, highest, shape).round(3) for shape in forms]
-            args = tuple([x if np.ndim(x) else float(x) for x in xs])
-            if _gives_numbers(f, copy.deepcopy(args)):
-                yield Point(args, {})
-                break
-
-
-def _required(f: Callable) -> int:
-    if isinstance(f, np.ufunc):
-        return f.nin
-    parameters = inspect.signature(f).parameters.values()
-    positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    required = [p for p in parameters if p.kind in positional and p.default is p.empty]
-    return len(required) or 1
-
-
-def _gives_numbers(f: Callable, args: tuple) -> bool:
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            ys = list(iterate_leaves(f(*args)))
-        return bool(ys) and all(np.all(np.isfinite(y)) for y in ys)
-    except Exception:  # it may raise anything of what it is not made for
-        return False
 
 
 def _check(f: Callable, point: Point, seed: int) -> Iterator[bool]:

@@ -25,6 +25,7 @@ from .rules import (
     value,
 )
 from .rules import primitive as _primitive
+from .rules.tracing.object_arrays import healed, is_object_array
 from .rules.tracing.running import apart
 
 F = TypeVar("F", bound=Callable)
@@ -130,7 +131,7 @@ def primitive(
     if f is None:
         return functools.partial(primitive, derivative=derivative, jac=jac, tolerance=tolerance)
     if derivative is None and jac is None:
-        return _primitive(f, apart)
+        return _seen(f)
     if derivative is not None and jac is not None:
         raise TypeError("primitive takes derivative=... or jac=..., and got both.")
     if derivative is not None and derivative not in METHODS:
@@ -145,7 +146,24 @@ def primitive(
         )
     method = cast(str, derivative)
     jacobians = given_by(jac, f) if jac is not None else Slopes(f, method, tolerance)
-    return _rules().with_jacobian(_primitive(f, apart), f, jacobians)
+    return _rules().with_jacobian(_seen(f), f, jacobians)
+
+
+def _seen(f: Callable) -> Any:
+    """Return the primitive of ``f``, whose rules are asked of object arrays of traced numbers, too.
+
+    Otherwise the body would get objects, and C code would read their addresses as numbers.
+    """
+
+    def run(f: Callable, args: tuple, kwargs: dict) -> Any:
+        if any(map(is_object_array, (*args, *kwargs.values()))):
+            args, kwargs = healed((args, kwargs))
+            if is_traced((args, kwargs)):
+                return seen(*args, **kwargs)
+        return apart(f, args, kwargs)
+
+    seen = _primitive(f, run)
+    return seen
 
 
 # ---- a Jacobian that is given --------------------------------------------------------------------

@@ -5,6 +5,7 @@ left out where the tests run them.
 """
 
 import importlib
+import inspect
 import itertools
 import math
 from pathlib import Path
@@ -30,13 +31,20 @@ class Dot(NamedTuple):
 
 
 def rules():
-    """Return every function of ours and of NumPy's with a linear or a bilinear rule.
+    """Return every function of ours and of NumPy's with a linear or a bilinear rule."""
+    return {f for f, kind in frule.kinds.items() if kind.linear and is_ours(f)}
 
-    Without those of SciPy, which are there if some other test has loaded them.
+
+def is_ours(f):
+    """Say whether ``f`` is ours or NumPy's.
+
+    Not so are those of SciPy, of other tests and of examples in docstrings, which have rules if
+    these have been loaded before.
     """
-    linear = {f for f, kind in frule.kinds.items() if kind.linear}
-    ours = {f for f in linear if home_of(f).startswith(("numpy", "chainrules"))}
-    return {f for f in ours if not is_of_scipy(f)}
+    code = getattr(inspect.unwrap(f), "__code__", None)
+    if code is not None and code.co_filename.startswith("<doctest "):
+        return False
+    return home_of(f).startswith(("numpy", "chainrules")) and not is_of_scipy(f)
 
 
 def is_of_scipy(f):

@@ -9,6 +9,7 @@ import scipy.linalg
 from scipy import stats
 
 import chainrules as cr
+from chainrules.testing import check_grad
 
 ADOPT = f'cr.adopt("{__name__.partition(".")[0]}")'
 
@@ -53,6 +54,80 @@ def test_error_names_the_thing(name, transform):
         transform(f)(1.0)
     for part in (*parts, "in test_asked.py:"):
         assert part in str(caught.value)
+
+
+def pandas_programs():
+    pandas = pytest.importorskip("pandas")
+    s = pandas.Series([1.0, 2.0])
+    return lambda x: np.sum(s * x), lambda x: np.sum(s.to_numpy() * x)
+
+
+def xarray_programs():
+    xarray = pytest.importorskip("xarray")
+
+    def labelled(x):
+        return xarray.DataArray(x, dims="i", coords={"i": [0.0, 1.0]})
+
+    def between(x):
+        return np.interp(0.5, [0.0, 1.0], labelled(x).data)
+
+    return lambda x: labelled(x).interp(i=0.5).data, between
+
+
+def matplotlib_programs():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    def drawn(of):
+        return lambda x: (pyplot.plot(of(x)), pyplot.close(), np.sum(x))[-1]
+
+    return drawn(lambda x: x), drawn(cr.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "programs", "slope"),
+    [
+        ("s.to_numpy()", pandas_programs, [1.0, 2.0]),
+        ("a.data", xarray_programs, [0.5, 0.5]),
+        ("cr.value(x)", matplotlib_programs, [1.0, 1.0]),
+    ],
+)
+def test_what_is_advised_in_place_of_the_adoption_of_a_package(package, programs, slope):
+    f, remedied = programs()
+    with pytest.raises(cr.LostDerivativeError) as caught:
+        cr.grad(f)(np.array([3.0, 5.0]))
+    assert package in str(caught.value)
+    assert "cr.adopt" not in str(caught.value)
+    np.testing.assert_array_equal(slope, cr.grad(remedied)(np.array([3.0, 5.0])))
+
+
+SKLEARN = """
+from sklearn.metrics import mean_squared_error
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
+def f(x):
+    scaled = StandardScaler().fit_transform(x[:, None])[:, 0]
+    return scaled @ x**2 + mean_squared_error(x, x**3) + np.sum(rbf_kernel(x[:, None]))
+"""
+STATSMODELS = """
+from statsmodels.robust.scale import mad
+from statsmodels.tsa.stattools import acf
+def f(x):
+    return mad(x) + acf(np.concatenate([x, x * x]))[1]
+"""
+
+
+@pytest.mark.parametrize(("package", "text"), [("sklearn", SKLEARN), ("statsmodels", STATSMODELS)])
+def test_the_adoption_of_a_package_that_is_advised(package, text):
+    pytest.importorskip(package)
+    names = {"np": np}
+    exec(text, names)
+    f, x = names["f"], np.array([1.0, 2.0, 3.5])
+    with pytest.raises(cr.LostDerivativeError):
+        cr.grad(f)(x)
+    with cr.adopt(package):
+        check_grad(f, x)
 
 
 def test_a_remedy_that_was_taken_is_not_repeated():

@@ -237,6 +237,24 @@ def test_a_captured_number_and_a_map():
 # ---- what it is for -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("made", [np.asarray, np.array, lambda x: np.array([*x])])
+@pytest.mark.parametrize("options", [{}, {"jac": lambda x: np.diag(3 * x)}])
+def test_rules_are_asked_of_arrays_that_numpy_makes_of_traced_numbers(made, options):
+    seen = []
+
+    @cr.primitive(**options)
+    def sine(x):
+        seen.append(x.dtype)
+        return np.sin(x)
+
+    if not options:
+        cr.scalar_rule(sine, lambda y, x: 3 * x)
+    x = np.array([0.3, -0.7])
+    np.testing.assert_allclose(3 * x, cr.grad(lambda x: np.sum(sine(made(1 * x))))(x))
+    np.testing.assert_allclose(3 * x, cr.jvp(lambda x: sine(made(1 * x)), (x,), (np.ones(2),))[1])
+    assert {np.dtype(float)} == set(seen)
+
+
 def test_a_ctypes_function():
     name = ctypes.util.find_library("m")
     if name is None:

@@ -117,5 +117,5 @@ def test_every_linear_function_is_called():
 def test_every_block_rule_is_called():
     kinds = {f: kind for f, kind in frule.kinds.items() if kind.linear}
     known = {f for f, kind in kinds.items() if kind.block or kind.axes} | set(blocks._rules)
-    known = {f for f in known if not linear_calls.is_of_scipy(f)}
+    known = {f for f in known if linear_calls.is_ours(f)}
     assert known - set(CALLS) == {written}  # of which test_blocks has cases

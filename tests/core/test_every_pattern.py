@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import test_every_block as blocks
-from linear_calls import is_of_scipy
+from linear_calls import is_ours
 from test_every_block import CALLS, EVERY, Dot, filled
 
 from chainrules.rules import frule
@@ -86,5 +86,5 @@ def test_a_pattern_has_every_entry_that_is_not_zero(f, probed, monkeypatch):
 def test_every_pattern_rule_is_called():
     kinds = {f: kind for f, kind in frule.kinds.items() if kind.linear}
     known = {f for f, kind in kinds.items() if kind.moves or kind.pattern} | set(patterns._rules)
-    known = {f for f in known if not is_of_scipy(f)}
+    known = {f for f in known if is_ours(f)}
     assert known - set(CALLS) == {written}  # of which test_sparsity has cases

@@ -87,6 +87,20 @@ def test_modules_within_are_imported_by_name_and_break_nothing():
     assert (run.stdout, run.stderr) == ("done\n", "")
 
 
+@pytest.mark.parametrize("make", [np.array, np.asarray])
+def test_copies_by_the_names_that_wrappers_of_the_array_api_give(make):
+    modes = numpy._CopyMode
+
+    def shares(mode):
+        found = []
+        cr.grad(lambda x: (found.append(make(x, copy=mode) is x), numpy.sum(x))[1])(X)
+        return found[0]
+
+    assert [False, True, True] == [*map(shares, (modes.ALWAYS, modes.IF_NEEDED, modes.NEVER))]
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        cr.grad(lambda x: numpy.sum(make(x, order="F", copy=modes.NEVER)))(numpy.ones((2, 3)))
+
+
 def test_arrays_are_copied_as_numpy_does():
     def f(x):
         y = np.array(x)

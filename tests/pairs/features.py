@@ -128,6 +128,17 @@ def mapped(body):
 
 feature("compile", "make = cr.compile", lambda body: body)
 feature(
+    "explain",
+    """
+    def make(body):
+        def f(x):
+            assert "steps" in str(cr.explain(body, x))
+            return body(x) + x
+        return f
+    """,
+    lambda body: lambda x: body(x) + x,
+)
+feature(
     "loop",
     """
     def make(body):
@@ -459,6 +470,14 @@ feature(
     """,
     lambda body: lambda x: (y := body(x)) * y[..., 1:2] + np.sum(y, -1)[..., None] / 3,
     "xarray",
+)
+feature(
+    "np.asarray",
+    """
+    def make(body):
+        return lambda x: np.asarray(body(np.asarray(x * 1.0)))
+    """,
+    lambda body: body,
 )
 feature(
     "sparse",

@@ -1,5 +1,7 @@
 """Each feature around each other: value, both modes and second orders, at three points.
 
+Dask, whose arrays are what a program is called with, has no wrapper: each feature gets such points.
+
 Every check is right, or is refused by an error of ours; which pairs are refused is said by name.
 """
 
@@ -22,10 +24,11 @@ MANY = {"implicit", "fixed_point", "root", "minimize", "quad", "solve_ivp", "thr
 INSIDE = {"jvp", "linearize", "vjp", "grad", "jacfwd", "jacrev", "hessian", "hvp"}
 SECOND = {"hessian", "hvp"}
 
-# Features that have no second derivatives, or none at all, with what the error says.
+# Features that have no second derivatives, or not everywhere a derivative: what the error says.
 REFUSED = {
     "differences": "no second ones",
     "complex step": "no second ones|has no derivative by a complex step",
+    "np.asarray": "would drop the derivative|met an object array of traced numbers",
     "sparse=True": "a sparse derivative holds plain numbers",
 }
 # Pairs that are wrong, or fail without a word of ours, for a cause that is known.
@@ -66,6 +69,15 @@ def param(pair):
     return pytest.param(*pair, marks=marks, id=" around ".join(pair))
 
 
+# Features whose code takes no arrays of dask: solvers, other libraries, C.
+NOT_OF_DASK = {
+    "implicit", "fixed_point", "root", "minimize", "ctypes", "cffi", "numba", "jax", "torch",
+    "sparse=True",
+}  # fmt: skip
+# Their errors are those of dask beside an array of NumPy's: seconds of what is plain in first ones.
+FIRST_OF_DASK = {"differences", "complex step", "autograd"}
+
+
 def points(pair):
     return POINTS[:1] if pair <= MANY or pair <= INSIDE or "quad" in pair else POINTS
 
@@ -92,3 +104,39 @@ def test_pairs(outer, inner):
             right = np.asarray(right, float)
             scale = 1 + np.max(np.abs(right))
             np.testing.assert_allclose(found / scale, right / scale, atol=2e-6, err_msg=mode)
+
+
+@pytest.mark.filterwarnings("ignore:.*is not implemented by Dask:FutureWarning")
+@pytest.mark.parametrize("name", ["implicit", "fixed_point", "root"])
+def test_equations_of_dask_are_refused(name):
+    point = pytest.importorskip("dask.array").asarray(POINTS[0], chunks=2)
+    pytest.importorskip(FEATURES[name].needs)
+    for derivative in (cr.grad(lambda x: np.sum(made(name)(x))), cr.jacfwd(made(name))):
+        with pytest.raises(cr.LostDerivativeError, match=r"array of dask.*\n.*x\.compute\(\)"):
+            derivative(point)
+        assert np.all(np.isfinite(derivative(point.compute())))
+
+
+@pytest.mark.filterwarnings("ignore:.*is not implemented by Dask:FutureWarning")
+@pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
+@pytest.mark.parametrize("name", ["adopt", *NAMES])
+def test_points_of_dask(name):
+    if name in NOT_OF_DASK:
+        pytest.skip("takes no arrays of dask")
+    dask, lazy = pytest.importorskip("dask"), pytest.importorskip("dask.array").asarray
+    if name == "adopt":
+        f, exact = made(None, inner_adopted=True), plain()
+    else:
+        f, exact = made(name), plain(name)
+    x = POINTS[0].astype(np.longdouble)
+    product = pulled(along(exact, V), W)(x)
+    slopes = jacobian(exact)(x)
+    point, v = lazy(POINTS[0], chunks=2), lazy(V, chunks=2)
+    with dask.config.set(scheduler="synchronous"):
+        found = [f(point), cr.vjp(f, point)[1](lazy(W, chunks=2))[0], cr.jvp(f, (point,), (v,))[1]]
+        right = [exact(x[None])[0], W @ slopes, slopes @ V]
+        if name not in FIRST_OF_DASK:
+            found.append(cr.hvp(lambda x: np.sum(W * f(x)), (point,), (v,)))
+            right.append(product)
+        for ours, theirs in zip(found, right):
+            np.testing.assert_allclose(ours, np.asarray(theirs, float), atol=4e-6)

@@ -81,8 +81,13 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     return laid_out(array_of(a, dtype), a, order, copy)
 
 
+# The options of ``copy`` by the names that the array API's wrapper of NumPy gives them.
+_COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}
+
+
 def laid_out(y, given, order, copy):
     """Return ``y``, made of what was ``given``, in the memory layout ``order``."""
+    copy = _COPIES.get(copy, copy)
     if not hasattr(y, "__len__"):
         return np.copy(y)  # a number as an array
     flags = getattr(y, "flags", None)

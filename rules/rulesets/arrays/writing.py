@@ -8,10 +8,10 @@ from ....config import MutationError, user_line
 from ... import (
     Block,
     Traced,
-    aligned,
     array_of,
     block_rule,
     composed,
+    fitted,
     follow,
     fresh_array,
     is_basic,
@@ -127,13 +127,6 @@ for ufunc in (np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimu
 writers.update((np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal))
 
 # ---- writes in linear programs --------------------------------------------------------------
-
-
-def fitted(v, rank):
-    """The values of a block that is assigned to ``rank`` axes: NumPy drops leading ones of v."""
-    if type(v) is Block and v.rank > rank:
-        return np.reshape(v.values, (v.count, *v.shape[v.rank - rank :]))
-    return aligned(v, rank)
 
 
 @block_rule(written)

@@ -58,7 +58,7 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
     tree = taken(tree)
     parts: list[Any] = []
     for x in filter(is_perturbable_input, iterate_leaves(tree)):
-        flat = np.reshape(array_of(x), -1)
+        flat = np.reshape(array_of(x), (-1,))
         if flat.dtype.kind == "c":
             parts += [np.real(flat), np.imag(flat)]
         else:

@@ -32,6 +32,7 @@ from ... import (
     dtype_of,
     healed,
     innermost,
+    is_lazy,
     is_traced,
     jacobian_via_ad,
     layers,
@@ -279,6 +280,12 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
     """
     r = residual(x, *args)
+    if is_lazy(value(r)):
+        raise LostDerivativeError(
+            f"equations whose residual is an array of dask have no derivative, in {user_line()}: "
+            "they are solved by functions of NumPy's.\n"
+            "  give arrays of NumPy's, x.compute(), to the function that is differentiated"
+        )
     config = config or config_of(r)
     if config is None:
         return x

@@ -11,10 +11,12 @@ from ..rules import name_of, rrule
 from ..rules.containers import iterate_leaves
 from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
+from ..rules.tracing.stop import value
 from .arguments import with_inputs
 from .compiled import Compiled
 from .constants import Constants
 from .forms import Form
+from .looks import NotRecordable
 from .recorder import Recorder
 
 MOST = 40  # lines that a text shows of a list
@@ -107,7 +109,7 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
             return Explanation(_of_compiled(f), [])
     if stop not in (None, "nan", "inf"):
         raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
-    return _of_call(f, args, kwargs, stop)
+    return _of_call(f, value(args), value(kwargs), stop)
 
 
 def shown(form: Form | None) -> str:
@@ -225,15 +227,21 @@ def _is_finite(y: Any, stop: str | None) -> bool:
 
 
 def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explanation:
-    recorder = _Watched(stop)
+    recorder, ended = _Watched(stop), ""
     given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
         with np.errstate(all="ignore"):
             run(f, given, options)
     except _Stop:
         pass
+    except NotRecordable as error:
+        ended = f"the steps end here: {error} cannot be followed"
     steps = recorder.noted
     lines = [f"{name_of(f)}: {len(steps)} steps"]
+    if not steps:
+        ended = ended or "no argument is a number or an array of NumPy: there is nothing to follow"
+    if ended:
+        lines.append(ended)
     if recorder.bad is not None:
         lines.append(f"the first one that is not finite: {recorder.bad}")
     cuts = list(dict.fromkeys(f"{step.name} in {step.line}" for step in steps if step.cuts))

@@ -67,7 +67,7 @@ def unflattened(vector, spaces):
 
 def size_of(*xs):
     """The largest number in ``xs``: tolerances are about numbers of the size of 1."""
-    size = max((float(np.max(np.abs(value(x)), initial=0)) for x in xs), default=0.0)
+    size = max((float(np.max(np.abs(np.asarray(value(x))), initial=0)) for x in xs), default=0.0)
     return size if 0 < size < np.inf else 1.0
 
 

@@ -1,0 +1,168 @@
+"""Dual numbers that carry a block of directions: one run of a function for many tangents.
+
+The tangent of a number is a vector, that of an array has one axis more, in front. Elementwise rules
+multiply blocks as they stand. All other rules see each block as one tangent, a value of a
+``BlockLevel``, on which their formula for one direction computes all of them.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..config import RuleConfig
+from ..rules import Traced, getitem
+from ..rules.annotations import Index, Tangentlike, Value
+from ..rules.linear.block_level import BlockLevel
+from ..rules.linear.blocks import Block, fitted
+from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.tracing.operands import is_basic
+from ..rules.tracing.views import (
+    Memory,
+    Path,
+    axes_of,
+    bare,
+    copied,
+    draft_of,
+    follow,
+    is_draft,
+    laid_out,
+    register_view,
+    views_of_draft,
+)
+from ..rules.tracing.writing import raised
+from .dual import DualArray, ForwardLevel
+from .still import Moving, unmarked
+
+_float64 = np.float64
+_array = np.ndarray
+
+
+class BlockDuals(ForwardLevel):
+    """One run of a function on dual numbers whose tangents are blocks of directions.
+
+    A slot ``tangent`` holds the block itself, or ``Moving`` of it; whatever leaves the level is a
+    value of ``directions``.
+    """
+
+    __slots__ = ("directions",)
+
+    def __init__(self, config: RuleConfig, directions: BlockLevel) -> None:
+        super().__init__(config)
+        self.directions = directions
+
+    def dual(self, x: Value, xdot: Tangentlike) -> Any:
+        if type(xdot) is Moving:
+            xdot = Moving(self._block(xdot.held), xdot.moves)
+        else:
+            xdot = self._block(xdot)
+        return ForwardLevel.dual(self, x, xdot)
+
+    def _block(self, xdot: Tangentlike) -> Any:
+        # A rule that called back may have met captured values of levels inside the directions'.
+        # Of a tangent these hold second derivatives, which no level that asked for it looks at.
+        directions = self.directions
+        xdot = _without_inner(xdot, directions)
+        if directions.carries(xdot):
+            return _without_inner(xdot.block, directions)
+        return directions.spread(xdot)
+
+    def tangent_at(self, x: Value) -> Any:
+        t = x.tangent
+        if type(t) is Moving:
+            return Moving(self._tangent(x, t.held), t.moves)
+        return self._tangent(x, t)
+
+    def _tangent(self, x: Value, block: Any) -> Any:
+        directions = self.directions
+        return directions.array(block) if type(x) is DualArray else directions.wrap(block)
+
+    # ---- reads ----
+
+    def getitem(self, x: Value, index: Index) -> Value:
+        if is_basic(index) and self.live and not is_draft(x) and type(x.tangent) is not Moving:
+            y = x.primal[index]
+            ydot = x.tangent[_with_directions(index)]
+            class_y = y.__class__
+            if class_y is _float64 and dtype_of(ydot) is FLOAT64:
+                return ForwardLevel.dual(self, y, ydot)
+            if class_y is _array and y.dtype is FLOAT64 is dtype_of(ydot):
+                view = ForwardLevel.dual(self, y, ydot)
+                register_view(view, x, getitem, {"index": index})
+                return view
+        elif is_basic(index) and self.live and is_draft(x):
+            values, tangents = x.memory.draft
+            y = values[index]
+            if y.__class__ is _float64:
+                return ForwardLevel.dual(self, y, np.copy(tangents[_with_directions(index)]))
+            view = views_of_draft(x, getitem, {"index": index})
+            if view is not NotImplemented:
+                return view
+        return self.call(getitem, (x, index), {})
+
+    # ---- writes ----
+
+    def constant(self, x: Value) -> Value:
+        traced = DualArray()
+        traced.base_and_path = None
+        traced.at_level = self
+        zeros = np.zeros((self.directions.count, *shape_of(x)), dtype_of(x))
+        traced.memory = Memory((x, _as_laid_out(zeros, bare(x))))
+        return traced
+
+    def new_draft(self, root: Value) -> tuple[Any, Any]:
+        values = copied(root.primal)
+        return values, _as_laid_out(unmarked(root.tangent), bare(values))
+
+    def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
+        block = vdot.block if self.directions.carries(vdot) else vdot
+        tangents = raised(tangents, block)
+        led = _led(path, index)
+        if led is not None:
+            view = follow(led, tangents)
+            part = _with_directions(index)
+            if block is not vdot:
+                block = fitted(Block(block), len(shape_of(view[part])) - 1)
+            view[part] = block
+        else:
+            for k in range(self.directions.count):
+                follow(path, tangents[k])[index] = block if block is vdot else block[k]
+        return tangents
+
+    def refresh(self, view: Value, root: Value, path: Path) -> None:
+        self.check_live()
+        draft = draft_of(root)
+        values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft
+        value = follow(path, values)
+        tangent = follow(path, self.directions.array(tangents)).block
+        if draft is not None:
+            value, tangent = copied(value), np.copy(tangent)
+        view.primal, view.tangent = value, tangent
+
+
+def _without_inner(x: Value, level: BlockLevel) -> Any:
+    """Take off traced values of levels further in than ``level``."""
+    while isinstance(x, Traced) and x.at_level.number > level.number:
+        x = x.primal
+    return x
+
+
+def _as_laid_out(block: Any, x: Any) -> Any:
+    """Copy a block such that each direction lies in memory as the array ``x`` does."""
+    axes = axes_of(x)
+    return laid_out(block, None if axes is None else (0, *[axis + 1 for axis in axes]))
+
+
+def _led(path: Path, index: Index) -> Path | None:
+    """Return a path as one for blocks, where all its indices, and ``index``, are basic."""
+    if not is_basic(index):
+        return None
+    led = []
+    for f, options, leaf in path:
+        if f is not getitem or leaf is not None or not is_basic(options["index"]):
+            return None
+        led.append((f, {"index": _with_directions(options["index"])}, None))
+    return tuple(led)
+
+
+def _with_directions(index: Index) -> tuple:
+    return (slice(None), *(index if type(index) is tuple else (index,)))

@@ -1,0 +1,295 @@
+"""Pushing along a tape: tangents go forward through the entries that a sweep goes back by.
+
+One run of a function on a tape serves both modes: ``jacobian`` sees from its result whether there
+are fewer rows or fewer columns. A block of all directions goes through each entry at once. The
+partials that an entry has serve both ways; a call with a hand-written pullback is pushed through by
+the transpose of that.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..forward.still import Moving, pushed, unmarked
+from ..rules import AbstractZero, unthunk
+from ..rules.annotations import Tangentlike
+from ..rules.containers import iterate_leaves
+from ..rules.engines.inputs import is_perturbable_input
+from ..rules.linear.block_level import BlockLevel
+from ..rules.linear.blocks import Block, aligned
+from ..rules.linear.jacobians import block_values, in_blocks
+from ..rules.linear.program import LinearProgram
+from ..rules.shapes import shape_of
+from ..rules.table.pullback import fit_tangent
+from ..rules.table.structural_zeros import unmask
+from ..rules.tangents.project import ProjectNumber
+from ..rules.tangents.zeros import ZERO
+from ..rules.tracing.array import EntryNumber
+from ..rules.tracing.level import ONE
+from .active import Active
+from .cotangents import Cotangents
+from .entries import Entry
+from .nodes import KindNode, MergeNode, OutputNode
+from .pieces import Pieces
+from .sweep import forward_factor
+from .transposed import transposed
+from .vjp import Recording
+from .writes import CONSTANT, WriteNode
+
+
+def push_recording(recording: Recording, directions: Any) -> list:
+    """Return an array ``(directions, *shape)`` for each leaf of what was recorded.
+
+    As many directions go through the tape at once as there is room for.
+    """
+    targets = [
+        (y, i)
+        for y, i in zip(iterate_leaves(recording.y), recording.outputs, strict=True)
+        if is_perturbable_input(y)
+    ]
+    entries = [i for _, i in targets]
+
+    def push_block(level: BlockLevel, xdots: list) -> list:
+        inputs = [x.values if type(x) is Block else None for x in xdots]
+        push = Push(recording.tape, level)
+        ydots = recording.tape.passed(lambda: push.run(inputs, entries))
+        return [
+            block_values(y, ZERO if ydot is None else Block(unmarked(ydot)), level.count)
+            for (y, _), ydot in zip(targets, ydots, strict=True)
+        ]
+
+    return in_blocks(push_block, directions)
+
+
+class Push:
+    """A block of tangents on its way through the entries of a tape.
+
+    ``tangents`` has for each entry passed an array with the directions as its first axis, perhaps
+    ``Moving``; None is zero, and stands where nobody reads the entry any more.
+    """
+
+    def __init__(self, tape: Any, directions: BlockLevel) -> None:
+        self.tape = tape
+        self.entries: list[Entry] = tape.recorded
+        self.directions = directions
+        self.tangents: list[Any] = [None] * len(self.entries)
+
+    def run(self, inputs: list, outputs: list) -> list:
+        """Return the tangents of the entries ``outputs``, given those of the first entries."""
+        tangents, entries = self.tangents, self.entries
+        tangents[: len(inputs)] = inputs
+        last = self._last_reads(outputs)
+        for i in range(len(inputs), len(entries)):
+            entry = entries[i]
+            size = len(entry)
+            if size == 4:
+                a, da, b, db = entry
+                s, t = tangents[a], tangents[b]
+                if t is not None and db is not ONE:
+                    t = t * db
+                if s is not None:
+                    s = s if da is ONE else s * da
+                    t = s if t is None else s + t
+                tangents[i] = t
+            elif size == 2:
+                a, da = entry
+                t = tangents[a]
+                tangents[i] = t if t is None or da is ONE else t * da
+            else:
+                tangents[i] = self._of_entry(entry)
+                for parent in last.get(i, ()):
+                    tangents[parent] = None
+        return [None if i is None else tangents[i] for i in outputs]
+
+    def _last_reads(self, outputs: list) -> dict[int, list[int]]:
+        """Return of each entry the parents that no later one reads, but for numbers of numbers."""
+        last: dict[int, list[int]] = {}
+        entries = self.entries
+        known = {i for i in outputs if i is not None}
+        for i in range(len(entries) - 1, -1, -1):
+            entry = entries[i]
+            if len(entry) == 2:
+                known.add(entry[0])
+            elif len(entry) == 4:
+                known.add(entry[0])
+                known.add(entry[2])
+            else:
+                for parent in parents_of(entry):
+                    if parent not in known:
+                        known.add(parent)
+                        last.setdefault(i, []).append(parent)
+        return last
+
+    def _of_entry(self, entry: Entry) -> Any:
+        """Return the tangent of an entry that is no elementwise rule on numbers."""
+        tangents = self.tangents
+        size = len(entry)
+        if size == 0:
+            return None
+        if size == 3:
+            a, partial, args = entry
+            return _times_partial(tangents[a], partial, args)
+        if size == 5:
+            a, partial, b, partial_b, args = entry
+            first = _times_partial(tangents[a], partial, args)
+            return _plus(first, _times_partial(tangents[b], partial_b, args))
+        if size == 8:
+            a, partial, _, b, partial_b, _, args, shape = entry
+            first = self._broadcast(tangents[a], partial, args, shape)
+            if b is None:
+                return first
+            return _plus(first, self._broadcast(tangents[b], partial_b, args, shape))
+        if size == 6:
+            t = unmarked(tangents[entry[0]])
+            index = entry[1] if type(entry[1]) is tuple else (entry[1],)
+            return None if t is None else t[(slice(None), *index)]
+        return self._of_node(entry[0])
+
+    def _broadcast(self, t: Any, partial: Any, args: tuple, shape: tuple) -> Any:
+        t = unmarked(t)
+        if t is None:
+            return None
+        product = _times_partial(aligned(Block(t), len(shape)), partial, args)
+        whole = (self.directions.count, *shape)
+        return product if shape_of(product) == whole else np.broadcast_to(product, whole)
+
+    def _of_node(self, node: Any) -> Any:
+        if node is CONSTANT:
+            return None
+        if type(node) is OutputNode:
+            given = self.tangents[node.call]
+            return None if given is None else given[node.key]
+        if type(node) is MergeNode:
+            return _plus(self._of_node(node.node), self.tangents[node.captured])
+        if all(self.tangents[parent] is None for parent in parents_of((node,))):
+            return None
+        simple = type(node) is KindNode and node.template is None
+        return (self._by_kind if simple and _are_flat(node.active) else self._by_transpose)(node)
+
+    # ---- by the kind of a call ----
+
+    def _by_kind(self, node: KindNode) -> Any:
+        given: list[Any] = [ZERO] * max(len(node.args), 1 + node.active[-1][0])
+        for k, active in node.active:
+            given[k] = self._argument(active)
+        y = _representative(node.space) if node.y is None else node.y
+        ydot = pushed(node.kind, given, y, node.args, node.kwargs)
+        if type(ydot) is Moving:
+            return Moving(self._block(ydot.held), ydot.moves)
+        return self._block(node.space(fit_tangent(ydot, y)))
+
+    def _argument(self, active: Active) -> Any:
+        """Return the tangent of an argument as a rule takes it."""
+        if active.parts is None:
+            return self._value(self.tangents[active.parent], active.space)
+        return [
+            space.zeros() if part is None else unmarked(self._argument(part))
+            for part, space in zip(active.parts, active.space.parts, strict=True)
+        ]
+
+    def _value(self, t: Any, space: Any) -> Any:
+        """Return a tangent as a value of the directions' level."""
+        if t is None:
+            return space.zeros()
+        if type(t) is Moving:
+            return Moving(self._value(t.held, space), t.moves)
+        number = type(space) is ProjectNumber
+        return self.directions.wrap(t) if number else self.directions.array(t)
+
+    def _block(self, t: Tangentlike) -> Any:
+        if issubclass(type(t), AbstractZero):
+            return None
+        return t.block if self.directions.carries(t) else self.directions.spread(t)
+
+    # ---- by the transpose of a pull ----
+
+    def _by_transpose(self, node: Any) -> Any:
+        """Push through any node: what its pull does with a cotangent is recorded, and turned."""
+        program = LinearProgram()
+        spaces = node.space if node.template is not None else [node.space]
+        zeros = [space.zeros() for space in spaces]
+        ybars = list(map(program.input, zeros))
+        cotangents = Cotangents(self.tape)
+        cotangents.bars = defaultdict(_none)
+        node.pull(ybars[0] if node.template is None else dict(enumerate(ybars)), cotangents)
+        found = {p: bar for p, bar in cotangents.bars.items() if bar is not None}
+        parents = [p for p in found if self.tangents[p] is not None]
+        program.finish([_plain(found[p]) for p in parents])
+        xdots = [self._lifted(unmarked(self.tangents[p]), found[p]) for p in parents]
+        ydots = [self._block(unthunk(ydot)) for ydot in transposed(program, zeros)(xdots)]
+        return ydots[0] if node.template is None else ydots
+
+    def _lifted(self, t: Any, xbar: Tangentlike) -> Any:
+        number = shape_of(_plain(xbar)) == () and type(_plain(xbar)) is EntryNumber
+        return self.directions.wrap(t) if number else self.directions.array(t)
+
+
+def parents_of(entry: Entry) -> Iterable[int]:
+    """Return the entries that an entry was made of."""
+    size = len(entry)
+    if size == 0:
+        return ()
+    if size == 1:
+        return _parents_of_node(entry[0])
+    if size == 4 or size == 5:
+        return entry[0], entry[2]
+    if size == 8 and entry[3] is not None:
+        return entry[0], entry[3]
+    return (entry[0],)
+
+
+def _parents_of_node(node: Any) -> Iterable[int]:
+    if node is CONSTANT:
+        return ()
+    if type(node) is OutputNode:
+        return (node.call,)
+    if type(node) is MergeNode:
+        return (*_parents_of_node(node.node), node.captured)
+    if type(node) is WriteNode:
+        return node.before, *(() if node.active is None else _parents_of_active(node.active))
+    return [parent for _, active in node.active for parent in _parents_of_active(active)]
+
+
+def _parents_of_active(active: Active | None) -> list[int]:
+    if active is None:
+        return []
+    if active.parts is None:
+        return [active.parent]
+    return [parent for part in active.parts for parent in _parents_of_active(part)]
+
+
+def _are_flat(active: list) -> bool:
+    """Say whether each argument is a number, an array, or a list of these."""
+    return all(
+        where.parts is None
+        or (where.flat and all(hasattr(space, "shape") for space in where.space.parts))
+        for _, where in active
+    )
+
+
+def _none() -> None:
+    return None
+
+
+def _plain(xbar: Tangentlike) -> Any:
+    """Return a cotangent of a sweep as numbers."""
+    xbar = unmask(xbar)
+    return unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))
+
+
+def _representative(space: Any) -> Any:
+    """Return a number or an array of a space, which takes no memory."""
+    zero = np.zeros((), space.dtype)
+    return zero[()] if type(space) is ProjectNumber else np.broadcast_to(zero, space.shape)
+
+
+def _times_partial(t: Any, partial: Any, args: tuple) -> Any:
+    return t if t is None or partial is None else t * forward_factor(partial, args)
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b

@@ -1,0 +1,282 @@
+"""Block level: traced tangents that stand for a block of directions, all computed at once.
+
+``2 * np.cumsum(xdot)`` of a ``BlockArray`` of shape (3,), whose block has shape (directions, 3),
+computes ``2 * np.cumsum(block, axis=1)`` at once: a rule's formula for one tangent serves all.
+"""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..annotations import Function, Index, Value
+from ..containers import LEAVES, Within, children, fold, replaced
+from ..shapes import dtype_of, shape_of
+from ..table.kinds import Kind
+from ..table.other_kinds import Composed
+from ..table.tables import frule
+from ..tangents.zeros import AbstractZero
+from ..tracing.array import TracedArray
+from ..tracing.funnel import getitem
+from ..tracing.level import ONE, Level, Traced, next_level
+from ..tracing.number import TracedNumber
+from ..tracing.operands import is_basic, is_operand
+from ..tracing.views import (
+    Path,
+    axes_of,
+    bare,
+    follow,
+    forget,
+    register_view,
+    root_of,
+    shares_memory,
+)
+from ..tracing.writing import written
+from .blocks import Block, aligned, rank_of, run_on_block
+from .program import as_read
+from .samples import Samples
+
+_array = np.ndarray
+_float64 = np.float64
+_scalars = frule.scalars
+
+
+class TooLargeBlock(BaseException):
+    """A block of directions has more numbers than its level allows.
+
+    It is no ``Exception``, so that no handler of a rule takes it.
+    """
+
+
+class _OfBlock:
+    """The attributes of traced numbers and arrays that have a block in place of a value.
+
+    ``block`` has the directions as its first axis. ``primal``, which rules look at beside a tie,
+    is the tangent along one direction in general position, computed when it is asked for.
+    """
+
+    __slots__ = ()
+    block: Any
+    at_level: Any
+    primal: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return shape_of(self.block)[1:]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        return dtype_of(self.block)
+
+    def _primal(self) -> Any:
+        self.primal = primal = self.at_level.general(self)
+        return primal
+
+
+class BlockNumber(_OfBlock, TracedNumber):
+    """A number for each of several directions."""
+
+    __slots__ = ("block",)
+
+    __class__ = property(lambda self: self.dtype.type)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._primal() if name == "primal" else TracedNumber.__getattr__(self, name)
+
+
+class BlockArray(_OfBlock, TracedArray):
+    """An array for each of several directions."""
+
+    __slots__ = ("block",)
+
+    __class__ = property(lambda self: _array)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._primal() if name == "primal" else TracedArray.__getattr__(self, name)
+
+
+class BlockLevel(Level):
+    """One block of directions; its values are numbers or arrays for each of them."""
+
+    __slots__ = ("count", "largest", "number", "weights")
+
+    def __init__(self, count: int, largest: int | None = None) -> None:
+        self.number = next_level()
+        self.count = count
+        self.largest = largest  # numbers in a block, None where there may be any
+        self.weights = Samples().tangent(np.zeros(count))
+
+    def wrap(self, block: Any) -> Any:
+        """Return the traced value whose block is an array of shape ``(directions, *shape)``."""
+        shape = shape_of(block)
+        if self.largest is not None and math.prod(shape) > self.largest:
+            raise TooLargeBlock
+        traced: Any
+        if len(shape) > 1:
+            traced = BlockArray()
+            traced.base_and_path = None
+        else:
+            traced = BlockNumber()
+        traced.at_level = self
+        traced.block = block
+        return traced
+
+    def of(self, x: Value) -> Any:
+        """Return the traced value of a ``Block``; what else is the same in every direction."""
+        return self.wrap(x.values) if type(x) is Block else x
+
+    def as_block(self, x: Value) -> Any:
+        """Return a derivative as a ``Block``, or the zero that it is."""
+        if self.carries(x):
+            return Block(x.block)
+        return x if isinstance(x, AbstractZero) else Block(self.spread(x))
+
+    def array(self, block: Any) -> Any:
+        """Return the same as an array, also where it has no axes."""
+        traced = BlockArray()
+        traced.base_and_path = None
+        traced.at_level = self
+        traced.block = block
+        return traced
+
+    def spread(self, xdot: Value) -> Any:
+        """Return the block of a tangent, of another level or plain, that is the same in each."""
+        return np.broadcast_to(xdot, (self.count, *shape_of(xdot)))
+
+    def general(self, x: Value) -> Any:
+        """Return the tangent along one direction in general position."""
+        y = np.tensordot(np.asarray(self.weights, x.dtype), x.block, 1)
+        return y if type(x) is BlockNumber else np.reshape(y, x.shape)
+
+    # ---- what a level answers ----
+
+    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+        if ufunc in _scalars:
+            return self._like(operation(x.block), x)
+        return self.call(ufunc, (x,), {})
+
+    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+        type_a, type_b = type(a), type(b)
+        a_block = (type_a is BlockArray or type_a is BlockNumber) and a.at_level is self
+        b_block = (type_b is BlockArray or type_b is BlockNumber) and b.at_level is self
+        if not (a_block and b_block):
+            other, type_other = (b, type_b) if a_block else (a, type_a)
+            if type_other is not _float64 and type_other is not float and type_other is not _array:
+                answer = self._meet(ufunc, operation, a, b, other)
+                if answer is not None:
+                    return answer
+        if ufunc not in _scalars:
+            return self.call(ufunc, (a, b), {})
+        x = Block(a.block) if a_block else a
+        z = Block(b.block) if b_block else b
+        rank = max(rank_of(x), rank_of(z))
+        y = operation(aligned(x, rank), aligned(z, rank))
+        return self._like(y, a if a_block else b)
+
+    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+        known = xbar is None or (type(xbar) is BlockNumber and xbar.at_level is self)
+        kind = type(factor)
+        if not known or not (kind is float or kind is _float64 or factor is ONE):
+            return Level.multiply_add(self, xbar, ybar, factor)
+        block = ybar.block if factor is ONE else ybar.block * factor
+        traced: Any = BlockNumber()
+        traced.at_level = self
+        traced.block = block if xbar is None else xbar.block + block
+        return traced
+
+    def _like(self, block: Any, x: Value) -> Any:
+        """Return what an elementwise function made of ``x``; an array without axes stays one."""
+        if len(shape_of(block)) == 1 and type(x) is BlockArray:
+            return self.array(block)
+        return self.wrap(block)
+
+    def _meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
+        """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
+        if isinstance(other, Traced):
+            if other.at_level.number > self.number and not other.at_level.sweeps:
+                return other.at_level.binary(ufunc, operation, a, b)
+            if other.at_level.sweeps:
+                return self.binary(ufunc, operation, *map(as_read, (a, b)))
+        elif not is_operand(other) or isinstance(other, AbstractZero):
+            return NotImplemented
+        elif isinstance(other, (list, tuple)):
+            return self.call(ufunc, (a, b), {})
+        return None
+
+    def carries(self, x: Value) -> bool:
+        """Say whether ``x`` is a value of this level."""
+        kind = type(x)
+        return (kind is BlockArray or kind is BlockNumber) and x.at_level is self
+
+    def blocks(self, x: Value) -> Any:
+        """Put a ``Block`` for each value of this level that ``x`` is or holds."""
+        if type(x) in LEAVES:
+            return Block(x.block) if self.carries(x) else x
+        return replaced(lambda leaf: Block(leaf.block) if self.carries(leaf) else leaf, x)
+
+    def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
+        args = tuple(map(as_read, args))
+        kwargs = {name: as_read(x) for name, x in kwargs.items()}
+        rule = frule.find(None, f, args)
+        if isinstance(rule, Kind) and (rule.constant or type(rule) is Composed):
+            return rule.answer(self, f, args, kwargs, False)
+        options = {name: self.blocks(x) for name, x in kwargs.items()}
+        y = run_on_block(f, tuple(map(self.blocks, args)), options)
+        if type(y) is not Block:
+            return y if type(y) in LEAVES else fold(self._wrapped, y)
+        traced = self.wrap(y.values)
+        views = type(traced) is BlockArray and getattr(rule, "views", False)
+        if views and type(x := args[0]) is BlockArray and x.at_level is self:
+            (_, *rest), options = rule.bind(f, args, kwargs)  # type: ignore[union-attr]
+            if not rest and self._is_view(rule, f, y.values, x.block, options):
+                register_view(traced, x, f, options)
+        return traced
+
+    def _is_view(self, kind: Any, f: Function, y: Any, x: Any, options: dict) -> bool:
+        """Say whether NumPy's ``f`` gives a view of each direction of ``x``."""
+        y, x = bare(y), bare(x)
+        if shares_memory(y, x):
+            return True
+        stacked = kind.block is None and not kind.axes  # one direction after the other
+        return stacked and self.count > 0 and shares_memory(f(x[0], **options), x[0])
+
+    def _wrapped(self, y: Value) -> Any:
+        if type(y) is Block:
+            return self.wrap(y.values)
+        parts = children(y)
+        return y if parts is None else Within(zip(parts.values), parts.rebuild)
+
+    def getitem(self, x: Value, index: Index) -> Value:
+        if not is_basic(index):
+            return self.call(getitem, (x, index), {})
+        traced = self.wrap(x.block[(slice(None), *(index if type(index) is tuple else (index,)))])
+        if type(traced) is BlockArray:
+            register_view(traced, x, getitem, {"index": index})
+        return traced
+
+    def constant(self, x: Value) -> Value:
+        return self.array(np.array(self.spread(x)))
+
+    def write(self, x: Value, index: Index, v: Value) -> None:
+        """Put a new block, in which ``v`` is written, into the array that owns the memory."""
+        root, path = root_of(x)
+        axes = axes_of(bare(root.block)[0]) if self.count else None
+        given = Block(root.block), path, index, self.blocks(v), axes
+        root.block = run_on_block(written, given, {}).values
+        with suppress(AttributeError):
+            del root.primal  # it was looked at
+        forget(root)
+
+    def refresh(self, view: Value, root: Value, path: Path) -> None:
+        """Give ``view`` its block anew, along its path from ``root``."""
+        view.block = follow(path, self.array(root.block)).block

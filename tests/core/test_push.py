@@ -1,0 +1,169 @@
+"""Pushing along a tape: one run serves both modes, and every kind of entry is pushed through."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chainrules as cr
+import chainrules.numpy as cnp
+from chainrules.rules.linear import jacobians
+
+RNG = np.random.default_rng(5)
+A = RNG.normal(size=(5, 3))
+X = np.array([1.3, 0.7, 2.1])
+
+
+def buffer(x):
+    y = np.zeros(6, like=x)
+    for i in range(6):
+        y[i] = x[i % 3] * x[(i + 1) % 3]
+    y[1:3] = y[2:4] * 2
+    return y
+
+
+def number_that_a_node_and_then_a_number_read(x):
+    s = np.sum(x * x)
+    both = np.stack([s, x[0]])
+    return cnp.array([s * 2.0, np.sin(s), *both, s])
+
+
+@cr.primitive
+def doubled(x):
+    return 2 * x * x
+
+
+@cr.rrule.register(doubled)
+def doubled_rrule(doubled, x):
+    return doubled(x), lambda ybar: (cr.NoTangent(), 4 * x * ybar)
+
+
+PROGRAMS = {
+    "arrays": lambda x: np.tanh(A @ x) * np.sum(x),
+    "numbers": lambda x: cnp.array([x[0] * x[1], np.sin(x[2]), x[0] / x[2], 2.0]),
+    "joined": lambda x: np.concatenate([x, x**2, np.ones(2)]),
+    "broadcast": lambda x: np.outer(x, x) + x[:, None] * np.ones((3, 3)) + x + np.ones((4, 1, 3)),
+    "one operand broadcast": lambda x: x + np.ones((2, 3)),
+    "buffer": buffer,
+    "a number of a node": number_that_a_node_and_then_a_number_read,
+    "structural zeros": lambda x: np.sqrt(np.where(x > 1, x - 1, 0.0)) * X,
+    "several outputs": lambda x: np.linalg.qr(np.outer(x, x) + np.eye(3))[1],
+    "reductions": lambda x: np.stack([np.max(x), np.prod(x), np.linalg.norm(x), np.mean(x)]),
+    "container": lambda x: {"a": x * 2, "b": [x[0] ** 2, (x, 1)]},
+    "complex": lambda x: np.abs((x + 1j * x**2) * np.exp(1j * x)),
+    "float32": lambda x: x.astype(np.float32) * np.float32(2) * np.cos(x),
+    "rule by hand": doubled,
+    "rule by hand, inside": lambda x: doubled(x * x) + x,
+    "scan": lambda x: cr.scan(lambda c, t: (c * t + np.sin(c), c), x[0], x)[1],
+    "map": lambda x: cr.map(lambda t: t * np.sum(x), x),
+    "constant": lambda x: np.ones(4),
+    "the argument": lambda x: x,
+}
+
+
+def flat(t):
+    if isinstance(t, dict):
+        t = list(t.values())
+    if isinstance(t, list | tuple):
+        parts = [flat(part) for part in t if not isinstance(part, cr.NoTangent)]
+        return np.concatenate(parts)
+    return np.ravel(t)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
+def test_jacobian_is_that_of_forward_mode(f):
+    np.testing.assert_allclose(flat(cr.jacobian(f)(X)), flat(cr.jacfwd(f)(X)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
+def test_jacobian_runs_the_function_once(f):
+    runs = []
+
+    def counted(x):
+        runs.append(1)
+        return f(x)
+
+    with np.errstate(all="ignore"):
+        cr.jacobian(counted)(X)
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev, cr.jacobian, cr.hessian])
+def test_a_jacobian_runs_the_function_once_whatever_its_size(transform):
+    for n in (1, 4, 30, 300):
+        for m in (1,) if transform is cr.hessian else (1, 4, 100, 3000):
+            runs = []
+
+            def f(x, m=m, runs=runs):
+                runs.append(1)
+                total = np.sum(x * x)
+                return total if m == 1 else total * np.ones(m)
+
+            transform(f)(np.ones(n))
+            assert len(runs) == 1
+
+
+@pytest.mark.parametrize("name", ["arrays", "buffer", "joined", "several outputs"])
+@pytest.mark.parametrize("transform", [cr.jacobian, cr.jacrev])
+def test_directions_that_do_not_fit_go_in_several_blocks(name, transform, monkeypatch):
+    f = PROGRAMS[name]
+    expected = transform(f)(X)
+    for run, largest in ((2, 10**6), (512, 20), (512, 1)):
+        monkeypatch.setattr(jacobians, "LARGEST_RUN", run)
+        monkeypatch.setattr(jacobians, "LARGEST_BLOCK", largest)
+        np.testing.assert_allclose(transform(f)(X), expected, rtol=1e-14, atol=1e-15)
+
+
+def test_second_order():
+    f = PROGRAMS["arrays"]
+    for outer in (cr.jacfwd, cr.jacrev, cr.jacobian):
+        np.testing.assert_allclose(
+            outer(cr.jacobian(f))(X), cr.jacfwd(cr.jacfwd(f))(X), rtol=1e-12, atol=1e-14
+        )
+
+
+OPERATIONS = [
+    lambda a, b: a * b,
+    lambda a, b: a - 2.0 * b,
+    lambda a, b: np.sin(a) + b[0],
+    lambda a, b: np.where(a > b, a, b * b),
+    lambda a, b: np.cumsum(a) / (1.0 + b * b),
+    lambda a, b: np.outer(a, b) @ a,
+    lambda a, b: np.concatenate([a[1:], b[:1]]),
+    lambda a, b: np.stack([np.sum(a), b[1], a[0] * b[2]]),
+    lambda a, b: a[::-1] * np.max(b),
+    lambda a, b: np.linalg.solve(np.eye(3) * 4 + np.outer(b, b), a),
+    lambda a, b: doubled(a) * 0.1 + b,
+]
+
+
+def written(a, b):
+    y = np.zeros(3, like=a)
+    y[0] = a[1]
+    y[1:] = b[:2]
+    y[1] = y[0] * y[2]
+    return y
+
+
+OPERATIONS.append(written)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(OPERATIONS) - 1), st.integers(0, 9), st.integers(0, 9)),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_random_programs(steps):
+    def f(x):
+        values = [x, x * 0.5]
+        for k, i, j in steps:
+            values.append(OPERATIONS[k](values[i % len(values)], values[j % len(values)]))
+        return np.concatenate([values[-1], values[-2]])
+
+    expected = cr.jacfwd(f)(X)
+    scale = max(1.0, np.abs(expected).max())
+    for transform in (cr.jacobian, cr.jacrev):
+        np.testing.assert_allclose(transform(f)(X) / scale, expected / scale, atol=1e-9)

@@ -48,6 +48,11 @@ class RightHandSide:
         """The slope as an array, or as the numbers in it."""
         return numbers_or_state(self.bind(*parameters)(t, y))
 
+    def slopes(self, ts, states, parameters):
+        """The same at several times and states."""
+        rhs = self.bind(*parameters)
+        return [numbers_or_state(rhs(t, y)) for t, y in zip(ts, states)]
+
 
 class Bound:
     """The right-hand side for given parameters."""

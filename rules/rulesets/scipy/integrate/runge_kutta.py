@@ -1,10 +1,10 @@
 """An initial value problem by the steps of an explicit method, on a mesh that is held constant.
 
-Forward mode pushes tangents along with the steps: each evaluation pushes through the right-hand
-side once, and what is combined of the slopes are plain arrays. Reverse mode is the discrete
+Of few states and parameters both modes go by forward sensitivities. Else forward mode pushes
+through one evaluation of the right-hand side after the other, and reverse mode is the discrete
 adjoint: of SciPy's steps it keeps the states at which the right-hand side was evaluated, in one
-array, and pulls back through one evaluation after the other. A state is ``y + h * sum(a * k)`` of
-slopes k with the weights a of the method, so both are sums with these weights.
+array, and pulls back through one evaluation after the other. A state is ``y + h * sum(a * k)`` of slopes k
+with the weights a of the method, so both are sums with these weights.
 """
 
 import math
@@ -12,8 +12,6 @@ import math
 import numpy as np
 
 from .....config import (
-    AllOf,
-    AsksForBlocks,
     HasForwardsMode,
     HasReverseMode,
     frule_via_ad,
@@ -39,7 +37,7 @@ from .... import (
     value,
 )
 from .march import Plan
-from .sensitivities import COLUMNS, NUMBERS, ROWS, Columns, sensitivities
+from .sensitivities import COLUMNS, NUMBERS, Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
@@ -123,7 +121,6 @@ class Steps(Plan):
         return (
             not self.moves
             and len(self) > 0
-            and n <= ROWS
             and columns <= COLUMNS
             and self.count * n * columns <= NUMBERS
             and all(dtype_of(x) == np.float64 for x in given)
@@ -203,6 +200,18 @@ runge_kutta = primitive(through)
 def runge_kutta_frule(
     config: HasForwardsMode, tangents, runge_kutta, plan, f, y, start, stop, *parameters
 ):
+    if not plan.few_columns(y, parameters):
+        return pushed(config, tangents, plan, f, y, start, stop, *parameters)
+    _, _, _, ydot, _, _, *dots = map(unthunk, tangents)
+    columns = Columns(y, parameters)
+    known = plan.known_of(y, start, stop, *parameters)
+    states, slopes = known or runge_kutta(plan, f, y, start, stop, *parameters)
+    moved = sensitivities(config, plan, f, states, start, stop, parameters, columns)
+    dot = columns.row(as_structured(y, ydot), as_structured(parameters, tuple(dots)))
+    return (states, slopes), Tangent(tuple, moved[0] @ dot, moved[1] @ dot)
+
+
+def pushed(config, tangents, plan, f, y, start, stop, *parameters):
     """From ``y_s = y + h * sum(a * k)``; a tangent of the slopes pushes through ``f``."""
     _, _, _, ydot, startdot, stopdot, *dots = map(unthunk, tangents)
     still = isinstance(startdot, AbstractZero) and isinstance(stopdot, AbstractZero)
@@ -240,25 +249,6 @@ def runge_kutta_frule(
     else:
         plan.check(np.array([joined(k) for k in given]))
     return (states, slopes), Tangent(tuple, np.stack(ydots), np.stack(kdots))
-
-
-@frule.register(runge_kutta)
-def runge_kutta_block_frule(
-    config: AllOf[HasForwardsMode, AsksForBlocks], tangents, runge_kutta, plan, f, y, start, stop,
-    *parameters
-):  # fmt: skip
-    """Of few states and parameters one matrix leads from all directions to what moves."""
-    if not plan.few_columns(y, parameters):
-        return runge_kutta_frule(
-            config, tangents, runge_kutta, plan, f, y, start, stop, *parameters
-        )
-    _, _, _, ydot, _, _, *dots = map(unthunk, tangents)
-    columns = Columns(y, parameters)
-    known = plan.known_of(y, start, stop, *parameters)
-    states, slopes = known or runge_kutta(plan, f, y, start, stop, *parameters)
-    moved = sensitivities(config, plan, f, states, start, stop, parameters, columns)
-    dot = columns.row(as_structured(y, ydot), as_structured(parameters, tuple(dots)))
-    return (states, slopes), Tangent(tuple, moved[0] @ dot, moved[1] @ dot)
 
 
 @rrule.register(runge_kutta)

@@ -8,12 +8,11 @@ evaluation after the other, and it serves any number of directions.
 
 import numpy as np
 
-from .....config import HasReverseMode, rrule_via_ad
-from .... import as_structured, jacobian_via_ad, shape_of, value
+from .... import jacobian_via_ad, shape_of, value
 
-# Columns for which a block of numbers costs about as much as one; states, of each of which a tape
-# is swept once; evaluations in one callback, whose steps are kept; and numbers in all matrices.
-COLUMNS, ROWS, TOGETHER, NUMBERS = 32, 4, 32, 10**7
+# Columns for which a block of numbers costs about as much as one; evaluations in one callback; and
+# numbers in all matrices.
+COLUMNS, TOGETHER, NUMBERS = 32, 64, 10**7
 
 
 class Columns:
@@ -37,40 +36,22 @@ class Columns:
         return row[: self.n], found
 
 
-def slopes_at(f, ts, points):
-    """The slopes at several times, each in a state and with parameters of its own, in a row."""
-    found = [f.slope(t, *point) for t, point in zip(ts, points)]
-    if all(type(k) is tuple for k in found):
-        return np.stack([x for k in found for x in k])
-    return np.concatenate([np.stack(k) if type(k) is tuple else k for k in found])
+def in_a_row(slopes):
+    if all(type(k) is tuple for k in slopes):
+        return np.stack([x for k in slopes for x in k])
+    return np.concatenate([np.stack(k) if type(k) is tuple else k for k in slopes])
 
 
 def jacobians(config, f, ts, states, parameters, columns):
-    """The slopes in these states, and their Jacobians: (len(ts), n, columns)."""
+    """The slopes in these states, and their Jacobians: (len(ts), n, columns).
+
+    All states are moved alike, so that one block of directions goes through all evaluations.
+    """
     n, count = columns.n, len(ts)
-    if isinstance(config, HasReverseMode):
-        each = 1 + len(parameters)
-        # One argument after the other, for containers would have to be taken apart.
-        given = [x for y in states for x in (y, *parameters)]
-
-        def slopes(*xs):
-            return slopes_at(f, ts, [xs[i : i + each] for i in range(0, len(xs), each)])
-
-        k, pullback = rrule_via_ad(config, slopes, *given)
-        found = []
-        for unit in np.eye(n):
-            _, *bars = pullback(np.tile(unit, count))
-            bars = [
-                bar if type(bar) is np.ndarray else as_structured(x, bar)
-                for x, bar in zip(given, bars, strict=True)
-            ]
-            parts = [np.stack(bars[i::each]) for i in range(each)]
-            found.append(np.concatenate([np.reshape(x, (count, -1)) for x in parts], axis=1))
-        return np.reshape(k, (count, n)), np.stack(found, axis=1)
 
     def moved(row):
         ydot, put = columns.parts(row)
-        return slopes_at(f, ts, [(y + ydot, *put) for y in states])
+        return in_a_row(f.slopes(ts, [y + ydot for y in states], put))
 
     still = columns.row(np.zeros(n), parameters)
     k, found = jacobian_via_ad(config, moved, still)

@@ -40,10 +40,9 @@ from ... import (
     stop_gradient,
     value,
 )
+from ...shapes import FLOATS
 from ..arrays.numpys_own import with_values
 from .flatten import flatten
-
-FLOATS = {float, np.float64}
 
 
 def implicit(residual: Callable) -> Callable[[Callable], Callable]:
@@ -211,7 +210,7 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
     """
     if is_real_number(x):
         return entrywise(lambda x, *args: _number(residual(x, *args)), x, args, config)
-    vector, unflatten = (x, None) if _is_real_vector(x) else flatten(x)
+    vector, unflatten = (x, None) if is_real_array(x) and x.ndim == 1 else flatten(x)
 
     def of_vector(vector: Any, *args: Any) -> Any:
         r = residual(vector if unflatten is None else unflatten(vector), *args)
@@ -251,10 +250,6 @@ def is_real_number(x: Any) -> bool:
 
 def _kind(x: Any) -> str:
     return getattr(dtype_of(x), "kind", "")
-
-
-def _is_real_vector(x: Any) -> bool:
-    return is_real_array(x) and x.ndim == 1
 
 
 def _as_vector(r: Any) -> Any:

@@ -3,8 +3,8 @@
 Of few states and parameters both modes go by forward sensitivities. Else forward mode pushes
 through one evaluation of the right-hand side after the other, and reverse mode is the discrete
 adjoint: of SciPy's steps it keeps the states at which the right-hand side was evaluated, in one
-array, and pulls back through one evaluation after the other. A state is ``y + h * sum(a * k)`` of slopes k
-with the weights a of the method, so both are sums with these weights.
+array, and pulls back through one evaluation after the other. A state is ``y + h * sum(a * k)`` of
+slopes k with the weights a of the method, so both are sums with these weights.
 """
 
 import math

@@ -389,6 +389,57 @@ def test_many_parameters():
     assert sum(np.sum(a * b) for a, b in zip(slopes, dots)) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
+def test_more_parameters_than_a_block_takes(method):
+    """Then reverse mode pulls back through one evaluation of the right-hand side after another."""
+    weights = np.linspace(0.5, 1.5, 40) / 40
+
+    def states(k, end):
+        def rhs(t, y):
+            return [y[1], -np.sum(k * weights) * y[0] - k[0] * y[1] + np.cos(t)]
+
+        tolerances = METHODS[method]
+        return integrate.solve_ivp(rhs, (0, end), Y0, method, [0.1, 0.2, 0.5], **tolerances).y
+
+    check(states, np.linspace(0.2, 1.3, 40), 0.6, rtol=NEAR)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853"])
+def test_how_often_the_right_hand_side_is_evaluated(method):
+    """SciPy's calls, and one for each slope of a step; all directions share these."""
+    calls = 0
+
+    def states(k):
+        def counted(t, y):
+            nonlocal calls
+            calls += 1
+            return [y[1], -k[0] * y[0] - k[1] * y[1]]
+
+        return integrate.solve_ivp(counted, (0, 2), Y0, method, t_eval=[1.0, 2.0], **TIGHT)
+
+    own = states(K).nfev
+    calls, most = 0, 2 * own
+    cr.jvp(lambda k: states(k).y, (K,), (K,))
+    assert own < calls <= most
+    for transform in (cr.jacrev, cr.jacfwd, cr.jacobian):
+        calls = 0
+        jacobian = transform(lambda k: states(k).y)(K)
+        assert jacobian.shape == (2, 2, 2)
+        assert own < calls <= most
+    calls = 0
+    cr.grad(lambda k: np.sum(states(k).y ** 2))(K)
+    assert own < calls <= most
+
+
+def test_states_are_scipys_own_in_both_modes():
+    def states(k):
+        return solved(k, t_eval=TIMES).y
+
+    own = states(K)
+    np.testing.assert_array_equal(cr.jvp(states, (K,), (K,))[0], own)
+    np.testing.assert_array_equal(cr.vjp(states, K)[0], own)
+
+
 def test_hessian_of_a_fit():
     data = np.sin(TIMES)
 

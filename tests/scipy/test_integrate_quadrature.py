@@ -34,6 +34,28 @@ def closed(k):
 # ---- quad ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("transform", [cr.grad, lambda f: lambda k: cr.jvp(f, (k,), (1.0,))])
+def test_how_often_the_function_is_evaluated(transform):
+    """At SciPy's nodes, and once at each node of the derivative; in the middle for its shape."""
+    calls = 0
+
+    def counted(t, k):
+        nonlocal calls
+        calls += 1
+        return np.exp(-k * t)
+
+    transform(lambda k: integrate.quad(counted, 0, 1, args=(k,))[0])(K)
+    assert calls <= 2 * 21 + 1
+
+
+def test_one_parameter_of_a_complex_function():
+    def wave(k):
+        y = integrate.quad(lambda t: np.exp(1j * k * t), 0, 1, complex_func=True)[0]
+        return np.real(y) + 2 * np.imag(y)
+
+    check(wave, K)
+
+
 def test_a_closed_form():
     slope = np.exp(-2.0) / 2 - closed(2.0) / 2
     assert cr.grad(decay)(2.0) == pytest.approx(slope, rel=1e-12)

@@ -542,6 +542,30 @@ def test_exact_derivatives_save_calls():
     assert np.max(np.abs(answer.jac)) < 1e-4
 
 
+@pytest.mark.parametrize(
+    ("options", "once"),
+    [
+        ({}, True), ({"method": "BFGS"}, True), ({"method": "CG"}, True),
+        ({"method": "L-BFGS-B", "bounds": [(0, 5), (0, 5)]}, True), ({"method": "SLSQP"}, False),
+        ({"constraints": own.NonlinearConstraint(lambda x: x[0], 0, 5)}, False),
+    ],
+)  # fmt: skip
+def test_value_and_gradient_are_of_one_run_where_a_method_wants_both(options, once):
+    calls = 0
+
+    def counted(x):
+        nonlocal calls
+        calls += 1
+        return np.sum((x - 1.0) ** 4 + x**2)
+
+    found = optimize.minimize(counted, np.array([0.5, 2.0]), jac="ad", **options)
+    plain = own.minimize(counted, np.array([0.5, 2.0]), **options)
+    np.testing.assert_allclose(found.x, plain.x, atol=1e-4)
+    calls = 0
+    found = optimize.minimize(counted, np.array([0.5, 2.0]), jac="ad", **options)
+    assert calls == (found.nfev if once else found.nfev + found.njev)
+
+
 def test_ad_is_asked_for_where_derivatives_are_given():
     with pytest.raises(ValueError, match="Unknown solver"):
         optimize.minimize(objective, START, (P,), "ad")

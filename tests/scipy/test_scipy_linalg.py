@@ -487,3 +487,22 @@ def test_errors_are_those_of_scipy(call):
         cr.grad(lambda a: total(call(a)))(A)
     with pytest.raises(type(expected.value)):
         cr.jvp(lambda a: total(call(a)), (A,), (A,))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: linalg.solve(a), lambda a: linalg.solve(a, a, b=a), lambda a: linalg.solve(b=a),
+        lambda a: linalg.inv(a, False, True, 1, 2, 3, 4),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("transform", [cr.grad, cr.jacfwd])
+def test_arguments_that_do_not_fit_are_pythons_errors(call, transform):
+    with pytest.raises(TypeError, match="argument"):
+        transform(lambda a: total(call(a)))(A)
+
+
+def test_arguments_by_name_and_in_any_order():
+    expected = cr.grad(lambda a: total(linalg.solve(a, A[0], True, assume_a="pos")))(A)
+    found = cr.grad(lambda a: total(linalg.solve(assume_a="pos", lower=True, b=A[0], a=a)))(A)
+    np.testing.assert_array_equal(found, expected)

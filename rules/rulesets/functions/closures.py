@@ -34,6 +34,7 @@ from ... import (
     value,
 )
 from ...containers import Children, registered
+from .places import filled, in_tuples
 
 
 class Lifted:
@@ -109,8 +110,13 @@ class TakenOut:
                 self.found.append(part)
                 self.parameters.append(held)
         self.leading = graph.leading_to(self.found)
+        places = {id(part): i for i, part in enumerate(self.found)}
+        # Where only tuples lead to the values, as in args, nothing has to be copied.
+        self.places = in_tuples(x, places, self.leading) if self.found else None
 
     def __call__(self, *values: Any) -> Any:
+        if self.places is not None:
+            return filled(self.x, self.places, list(map(_read_only, values)))
         return Copies(self.found, list(map(_read_only, values)), self.leading).of(self.x)
 
     def run_plain(self, run: Callable[[Any, Any], Any], name: str) -> Any:

@@ -6,6 +6,7 @@ the engine that follows these. So nothing is differentiated through the steps of
 """
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +40,7 @@ from ... import (
     stop_gradient,
     value,
 )
+from ...shapes import FLOATS
 from ..arrays.numpys_own import with_values
 from .flatten import flatten
 
@@ -156,7 +158,7 @@ def settled(x: Any) -> Any:
 
 def plain(x: Any) -> Any:
     """Return ``x`` with plain numbers in place of traced ones."""
-    return x if type(x) in (float, np.float64) else stop_gradient(x)
+    return x if type(x) in FLOATS else stop_gradient(x)
 
 
 class Watched:
@@ -171,7 +173,7 @@ class Watched:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         y = self.f(*args, **kwargs)
-        if type(y) in (float, np.float64):
+        if type(y) in FLOATS or is_real_array(y):
             return y
         self.config = self.config or config_of(y)
         return plain(y)
@@ -180,6 +182,10 @@ class Watched:
         if name == "f":
             raise AttributeError(name)
         return getattr(self.f, name)
+
+
+def is_real_array(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype.kind == "f"
 
 
 def config_of(x: Any) -> Any:
@@ -204,7 +210,7 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
     """
     if is_real_number(x):
         return entrywise(lambda x, *args: _number(residual(x, *args)), x, args, config)
-    vector, unflatten = (x, None) if _is_real_vector(x) else flatten(x)
+    vector, unflatten = (x, None) if is_real_array(x) and x.ndim == 1 else flatten(x)
 
     def of_vector(vector: Any, *args: Any) -> Any:
         r = residual(vector if unflatten is None else unflatten(vector), *args)
@@ -244,10 +250,6 @@ def is_real_number(x: Any) -> bool:
 
 def _kind(x: Any) -> str:
     return getattr(dtype_of(x), "kind", "")
-
-
-def _is_real_vector(x: Any) -> bool:
-    return type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind == "f"
 
 
 def _as_vector(r: Any) -> Any:
@@ -300,6 +302,14 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
 FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
+def _is_finite(x: Any) -> bool:
+    return math.isfinite(x) if type(x) in FLOATS else bool(np.all(np.isfinite(x)))
+
+
+def _largest(x: Any) -> Any:
+    return abs(x) if type(x) in FLOATS else np.max(np.abs(x), initial=0.0)
+
+
 class _System:
     """The residual, and its linearization at an answer."""
 
@@ -310,10 +320,10 @@ class _System:
 
     def linearize(self, x: Any, r: Any) -> None:
         """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
-        if not np.all(np.isfinite(r)):
+        if not _is_finite(r):
             raise singular("the residual is not finite")
         self.jacobian = self.linearized(x)
-        if not np.all(np.isfinite(self.jacobian)):
+        if not _is_finite(self.jacobian):
             raise singular("the Jacobian of the residual is not finite")
         if self.is_singular():
             raise singular("the Jacobian of the residual is singular")
@@ -335,14 +345,14 @@ class _System:
 
     def check(self, x: Any, r: Any) -> None:
         step = self.solve(r)
-        far, size = (np.max(np.abs(part), initial=0.0) for part in (step, x))
+        far, size = _largest(step), _largest(x)
         if far <= NO_STEP * size:
             return
         if far > FAR * size + FAR_FROM_ZERO:
             _warn_far(far)
         elif isinstance(self.config, HasForwardsMode):
             bent = self.solve(self.push(x - step, step)) - step
-            if np.max(np.abs(bent)) > BENT * far:
+            if _largest(bent) > BENT * far:
                 raise singular("the Jacobian of the residual is singular nearby")
 
 
@@ -357,7 +367,7 @@ class _Slopes(_System):
         return value(as_structured(x, pullback(np.ones_like(y))[1]))
 
     def is_singular(self) -> bool:
-        return not np.all(self.jacobian)
+        return not (self.jacobian if type(self.jacobian) in FLOATS else np.all(self.jacobian))
 
     def solve(self, r: Any) -> Any:
         return r / self.jacobian

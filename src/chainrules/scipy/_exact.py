@@ -15,7 +15,7 @@ from scipy import optimize
 
 from .._ad import ad
 from ..forward import jacfwd, jvp
-from ..reverse import grad, hessian, hvp, jacobian
+from ..reverse import grad, hessian, hvp, jacobian, value_and_grad
 from ..rules import StandIn
 from ..rules.rulesets.scipy.integrate.initial_values import state
 
@@ -117,6 +117,19 @@ OF_OPTIMIZE: Asked = {
     "root": ("fun", {"jac": jacfwd}),
     "root_scalar": ("f", ROOTS),
 }
+# These ask for the gradient wherever they ask for the value, so that one run gives both.
+TOGETHER = ("bfgs", "cg", "l-bfgs-b")
+
+
+def asks_for_both(call: dict[str, Any]) -> bool:
+    """Say so of the method that ``minimize`` is told to take, or takes if it is told none."""
+    method = call.get("method")
+    if method is None:
+        given = call.get("constraints", ())
+        return isinstance(given, tuple | list) and len(given) == 0
+    return isinstance(method, str) and method.lower() in TOGETHER
+
+
 DENSE = ("LSODA", "lm")  # these take no pattern, and SciPy says so
 OF_INTEGRATE: Asked = {"solve_ivp": ("fun", {"jac": of_state})}
 
@@ -136,6 +149,8 @@ def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
             return solver(*args, **kwargs)
         call = {**dict(zip(names, args)), **kwargs}
         f, more = call[parameter], {}
+        if name == "minimize" and is_asked(call.get("jac")) and asks_for_both(call):
+            call |= {"fun": value_and_grad(f), "jac": True}
         method = getattr(call.get("method"), "__name__", call.get("method"))
         if call.get("jac_sparsity") is not None and method not in DENSE:
             del call["jac_sparsity"]

@@ -13,8 +13,9 @@ is an error.
 - ``solve_ivp``, ``odeint``: the derivative of the steps of a Runge-Kutta method, whose sizes are
   held constant. Of RK23, RK45, DOP853 and Radau these are the steps that SciPy took, so the
   derivative is that of the numbers in the answer, also where tolerances are loose. For BDF, LSODA
-  and ``odeint`` the problem is solved once more, by DOP853, or by Radau where it is stiff. Reverse
-  mode keeps the states at the steps, and does one step again at a time. Times, dense output and
+  and ``odeint`` the problem is solved once more, by DOP853, or by Radau where it is stiff. With few
+  states and parameters all directions share one linearization of the right-hand side; else reverse
+  mode keeps the states, and pulls back through one evaluation at a time. Times, dense output and
   events are differentiated too; with ``t_eval=None`` the times between the ends are constants.
   ``jac=cr.ad`` gives Radau, BDF and LSODA the exact Jacobian; with ``jac_sparsity`` beside it Radau
   and BDF get a sparse one, computed by as few directions as its columns have colors.

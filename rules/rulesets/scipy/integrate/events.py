@@ -14,7 +14,7 @@ from .quadrature import number
 ORDERS = 4  # how many derivatives are right
 
 
-def traced_events(answer, solution):
+def traced_events(answer):
     """Return times and states of the events, and those of the one that ended it."""
     own = answer.own
     _, args, events, *_ = answer.build(*answer.parameters)
@@ -22,7 +22,7 @@ def traced_events(answer, solution):
     events = events if isinstance(events, tuple | list) else [events]
     t_events, y_events, last = [], [], None
     for event, times, states in zip(events, own.t_events, own.y_events):
-        found = [event_at(event, args, float(t), answer, solution) for t in times]
+        found = [event_at(event, args, float(t), answer.solution) for t in times]
         if answer.ended and len(times) and times[-1] == own.t[-1]:
             last = found[-1]
         t_events.append(with_values(np.stack([t for t, _ in found]), times) if found else times)
@@ -30,7 +30,7 @@ def traced_events(answer, solution):
     return t_events, y_events, last
 
 
-def event_at(event, args, t, answer, solution):
+def event_at(event, args, t, solution):
     k = solution.step_of(t)
 
     def state(t):
@@ -39,7 +39,7 @@ def event_at(event, args, t, answer, solution):
     def g(t):
         return number(event(t, state(t), *args))
 
-    delta = 1e-4 * (answer.mesh[k + 1] - answer.mesh[k])
+    delta = 1e-4 * (solution.plan.mesh[k + 1] - solution.plan.mesh[k])
     slope = (float(value(g(t + delta))) - float(value(g(t - delta)))) / (2 * delta)
     if slope == 0:
         slope = np.float64(slope)

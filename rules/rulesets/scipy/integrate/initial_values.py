@@ -14,20 +14,21 @@ import numpy as np
 from scipy import integrate
 
 from .....config import user_line
-from .... import all_settled, array_of, innermost, is_array, value
+from .... import TracedArray, TracedNumber, all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .events import traced_events
-from .march import Plan, march
+from .log import logged, mesh_of
+from .march import Plan
 from .quadrature import as_array, opened, plainly, settling
-from .solutions import TracedSolution
+from .runge_kutta import Steps
+from .solutions import Solution, TracedSolution
 from .steps import NODES, Explicit, Implicit
 
 METHODS = {
     name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 }
 FAR = 100  # times the tolerances, which are about one step
-SAME = 1e-7  # how near the same steps come to the same states
 ENOUGH = 10  # times the calls of LSODA or BDF, after which DOP853 gives up: the problem is stiff
 
 
@@ -42,7 +43,16 @@ class RightHandSide:
 
     def field(self, ts, z, *parameters):
         rhs = self.bind(*parameters)
-        return np.stack([rhs(t, row) for t, row in zip(ts, z)])
+        return np.stack([state(rhs(t, row)) for t, row in zip(ts, z)])
+
+    def slope(self, t, y, *parameters):
+        """The slope as an array, or as the numbers in it."""
+        return numbers_or_state(self.bind(*parameters)(t, y))
+
+    def slopes(self, ts, states, parameters):
+        """The same at several times and states."""
+        rhs = self.bind(*parameters)
+        return [numbers_or_state(rhs(t, y)) for t, y in zip(ts, states)]
 
 
 class Bound:
@@ -52,41 +62,27 @@ class Bound:
         self.rhs, self.field, self.parameters = f.bind(*parameters), f.field, parameters
 
     def __call__(self, t, y):
-        return self.rhs(t, y)
-
-
-def logged(method, log):
-    """Return SciPy's class ``method``, which notes the ends of its steps."""
-
-    class _Same(type(method)):
-        def __eq__(cls, other):  # solve_ivp asks whether it is BDF or LSODA
-            return other is cls or other is method
-
-        def __hash__(cls):
-            return hash(method)
-
-    class Logged(method, metaclass=_Same):
-        def step(self):
-            message = super().step()
-            if self.status != "failed":
-                log.append((self.t_old, self.t, getattr(self, "sol", None)))
-            return message
-
-    Logged.__name__ = method.__name__
-    return Logged
+        return state(self.rhs(t, y))
 
 
 class _TooManyCallsError(Exception):
     pass
 
 
-def steps_of(method, log):
-    """Return the mesh, and our own steps of the method that took those in ``log``."""
-    mesh = np.array([log[0][0], *(t for _, t, _ in log)])
-    if issubclass(method, integrate.Radau):
-        return mesh, Implicit([sol(t + NODES * (end - t)).T if end != t else
-                               np.stack([sol(end)] * 3) for t, end, sol in log])  # fmt: skip
-    return mesh, Explicit(method)
+def plan_of(method, log, times, warn, everywhere=False):
+    """Return the plan of the steps that ``method`` took, for values at ``times``."""
+    mesh = mesh_of(log)
+    if not issubclass(method, integrate.Radau):
+        plan = Steps(Explicit(method), mesh, times, warn, everywhere)
+        plan.know([step.y for step in log], [step.slopes for step in log])
+        return plan
+    guesses = [
+        step.polynomial(step.t + NODES * (step.end - step.t)).T
+        if step.end != step.t
+        else np.stack([step.polynomial(step.end)] * 3)
+        for step in log
+    ]
+    return Plan(Implicit(guesses), mesh, times)
 
 
 def scipys_own(method):
@@ -101,8 +97,8 @@ def has_steps(method):
     return issubclass(method, (*explicit, integrate.Radau))
 
 
-def another_solution(rhs, t_span, y0, calls, options):
-    """Return the mesh and the steps of a method that we know, for the same problem."""
+def another_solution(rhs, t_span, y0, calls, options, inside):
+    """Return a method that we know, and the steps that it took for the same problem."""
     known = {"rtol", "atol", "max_step", "first_step", "jac", "jac_sparsity"}
     options = {name: x for name, x in options.items() if name in known}
     count = 0
@@ -119,11 +115,11 @@ def another_solution(rhs, t_span, y0, calls, options):
         only = set() if method is integrate.Radau else {"jac", "jac_sparsity"}
         given = {name: x for name, x in options.items() if name not in only}
         try:
-            answer = integrate.solve_ivp(f, t_span, y0, logged(method, log), **given)
+            answer = integrate.solve_ivp(f, t_span, y0, logged(method, log, inside), **given)
         except _TooManyCallsError:
             continue
         if answer.status == 0:
-            return steps_of(method, log)
+            return method, log
     raise RuntimeError(
         f"the problem was solved again for its derivative, in {user_line()}, and that failed: "
         f"{answer.message}\n  use method='Radau'"
@@ -140,6 +136,23 @@ def state(y):
     return y if np.ndim(y) == 1 else np.ravel(y)
 
 
+NUMBERS = {float, np.float64, int}
+
+
+def numbers_or_state(y):
+    """Return a list of numbers as a tuple: to make an array of it is for whoever wants one."""
+    if (
+        type(y) in (list, tuple)
+        and y
+        and all(
+            type(x) in NUMBERS or (isinstance(x, TracedNumber) and not isinstance(x, TracedArray))
+            for x in y
+        )
+    ):
+        return tuple(y)
+    return state(y)
+
+
 def evaluator(build, vectorized=False, swapped=False):
     """Return the user's function as a ``RightHandSide``; ``build`` gives it with its args."""
 
@@ -147,10 +160,10 @@ def evaluator(build, vectorized=False, swapped=False):
         fun, args, *_ = build(*parameters)
         args = () if args is None else args
         if swapped:
-            return lambda t, y: state(fun(y, t, *args))
+            return lambda t, y: fun(y, t, *args)
         if vectorized:
-            return lambda t, y: state(fun(t, y[:, None], *args))
-        return lambda t, y: state(fun(t, y, *args))
+            return lambda t, y: fun(t, y[:, None], *args)
+        return lambda t, y: fun(t, y, *args)
 
     return RightHandSide(bind)
 
@@ -199,86 +212,84 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         )  # fmt: skip
     f = evaluator(build, vectorized)
     y0 = as_float(y0)
-    if has_steps(cls):
-        mesh, steps = steps_of(cls, log)
-    else:
-        reached = log[0][0], log[-1][1]
+    took = cls, log
+    if not has_steps(cls):
+        reached = log[0].t, log[-1].end
+        within = own.t if t_eval is None else value(array_of(t_eval))
 
         def run_again(known, level):
-            rhs = plainly(evaluator(lambda: known, vectorized).bind(), (), "solve_ivp", line, level)
+            rhs = plainly(evaluator(lambda: known, vectorized)(), (), "solve_ivp", line, level)
             options = constants | plain_jacobian
-            return another_solution(rhs, reached, value(y0), own.nfev, options)
+            return another_solution(rhs, reached, value(y0), own.nfev, options, within)
 
-        mesh, steps = build.run_plain(run_again, "scipy.integrate.solve_ivp")
-    answer = Answer(own, f, y0, t_span, t_eval, mesh, steps, parameters, build)
-    if answer.count:
-        compare(
-            "solve_ivp",
-            line,
-            answer.states,
-            own.y.T[: len(answer.times)],
-            constants,
-            isinstance(steps, Explicit) and has_steps(cls),
-        )
+        took = build.run_plain(run_again, "scipy.integrate.solve_ivp")
+    warn = functools.partial(warn_off, "solve_ivp", line)
+    answer = Answer(own, f, y0, t_span, t_eval, took, warn, parameters, build)
+    if answer.count and not has_steps(cls):
+        compare(answer.states, own.y.T[: len(answer.times)], constants, warn)
     return answer.result()
 
 
-def compare(name, line, states, own, options, repeated=False):
-    """Warn where the steps that were taken again led somewhere else."""
+def compare(states, own, options, warn):
+    """Warn where the other method led somewhere else."""
     states, own = value(states), np.asarray(own)
     size = np.max(np.abs(own), initial=0.0)
     tolerance = FAR * (np.max(options.get("atol", 1e-6)) + np.max(options.get("rtol", 1e-3)) * size)
-    off = np.abs(states - own)
-    if np.any(off > (SAME * size if repeated else tolerance)):
-        warnings.warn(
-            f"scipy.integrate.{name} in {line}: the solution that the derivative belongs to is off "
-            f"by {np.max(off):.2g}, which is much more than the tolerances.\n"
-            "  ask for smaller ones; the function must give the same for the same arguments",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+    off = np.max(np.abs(states - own), initial=0.0)
+    if off > tolerance:
+        warn(off)
+
+
+def warn_off(name, line, off):
+    warnings.warn(
+        f"scipy.integrate.{name} in {line}: the solution that the derivative belongs to is off "
+        f"by {off:.2g}, which is much more than the tolerances.\n"
+        "  ask for smaller ones; the function must give the same for the same arguments",
+        RuntimeWarning,
+        stacklevel=4,
+    )
 
 
 class Answer:
     """SciPy's answer ``own``, and what its derivative is to be computed from."""
 
-    def __init__(self, own, f, y0, t_span, t_eval, mesh, steps, parameters, build):
+    def __init__(self, own, f, y0, t_span, t_eval, took, warn, parameters, build):
         self.own, self.f, self.parameters, self.build = own, f, parameters, build
-        self.t_span, self.t_eval, self.steps, self.mesh = t_span, t_eval, steps, mesh
+        self.t_span, self.t_eval = t_span, t_eval
         self.start, stop = t_span
+        self.mesh = mesh_of(took[1])
         # An event that ends it, and a failure, leave the end of the last step where it is.
-        self.stop = stop if own.status == 0 else mesh[-1]
+        self.stop = stop if own.status == 0 else self.mesh[-1]
         self.count = len(own.t)
         self.ended = own.status == 1
-        self.nodes, self.plan = self.march(y0)
-
-    def march(self, y0):
-        if self.t_eval is not None:
-            times = array_of(self.t_eval)[: self.count]
-        else:  # the ends of SciPy's steps, but for an event that ended it
-            times = self.own.t[:-1] if self.ended else self.own.t
-            if is_moving(self.start, self.stop) and len(times):
-                last = [] if self.ended else [self.stop]
-                inner = times[1 : len(times) - len(last)]
-                times = np.concatenate([[self.start], inner, last])
+        self.times = self.output_times()
         on_mesh = self.t_eval is None and np.array_equal(
-            value(times), self.mesh[: len(self.mesh) - self.ended]
+            value(self.times), self.mesh[: len(self.mesh) - self.ended]
         )
-        plan = Plan(self.steps, self.mesh, value(times[:0] if on_mesh else times))
-        nodes, inside = march(
-            plan, self.f, y0, self.start, self.stop, times[:0] if on_mesh else times,
-            *self.parameters,
-        )  # fmt: skip
-        self.times, self.states = times, nodes[: len(times)] if on_mesh else inside
-        return nodes, plan
+        times = self.times[:0] if on_mesh else self.times
+        everywhere = own.sol is not None or own.t_events is not None
+        plan = self.plan = plan_of(*took, value(times), warn, everywhere)
+        self.solution = Solution(plan, f, y0, self.start, self.stop, times, parameters)
+        self.states = self.solution.nodes[: len(self.times)] if on_mesh else self.solution.inside
+
+    def output_times(self):
+        if self.t_eval is not None:
+            return array_of(self.t_eval)[: self.count]
+        # The ends of SciPy's steps, but for an event that ended it.
+        times = self.own.t[:-1] if self.ended else self.own.t
+        if is_moving(self.start, self.stop) and len(times):
+            last = [] if self.ended else [self.stop]
+            inner = times[1 : len(times) - len(last)].tolist()
+            times = array_of([self.start, *inner, *last])
+        return times
 
     def result(self):
         own = self.own
         result = type(own)(own)
-        solution = TracedSolution(self)
+        solution = TracedSolution(self.own.sol, self.solution)
         last = []
         if own.t_events is not None:
-            result.t_events, result.y_events, last = traced_events(self, solution)
+            result.t_events, result.y_events, last = traced_events(self)
         if self.count:
             t, y = self.times_and_states(last)
             result.t = with_values(t, own.t)
@@ -300,11 +311,13 @@ def is_moving(*times):
     return innermost(times) is not None
 
 
+NAMES_OF_ODEINT = list(inspect.signature(integrate.odeint).parameters)[7:]
+
+
 @functools.wraps(integrate.odeint)
 def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  # noqa: N803
            tfirst=False, **options):  # fmt: skip
-    names = list(inspect.signature(integrate.odeint).parameters)[7:]
-    options |= dict(zip(names, more))
+    options |= dict(zip(NAMES_OF_ODEINT, more))
     tfirst = options.pop("tfirst", tfirst)
     args = args if isinstance(args, tuple) else (args,)
     build, parameters, traced = opened("odeint", (func, args, Dfun), y0, t, options)
@@ -337,19 +350,23 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
         raise RuntimeError(
             f"scipy.integrate.odeint in {line} failed, and has no derivative: {info['message']}"
         )
-    reached = plain_times[[0, -1]]
-    mesh, steps = reached, Explicit(integrate.RK45)
+    warn = functools.partial(warn_off, "odeint", line)
     if moves:
 
         def run_again(known, level):
-            bound = evaluator(lambda: known, swapped=not tfirst).bind()
+            bound = evaluator(lambda: known, swapped=not tfirst)()
             rhs = plainly(bound, (), "odeint", line, level)
-            return another_solution(rhs, reached, value(y0), info["nfe"][-1], tolerances)
+            reached = plain_times[[0, -1]]
+            return another_solution(
+                rhs, reached, value(y0), info["nfe"][-1], tolerances, plain_times
+            )
 
-        mesh, steps = build.run_plain(run_again, "scipy.integrate.odeint")
-    plan = Plan(steps, mesh, plain_times)
-    _, y = march(plan, f, y0, times[0], times[-1], times, *parameters)
-    compare("odeint", line, y, own, tolerances)
+        took = build.run_plain(run_again, "scipy.integrate.odeint")
+        plan = plan_of(*took, plain_times, warn)
+    else:
+        plan = Steps(Explicit(integrate.RK45), plain_times[[0, -1]], plain_times, warn)
+    y = Solution(plan, f, y0, times[0], times[-1], times, parameters).inside
+    compare(y, own, tolerances, warn)
     y = with_values(y, own)
     return (y, info) if full_output else y
 

@@ -1,4 +1,4 @@
-"""The steps of an initial value problem, one after the other, on a mesh that is held constant.
+"""The steps of an implicit method, one after the other, on a mesh that is held constant.
 
 Forward mode pushes tangents along. Reverse mode keeps the state at the mesh only, and takes a
 step again, on a tape of its own, when it comes back to it: the memory is that of one step.

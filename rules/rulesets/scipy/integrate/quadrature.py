@@ -8,7 +8,18 @@ import numpy as np
 from scipy import LowLevelCallable, integrate
 
 from .....config import LostDerivativeError, MissingRuleError, user_line
-from .... import all_settled, array_of, healed, innermost, is_traced, name_of, strip, value
+from .... import (
+    TracedArray,
+    TracedNumber,
+    all_settled,
+    array_of,
+    healed,
+    innermost,
+    is_traced,
+    name_of,
+    strip,
+    value,
+)
 from ...functions.closures import TakenOut
 from .integral import flat, integral
 
@@ -52,7 +63,13 @@ def plainly(f, args, name, line, level):
 
     @functools.wraps(f, updated=("__dict__",) if hasattr(f, "__dict__") else ())
     def plain_f(*xs):
-        y = strip(all_settled(healed(f(*xs, *args))), level)
+        y = f(*xs, *args)
+        if type(y) in FLOATS:
+            return y
+        numbers = plain_numbers(y, level)
+        if numbers is not None:
+            return numbers
+        y = strip(all_settled(healed(y)), level)
         if is_traced(y):
             raise LostDerivativeError(
                 f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
@@ -62,6 +79,23 @@ def plainly(f, args, name, line, level):
         return y
 
     return plain_f
+
+
+FLOATS = {float, np.float64}
+
+
+def plain_numbers(y, level):
+    """Return the floats in a list, from under traced ones of this level; None if others are."""
+    if type(y) not in (list, tuple):
+        return None
+    found = []
+    for x in y:
+        if isinstance(x, TracedNumber) and x.at_level is level:
+            x = x.primal
+        if type(x) not in FLOATS:
+            return None
+        found.append(x)
+    return found
 
 
 class Quad:
@@ -86,7 +120,11 @@ class Quad:
         def numbers(t):
             nonlocal shape
             if t not in whole:
-                y = np.asarray(f(t))
+                y = f(t)
+                if type(y) in FLOATS:
+                    shape, whole[t] = ((), np.dtype(float)), (y,)
+                    return whole[t]
+                y = np.asarray(y)
                 shape = y.shape, y.dtype
                 whole[t] = flat([y]).tolist()
             return whole[t]
@@ -123,6 +161,8 @@ def as_array(y):
 
 def number(y):
     """Return the number in ``y``, which may be an array of one."""
+    if type(y) in FLOATS or (isinstance(y, TracedNumber) and not isinstance(y, TracedArray)):
+        return y
     y = as_array(y) if isinstance(y, list | tuple | np.ndarray) else y
     return np.reshape(y, ()) if np.ndim(y) else y
 
@@ -132,10 +172,13 @@ def scalar_limit(x):
     return np.reshape(x, ())[()] if np.ndim(x) else x
 
 
+NAMES_OF_QUAD = list(inspect.signature(integrate.quad).parameters)[5:]
+NAMES_OF_QUAD_VEC = list(inspect.signature(integrate.quad_vec).parameters)[3:]
+
+
 @functools.wraps(integrate.quad)
 def quad(func, a, b, args=(), full_output=0, *more, **options):
-    names = list(inspect.signature(integrate.quad).parameters)[5:]
-    options |= dict(zip(names, more))
+    options |= dict(zip(NAMES_OF_QUAD, more))
     args = args if isinstance(args, tuple) else (args,)
     constants = {name: value(x) for name, x in options.items()}
     build, parameters, traced = opened("quad", (func, args), a, b, options)
@@ -192,8 +235,7 @@ class QuadVec:
 
 @functools.wraps(integrate.quad_vec)
 def quad_vec(f, a, b, *more, args=(), **options):
-    names = list(inspect.signature(integrate.quad_vec).parameters)[3:]
-    options |= dict(zip(names, more))
+    options |= dict(zip(NAMES_OF_QUAD_VEC, more))
     args = args if isinstance(args, tuple) else (args,)
     build, parameters, traced = opened("quad_vec", (f, args), a, b, options)
     own_args = {"args": args} if args else {}

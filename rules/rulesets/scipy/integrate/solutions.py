@@ -1,44 +1,64 @@
 """The dense output of solve_ivp, as a function of traced times."""
 
+import functools
+
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, value
+from .... import array_of, innermost, value
 from ...arrays.numpys_own import with_values
+from .march import march
+from .runge_kutta import Steps, inside, runge_kutta
 
 
-class TracedSolution:
-    """``sol`` of the answer: SciPy's values, with the derivative of the method's polynomials."""
+class Solution:
+    """The solution of the steps of a plan, as a function of traced times."""
 
-    def __init__(self, answer):
-        self.answer, self.own = answer, answer.own.sol
+    def __init__(self, plan, f, y0, start, stop, times, parameters):
+        self.plan, self.rhs, self.ends = plan, functools.partial(f, *parameters), (start, stop)
+        if isinstance(plan, Steps):
+            plan.moves = innermost((start, stop)) is not None
+            self.found = runge_kutta(plan, f, y0, start, stop, *parameters)
+            self.nodes = self.found[0][plan.nodes]
+            where = np.repeat(np.arange(len(plan)), np.diff(plan.bounds))
+            self.inside = inside(plan, self.found, start, stop, times, where)
+        else:
+            self.nodes, self.inside = march(plan, f, y0, start, stop, times, *parameters)
 
     def __call__(self, t):
-        y = self.formula(t)
-        return with_values(y, self.own(value(t)))
-
-    def formula(self, t):
         """Shape: (n,), or (n, len(t))."""
         t = array_of(t)
         if np.ndim(t) == 0:
             return self.at(self.step_of(value(t)), np.reshape(t, (1,)))[0]
         where = [self.step_of(x) for x in value(t)]
+        if isinstance(self.plan, Steps):
+            return np.transpose(inside(self.plan, self.found, *self.ends, t, np.array(where)))
         rows = [self.at(k, t[i : i + 1]) for i, k in enumerate(where)]
         return np.transpose(np.concatenate(rows))
 
     def step_of(self, t):
         """Return the step that ``t`` lies in; the first or last one beyond these."""
-        mesh = self.answer.mesh
+        mesh = self.plan.mesh
         sign = 1 if mesh[-1] >= mesh[0] else -1
         k = np.searchsorted(sign * mesh, sign * t, side="left") - 1
         return int(np.clip(k, 0, len(mesh) - 2))
 
     def at(self, k, times):
         """Return the states at ``times`` in step ``k``, (len(times), n)."""
-        answer = self.answer
-        t, end = answer.plan.times(k, answer.start, answer.stop)
-        rhs = answer.f(*answer.parameters)
-        return answer.steps.step(k, rhs, t, end, answer.nodes[k], times)[1]
+        if isinstance(self.plan, Steps):
+            return inside(self.plan, self.found, *self.ends, times, np.full(len(times), k))
+        t, end = self.plan.times(k, *self.ends)
+        return self.plan.method.step(k, self.rhs(), t, end, self.nodes[k], times)[1]
+
+
+class TracedSolution:
+    """``sol`` of the answer: SciPy's values, with the derivative of the method's polynomials."""
+
+    def __init__(self, own, formula):
+        self.own, self.formula = own, formula
+
+    def __call__(self, t):
+        return with_values(self.formula(t), self.own(value(t)))
 
     def __getattr__(self, name):
         if name in ("t_min", "t_max", "ts", "n_segments", "ascending"):

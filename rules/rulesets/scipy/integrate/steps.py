@@ -1,87 +1,65 @@
-"""Steps of Runge-Kutta methods, as SciPy takes them, and the values inside a step.
-
-A step leads from ``y`` at ``t`` to ``end``; ``at`` are times inside, where the value is that of the
-method's own polynomial. ``f(t, y)`` is the right-hand side.
-"""
+"""Runge-Kutta methods, as SciPy's solvers have them."""
 
 import numpy as np
 from scipy import integrate
 
-from .... import ZERO, AbstractZero, NoTangent, frule, primitive, rrule, value
+from .... import value
 from .collocation import NODES, stages
 
 
-@primitive
-def combined(weights, *xs):
-    """``sum(weight * x)``, added up in the order in which SciPy does."""
-    return np.dot(np.stack(xs).T, weights)
+class Weights:
+    """The weights of the slopes of a step, in its states and in values inside.
 
+    Slope ``j + 1`` is taken at ``t + times[j] * h``, in the state ``y + h * sum(rows[j] * k)``.
+    ``columns[j]`` are those of slope ``j`` in the states after it, the last one first.
+    """
 
-@frule.register(combined)
-def combined_frule(tangents, combined, weights, *xs):
-    dots = [(w, dot) for w, dot in zip(weights, tangents[2:]) if not isinstance(dot, AbstractZero)]
-    y = combined(weights, *xs)
-    if not dots:
-        return y, ZERO
-    return y, combined(np.array([w for w, _ in dots]), *(dot for _, dot in dots))
+    def __init__(self, rows, times, powers, alternating):
+        self.rows, self.times, self.powers, self.alternating = rows, times, powers, alternating
+        last_first = rows[::-1]
+        self.columns = [
+            np.array([row[j] for row in last_first[: len(rows) - j]]) for j in range(len(rows) + 1)
+        ]
 
-
-@rrule.register(combined)
-def combined_rrule(combined, weights, *xs):
-    def combined_pullback(ybar):
-        return NoTangent(), NoTangent(), *[w * ybar if w else ZERO for w in weights.tolist()]
-
-    return combined(weights, *xs), combined_pullback
+    def within(self, at, t, h):
+        """The weights of all slopes in the values at the times ``at``: (len(at), slopes)."""
+        if np.any(value(h) == 0):
+            unit = np.eye(1, self.powers.shape[1])
+            return (at - t)[:, None] * unit
+        x = (at - t) / h
+        factors = [x]
+        for i in range(1, len(self.powers)):
+            factors.append(factors[-1] * (1 - x if self.alternating and i % 2 else x))
+        return np.reshape(h * np.ones_like(x), (-1, 1)) * (np.stack(factors, axis=1) @ self.powers)
 
 
 class Explicit:
-    """Steps of an explicit method. ``method`` is SciPy's class: RK23, RK45, DOP853."""
+    """An explicit method of SciPy's: the class RK23, RK45 or DOP853.
+
+    ``regular`` are the weights of a step, the last row of which leads to its end; ``dense`` have
+    the further slopes that values inside need. ``last`` is the slope at the end.
+    """
 
     def __init__(self, method):
-        self.method = method
-
-    def step(self, k, f, t, end, y, at):
-        method, h = self.method, end - t
-        slopes = [f(t, y)]
-        for s in range(1, len(method.B)):
-            dy = combined(method.A[s, :s], *slopes) * h
-            slopes.append(f(t + method.C[s] * h, y + dy))
-        y_end = y + h * combined(method.B, *slopes)
-        if len(at) == 0:
-            return y_end, None
-        slopes.append(f(t + h, y_end))
-        if value(h) == 0:
-            return y_end, y + np.multiply.outer(at - t, slopes[0])
-        inside = dop853 if issubclass(method, integrate.DOP853) else polynomial
-        return y_end, inside(method, f, t, h, y, y_end, slopes, (at - t) / h)
-
-
-def polynomial(method, f, t, h, y, y_end, slopes, x):
-    """``y + h * sum(q[i] * x**(i + 1))``, at each of ``x``. Shape: (len(x), n)."""
-    y_at, power = 0.0, x
-    for p in method.P.T:
-        y_at = y_at + np.multiply.outer(power, combined(p, *slopes))
-        power = power * x
-    return y + h * y_at
-
-
-def dop853(method, f, t, h, y, y_end, slopes, x):
-    """The polynomial of order 7, for which there are three more stages."""
-    first, last = slopes[0], slopes[-1]
-    for a, c in zip(method.A_EXTRA, method.C_EXTRA):
-        dy = combined(a[: len(slopes)], *slopes) * h
-        slopes.append(f(t + c * h, y + dy))
-    delta = y_end - y
-    parts = [delta, h * first - delta, 2 * delta - h * (last + first)]
-    parts += [h * combined(d, *slopes) for d in method.D]
-    y_at, x = 0.0, x[:, None]
-    for i, part in enumerate(reversed(parts)):
-        y_at = (y_at + part) * (x if i % 2 == 0 else 1 - x)
-    return y + y_at
+        rows = [method.A[s, :s] for s in range(1, len(method.B))] + [method.B]
+        times, self.last = [*method.C[1:], 1.0], len(rows)
+        if not issubclass(method, integrate.DOP853):
+            self.regular = self.dense = Weights(rows, times, method.P.T, False)
+            return
+        more = [a[: len(rows) + 1 + i] for i, a in enumerate(method.A_EXTRA)]
+        first, end, whole = np.zeros((3, method.D.shape[1]))
+        first[0], end[self.last], whole[: len(method.B)] = 1, 1, method.B
+        powers = np.array([whole, first - whole, 2 * whole - first - end, *method.D])
+        self.regular = Weights(rows, times, powers, True)
+        self.dense = Weights(rows + more, [*times, *method.C_EXTRA], powers, True)
 
 
 class Implicit:
-    """Steps of Radau's method; ``guesses`` are stages as SciPy found them, for each step."""
+    """Steps of Radau's method; ``guesses`` are stages as SciPy found them, for each step.
+
+    A step leads from ``y`` at ``t`` to ``end``; ``at`` are times inside, where the value is that of
+    the method's polynomial. ``f(t, y)`` is the right-hand side.
+    """
 
     def __init__(self, guesses):
         self.guesses = guesses

@@ -20,15 +20,44 @@ PAIRS = {
 }  # fmt: skip
 
 
+signature_of = functools.cache(inspect.signature)
+
+
+@functools.cache
+def names_of(f):
+    """Return the names of parameters that may be given by position, and of those that must be.
+
+    None where the signature has more than such parameters and keywords.
+    """
+    parameters = signature_of(f).parameters.values()
+    kinds = {parameter.kind for parameter in parameters}
+    if not kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
+        return None
+    placed = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    needed = {p.name for p in parameters if p.default is p.empty}
+    return placed, needed, {p.name for p in parameters}
+
+
+def by_name(f, args, kwargs):
+    """Return the arguments of ``f`` by their names; an error is Python's own."""
+    names = names_of(f)
+    if names is not None and len(args) <= len(names[0]):
+        placed, needed, known = names
+        given = dict(zip(placed, args)) | kwargs
+        once = len(given) == len(args) + len(kwargs)
+        if once and needed <= given.keys() and given.keys() <= known:
+            return given
+    return signature_of(f).bind(*args, **kwargs).arguments
+
+
 def bound(f, args, kwargs):
     """Return the arguments of ``f`` by name; lists of traced numbers as arrays.
 
     What may not be overwritten is left out.
     """
-    given = inspect.signature(f).bind(*args, **kwargs).arguments
     return {
         name: array_of(x) if isinstance(x, list) and name not in PAIRS else x
-        for name, x in given.items()
+        for name, x in by_name(f, args, kwargs).items()
         if not name.startswith("overwrite_")
     }
 
@@ -41,9 +70,9 @@ def for_body(f, body, given):
     MissingRuleError
         If it does not take one that changes the result.
     """
-    known, own = inspect.signature(body).parameters, inspect.signature(f).parameters
+    known = signature_of(body).parameters
     for name in given.keys() - known.keys() - HINTS:
-        if given[name] is not own[name].default:
+        if given[name] is not signature_of(f).parameters[name].default:
             raise MissingRuleError(
                 f"the rule of scipy.linalg.{f.__name__} does not support the keyword {name!r}.\n"
                 f"  keywords it supports: {', '.join(known)}"
@@ -59,7 +88,7 @@ def composed_by_names(f):
         def called(*args, **kwargs):
             return body(**for_body(f, body, bound(f, args, kwargs)))
 
-        called.__signature__ = inspect.signature(f)
+        called.__signature__ = signature_of(f)
         composed(f)(called)
         return body
 
@@ -73,7 +102,7 @@ def composed_with_value(f):
     """
 
     def define(body):
-        looks = "own" in inspect.signature(body).parameters
+        looks = "own" in signature_of(body).parameters
 
         @functools.wraps(body)
         def with_own_value(*args, **kwargs):
@@ -83,7 +112,7 @@ def composed_with_value(f):
             y = body(**given, own=own) if looks else body(**given)
             return with_values(type(own)(y) if isinstance(own, tuple | list) else y, own)
 
-        with_own_value.__signature__ = inspect.signature(f)
+        with_own_value.__signature__ = signature_of(f)
         composed(f)(with_own_value)
         return body
 

@@ -4,10 +4,22 @@ A solver is told what it may assume of the matrix, and then reads a part of its 
 does not read has no derivative.
 """
 
+import math
+
 import numpy as np
 from scipy import linalg
 
-from .... import AbstractZero, NoTangent, ProjectTo, frule, primitive, rrule, unbroadcast, value
+from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
+    frule,
+    primitive,
+    rrule,
+    shape_of,
+    unbroadcast,
+    value,
+)
 from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
 from .calls import composed_by_names, composed_with_value
@@ -144,7 +156,7 @@ linear_system(dense_solve, dense_product, dense_pull, dense_adjoint)
 
 @composed_by_names(linalg.solve)
 def solve(a, b, lower=False, assume_a=None, transposed=False, check_finite=True):
-    if np.size(a) == 1:  # which SciPy takes for a number
+    if math.prod(shape_of(a)) == 1:  # which SciPy takes for a number
         y = np.atleast_1d(b) / np.ravel(a)[0]
         own = linalg.solve(value(a), value(b), check_finite=check_finite)
         return with_values(np.reshape(y, np.shape(own)), own)

@@ -1,0 +1,51 @@
+"""The steps of SciPy's solvers of initial value problems, as they take them."""
+
+import numpy as np
+
+
+class Step:
+    """A step that SciPy took: both ends, and what its method knows of it.
+
+    These are Radau's polynomial; the state ``y`` at the beginning and the slopes of the others.
+    """
+
+    def __init__(self, solver):
+        self.t, self.end, self.polynomial = solver.t_old, solver.t, getattr(solver, "sol", None)
+        self.y, self.slopes = getattr(solver, "y_old", None), np.array(getattr(solver, "K", ()))
+
+
+def logged(method, log, inside=None):
+    """Return SciPy's class ``method``, which notes its steps; for values at the times ``inside``.
+
+    SciPy itself asks for the slopes for values inside a step, where it needs them.
+    """
+
+    class _Same(type(method)):
+        def __eq__(cls, other):  # solve_ivp asks whether it is BDF or LSODA
+            return other is cls or other is method
+
+        def __hash__(cls):
+            return hash(method)
+
+    class Logged(method, metaclass=_Same):
+        def step(self):
+            message = super().step()
+            if self.status != "failed":
+                log.append(Step(self))
+                ends = sorted((self.t_old, self.t))
+                if inside is not None and np.any((inside >= ends[0]) & (inside <= ends[1])):
+                    self.dense_output()
+            return message
+
+        def dense_output(self):
+            solution = super().dense_output()
+            if log:
+                log[-1].slopes = np.array(getattr(self, "K_extended", log[-1].slopes))
+            return solution
+
+    Logged.__name__ = method.__name__
+    return Logged
+
+
+def mesh_of(log):
+    return np.array([log[0].t, *(step.end for step in log)])

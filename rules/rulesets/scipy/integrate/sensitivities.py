@@ -1,0 +1,98 @@
+"""Forward sensitivities: how all states of a solution move by the initial state and parameters.
+
+The right-hand side is linearized at the states that SciPy came to, many of them in one callback.
+What follows is linear algebra of plain matrices: within a step for all steps at once, and from step
+to step ``s = m @ s + b``. For few columns that is cheaper than to push or pull through one
+evaluation after the other, and it serves any number of directions.
+"""
+
+import numpy as np
+
+from .... import jacobian_via_ad, shape_of, value
+
+# Columns for which a block of numbers costs about as much as one; evaluations in one callback; and
+# numbers in all matrices.
+COLUMNS, TOGETHER, NUMBERS = 32, 64, 10**7
+
+
+class Columns:
+    """The entries of the initial state and of the parameters, in a row."""
+
+    def __init__(self, y, parameters):
+        self.shapes = [shape_of(x) for x in parameters]
+        self.n = shape_of(y)[0]
+        self.ends = np.cumsum([self.n, *(int(np.prod(shape)) for shape in self.shapes)]).tolist()
+        self.size = self.ends[-1]
+
+    def row(self, y, parameters):
+        return np.concatenate([y, *(np.reshape(x, -1) for x in parameters)])
+
+    def parts(self, row):
+        """The state, and a list of the parameters."""
+        found = []
+        for start, end, shape in zip(self.ends, self.ends[1:], self.shapes):
+            part = row[start:end] if shape else row[start]
+            found.append(np.reshape(part, shape) if len(shape) > 1 else part)
+        return row[: self.n], found
+
+
+def in_a_row(slopes):
+    if all(type(k) is tuple for k in slopes):
+        return np.stack([x for k in slopes for x in k])
+    return np.concatenate([np.stack(k) if type(k) is tuple else k for k in slopes])
+
+
+def jacobians(config, f, ts, states, parameters, columns):
+    """The slopes in these states, and their Jacobians: (len(ts), n, columns).
+
+    All states are moved alike, so that one block of directions goes through all evaluations.
+    """
+    n, count = columns.n, len(ts)
+
+    def moved(row):
+        ydot, put = columns.parts(row)
+        return in_a_row(f.slopes(ts, [y + ydot for y in states], put))
+
+    still = columns.row(np.zeros(n), parameters)
+    k, found = jacobian_via_ad(config, moved, still)
+    return np.reshape(k, (count, n)), np.reshape(found, (count, n, columns.size))
+
+
+def sensitivities(config, plan, f, states, start, stop, parameters, columns):
+    """How the states of all evaluations and their slopes move: (evaluations, n, columns) each."""
+    ts = plan.times_of_evaluations(start, stop)
+    parts = [
+        jacobians(config, f, ts[i : i + TOGETHER], states[i : i + TOGETHER], parameters, columns)
+        for i in range(0, len(ts), TOGETHER)
+    ]
+    plan.check(np.concatenate([value(k) for k, _ in parts]))
+    j = np.concatenate([found for _, found in parts])
+    n = columns.n
+    of_state = np.eye(n, columns.size)
+    of_rest = np.diag(np.arange(columns.size) >= n).astype(float)
+
+    def after(outer, inner):
+        """``inner`` leads from the columns to a state, and ``outer`` from that and the rest on."""
+        return outer[..., :n] @ inner + outer @ of_rest
+
+    h = (plan.mesh[1:] - plan.mesh[:-1])[:, None, None]
+    of_steps, maps, places = [], [], []
+    for steps, numbers, rows in plan.groups():
+        slopes = [k[steps] for k in of_steps] or [j[numbers[:, 0]]]
+        for row in rows:
+            s = of_state + h[steps] * sum(a * k for a, k in zip(row.tolist(), slopes, strict=True))
+            place = numbers[:, len(slopes)]
+            slopes.append(after(j[place], s))
+            maps.append((steps, s, slopes[-1]))
+            places.append(place)
+        of_steps = of_steps or slopes
+    last = maps[plan.method.last - 1][1]
+    nodes = [of_state]
+    own, rest = last[..., :n], last @ of_rest
+    for k in range(len(plan)):
+        nodes.append(own[k] @ nodes[-1] + rest[k])
+    nodes = np.stack(nodes)
+    order = np.argsort(np.concatenate([[0], *places]))
+    of_states = [of_state[None], *(after(s, nodes[steps]) for steps, s, _ in maps)]
+    of_slopes = [j[:1], *(after(k, nodes[steps]) for steps, _, k in maps)]
+    return np.concatenate(of_states)[order], np.concatenate(of_slopes)[order]

@@ -21,6 +21,7 @@ from ..rules.linear.jacobians import (
     size_of,
 )
 from ..rules.linear.program import LinearProgram
+from ..rules.shapes import is_lazy
 from .push import push_recording
 from .vjp import Recording, ReverseConfig, pulling
 
@@ -122,7 +123,7 @@ def jacobian(
         if sparse and not (forward and prefers_rows(forward)):
             return sparse_forward_jacobian(chosen, forward, config)
         directions = Directions(leaves(chosen.primals))
-        if not sparse and directions.count == 1:
+        if not sparse and (directions.count == 1 or any(map(is_lazy, directions.sources))):
             return forward_jacobian(chosen, config)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:

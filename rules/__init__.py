@@ -127,6 +127,7 @@ __all__ = [
     "describe",
     "dtype_of",
     "entry",
+    "fitted",
     "fold",
     "follow",
     "fresh_array",

@@ -218,6 +218,15 @@ def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
 
 
 def _gathered(results: list) -> Any:
+    zeros = [isinstance(y, AbstractZero) for y in results]
+    if all(zeros):
+        return results[0]
+    if any(zeros):  # in some directions nothing moves
+        of_others = results[zeros.index(False)]
+        results = [
+            map_leaves(np.zeros_like, of_others) if zero else y
+            for y, zero in zip(results, zeros, strict=True)
+        ]
     parts = children(results[0])
     if parts is None:
         numbers = any(not is_array(y) for y in results)

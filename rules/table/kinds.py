@@ -224,7 +224,9 @@ class ScalarRule(Kind):
         constant = self.constants[i]
         if constant is None:
             partial = self.partial(i, y, args)
-            return (partial.branch if type(partial) is Shares else partial) * xdot
+            factor = partial.branch if type(partial) is Shares else partial
+            # Traced values first: an array of dask on the left would not leave the product to them.
+            return xdot * factor if isinstance(xdot, Traced) else factor * xdot
         return xdot if constant is ONE else constant * xdot
 
     def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:

@@ -26,6 +26,7 @@ BLOCK_IN_CACHE = 2**17  # numbers of a step's result on average, so that a block
 LARGEST_BLOCK = 2**21  # numbers in the largest result of a step, for the memory
 NARROW_MATRIX, LARGE_MATRIX = 4, 2000  # so few columns go into one product, by so large a matrix
 DUAL_BLOCK = 32  # directions, up to which dual numbers carry a block, and arrays as many tangents
+FORWARD_AT_ONCE = 2  # directions, up to which jacobian does not ask how many rows there are
 LARGEST_RUN = 512  # directions that go along a tape at once
 
 # ---- sparsity patterns: 'bundle', tests/core/test_sparsity.py ----

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ParamSpec
 
 from ..config import AsksForBlocks
+from ..config.thresholds import FORWARD_AT_ONCE
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import Value
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
@@ -87,8 +88,9 @@ def jacobian(
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
-    The function runs once, on a tape. Where its result has fewer numbers than its arguments,
-    cotangents of that are pulled back along the tape; else tangents are pushed along it.
+    The function runs once. In three numbers and more it runs on a tape: where its result has
+    fewer numbers than its arguments, cotangents of that are pulled back along the tape; else
+    tangents are pushed along it.
 
     Parameters
     ----------
@@ -123,7 +125,8 @@ def jacobian(
         if sparse and not (forward and prefers_rows(forward)):
             return sparse_forward_jacobian(chosen, forward, config)
         directions = Directions(leaves(chosen.primals))
-        if not sparse and (directions.count == 1 or any(map(is_lazy, directions.sources))):
+        few = directions.count <= FORWARD_AT_ONCE
+        if not sparse and (few or any(map(is_lazy, directions.sources))):
             return forward_jacobian(chosen, config)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:

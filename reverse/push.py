@@ -6,6 +6,7 @@ partials that an entry has serve both ways; a call with a hand-written pullback 
 the transpose of that.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -40,6 +41,7 @@ from .vjp import Recording
 from .writes import CONSTANT, WriteNode
 
 _array = np.ndarray
+_OF_NUMBERS = (2, 4)  # lengths of entries
 
 
 def push_recording(recording: Recording, directions: Any) -> list:
@@ -86,8 +88,7 @@ class Push:
         tangents, entries = self.tangents, self.entries
         tangents[: len(inputs)] = inputs
         last = self._last_reads(outputs)
-        for i in range(len(inputs), len(entries)):
-            entry = entries[i]
+        for i, entry in enumerate(itertools.islice(entries, len(inputs), None), len(inputs)):
             size = len(entry)
             if size == 4:
                 a, da, b, db = entry
@@ -115,26 +116,23 @@ class Push:
                     self.owned.difference_update(parents_of(entry))  # there may be views of them
                     tangents[i] = self._of_entry(entry)
                 for parent in ends:
-                    tangents[parent] = None
+                    if type(t := tangents[parent]) is not _array or t.ndim > 1:
+                        tangents[parent] = None
         return [None if i is None else tangents[i] for i in outputs]
 
     def _last_reads(self, outputs: list) -> dict[int, list[int]]:
-        """Return of each entry the parents that no later one reads, but for numbers of numbers."""
+        """Return of each entry the parents that no later one reads as an array.
+
+        Elementwise rules on numbers, which are most entries of long loops, read no arrays.
+        """
         last: dict[int, list[int]] = {}
-        entries = self.entries
         known = {i for i in outputs if i is not None}
-        for i in range(len(entries) - 1, -1, -1):
-            entry = entries[i]
-            if len(entry) == 2:
-                known.add(entry[0])
-            elif len(entry) == 4:
-                known.add(entry[0])
-                known.add(entry[2])
-            else:
-                for parent in parents_of(entry):
-                    if parent not in known:
-                        known.add(parent)
-                        last.setdefault(i, []).append(parent)
+        others = [i for i, entry in enumerate(self.entries) if len(entry) not in _OF_NUMBERS]
+        for i in reversed(others):
+            for parent in parents_of(self.entries[i]):
+                if parent not in known:
+                    known.add(parent)
+                    last.setdefault(i, []).append(parent)
         return last
 
     def _of_entry(self, entry: Entry) -> Any:

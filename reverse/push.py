@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config.thresholds import WRITTEN_INTO
+from ..config.thresholds import LARGEST_BLOCK, WRITTEN_INTO
 from ..forward.still import Moving, pushed, unmarked
 from ..rules import AbstractZero, unthunk
 from ..rules.annotations import Tangentlike
@@ -65,7 +65,7 @@ def push_recording(recording: Recording, directions: Any) -> list:
             for (y, _), ydot in zip(targets, ydots, strict=True)
         ]
 
-    return in_blocks(push_block, directions)
+    return in_blocks(push_block, directions, LARGEST_BLOCK)
 
 
 class Push:

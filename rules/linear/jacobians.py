@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ...config.thresholds import BLOCK_IN_CACHE, DUAL_BLOCK, LARGEST_BLOCK, LARGEST_RUN
+from ...config.thresholds import (
+    BLOCK_IN_CACHE,
+    DUAL_BLOCK,
+    LARGEST_BLOCK,
+    LARGEST_PULLED,
+    LARGEST_RUN,
+)
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
@@ -206,19 +212,20 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
         return [np.expand_dims(array_of(as_structured(part, xbar)), 0) for part, xbar in pairs]
     if any(map(is_lazy, directions.sources)):
         return run_program(recorded(pull, y, x), directions, leaves(x))
-    return in_blocks(pull_block, directions)
+    return in_blocks(pull_block, directions, LARGEST_PULLED)
 
 
-def in_blocks(run: Callable, directions: Any) -> list:
+def in_blocks(run: Callable, directions: Any, largest: int) -> list:
     """Return the arrays that ``run(level, values)`` makes of all directions, in large blocks.
 
-    Where ``run`` meets a block that is too large, it is called again for half as many directions.
+    Where ``run`` meets a block of more than ``largest`` numbers, it is called again for half as
+    many directions.
     """
     begin, step = 0, min(directions.count, LARGEST_RUN)
     chunks: list[list] = []
     while begin < directions.count or not chunks:
         step = min(step, directions.count - begin)
-        level = BlockLevel(step, LARGEST_BLOCK if step > 1 else None)
+        level = BlockLevel(step, largest if step > 1 else None)
         try:
             chunks.append(run(level, directions.block(begin, begin + step)))
             begin += step

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 import chainrules.numpy as cnp
+from chainrules.reverse import push
 from chainrules.rules.linear import jacobians
 
 RNG = np.random.default_rng(5)
@@ -111,7 +112,8 @@ def test_directions_that_do_not_fit_go_in_several_blocks(name, transform, monkey
     expected = transform(f)(X)
     for run, largest in ((2, 10**6), (512, 20), (512, 1)):
         monkeypatch.setattr(jacobians, "LARGEST_RUN", run)
-        monkeypatch.setattr(jacobians, "LARGEST_BLOCK", largest)
+        monkeypatch.setattr(jacobians, "LARGEST_PULLED", largest)
+        monkeypatch.setattr(push, "LARGEST_BLOCK", largest)
         np.testing.assert_allclose(transform(f)(X), expected, rtol=1e-14, atol=1e-15)
 
 

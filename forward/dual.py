@@ -197,8 +197,11 @@ class ForwardLevel(Engine):
         if not self.live:
             raise escaped()
         a = x.primal
-        # NumPy would find that by its protocol, which takes as long again.
-        y = a.at_level.unary(ufunc, operation, a) if isinstance(a, Traced) else operation(a)
+        type_a = type(a)
+        if type_a is _float64 or type_a is _array or not isinstance(a, Traced):
+            y = operation(a)
+        else:  # NumPy would find that by its protocol, which takes as long again
+            y = a.at_level.unary(ufunc, operation, a)
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.

@@ -59,7 +59,7 @@ def push_recording(recording: Recording, directions: Any) -> list:
     def push_block(level: BlockLevel, xdots: list) -> list:
         inputs = [x.values if type(x) is Block else None for x in xdots]
         push = Push(recording.tape, level)
-        ydots = recording.tape.passed(lambda: push.run(inputs, entries))
+        ydots = recording.tape.passed(push.run, inputs, entries)
         return [
             block_values(y, ZERO if ydot is None else Block(unmarked(ydot)), level.count)
             for (y, _), ydot in zip(targets, ydots, strict=True)

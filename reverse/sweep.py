@@ -35,6 +35,7 @@ from .nodes import pull_item
 from .pieces import Pieces
 
 _array = np.ndarray
+_float64 = np.float64
 
 
 def keeps_dtype(x: Value, dtype: np.dtype) -> bool:
@@ -122,7 +123,9 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
-        if (size == 2 or size == 4) and isinstance(ybar, Traced):
+        kind = type(ybar)
+        number = kind is _float64 or kind is float
+        if not number and (size == 2 or size == 4) and isinstance(ybar, Traced):
             # It is differentiated again: a product and the sum that it joins are made at once.
             multiply_add = ybar.at_level.multiply_add
             if size == 2:

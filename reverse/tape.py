@@ -88,16 +88,16 @@ class Tape(Engine):
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
-        return self.passed(lambda: sweep(Cotangents(self), seeds, inputs, last))
+        return self.passed(sweep, Cotangents(self), seeds, inputs, last)
 
-    def passed(self, go: Callable[[], list[Any]]) -> list[Any]:
+    def passed(self, go: Callable[..., list[Any]], *args: Any) -> list[Any]:
         """Go through the entries, back or forward, while captured values are read as numbers."""
         if self.watch.arrays:
             self.watch.check()
         self.sweeps += 1
         self.live, self.entries = True, DISCARDED
         try:
-            return go()
+            return go(*args)
         finally:
             self.sweeps -= 1
             if self.sweeps == 0:
@@ -146,8 +146,11 @@ class Tape(Engine):
         if kind is None:
             return self.call(ufunc, (x,), {})
         a = x.primal
-        # NumPy would find that by its protocol, which takes as long again.
-        y = a.at_level.unary(ufunc, operation, a) if isinstance(a, Traced) else operation(a)
+        type_a = type(a)
+        if type_a is _float64 or type_a is _array or not isinstance(a, Traced):
+            y = operation(a)
+        else:  # NumPy would find that by its protocol, which takes as long again
+            y = a.at_level.unary(ufunc, operation, a)
         if kind.branch is not None and isinstance(y, Traced) and not y.records:
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.

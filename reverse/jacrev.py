@@ -23,7 +23,7 @@ from ..rules.linear.jacobians import (
 )
 from ..rules.linear.program import LinearProgram
 from ..rules.shapes import is_lazy
-from .push import push_recording
+from .forward_sweep import push_recording
 from .vjp import Recording, ReverseConfig, pulling
 
 P = ParamSpec("P")

@@ -20,9 +20,9 @@ from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.array import TracedArray
 from ..tracing.funnel import getitem
-from ..tracing.level import ONE, Level, Traced, next_level
+from ..tracing.level import ONE, Level, next_level
 from ..tracing.number import TracedNumber
-from ..tracing.operands import is_basic, is_operand
+from ..tracing.operands import is_basic
 from ..tracing.views import (
     Path,
     axes_of,
@@ -35,7 +35,7 @@ from ..tracing.views import (
 )
 from ..tracing.writing import written
 from .blocks import Block, aligned, rank_of, run_on_block
-from .program import as_read
+from .program import TangentLevel, as_read
 from .samples import Samples
 
 _array = np.ndarray
@@ -105,7 +105,7 @@ class BlockArray(_OfBlock, TracedArray):
         return self._primal() if name == "primal" else TracedArray.__getattr__(self, name)
 
 
-class BlockLevel(Level):
+class BlockLevel(TangentLevel):
     """One block of directions; its values are numbers or arrays for each of them."""
 
     __slots__ = ("count", "largest", "number", "weights")
@@ -172,7 +172,7 @@ class BlockLevel(Level):
         if not (a_block and b_block):
             other, type_other = (b, type_b) if a_block else (a, type_a)
             if type_other is not _float64 and type_other is not float and type_other is not _array:
-                answer = self._meet(ufunc, operation, a, b, other)
+                answer = self.meet(ufunc, operation, a, b, other)
                 if answer is not None:
                     return answer
         if ufunc not in _scalars:
@@ -199,19 +199,6 @@ class BlockLevel(Level):
         if len(shape_of(block)) == 1 and type(x) is BlockArray:
             return self.array(block)
         return self.wrap(block)
-
-    def _meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
-        """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
-        if isinstance(other, Traced):
-            if other.at_level.number > self.number and not other.at_level.sweeps:
-                return other.at_level.binary(ufunc, operation, a, b)
-            if other.at_level.sweeps:
-                return self.binary(ufunc, operation, *map(as_read, (a, b)))
-        elif not is_operand(other) or isinstance(other, AbstractZero):
-            return NotImplemented
-        elif isinstance(other, (list, tuple)):
-            return self.call(ufunc, (a, b), {})
-        return None
 
     def carries(self, x: Value) -> bool:
         """Say whether ``x`` is a value of this level."""

@@ -38,7 +38,26 @@ _float64 = np.float64
 _scalars = frule.scalars
 
 
-class LinearProgram(Program, Level):
+class TangentLevel(Level):
+    """A level whose values are tangents: what is done with them is linear in them."""
+
+    __slots__ = ()
+
+    def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
+        """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
+        if isinstance(other, Traced):
+            if other.at_level.number > self.number:
+                return other.at_level.binary(ufunc, operation, a, b)
+            if other.at_level.sweeps:
+                return self.binary(ufunc, operation, *map(as_read, (a, b)))
+        elif not is_operand(other) or isinstance(other, AbstractZero):
+            return NotImplemented
+        elif isinstance(other, (list, tuple)):
+            return self.call(ufunc, (a, b), {})
+        return None
+
+
+class LinearProgram(Program, TangentLevel):
     """A linear map as a program, recorded by following what the map is given.
 
     ``largest`` is the size of the largest result of a step, ``total`` of all arrays together.
@@ -126,19 +145,6 @@ class LinearProgram(Program, Level):
             slots = (a if read_a is None else Slot(read_a), b if read_b is None else Slot(read_b))
             step = (operation, slots, {})
         return self.wrap(y, step)
-
-    def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
-        """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
-        if isinstance(other, Traced):
-            if other.at_level.number > self.number:
-                return other.at_level.binary(ufunc, operation, a, b)
-            if other.at_level.sweeps:
-                return self.binary(ufunc, operation, *map(as_read, (a, b)))
-        elif not is_operand(other) or isinstance(other, AbstractZero):
-            return NotImplemented
-        elif isinstance(other, (list, tuple)):
-            return self.call(ufunc, (a, b), {})
-        return None
 
     def follows(self, x: Value) -> bool:
         """Say whether ``x`` is a result of a step of this program."""

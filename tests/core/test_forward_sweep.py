@@ -1,4 +1,4 @@
-"""Pushing along a tape: one run serves both modes, and every kind of entry is pushed through."""
+"""Forward sweep along a tape: one run serves both modes; every kind of entry is pushed through."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 import chainrules.numpy as cnp
-from chainrules.reverse import push
+from chainrules.reverse import forward_sweep
 from chainrules.rules.linear import jacobians
 
 RNG = np.random.default_rng(5)
@@ -113,7 +113,7 @@ def test_directions_that_do_not_fit_go_in_several_blocks(name, transform, monkey
     for run, largest in ((2, 10**6), (512, 20), (512, 1)):
         monkeypatch.setattr(jacobians, "LARGEST_RUN", run)
         monkeypatch.setattr(jacobians, "LARGEST_PULLED", largest)
-        monkeypatch.setattr(push, "LARGEST_BLOCK", largest)
+        monkeypatch.setattr(forward_sweep, "LARGEST_BLOCK", largest)
         np.testing.assert_allclose(transform(f)(X), expected, rtol=1e-14, atol=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""Pushing along a tape: tangents go forward through the entries that a sweep goes back by.
+"""Forward sweep along a tape: tangents go through the entries that a sweep goes back by.
 
 One run of a function on a tape serves both modes: ``jacobian`` sees from its result whether there
 are fewer rows or fewer columns. A block of all directions goes through each entry at once. The
@@ -58,8 +58,8 @@ def push_recording(recording: Recording, directions: Any) -> list:
 
     def push_block(level: BlockLevel, xdots: list) -> list:
         inputs = [x.values if type(x) is Block else None for x in xdots]
-        push = Push(recording.tape, level)
-        ydots = recording.tape.passed(push.run, inputs, entries)
+        sweep = ForwardSweep(recording.tape, level)
+        ydots = recording.tape.passed(sweep.run, inputs, entries)
         return [
             block_values(y, ZERO if ydot is None else Block(unmarked(ydot)), level.count)
             for (y, _), ydot in zip(targets, ydots, strict=True)
@@ -68,7 +68,7 @@ def push_recording(recording: Recording, directions: Any) -> list:
     return in_blocks(push_block, directions, LARGEST_BLOCK)
 
 
-class Push:
+class ForwardSweep:
     """A block of tangents on its way through the entries of a tape.
 
     ``tangents`` has for each entry passed an array with the directions as its first axis, perhaps

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..config import RuleConfig
+from ..config.thresholds import DUAL_BLOCK, TAPED_BLOCK
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import pattern_of, sparse_matrix
 from ..rules.linear.jacobians import (
@@ -89,7 +90,9 @@ def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bo
         y, ydot = jvp(function, primals, tangents, config=config or FORWARD)
         images = [np.expand_dims(leaf, 0) for leaf in tangent_leaves(y, ydot)]
     else:
-        y, images = push_all(config or FORWARD_BLOCKS, function, primals, directions)
+        # A gradient keeps the tangents of all its steps.
+        most = TAPED_BLOCK if symmetric else DUAL_BLOCK
+        y, images = push_all(config or FORWARD_BLOCKS, function, primals, directions, most)
     return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
 
 

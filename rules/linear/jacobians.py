@@ -183,8 +183,8 @@ def push_all(
     """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
 
     ``f`` runs once. It pushes few directions as a block, ``most`` at most, which takes as many
-    times the memory of its arrays. Of many, or of large arguments, what ``f`` does with one direction is recorded, and
-    run again for as many at once as there is room for.
+    times the memory of its arrays. Of many, or of large arguments, what ``f`` does with one
+    direction is recorded, and run again for as many at once as there is room for.
     """
     largest = max([1, *map(size_of, directions.sources)])
     few = 0 < directions.count <= min(most, LARGEST_BLOCK // largest)

@@ -92,7 +92,8 @@ def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bo
     else:
         # A gradient keeps the tangents of all its steps.
         most = TAPED_BLOCK if symmetric else DUAL_BLOCK
-        y, images = push_all(config or FORWARD_BLOCKS, function, primals, directions, most)
+        way = directions, most, chosen.largest()
+        y, images = push_all(config or FORWARD_BLOCKS, function, primals, *way)
     return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
 
 

@@ -5,7 +5,9 @@
 
 import difflib
 import functools
+import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +15,9 @@ import numpy as np
 from ...config import RuleConfig
 from ..annotations import Function
 from ..containers import LEAVES, constants, iterate_leaves
+from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
+from ..tracing.funnel import content_of
 from ..tracing.refusals import describe
 from .inputs import is_perturbable_input, taken_input
 
@@ -69,6 +73,26 @@ class Arguments:
     def source(self) -> Any:
         """The argument that is chosen; a tuple of them where ``argnums`` is one."""
         return self.primals if self.several else self.primals[0]
+
+    def largest(self) -> int:
+        """Return the size of the largest array that ``f`` is given, or that it reads by a name.
+
+        What functions read that ``f`` calls is not looked for: sizes choose the cheaper of two
+        ways, and both are right.
+        """
+        f = self.f
+        while hasattr(f, "__wrapped__"):
+            f = f.__wrapped__
+        f = getattr(f, "__func__", f)
+        held = [*self.args, *self.kwargs.values()]
+        if isinstance(f, functools.partial):
+            held += [*f.args, *f.keywords.values()]
+            f = f.func
+        if isinstance(f, FunctionType):
+            names, cells = f.__globals__, f.__closure__ or ()
+            held += [names.get(name) for name in f.__code__.co_names]
+            held += map(content_of, cells)
+        return max([math.prod(shape_of(x)) for x in held if isinstance(x, np.ndarray)], default=1)
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""

@@ -178,15 +178,21 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
 
 
 def push_all(
-    config: Any, f: Callable, primals: tuple, directions: Any, most: int = DUAL_BLOCK
+    config: Any,
+    f: Callable,
+    primals: tuple,
+    directions: Any,
+    most: int = DUAL_BLOCK,
+    largest: int = 1,
 ) -> tuple[Any, list]:
     """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
 
     ``f`` runs once. It pushes few directions as a block, ``most`` at most, which takes as many
-    times the memory of its arrays. Of many, or of large arguments, what ``f`` does with one
-    direction is recorded, and run again for as many at once as there is room for.
+    times the memory of its arrays. Of many, or where the ``largest`` array that is known of has
+    many numbers, what ``f`` does with one direction is recorded, and run again for as many at once
+    as there is room for.
     """
-    largest = max([1, *map(size_of, directions.sources)])
+    largest = max([largest, *map(size_of, directions.sources)])
     few = 0 < directions.count <= min(most, LARGEST_BLOCK // largest)
     if not few or any(map(is_lazy, directions.sources)):
         y, program = linear_program(config, f, primals)

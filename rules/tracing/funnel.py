@@ -110,13 +110,13 @@ def _captures_traced(x: Value, depth: int = 3) -> bool:
     else:
         x = getattr(x, "__func__", x)
         cells = getattr(x, "__closure__", None) or ()
-        held = (*(getattr(x, "__defaults__", None) or ()), *map(_content, cells))
+        held = (*(getattr(x, "__defaults__", None) or ()), *map(content_of, cells))
     return innermost(held) is not None or (
         depth > 0 and any(_captures_traced(part, depth - 1) for part in held)
     )
 
 
-def _content(cell: Any) -> Any:
+def content_of(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # of a variable that has no value yet

@@ -182,3 +182,26 @@ def test_random_programs(steps):
     scale = max(1.0, np.abs(expected).max())
     for transform in (cr.jacobian, cr.jacrev):
         np.testing.assert_allclose(transform(f)(X) / scale, expected / scale, atol=1e-9)
+
+
+def test_blocks_are_for_small_data(monkeypatch):
+    """Of large captured data a recorded program needs a fraction of the memory."""
+    data, small = np.ones((1000, 3)), np.ones((10, 3))
+    made = []
+
+    class Counted(jacobians.BlockLevel):
+        def __init__(self, *args):
+            made.append(args[0])
+            super().__init__(*args)
+
+    monkeypatch.setattr(jacobians, "BlockLevel", Counted)
+    monkeypatch.setattr(jacobians, "LARGEST_BLOCK", 1000)
+    for transform in (cr.jacfwd, cr.hessian):
+        for x in (data, small):
+            made.clear()
+            found = transform(lambda w, x=x: np.sum(np.exp(x @ w)))(X)
+            assert np.shape(found) in ((3,), (3, 3))
+            assert made == ([3] if x is small else [])
+            made.clear()
+            transform(lambda w, x: np.sum(np.exp(x @ w)))(X, x)
+            assert made == ([3] if x is small else [])

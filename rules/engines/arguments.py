@@ -91,7 +91,7 @@ class Arguments:
         if isinstance(f, FunctionType):
             names, cells = f.__globals__, f.__closure__ or ()
             held += [names.get(name) for name in f.__code__.co_names]
-            held += map(content_of, cells)
+            held += [*map(content_of, cells), *(f.__defaults__ or ())]
         return max([math.prod(shape_of(x)) for x in held if isinstance(x, np.ndarray)], default=1)
 
     def function(self) -> Callable:

@@ -20,7 +20,7 @@ from .tasks import added
 
 
 class Site(ABC):
-    """Base class of executors. ``keeps`` says whether the result of a task may stay there."""
+    """Base class of executors. ``keeps`` says whether results of tasks may stay with workers."""
 
     keeps = False
     shares_memory = False

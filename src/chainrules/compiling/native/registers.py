@@ -28,7 +28,7 @@ class Kept(NamedTuple):
 def planned(
     outputs: list[Output], shape: list[int], out_strides: list[list[int]], width: int
 ) -> Kept:
-    """Choose reductions to keep in registers, in a nest over ``shape``; others stay in memory."""
+    """Choose the reductions of a nest over ``shape`` that are kept in registers, not in memory."""
     kept = Kept({}, {}, set())
     for j, (y, strides) in enumerate(zip(outputs, out_strides)):
         reduced = [n != 1 and s == 0 for n, s in zip(shape, strides)]

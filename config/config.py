@@ -142,7 +142,7 @@ if TYPE_CHECKING:
     _Traits = TypeVarTuple("_Traits")
 
     class AllOf(Generic[*_Traits]):
-        """What a type checker sees of the class below."""
+        """Stub of the class below, for type checkers."""
 
 else:
 

@@ -1,6 +1,6 @@
-"""Which arguments of a call depend on the tape, and where their cotangents go.
+"""Active arguments of a call: those that depend on the tape, and where their cotangents go.
 
-Of ``np.concatenate([a, c, b])`` with traced ``a`` and ``b`` that is the list: an ``ActiveParts``
+For ``np.concatenate([a, c, b])`` with traced ``a`` and ``b`` the list is an ``ActiveParts``,
 with an ``Active`` for ``a``, None for ``c``, and an ``Active`` for ``b``.
 """
 

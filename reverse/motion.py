@@ -1,4 +1,4 @@
-"""Which way the numbers on a tape move when its inputs move along one direction.
+"""Tangents of tape entries along one direction of the tape's inputs, used to break ties.
 
 Rules ask where numbers are equal and their derivative is differentiated again: of ``maximum(a, b)``
 and ``minimum(b, a)`` at ``a == b`` both take the one that grows faster for the larger, and their

@@ -1,4 +1,4 @@
-"""How values nest: tuples, lists, dicts, namedtuples, dataclasses, objects with fields.
+"""Containers (pytrees): tuples, lists, dicts, namedtuples, dataclasses, objects with fields.
 
 Everything that walks a nested value (tracing, projecting, zeros, flattening) asks
 ``children``; nobody else decides what a container is. And it walks by ``fold`` or by
@@ -281,7 +281,7 @@ def refuse_cycle(x: Value) -> None:
 
 
 class Within(NamedTuple):
-    """What a walk finds at a container: where to look on, and what to build of the answers."""
+    """Inner node of a walk: its child nodes, and a function that builds its result from theirs."""
 
     nodes: Iterable[tuple]
     build: Callable[[list], Any]

@@ -17,7 +17,7 @@ class Children(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What the derivatives of a container look like that are no ``Tangent``.
+    """Form of the derivatives of a container class, where they are no ``Tangent``.
 
     ``build(x, keys, values)`` makes the derivative of ``x``, ``parts(x, t)`` says its parts by key
     and refuses one that does not fit.

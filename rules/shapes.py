@@ -1,4 +1,4 @@
-"""What is asked of numbers and arrays of any kind: their shape, and their dtype.
+"""Shape and dtype of any number or array, traced or not.
 
 ``shape_of(2.0)`` is ``()``, ``dtype_of(2)`` is float64, the dtype of its tangents. A traced value
 answers as the number or array that it carries.

@@ -112,7 +112,7 @@ def without_defaults(f: Function, kwargs: dict, supported: Iterable[str]) -> dic
 
 
 class Bound:
-    """What calls are fitted to: a rule that takes ``count`` arguments, and options by name.
+    """Signature to which calls are bound: ``count`` arguments by position, and options by name.
 
     ``keywords`` are the options, or None where it takes any. Of ``np.sum(x, 0)``, whose rule takes
     one argument, it makes ``np.sum(x, axis=0)``.
@@ -150,7 +150,7 @@ class Bound:
 
 
 class RuleSignature(Bound):
-    """What a hand-written rule tells of itself by its parameters.
+    """Signature of a hand-written rule, read from its parameters.
 
     ``config_type`` is the annotation of a leading config parameter, or None. ``types`` are the
     annotations of the positional parameters after ``f``; ``required`` of them have no default.

@@ -1,1 +1,1 @@
-"""What every engine shares: how calls are answered, what goes in, buffers to be written to."""
+"""Base parts of all engines: dispatch of calls, checks of inputs, and buffers for writes."""

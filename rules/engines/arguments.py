@@ -1,4 +1,4 @@
-"""Which arguments of a function a transform differentiates.
+"""Selection of the arguments that a transform differentiates.
 
 ``grad(f, argnums=("w", 0))(x, w)`` chooses the positions 1 and 0, and hands ``f`` both.
 """

@@ -1,4 +1,4 @@
-"""What every engine does with a call, whatever it keeps of it: find the rule, and bind it.
+"""Rule dispatch shared by all engines: find the rule of a call and bind its arguments.
 
 Of ``np.sum(x, 0)`` it makes ``np.sum(x, axis=0)``, finds the linear rule of ``np.sum``, and lets
 the kind answer: that evaluates the sum, and says ``level.apply_kind`` what there is to keep.

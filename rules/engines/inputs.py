@@ -1,4 +1,4 @@
-"""What users hand to the transforms, checked before anything runs.
+"""Validation of the inputs and tangents that users pass to the transforms.
 
 ``jvp(f, ([x, 1],), ([xdot, 0.0],))`` takes the list as it is now, refuses arrays that nobody can
 follow, and an ``xdot`` whose shape is not that of ``x``, by the name of its place.

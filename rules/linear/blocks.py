@@ -34,7 +34,7 @@ class Block:
 
     @property
     def count(self) -> int:
-        """How many directions there are."""
+        """Number of directions."""
         return shape_of(self.values)[0]
 
     @property
@@ -44,7 +44,7 @@ class Block:
 
     @property
     def rank(self) -> int:
-        """How many axes each value has."""
+        """Number of axes of each value."""
         return len(shape_of(self.values)) - 1
 
     @property

@@ -38,12 +38,12 @@ class Pattern:
 
     @property
     def size(self) -> int:
-        """How many entries the array has."""
+        """Number of entries of the array."""
         return math.prod(self.shape)
 
     @property
     def rank(self) -> int:
-        """How many axes the array has."""
+        """Number of axes of the array."""
         return len(self.shape)
 
     @property

@@ -27,7 +27,7 @@ LEAVES.add(Slot)
 
 
 class Program:
-    """What was done with some inputs, as a list of steps; None for an input.
+    """Straight-line program on some inputs, as a list of steps; None stands for an input.
 
     A step is ``(f, args, kwargs)``, with a ``Slot`` for each result that it reads. An operation of
     arithmetic on one or two results, or on a result and a constant, of as many axes as what it

@@ -1,1 +1,1 @@
-"""How a rule is written down, what kinds there are, and how a rule is found."""
+"""Rule definitions, the kinds of rules, and the tables in which a rule is found."""

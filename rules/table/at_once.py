@@ -1,7 +1,8 @@
-"""What some functions of NumPy do in the end, after asking what they were given.
+"""Shortcuts past NumPy's Python wrappers, for arguments of known types.
 
 ``np.sum(x)`` of a plain array is ``np.add.reduce(x, axis=None)``, and takes twice as long. Where
-the type of the argument is known, the end is called at once: the same computation, to the bit.
+the type of the argument is known, the inner function is called directly: the same computation,
+to the bit.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""What rules are registered for, and where they are kept: in the tables, or on the function itself.
+"""Keys of the rules, and their storage: in the tables, or on the function itself.
 
 ``np.sin`` stays and is a key of the tables; a lambda of the user's has an attribute with its rules.
 

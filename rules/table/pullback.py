@@ -1,4 +1,4 @@
-"""How everything that a rule returns is checked: the pullback's tuple, and shapes.
+"""Checks of a rule's results: the length of the pullback's tuple, and the shapes.
 
 A pullback of ``f(a, b)`` that returns two cotangents in place of three, None for one of them, or
 one of shape (4,) for an argument of shape (3,), is refused by the name of ``f``.

@@ -1,1 +1,1 @@
-"""What a derivative is made of: zeros, structures, thunks, and the spaces that they belong to."""
+"""Tangents and cotangents: zeros, structures, thunks, and the spaces that they belong to."""

@@ -32,7 +32,7 @@ _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
 
 
 class Projector:
-    """What ``ProjectTo(x)`` returns: call it with a cotangent."""
+    """Projection onto a tangent space, made by ``ProjectTo(x)``: call it with a cotangent."""
 
     __slots__ = ()
 
@@ -272,7 +272,7 @@ def space_of(x: Value) -> Projector:
 
 
 class ProjectNothing(Projector):
-    """What cannot be perturbed has no tangents."""
+    """Projection for a value that cannot be perturbed, and has no tangents."""
 
     __slots__ = ()
 

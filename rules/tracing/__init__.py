@@ -1,1 +1,1 @@
-"""What a traced value is, and what NumPy and Python may do with it."""
+"""Traced values, and the operations of NumPy and Python on them."""

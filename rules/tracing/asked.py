@@ -1,4 +1,4 @@
-"""What the user's line was doing when it asked a traced value for its plain number, for errors.
+"""Description of the expression that asked a traced value for its plain number, for errors.
 
 Python tells where in a line the instruction under way stands, as its tracebacks do. So an error
 can say ``math.cos(x)`` or ``B[i + 1] = ...``, and what to write instead of that, where the source

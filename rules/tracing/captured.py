@@ -1,4 +1,4 @@
-"""What a tape keeps of the user's arrays, which the user's code may still write into.
+"""Captured arrays: a tape keeps arrays that the user's code may still write into.
 
 ``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
 array is kept as a copy, or, where ``c.flags.writeable`` is False all the way down to what owns

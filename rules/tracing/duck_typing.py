@@ -1,4 +1,4 @@
-"""What a traced number has: what the number under it has, for programs ask by ``hasattr``.
+"""Attributes of a traced number: those of its primal, so that ``hasattr`` gives the same answer.
 
 ``x.sum()`` of a Python float is an ``AttributeError``, and code that is written for floats and for
 arrays takes its other branch by that.

@@ -1,4 +1,4 @@
-"""What a transform needs, loaded before the first one and not before: our rules, and others'.
+"""Lazy loading of rulesets, ours and those of packages, just before the first transform.
 
 ``import chainrules`` loads no rule; the first ``cr.grad(f)(x)`` calls ``load()``.
 

@@ -40,7 +40,7 @@ def next_level() -> int:
 
 
 class Level(ABC):
-    """What traced values ask: every call that they take part in, and every write into them.
+    """Interface of one run of a transform: it answers each call and each write of traced values.
 
     ``ForwardLevel``, ``Tape`` and ``LinearProgram`` are one run of one transform each; buffers
     have a level, too. Who writes an engine of her own begins with ``Engine``, which answers all

@@ -1,4 +1,4 @@
-"""What an engine does with a function that no rule answers for: run it, or refuse it.
+"""Fallback for a function without a rule: run it on traced values, or refuse it.
 
 A function of the user's is run on the traced values; one of a library is a MissingRuleError that
 says what to write.

@@ -1,4 +1,4 @@
-"""What NumPy, Python's operators and ndarray's methods do with a traced value.
+"""Protocols of traced values: NumPy's, Python's operators, and the methods of ndarray.
 
 ``TracedNumber`` and ``TracedArray`` are the only classes that know these protocols. Each
 protocol ends in one of three calls of the value's level: ``unary``, ``binary``, or the funnel

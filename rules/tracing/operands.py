@@ -1,4 +1,4 @@
-"""What may stand beside a traced value in an operator, and what counts as an array.
+"""Predicates for operands and indices: values that an operator takes, and arrays.
 
 In ``x + other`` a number, an array or a list is computed with; to an object of another library,
 which may know more, Python leaves the answer.

@@ -33,7 +33,7 @@ _NUMBERS = frozenset({float, np.float64, complex, np.complex128, np.float32})
 
 
 class Memory:
-    """What is known of the memory that a root owns.
+    """Record of the memory that a root owns: its draft, its views, and arrays outside of the trace.
 
     ``draft`` is what is written to in place of the root's value, or None; ``views`` are those that
     have a value; ``seen_by`` are the arrays, outside, that show the same memory. ``moved`` is what

@@ -22,7 +22,7 @@ WEIGHTS = np.array([3.0, 2.0, 1.5, 1.0, 0.5])  # newtons, at the end of each lin
 
 
 def hand(angles: Any) -> Any:
-    """Where the hand of a planar arm is; each angle is relative to the link before."""
+    """Return the position of a planar arm's hand; each angle is relative to the link before."""
     headings = np.cumsum(angles)
     return np.stack([np.sum(LINKS * np.cos(headings)), np.sum(LINKS * np.sin(headings))])
 

@@ -1,4 +1,4 @@
-"""What ``import chainrules`` leaves for later: engines, rules, and the modules beside them."""
+"""Lazy imports of ``chainrules``: engines, rules, and the modules beside them."""
 
 import sys
 from typing import Any

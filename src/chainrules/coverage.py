@@ -1,4 +1,4 @@
-"""What has derivatives, and what is refused: ``python -m chainrules.coverage``.
+"""Table of functions with derivatives, and of those refused: ``python -m chainrules.coverage``.
 
 The table is read from the rules themselves. ``docs/coverage.md`` is its printed form;
 ``--counts`` prints its summary alone.

@@ -60,7 +60,7 @@ def from_lanes(lanes, shape, axis):
 
 
 def prior(x, first):
-    """What stood one place before along the last axis; ``first`` in the first place."""
+    """Return ``x`` shifted by one along the last axis, with ``first`` in the first place."""
     return np.concatenate([np.full_like(x[..., :1], first), x[..., :-1]], axis=-1)
 
 
@@ -205,7 +205,7 @@ def nancumprod(a, axis=None, dtype=None):
 
 
 def attained(x, y):
-    """Where ``x`` is the extreme ``y``, and where ``y`` stays what it was, as 0 and 1."""
+    """Return two masks, as 0 and 1: ``x`` is the extreme ``y``; ``y`` is its predecessor."""
     shown = (x == y) * 1.0
     stays = (y == prior(y, np.nan)) * 1.0
     return shown, stays

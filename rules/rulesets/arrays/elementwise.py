@@ -119,7 +119,7 @@ def abs_branch(y, x):
 
 
 def known(a, b):
-    """Where ``a`` is what fmax and fmin take as ``b`` is NaN."""
+    """Return the mask where ``b`` alone is NaN, so that fmax and fmin take ``a``."""
     return (a == a) & (b != b)
 
 

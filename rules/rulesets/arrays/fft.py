@@ -29,7 +29,7 @@ def fit(x, shape):
 
 
 def multiplicity(n, axis, x):
-    """How many entries of a spectrum of length ``n`` each of its first half stands for.
+    """Return the multiplicity of each entry of a half spectrum in the full one of length ``n``.
 
     Shapes: (n // 2 + 1, 1, ..., 1), so that it lies along ``axis`` of ``x``.
     """

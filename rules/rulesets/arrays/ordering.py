@@ -52,7 +52,7 @@ def choose(a, choices, mode="raise"):
 
 
 def attained(i, y, xs):
-    """Where ``xs[i]`` is the result, and how many of ``xs`` are it there."""
+    """Return the mask where ``xs[i]`` is the result, and the number of ``xs`` that are it there."""
     place, also, third = [x is not None and x == y for x in (xs[i], xs[i - 1], xs[i - 2])]
     if type(place) is np.ndarray and not np.count_nonzero(place & (also | third)):
         return place, 1  # most numbers are not at their bounds
@@ -82,7 +82,7 @@ class ClipRule(Kind):
         return tuple([array_of(x) if type(x) in (list, tuple) else x for x in args]), {}
 
     def chosen(self, xs):
-        """What each of ``xs`` attains where that is differentiated again at a tie."""
+        """Return ``attained`` for each of ``xs``, ordered as a second derivative needs at a tie."""
         given = [x for x in xs if x is not None]
         ordered = iter(in_order(*given))
         ordered = [x if x is None else next(ordered) for x in xs]

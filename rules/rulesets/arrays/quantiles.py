@@ -82,7 +82,7 @@ DISCRETE = {
 
 
 def place_of(q, n, method):
-    """Where quantile ``q`` lies among ``n`` sorted numbers, as a fractional index."""
+    """Return the fractional index of quantile ``q`` among ``n`` sorted numbers."""
     if method in CONTINUOUS:
         alpha, beta = CONTINUOUS[method]
         return n * q + (alpha + q * (1 - alpha - beta)) - 1

@@ -67,7 +67,7 @@ linear_rule(np.mean, mean_transpose, adapt=refuse_integers, adds=True, axes="axi
 
 
 def count(shape, axis, where):
-    """How many numbers go into each result; one number, where that is all there is to say."""
+    """Return the number of entries in each result; an int where it is the same for all results."""
     if where is not True:
         return np.sum(np.broadcast_to(where, shape), axis=axis, keepdims=True)
     if axis is None or not shape:
@@ -131,7 +131,7 @@ def numbers_that_count(var, x, where):
 
 
 def deviation(var, x, axis, ddof, where, mean):
-    """What counts, its distance from the mean, and the number that the squares are divided by."""
+    """Return the mask of entries that count, the deviations, and the divisor of their squares."""
     where = numbers_that_count(var, x, where)
     counted = count(shape_of(x), axis, where)
     if mean is None:
@@ -178,7 +178,7 @@ def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None)
 @reduction_rule(np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin)
 @chooses(in_order)
 def winners(extreme, x, y, axis, where=True, initial=None):
-    """Where ``x`` attains ``y``, and how many share in each result."""
+    """Return the mask of the entries of ``x`` equal to ``y``, and their number in each result."""
     attained = x == y if where is True else (x == y) & where
     lazy = is_lazy(attained)  # of which nothing is looked at
     if axis is None and not lazy:
@@ -193,7 +193,7 @@ def winners(extreme, x, y, axis, where=True, initial=None):
 
 
 def has_one_each(attained, y, where, initial):
-    """Whether each result has one winner: by their number, as each has one at least."""
+    """Say whether each result has one winner: by the total, as each result has at least one."""
     if where is not True or initial is not None or np.count_nonzero(attained) != y.size:
         return False
     return not np.count_nonzero(np.isnan(y))

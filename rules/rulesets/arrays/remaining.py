@@ -21,7 +21,7 @@ def apply_over_axes(func, a, axes):
 
 @composed(np.trim_zeros)
 def trim_zeros(filt, trim="fb", axis=None):
-    """What is cut off is 0, and depends on nothing as long as it is."""
+    """Slice off zeros at the ends; they depend on nothing as long as they are 0."""
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")

@@ -135,7 +135,7 @@ class Sequence:
 
 
 class Results:
-    """What a function gave for every item, and the form in which that comes back.
+    """Structure of a function's results for all items, and the form in which they return.
 
     ``form`` is ``stack``, ``list`` or ``tuple``.
     """
@@ -178,7 +178,7 @@ def gather(ys: Any, form: Any, x: Any) -> Any:
 
 
 class Constant:
-    """What engines leave alone: it is handed through rules, and taken out where a function is run.
+    """Opaque value: rules pass it through unchanged, and a function is run on its content.
 
     To a rule an integer that is differentiated, and counts as a float64, looks like one that is a
     counter, an index or a size, and has to stay what it is. Outside of the rule they differ.

@@ -13,7 +13,7 @@ from ..arrays.products import adjoint
 
 
 def are_plain(*arrays):
-    """Whether all are plain arrays, or stand for these in a recording."""
+    """Say whether all arguments are plain arrays, or stand for plain arrays in a recording."""
     return all(type(x) is np.ndarray or getattr(x, "records", False) for x in arrays)
 
 

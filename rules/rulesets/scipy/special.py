@@ -31,7 +31,7 @@ for _name in FOLLOWED.split():
 
 
 def largest(a, axis):
-    """What to subtract before ``exp``: it is no part of the derivative."""
+    """Return the maximum to subtract before ``exp``, as a constant that has no derivative."""
     real = np.real(value(a))
     top = np.max(real, axis=axis, keepdims=True, initial=-np.inf)
     return np.where(np.isfinite(top), top, 0)

@@ -1,4 +1,4 @@
-"""What stands before SciPy's classes: objects of these, whose methods see traced values.
+"""Wrappers of SciPy's classes, such as splines, whose methods accept traced values.
 
 Such a class is SciPy's own with a formula beside it. The numbers are SciPy's, the derivatives those
 of the formula.

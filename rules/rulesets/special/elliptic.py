@@ -125,7 +125,7 @@ scalar_rule(special.ellipj,
 
 
 def split(y, x, z):
-    """Where ``elliprc`` is told by elementary functions: apart, or a principal value."""
+    """Return the mask where ``elliprc`` is elementary: arguments apart, or a principal value."""
     real_and_negative = (np.imag(z) == 0) & (np.real(z) < 0)
     return (np.abs(x - z) > 0.5 * np.abs(x + z)) | real_and_negative
 
@@ -153,7 +153,10 @@ def rg_partial(x, y, z):
 
 
 def principal(partial, i):
-    """Where the last argument of ``elliprj`` is negative, its principal value has no integral."""
+    """Return ``partial``, by differences where the last argument of ``elliprj`` is negative.
+
+    The principal value there has no integral.
+    """
     differences = numerical(special.elliprj, i, above(0))
 
     def chosen(y, *args):

@@ -1,4 +1,4 @@
-"""What the rules for scipy.special share: numerical partials, densities, guarded quotients."""
+"""Helpers of the rules for scipy.special: numerical partials, densities, guarded quotients."""
 
 import numpy as np
 from scipy import special

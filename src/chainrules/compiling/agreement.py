@@ -1,4 +1,4 @@
-"""Whether two results of one function are the same, but for rounding."""
+"""Comparison of two results of one function, up to rounding."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a compiled function is called with: the kind of the arguments, and the numbers in them.
+"""Arguments of a compiled function: their kind, which is a cache key, and the numbers in them.
 
 ``f(x, 2, mode="fast")`` has the array ``x`` as its number; that it is a float64 of so many entries,
 the 2 and the text belong to the kind, for which there are recordings of their own.

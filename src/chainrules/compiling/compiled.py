@@ -37,7 +37,7 @@ _OURS = (__name__, "functools", "contextlib")  # between a warning and the user'
 
 
 class Compiled:
-    """What ``cr.compile`` returns: the function, with recordings of what it does."""
+    """Function compiled by ``cr.compile``, with the recordings of its calls."""
 
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
@@ -85,7 +85,7 @@ class Compiled:
 
     @property
     def options(self) -> tuple:
-        """What ``compile`` was told, besides the function."""
+        """Options that ``compile`` was called with, besides the function."""
         captured = "freeze" if self.frozen else "check"
         return captured, self.paths, self.fallback, self.check, self.threads, self.progress
 

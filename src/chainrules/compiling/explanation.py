@@ -42,7 +42,7 @@ class Step(NamedTuple):
 
 
 class Explanation:
-    """What was found, as text (``print`` it), as data, and as a graph.
+    """Result of ``explain``, as text (``print`` it), as data, and as a graph.
 
     ``steps`` are the calls of an uncompiled function, in order; ``first_bad`` is the first one
     whose result has a NaN or an infinity that none of what it read had, or None.

@@ -1,4 +1,4 @@
-"""Which steps of a recording are done with factors of one large matrix, made once.
+"""Shared factors: steps of a recording that use one large matrix factorize it once.
 
 The rule: ``solve``, ``inv``, ``det`` and ``slogdet`` share factors if the matrices that they read
 are the result of one step, or its transpose or conjugate, or of equal steps: the same function of
@@ -71,7 +71,7 @@ class _Sharing(NamedTuple):
 
 
 class _Factored:
-    """Which steps are equal to which, and by their matrices those that can share factors."""
+    """Equality classes of steps, and by their matrices the steps that can share factors."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.forms = recorder.forms

@@ -19,7 +19,7 @@ _SINGULAR = "Singular matrix"
 
 
 class Seen(NamedTuple):
-    """How a step reads the matrix that has been factorised."""
+    """View of a factorized matrix that a step reads: transposed, conjugated, both, or neither."""
 
     transposed: bool = False
     conjugated: bool = False

@@ -1,4 +1,4 @@
-"""What is kept of a result besides the step that gives it: its type, its dtype and its shape."""
+"""Form of a recorded result, kept besides the step that gives it: type, dtype and shape."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Which elementwise steps of a recording become one loop, and what each loop reads and stores."""
+"""Fusion of elementwise steps of a recording into loops, with the inputs and outputs of each."""
 
 import bisect
 import math

@@ -1,4 +1,4 @@
-"""Which dtypes machine code knows, and with which of them NumPy does an operation.
+"""Dtypes with native code, and the dtypes with which NumPy performs an operation.
 
 A dtype that has native code is known by its kind: "f8", "f4", "i8", "i4", "b1", and "c16" and "c8",
 which are pairs of floats.

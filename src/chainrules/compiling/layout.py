@@ -1,4 +1,4 @@
-"""Where the entries of arrays lie in memory: strides in entries, and views of arrays."""
+"""Memory layout of arrays: strides in entries, and views of arrays."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ from .shared import Results, Shared
 
 
 class Place(NamedTuple):
-    """Where the entries of a result lie: from ``start`` in the array of numbers, or of truths."""
+    """Location of a result's entries: from ``start`` in the array of numbers, or of booleans."""
 
     kind: str
     start: int

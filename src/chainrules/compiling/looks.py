@@ -13,7 +13,7 @@ from ..config import ChainRulesError, user_line
 
 
 class NotRecordable(ChainRulesError):  # noqa: N818 - it never reaches the user as an error
-    """What the function does cannot be recorded; it runs as it always did."""
+    """Signal that a function cannot be recorded; it runs as it always did."""
 
 
 # The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.

@@ -1,4 +1,4 @@
-"""Which functions of NumPy have native code: a table, and what stands in it for each.
+"""Lowering table: the native operation, if any, for each function of NumPy.
 
 ``np.add`` and ``operator.add`` are the operation "add" of ``native``. Functions that only move
 entries need no code where every entry is a number by itself: they are run, by NumPy, on arrays of

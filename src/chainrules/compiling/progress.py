@@ -1,4 +1,4 @@
-"""What is shown of a long first call: how many operations have been recorded, and what follows."""
+"""Progress bar of a long first call: the operations recorded so far, and the next stage."""
 
 from typing import Any
 

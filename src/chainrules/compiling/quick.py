@@ -21,7 +21,7 @@ MOST_ARRAYS = 8  # arguments, of which each is told from each
 
 
 class Quick(NamedTuple):
-    """What is needed for calls of one kind: ``same`` of the arguments, and ``others`` if needed."""
+    """Guards for calls of one kind: ``same`` of the arguments, and ``others`` if needed."""
 
     kind: Any
     key: Hashable

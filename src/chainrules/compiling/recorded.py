@@ -66,7 +66,7 @@ def _attribute(name: str) -> Callable:
 
 
 class _Recorded:
-    """What recorded numbers and arrays have in common."""
+    """Base class of recorded numbers and arrays."""
 
     __slots__ = ()
     records = True

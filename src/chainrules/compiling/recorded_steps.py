@@ -1,4 +1,4 @@
-"""What the recorder asks about the functions and results that it writes down."""
+"""Predicates of the recorder on the functions and results that it writes down."""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""What is known of NumPy's functions without their numbers: shapes and dtypes of their results.
+"""Functions of NumPy whose results have shapes and dtypes that depend on no numbers.
 
 Of a function that is not listed the structure of the result is looked at in every run.
 """

@@ -1,4 +1,4 @@
-"""Which results share memory in NumPy: with an argument, or with one another.
+"""Results that share memory in NumPy: with an argument, or with one another.
 
 ``y = 2 * x; return y, y[1:], x.T`` gives an array with a view of it, and a view of the argument.
 Such views are made by NumPy, of the array that they are views of.

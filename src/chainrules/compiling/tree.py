@@ -25,7 +25,7 @@ class Recording:
 
 
 class Kind:
-    """What is known for one kind of arguments: a tree of recordings, or why there is none."""
+    """State of one kind of arguments: a tree of recordings, or the reason that there is none."""
 
     def __init__(self, captured: Captured) -> None:
         self.captured = captured

@@ -31,7 +31,7 @@ from ..rules import (
 
 
 class Results(NamedTuple):
-    """What a function gives: the structure, and a shape and a dtype for each array in it."""
+    """Structure of a function's results, with a shape and a dtype for each array in it."""
 
     structure: Any
     shapes: tuple[tuple[int, ...], ...]

@@ -23,7 +23,7 @@ __all__ = ["Case", "Report", "about"]
 
 @dataclasses.dataclass
 class Report:
-    """What a test found out about a call that passed.
+    """Report on a call that passed its test.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Case:
         return direction
 
     def directional(self, direction: np.ndarray) -> Estimate:
-        """What the tangent of the output in this direction should be, in coordinates."""
+        """Estimate the tangent of the output in this direction, in coordinates."""
         line = self.line(direction)
         return self.decided(directional_derivative(line, self.fdm), line)
 
@@ -138,7 +138,7 @@ class Case:
         return Line(self.call, self.space, direction, self.result)
 
     def diagnosis(self, direction: np.ndarray) -> Diagnosis:
-        """What the function looks like along a line, if it does not look smooth."""
+        """Diagnose the function along a line: smooth, or the reason why differences may fail."""
         return self.look(self.line(direction))
 
     def look(self, line: Line) -> Diagnosis:

@@ -49,7 +49,7 @@ def complex_step(f: Callable[[complex], Any]) -> Estimate | None:
 
 
 def consistent(exact: Estimate, differences: Estimate) -> bool:
-    """Whether a complex step agrees with finite differences, as far as these are good."""
+    """Say whether a complex step agrees with finite differences, within their error."""
     scale = np.max(np.abs(differences.value), initial=0.0)
     allowed = 10 * differences.error + 1e-7 * scale
     if not np.all(np.isfinite(allowed)) or np.max(allowed, initial=0.0) > 1e-2 * scale + 1e-9:

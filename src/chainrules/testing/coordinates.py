@@ -20,7 +20,7 @@ __all__ = ["Coordinates", "to_vec"]
 
 
 class Coordinates:
-    """Where the numbers of ``x`` are, and how to build its like from a vector of them.
+    """Map between ``x`` and the flat vector of its real coordinates.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Coordinates:
         return join([leaf.pack(piece) for leaf, piece in zip(self.leaves, pieces, strict=True)])
 
     def missing(self, t: Any) -> np.ndarray:
-        """Which coordinates of the tangent ``t`` are marked ``not_implemented``."""
+        """Return the mask of coordinates of the tangent ``t`` marked ``not_implemented``."""
         mask = np.zeros(self.size, bool)
         for leaf, piece in zip(self.leaves, self.split(t), strict=True):
             mask[leaf.start : leaf.stop] = isinstance(piece, NotImplementedTangent)

@@ -1,4 +1,4 @@
-"""How a case is written in a message: its call, its arguments' names, a guess at the mistake."""
+"""Text of a case for messages: its call, its arguments' names, a guess at the mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why differences may fail at a point: randomness, noise, a jump, a kink."""
+"""Diagnosis of points at which differences may fail: randomness, noise, a jump, a kink."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEAR, FAR = 2.0**-30, 2.0**-14  # distances at which a smooth function looks str
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
-    """What a function of one real number looks like at 0.
+    """Diagnosis of a function of one real number at 0.
 
     Attributes
     ----------

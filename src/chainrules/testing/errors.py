@@ -1,4 +1,4 @@
-"""What the kit raises: assertions, one class for each way in which a rule can be wrong."""
+"""Exceptions of the kit: assertions, one class for each way in which a rule can be wrong."""
 
 __all__ = [
     "MutatedArgumentError",

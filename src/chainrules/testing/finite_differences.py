@@ -135,7 +135,7 @@ class FiniteDifference:
         return step, bound
 
     def best_step(self, rounding: float, truncation: float) -> float:
-        """Where ``rounding * h**-q + truncation * h**(p - q)`` is smallest."""
+        """Return the ``h`` that minimizes ``rounding * h**-q + truncation * h**(p - q)``."""
         p, q = len(self.grid), max(self.q, 1)
         return float((q / (p - q) * rounding / truncation) ** (1 / p))
 
@@ -258,7 +258,7 @@ def neighbours(grid: tuple[int, ...], q: int, centre: int) -> tuple[float, ...]:
 
 @functools.cache
 def amplification(grid: tuple[int, ...], q: int) -> tuple[float, float]:
-    """How a stencil amplifies rounding errors, and the derivative of order ``len(grid)``."""
+    """Return a stencil's factors of rounding errors and the derivative of order ``len(grid)``."""
     weights, p = coefficients(grid, q), len(grid)
     rounding = sum(abs(c) for c in weights)
     truncation = sum(abs(c * point**p) for c, point in zip(weights, grid, strict=True))

@@ -1,4 +1,4 @@
-"""What a directional derivative should be: complex step if it can be had, else differences."""
+"""Reference for a directional derivative: complex step if it can be had, else differences."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Line:
         return self.epsilon * float(np.max(steps, initial=0.0))
 
     def widens(self) -> bool:
-        """Whether the function of float64 arguments returns float64."""
+        """Say whether the function of float64 arguments returns float64."""
         try:
             with quiet():
                 pieces = self.result.split(self.f(self.space.point(self.start)))
@@ -100,7 +100,7 @@ class Line:
 
     @property
     def real(self) -> bool:
-        """Whether arguments and results are real, as a complex step needs them."""
+        """Say whether arguments and results are real, as a complex step needs them."""
         leaves = (*self.space.leaves, *self.result.leaves)
         return not self.keep_dtype and all(leaf.dtype.kind != "c" for leaf in leaves)
 

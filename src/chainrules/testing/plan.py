@@ -34,7 +34,7 @@ class Node:
 
 
 class Fixed(Node):
-    """What has no coordinates, or none that count."""
+    """Node without coordinates, or without coordinates that count."""
 
     __slots__ = ()
 
@@ -153,12 +153,12 @@ def join(pieces: list[np.ndarray]) -> np.ndarray:
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether ``x`` is a SciPy sparse array; asked by name, to leave SciPy unimported."""
+    """Say whether ``x`` is a SciPy sparse array; asked by name, to leave SciPy unimported."""
     return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocoo")
 
 
 def label(x: Any, key: Any) -> str:
-    """How a part of the container ``x`` is written: ``[0]``, ``['a']`` or ``.field``."""
+    """Return the path of a part of the container ``x``: ``[0]``, ``['a']`` or ``.field``."""
     of = x.primal_type if isinstance(x, Tangent) else type(x)
     by_key = issubclass(of, dict) if isinstance(of, type) else False
     return f".{key}" if isinstance(key, str) and not by_key else f"[{key!r}]"

@@ -1,4 +1,4 @@
-"""What is asked of an ``rrule``: value, form, pairing with differences, linearity, clean hands."""
+"""Checks of an ``rrule``: value, form, pairing with differences, linearity, no writes."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Reverse:
         self.locate(got, expected, diagnosis)
 
     def between(self, paired: float, found: Diagnosis) -> bool:
-        """Whether the cotangents pair with a direction to something between its two slopes."""
+        """Say whether the cotangents pair with a direction to something between its two slopes."""
         if found.kind != "kink":
             return False
         slopes = self.seed * np.stack([found.left, found.right])
@@ -169,7 +169,7 @@ class Reverse:
         return np.sum(slopes.min(axis=0)) - slack <= paired <= np.sum(slopes.max(axis=0)) + slack
 
     def pairs(self, got: np.ndarray, xdot: np.ndarray, expected: Estimate) -> bool:
-        """Whether the cotangents pair with a direction as differences say."""
+        """Say whether the cotangents pair with a direction as differences say."""
         case = self.case
         left, right = got * xdot, self.seed * expected.value
         size = float(np.sum(np.abs(left)) + np.sum(np.abs(right)))

@@ -1,4 +1,4 @@
-"""What is asked of an ``frule``: value, form, direction, linearity, and clean hands."""
+"""Checks of an ``frule``: value, form, direction, linearity, and no writes to arguments."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Pushforward:
 
 
 def between(got: np.ndarray, found: Diagnosis, wrong: np.ndarray, slack: np.ndarray) -> bool:
-    """Whether the wrong entries lie between the one-sided slopes of a kink."""
+    """Say whether the wrong entries lie between the one-sided slopes of a kink."""
     if found.kind != "kink":
         return False
     low = np.minimum(found.left, found.right) - slack - 1e-6

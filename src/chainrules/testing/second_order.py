@@ -166,7 +166,7 @@ def check_value_is_followed(
     xdot: np.ndarray,
     slope: Any,
 ) -> None:
-    """What goes on from the value of a rule is differentiated again: it must not be a constant.
+    """Check that the value returned by a rule is differentiated again: it must not be a constant.
 
     Parameters
     ----------

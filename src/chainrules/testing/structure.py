@@ -1,4 +1,4 @@
-"""What a value and a tangent must look like: type, shape and dtype, before any number counts."""
+"""Form of a value and a tangent: type, shape and dtype, checked before any number is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where items are evaluated: the workers of a ``dask.distributed.Client``.
+"""Cluster executor: the workers of a ``dask.distributed.Client`` evaluate the items.
 
 What a task gives stays with its worker, and tasks that need it go there. Every task is pure, so
 that what is lost with a worker is computed again, by dask.
@@ -98,7 +98,7 @@ def seal(row: tuple) -> tuple["Sealed", list]:
 
 
 class FutureHole(Hole):
-    """Where the result of a future goes: other holes are for values of the trace."""
+    """Placeholder for the result of a future; other holes stand for values of the trace."""
 
     __slots__ = ()
 

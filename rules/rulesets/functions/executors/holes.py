@@ -12,7 +12,7 @@ from ..closures import Copies, Graph, TakenOut, given_others
 
 
 class Hole:
-    """Where the value of this number goes."""
+    """Placeholder for the value of this number."""
 
     __slots__ = ("number",)
 

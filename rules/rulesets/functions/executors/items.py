@@ -1,4 +1,4 @@
-"""What happens to one item of a map, as a function that can be sent elsewhere.
+"""Callable classes for one item of a map, which can be pickled and sent to a worker.
 
 Each of these classes is called as ``h(data, shared, own) -> (adds, gives)``. ``data`` belongs to
 the item and is constant, ``shared`` are values that all items read, ``own`` those of this one;

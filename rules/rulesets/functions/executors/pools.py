@@ -1,4 +1,4 @@
-"""Where items are evaluated: anything with ``submit``, and threads, which share our memory.
+"""Executors for the items of a map: anything with ``submit``, and threads, which share our memory.
 
 Of an executor nothing is known but ``submit``, so that workers keep nothing: any of them may take
 any task. What is sent is pickled here, and once for all items: by cloudpickle where that is
@@ -20,7 +20,7 @@ from .tasks import added
 
 
 class Site(ABC):
-    """Where items are evaluated. ``keeps`` says whether what a task returns may stay there."""
+    """Base class of executors. ``keeps`` says whether results of tasks may stay with workers."""
 
     keeps = False
     shares_memory = False

@@ -1,4 +1,4 @@
-"""What is sent to a worker: evaluate one item, keep its tape there, pull a cotangent back."""
+"""Tasks for workers: evaluate one item, keep its tape there, pull a cotangent back."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -22,7 +22,7 @@ from .items import pulled, refuse_another
 
 
 class Call:
-    """What all items of a map have in common: what is done with each, and what they share.
+    """Common part of all items of a map: the function ``h``, and the ``shared`` values.
 
     ``back`` is the way back, ``config`` that of the engine that asks for one.
     """
@@ -41,7 +41,7 @@ def run_aside(call: Call, data: Any, own: tuple) -> tuple:
 
 
 class Held:
-    """What one item gave, and its tape or its slopes, in the memory of the worker that ran it.
+    """Result of one item, with its tape or its slopes, in the memory of the worker that ran it.
 
     Pickled it is its recipe. Wherever it arrives it is evaluated again, when it is needed.
     """

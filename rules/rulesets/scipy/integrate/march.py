@@ -22,7 +22,7 @@ from .... import (
 
 
 class Plan:
-    """What is held constant: the mesh, the method, and which of the times lie in which step."""
+    """Constants of a solution: the mesh, the method, and the requested times within each step."""
 
     def __init__(self, method, mesh, times):
         self.method, self.mesh = method, mesh

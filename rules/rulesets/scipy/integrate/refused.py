@@ -1,4 +1,4 @@
-"""What has no derivative, and what to write instead."""
+"""Classes and functions without a derivative, and the alternative to each class."""
 
 from scipy import integrate
 

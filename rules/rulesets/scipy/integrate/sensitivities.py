@@ -59,7 +59,7 @@ def jacobians(config, f, ts, states, parameters, columns):
 
 
 def sensitivities(config, plan, f, states, start, stop, parameters, columns):
-    """How the states of all evaluations and their slopes move: (evaluations, n, columns) each."""
+    """Return the tangents of all states, and of their slopes: (evaluations, n, columns) each."""
     ts = plan.times_of_evaluations(start, stop)
     parts = [
         jacobians(config, f, ts[i : i + TOGETHER], states[i : i + TOGETHER], parameters, columns)

@@ -42,7 +42,7 @@ def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None
 
 
 class Rays:
-    """Where the terms lie: from one end on, or from 0 on to both sides.
+    """Ranges of the terms of a series: from one end on, or from 0 on to both sides.
 
     Shapes: ``a``, ``b``, ``step``, and what is made of them: S.
     """

@@ -253,7 +253,7 @@ def traced_ppoly(c, x, extrapolate=None, axis=0):
 
 
 class Follows(metaclass=StandIn):
-    """What is put before SciPy's classes of piecewise polynomials: points may be traced.
+    """Mixin for SciPy's classes of piecewise polynomials: evaluation points may be traced.
 
     ``made`` makes the object where an argument of the constructor is traced.
     """

@@ -1,4 +1,4 @@
-"""How calls of SciPy's functions come to the rules: by name, and with nothing written to.
+"""Normalization of calls of scipy.linalg: bind arguments by name, drop options to overwrite.
 
 SciPy may be allowed to overwrite what it is given (``overwrite_a``); under tracing that is memory
 which a tape still reads, so here it is not.

@@ -19,7 +19,7 @@ non_differentiable(
 
 @primitive
 def built(entries, *, f, ends, **options):
-    """What ``f`` builds of copies of entries: of vectors, one after another, up to ``ends``."""
+    """Return the matrix that ``f`` builds of the vectors in ``entries``, which stop at ``ends``."""
     return f(*np.split(entries, ends[:-1], axis=-1), **options)
 
 
@@ -90,7 +90,7 @@ def companion(a):
 
 @composed_with_value(linalg.fiedler_companion)
 def fiedler_companion(a):
-    """What SciPy puts there of the numbers from 1 on, negative, is that coefficient."""
+    """Read SciPy's matrix of 1, 2, ... as indices: ``-k`` stands for coefficient number ``k``."""
     monic = a / a[..., :1]
     places = linalg.fiedler_companion(np.arange(1.0, np.shape(a)[-1] + 1)).astype(int)
     return np.where(places < 0, -monic[..., -places - 1], places)

@@ -1,4 +1,4 @@
-"""What an image is beyond its borders, by the modes of scipy.ndimage, and the adjoint of that."""
+"""Boundary modes of scipy.ndimage: extension of an image beyond its borders, and its adjoint."""
 
 import numpy as np
 

@@ -60,7 +60,7 @@ def spline_filter(input, order=3, output=np.float64, mode="mirror"):
 
 
 def mapped(x, n, mode):
-    """Where a coordinate beyond the borders is taken from, and how fast that moves with it."""
+    """Return the source of a coordinate beyond the borders, and the derivative of the source."""
     if mode in ("constant", "grid-constant", "nearest"):
         return x, np.ones_like(x)
     if n == 1:
@@ -178,7 +178,7 @@ def sampled_back_transpose(xbar, space, coordinates=None, shape=None, order=3, m
 
 
 def at_coordinates(x, coordinates, order, mode, prefilter):
-    """What ``map_coordinates`` gives, where it is zero beyond constant borders."""
+    """Return ``map_coordinates`` of ``x``, which is zero beyond constant borders."""
     if prefilter and order > 1:
         if mode in ("nearest", "grid-constant"):
             x = np.pad(x, 12, "edge" if mode == "nearest" else "constant")

@@ -41,7 +41,7 @@ def gaussian_kernel(sigma, order, radius):
 @composed(ndimage.gaussian_filter1d)
 def gaussian_filter1d_of_traced(input, sigma, axis=-1, order=0, output=None, mode="reflect",
                                 cval=0.0, truncate=4.0, *, radius=None):  # fmt: skip
-    """Where ``sigma`` moves, the radius at which the Gaussian is cut off does not."""
+    """Filter with a traced ``sigma``; the radius at which the Gaussian is cut off is constant."""
     if radius is None:
         radius = int(truncate * float(value(sigma)) + 0.5)
     kernel = gaussian_kernel(sigma, order, radius)[::-1]

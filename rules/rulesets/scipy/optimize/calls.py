@@ -1,4 +1,4 @@
-"""How SciPy's solvers are called: with plain numbers, and functions that give plain numbers."""
+"""Calls of SciPy's solvers, with plain numbers and functions that return plain numbers."""
 
 import functools
 import inspect

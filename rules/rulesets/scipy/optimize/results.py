@@ -1,4 +1,4 @@
-"""What SciPy's solvers return, with fields that follow traced values."""
+"""Results of SciPy's solvers, with fields that follow traced values."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -168,7 +168,7 @@ def padded(x, n):
 
 
 def echo(x, b):
-    """What of the convolution of ``x`` with ``b`` comes after the end of ``x``."""
+    """Return the tail of the convolution of ``x`` with ``b``, from the end of ``x`` on."""
     k = np.shape(b)[0] - 1
     n = np.shape(x)[-1]
     recent = x[..., max(n - k, 0) :]

@@ -12,7 +12,7 @@ from .filters import array
 
 
 def fitted_power(x, y, freqs, weights, floating):
-    """What the cosine and the sine that fit best have of the variance, and these.
+    """Fit a cosine and a sine: return their factors, their power, ``tau`` and the variance.
 
     Times are taken from ``tau``, where cosine and sine are orthogonal.
     Source: Zechmeister, Kuerster (2009), the generalized Lomb-Scargle periodogram.

@@ -27,7 +27,7 @@ def first_below(x, peak, end, height, step):
 
 
 def crossings(x, peaks, ends, heights, step):
-    """Where the line through ``x`` meets the heights beside each peak."""
+    """Return the fractional index at which ``x`` crosses the height beside each peak."""
     plain, levels = value(x), value(heights)
     at = np.array([first_below(plain, *given, step) for given in zip(peaks, ends, levels)], int)
     met = plain[at] < levels
@@ -53,7 +53,7 @@ def peak_widths(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
 @composed(signal.find_peaks)
 def find_peaks(x, height=None, threshold=None, distance=None, prominence=None, width=None,
                wlen=None, rel_height=0.5, plateau_size=None):  # fmt: skip
-    """Where peaks are does not move with their heights, which are told with them if asked for."""
+    """Find peaks: their indices are constant, and their properties have derivatives."""
     options = value((height, threshold, distance, prominence, width, wlen, rel_height,
                      plateau_size))  # fmt: skip
     peaks, told = signal.find_peaks(value(x), *options)

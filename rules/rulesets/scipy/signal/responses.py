@@ -1,4 +1,4 @@
-"""What a filter does to each frequency, and a filter written in other ways."""
+"""Frequency responses of filters, and conversions between representations of a filter."""
 
 # ruff: noqa: N803 - the names of SciPy's arguments
 

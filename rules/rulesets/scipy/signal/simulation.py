@@ -1,4 +1,4 @@
-"""What a linear system answers: to inputs over time, and to each frequency."""
+"""Responses of a linear system: to inputs over time, and to each frequency."""
 
 # ruff: noqa: N803 - the names of SciPy's arguments
 

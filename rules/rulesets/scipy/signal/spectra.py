@@ -229,7 +229,7 @@ def times(n, size, step, fs):
 
 def complex_pieces(x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis,
                    boundary=None, padded=False):  # fmt: skip
-    """What ``stft`` gives, with the square root of the scale of powers."""
+    """Return frequencies, times and spectra as ``stft`` does, whose squares are scaled powers."""
     x = along_last(array(x), axis)
     window, size = window_of(window, nperseg, np.shape(x)[-1])
     noverlap = size // 2 if noverlap is None else int(noverlap)

@@ -40,7 +40,7 @@ OWN = {"x0", "callback", "callback_type", "show", "check", "outer_v", "CU", "sto
 
 
 class Method:
-    """How a system is solved: a function of SciPy's, its options, and what holds its matrix."""
+    """Method for a linear system: SciPy's solver, its options, and the pattern of the matrix."""
 
     def __init__(self, solver, options, places=None, operator=None):
         self.solver = solver

@@ -1,4 +1,4 @@
-"""Where the stored entries of a sparse array are: what stays constant while their numbers move.
+"""Sparsity pattern: the indices of the stored entries, constant while their values are traced.
 
 The pattern is kept as an array of SciPy's in which the entries are numbered from 1, so that
 whatever SciPy does to arrays (transpose, slice, convert, stack) it does to patterns.
@@ -42,7 +42,7 @@ class Places:
 
     @functools.cached_property
     def ids(self):
-        """Which entry each number that SciPy stores is; None where all are there, in order."""
+        """Entry number of each value that SciPy stores; None where all are stored in order."""
         ids = self.numbered.data
         return None if in_order(np.ravel(ids)) else ids
 
@@ -75,7 +75,7 @@ class Places:
 
     @functools.cached_property
     def repeated(self):
-        """Whether an index has several entries, whose sum is meant."""
+        """Say whether an index has several entries, whose sum is meant."""
         if self.numbered.format == "dia" or getattr(self.numbered, "has_canonical_format", False):
             return False
         steps = np.diff(self.keys)

@@ -76,7 +76,7 @@ def seeing(x):
 
 
 class SeeingOperator(linalg.LinearOperator):
-    """What operators of ours have beside the methods of SciPy's."""
+    """Base class of our linear operators: adjoint and transpose give operators of ours, too."""
 
     def adjoint(self):
         return seeing(super().adjoint())

@@ -131,7 +131,7 @@ def backsolved_rrule(backsolved, entries, b, places, factor, adjoint):
 
 
 class Factorization:
-    """What ``splu`` returns: as SciPy's ``SuperLU``, whose ``solve`` takes traced values."""
+    """Result of ``splu``, as SciPy's ``SuperLU``: its ``solve`` takes traced values."""
 
     def __init__(self, a, factor, name):
         self._a = a

@@ -97,7 +97,7 @@ def wrapcauchy_below(z, c):
 
 
 def truncweibull_tails(z, c, a, b):
-    """What is below and above ``z`` of what is between ``a`` and ``b``."""
+    """Return the probabilities below and above ``z`` of a value between ``a`` and ``b``."""
     low, here, high = exp(-(a**c)), exp(-(z**c)), exp(-(b**c))
     return (low - here) / (low - high), (here - high) / (low - high)
 

@@ -28,7 +28,7 @@ def integral(u_values, v_values, u_weights, v_weights, slope):
 
 
 def shares(values, weights):
-    """What each point has of the distribution of its sample."""
+    """Return the probability of each point in the distribution of its sample."""
     if weights is None:
         return np.full(np.shape(values), 1 / np.size(values))
     weights = floats(weights)

@@ -23,7 +23,7 @@ from .samples import (
 
 
 class Tested(NamedTuple):
-    """What a test gives; intervals and the like are those of SciPy's own result."""
+    """Result of a test; intervals and similar attributes are those of SciPy's own result."""
 
     statistic: Any
     pvalue: Any

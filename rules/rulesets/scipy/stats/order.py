@@ -1,4 +1,4 @@
-"""What is made of a sample in order, or of a part of it. The order itself does not move."""
+"""Statistics of a sample in order, or of a part of one. The order itself does not move."""
 
 import math
 from typing import Any, NamedTuple
@@ -124,7 +124,7 @@ def expectile(a, alpha=0.5, weights=None, **where):
 
 @of_samples(stats.sigmaclip)
 def sigmaclip(a, low=4.0, high=4.0):
-    """What is left has the mean and the deviation that the limits are made of."""
+    """Return the entries that are kept, and limits made of their mean and their deviation."""
     _, lower, upper = stats.sigmaclip(*value((a, low, high)))
     a = np.reshape(floats(a), -1)
     kept = a[(value(a) >= lower) & (value(a) <= upper)]

@@ -1,4 +1,4 @@
-"""What of scipy.stats has no derivative, and why."""
+"""Functions of scipy.stats without a derivative, with the reason and an alternative."""
 
 from scipy import stats
 

@@ -1,4 +1,4 @@
-"""What scipy.stats says of a sample: moments, means, spreads, distances, transforms."""
+"""Statistics of a sample by scipy.stats: moments, means, spreads, distances, transforms."""
 
 import inspect
 import math

@@ -1,4 +1,4 @@
-"""What the formulas of distributions share."""
+"""Helpers shared by the formulas of distributions."""
 
 import math
 

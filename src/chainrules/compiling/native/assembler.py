@@ -43,7 +43,7 @@ class Module:
         self.functions: dict[str, str] = {}
 
     def elsewhere(self, name: str, address: int) -> str:
-        """Where the table has the address of something of the process."""
+        """Enter an address of the process into the table, and return its place there."""
         self.addresses.setdefault(name, address)
         return place_of("c", list(self.addresses).index(name), "ptr")
 

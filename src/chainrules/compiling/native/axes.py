@@ -58,7 +58,7 @@ def axes_of(program: Program, width: int) -> Axes:
 
 
 def pieces_of(program: Program, width: int) -> Pieces | None:
-    """How a nest is done in pieces; None where it is too small, or where pieces would meet."""
+    """Split a nest into pieces; None where it is too small, or where pieces would interfere."""
     if 0 in program.shape:
         return None
     axes, rest = axes_of(program, width), None

@@ -113,7 +113,7 @@ _HALF_PI, _HALF_PI_REST = math.pi / 2, 6.123233995736766e-17
 
 
 def _arcsin_parts(v: Lanes, x: str) -> tuple[str, str, str, str]:
-    """Whether |x| is above a half; u and its tail, where arcsin of u is u + tail; of u the rest.
+    """Return the mask |x| > 1/2; u and its tail, where arcsin of u is u + tail; and |x|.
 
     Above a half u is sqrt((1 - |x|) / 2), and arccos|x| twice its arcsin.
     """
@@ -192,7 +192,7 @@ def _arctanh(v: Lanes, x: str) -> str:
 
 
 def _ordered(v: Lanes, x: str, y: str) -> tuple[str, str, str]:
-    """Whether |y| is above |x|, the larger, the smaller."""
+    """Return the mask |y| > |x|, the larger absolute value, and the smaller one."""
     a, b = v.abs(x), v.abs(y)
     above = v.compare("ogt", b, a)
     return above, v.select(above, b, a), v.select(above, a, b)

@@ -42,7 +42,7 @@ class Layout(NamedTuple):
 
 @functools.cache
 def layout() -> Layout | None:
-    """Where this interpreter's objects keep what an entry reads; None where that is not known."""
+    """Return the offsets of fields in this interpreter's objects; None where they are not known."""
     known = (
         platform.python_implementation() == "CPython"
         and not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -71,7 +71,7 @@ def word(x: object, offset: int) -> int:
 
 
 def address_of(name: str) -> int:
-    """Where an object that entries compare with, or a function of CPython's, lies."""
+    """Return the address of an object that entries compare with, or of a function of CPython's."""
     if name in _OBJECTS:
         return id(_OBJECTS[name])
     return int(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)

@@ -23,7 +23,7 @@ _DIGEST = 32
 
 
 def key_of(text: str, *rest: object) -> str:
-    """What machine code is kept by: its text, and whatever else it is made of."""
+    """Return the cache key of machine code: a hash of its text, and of all else it is made of."""
     from ... import __version__
 
     return hashlib.sha256(repr((__version__, rest, text)).encode()).hexdigest()

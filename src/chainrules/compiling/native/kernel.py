@@ -23,7 +23,7 @@ _LARGEST_KNOWN = 2000  # operations; longer programs do not come twice
 
 
 def available() -> bool:
-    """Whether native code can be made here: llvmlite is there, and objects lie as expected."""
+    """Say whether native code can be made here: with llvmlite, and objects of the known layout."""
     if layout() is None:
         return False
     try:

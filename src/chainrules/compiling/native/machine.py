@@ -38,7 +38,7 @@ def _host() -> tuple[str, str]:
 
 @functools.cache
 def host_width() -> int:
-    """How many doubles the widest registers hold: 8 with AVX-512, 4 with AVX2, else 2."""
+    """Return the number of doubles in the widest registers: 8 with AVX-512, 4 with AVX2, else 2."""
     features = llvm().get_host_cpu_features()
     if features.get("avx512f") and features.get("avx512dq"):
         return 8
@@ -47,7 +47,7 @@ def host_width() -> int:
 
 @functools.cache
 def _side_by_side() -> bool:
-    """Whether code and data can be kept within the reach of one instruction.
+    """Say whether code and data can be kept within the reach of one instruction.
 
     llvmlite's memory manager keeps them together, but ends the process where a module calls C's
     library by name; with AVX2 and FMA none of our instructions becomes such a call.
@@ -91,11 +91,11 @@ class Code:
         self.keep: list[object] = []
 
     def address(self, name: str) -> int:
-        """Where the function of this name begins."""
+        """Return the address of the function of this name."""
         return int(self._engine.get_function_address(name))
 
     def data(self, name: str) -> int:
-        """Where the global of this name lies."""
+        """Return the address of the global of this name."""
         return int(self._engine.get_global_value_address(name))
 
     def connect(self, addresses: Iterable[int]) -> None:

@@ -266,7 +266,7 @@ class Nest:
         return after
 
     def _unroll(self, steps: int) -> int:
-        """How many vectors are done side by side.
+        """Return the unroll factor: the number of vectors done side by side.
 
         One after the other, several functions of mathematics are a chain of hundreds of cycles, and
         the processor does not look so far ahead as to begin the next one meanwhile.

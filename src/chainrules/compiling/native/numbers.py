@@ -328,7 +328,7 @@ class Numbers:
         return names
 
     def _source(self, value: int) -> tuple[int, int, str]:
-        """Where a value lies: an argument, or -1 for @m; a place there; its kind."""
+        """Return the place of a value: an argument, or -1 for @m; an offset there; its kind."""
         if value < self.plan.first and self.program.inputs[value].strides is not None:
             x = self.program.inputs[value]
             return self.plan.in_arguments[value], x.offset, x.dtype

@@ -1,4 +1,4 @@
-"""What each operation does to one or more numbers or truths: NumPy's loops in LLVM text.
+"""Operations in LLVM text: each does to numbers or booleans what NumPy's loop does.
 
 ``emit(lanes, "maximum", ["%a", "%b"], ["f8", "f8"])`` writes the few instructions that give NumPy's
 maximum, NaN included. Numbers of one operation are of one kind; ``float32``, ``int64``, ... go from

@@ -1,4 +1,4 @@
-"""What becomes of each value of a scalar program: in which function, and where in memory.
+"""Placement of each value of a scalar program: its function, and its offset in memory.
 
 The line of operations is cut into parts: straight ones of at most 1000 operations, since LLVM takes
 more than twice as long for one twice as long, and loops, for what repeats. Over all repetitions an
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an output goes."""
+    """Destination of an output: argument, offset and dtype."""
 
     argument: int
     offset: int
@@ -150,7 +150,7 @@ class Plan:
         self._place(kept)
 
     def _roles(self, run: Run, kept: np.ndarray) -> list[list[Any]]:
-        """What the operands of a body are over all repetitions; marks what must lie in memory."""
+        """Classify a body's operands over all repetitions; mark values that must lie in memory."""
         start, period, count = run
         first, end = self.first, self.first + len(self.codes)
         body = self.operands[start : run.end].reshape(count, period, 3)

@@ -1,4 +1,4 @@
-"""Which reductions of a loop nest are kept in registers, and where; and short rows of these."""
+"""Reductions of a loop nest that are kept in registers, and stores of short rows of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Kept(NamedTuple):
 def planned(
     outputs: list[Output], shape: list[int], out_strides: list[list[int]], width: int
 ) -> Kept:
-    """Where each reduction is kept, in a nest over ``shape``; others are combined in memory."""
+    """Choose the reductions of a nest over ``shape`` that are kept in registers, not in memory."""
     kept = Kept({}, {}, set())
     for j, (y, strides) in enumerate(zip(outputs, out_strides)):
         reduced = [n != 1 and s == 0 for n, s in zip(shape, strides)]
@@ -48,7 +48,7 @@ def planned(
 
 
 def places_of(n: int, width: int) -> list[tuple[str, int]]:
-    """Where the vectors of ``n`` numbers begin, and how many lanes of each count."""
+    """Return the start of each vector of ``n`` numbers, and its number of lanes."""
     return [(str(k), min(width, n - k)) for k in range(0, n, width)]
 
 

@@ -1,4 +1,4 @@
-"""What a caller asks for: inputs, outputs, and the checked list of operations between them."""
+"""Request for a native function: inputs, outputs, and the checked operations between them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Program(NamedTuple):
     signatures: list[tuple[str, ...]]
 
     def arguments(self) -> list[str]:
-        """What a call takes: "array", "float" or "bool", inputs first."""
+        """Return the kind of each argument of a call: "array", "float" or "bool", inputs first."""
         taken = []
         for x in self.inputs:
             if x.of is None:
@@ -75,7 +75,7 @@ class Program(NamedTuple):
         return taken + ["array" for y in self.outputs if y.of is None]
 
     def lanes(self, width: int) -> int:
-        """How many numbers are done at a time where ``width`` doubles are."""
+        """Return the number of lanes of a vector, where ``width`` doubles are one vector."""
         kinds = {*self.kinds, *[y.dtype for y in self.outputs]}
         return width if kinds & {"f8", "i8"} or not kinds & {"f4", "i4"} else 2 * width
 
@@ -175,7 +175,7 @@ _OF_WHOLE = {"sum": 0, "prod": 1}
 
 
 def neutral_of(reduce: str, kind: str) -> Any:
-    """What a reduction of values of this kind begins with."""
+    """Return the neutral element of a reduction of values of this kind."""
     if not is_whole(kind):
         return _NEUTRAL[reduce]
     ends = np.iinfo(np.dtype(kind))

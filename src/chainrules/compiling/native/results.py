@@ -1,4 +1,4 @@
-"""How a value gets into its output: as it is, or reduced over axes.
+"""Stores of a value into its output: as it is, or reduced over axes.
 
 A reduction is a total in every lane, to which a loop adds; at its end the lanes are put together by
 halves. The total of a sum is two numbers: the sum as rounded and what rounding took, so that the
@@ -44,7 +44,7 @@ class Result:
 
     @property
     def keeps_lost(self) -> bool:
-        """Whether a total has with it what rounding took."""
+        """Say whether a total carries its rounding error, as in compensated summation."""
         return self.output.reduce == "sum" and is_float(self.meant)
 
     def given(self, x: str) -> str:
@@ -60,11 +60,11 @@ class Result:
         return converted(v, x, self.meant, self.output.dtype)
 
     def read(self, x: str, v: Lanes) -> str:
-        """What the array holds, as a total."""
+        """Return ``x``, which the array holds, as a total."""
         return converted(v, x, self.output.dtype, self.meant)
 
     def neutral(self) -> str:
-        """What a total begins with."""
+        """Return the initial value of a total."""
         assert self.output.reduce is not None
         x = neutral_of(self.output.reduce, self.meant)
         return self.wide.boolean(bool(x)) if self.meant == "b1" else self.wide.number(x)

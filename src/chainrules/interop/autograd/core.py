@@ -63,7 +63,7 @@ class VSpace:
 
     @property
     def size(self) -> int:
-        """How many real numbers it takes."""
+        """Number of real numbers in it; a complex number is two."""
         return sum(int(np.size(x)) * (1 + is_complex(x)) for x in leaves_of(self._like))
 
     def zeros(self) -> Any:

@@ -167,7 +167,7 @@ def def_linear(fun: Callable) -> None:
 
 
 class _Rules:
-    """What was defined for a primitive last; the rules in our tables ask it."""
+    """Latest JVP and VJP makers of a primitive, called by the rules in our tables."""
 
     __slots__ = ("jvpmaker", "vjpmaker")
 

@@ -18,7 +18,7 @@ class _Kind(type):
 
 
 class Box(metaclass=_Kind):
-    """What a traced value is an instance of. It is for ``isinstance`` and annotations alone."""
+    """Abstract class of traced values. It is for ``isinstance`` and annotations alone."""
 
     of: tuple[type, ...] = ()
 

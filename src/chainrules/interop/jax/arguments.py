@@ -1,4 +1,4 @@
-"""What is a number or an array among the arguments of a function, and what is only handed on."""
+"""Split of a function's arguments into data (numbers and arrays) and static values."""
 
 from collections.abc import Callable
 from typing import Any

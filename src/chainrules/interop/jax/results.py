@@ -1,4 +1,4 @@
-"""What a flat function gives for arguments of given shapes: JAX asks before it is called."""
+"""Abstract evaluation for JAX: shapes and dtypes of the results of a flat function."""
 
 from typing import Any
 

@@ -33,7 +33,7 @@ from ..rules.tracing.level import ONE
 from .active import Active
 from .cotangents import Cotangents
 from .entries import Entry
-from .nodes import KindNode, MergeNode, OutputNode
+from .nodes import KindNode, MergeNode, OutputNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
 from .transposed import transposed
@@ -207,11 +207,12 @@ class ForwardSweep:
         given: list[Any] = [ZERO] * max(len(node.args), 1 + node.active[-1][0])
         for k, active in node.active:
             given[k] = self._argument(active)
-        y = _representative(node.space) if node.y is None else node.y
+        space = space_at(node.form)
+        y = _representative(space) if node.y is None else node.y
         ydot = pushed(node.kind, given, y, node.args, node.kwargs)
         if type(ydot) is Moving:
             return Moving(self._block(ydot.held), ydot.moves)
-        return self._block(node.space(fit_tangent(ydot, y)))
+        return self._block(space(fit_tangent(ydot, y)))
 
     def _argument(self, active: Active) -> Any:
         """Return the tangent of an argument as a rule takes it."""
@@ -241,7 +242,7 @@ class ForwardSweep:
     def _by_transpose(self, node: Any) -> Any:
         """Push through any node: what its pull does with a cotangent is recorded, and turned."""
         program = LinearProgram()
-        spaces = node.space if node.template is not None else [node.space]
+        spaces = space_at(node.form) if node.template is not None else [space_at(node.form)]
         zeros = [space.zeros() for space in spaces]
         ybars = list(map(program.input, zeros))
         cotangents = Cotangents(self.tape)

@@ -15,6 +15,7 @@ from numpy import float64, ndarray
 
 from ..rules import (
     InplaceableThunk,
+    ProjectTo,
     Traced,
     children,
     getitem,
@@ -49,13 +50,13 @@ from .entries import append
 
 
 class KindNode:
-    """A call answered by a rule kind. ``space`` is that of its result, or of each of its leaves."""
+    """A call answered by a rule kind. ``form`` tells the space of its result: see ``space_at``."""
 
     __slots__ = (
-        "active", "args", "kind", "kwargs", "leaves_out", "sensitive", "space", "template", "y",
+        "active", "args", "form", "kind", "kwargs", "leaves_out", "sensitive", "template", "y",
     )  # fmt: skip
     takes_pieces = False
-    space: Any
+    form: Any
 
     def __init__(
         self,
@@ -133,6 +134,19 @@ def real_space(space: Projector) -> Any:
     return ProjectArray(space.shape, FLOAT64)
 
 
+def space_at(form: Any) -> Any:
+    """Return the space of a node's result; of a container, a list of those of its leaves.
+
+    The ``form`` of a float64 is None, and of most arrays a shape and a dtype.
+    """
+    if form is None:
+        return ProjectTo(0.0)
+    if type(form) is not tuple:
+        return form
+    shape, dtype = form
+    return float64_arrays(shape) if dtype is FLOAT64 else ProjectArray(shape, dtype)
+
+
 def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
@@ -150,9 +164,9 @@ def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
 class RuleNode:
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
-    __slots__ = ("active", "f", "pullback", "sensitive", "space", "template")
+    __slots__ = ("active", "f", "form", "pullback", "sensitive", "template")
     takes_pieces = False
-    space: Any
+    form: Any
 
     def __init__(
         self, pullback: Pullback, f: Function, active: list[tuple[int, Active]], entries: Any
@@ -265,13 +279,13 @@ def is_perturbable(tape: Any, y: Value, args: Any) -> bool:
 def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
     if type(y) is float64 or (type(y) is ndarray and y.dtype.kind == "f"):
-        node.space = space_of(y)
+        node.form = None if type(y) is float64 else (y.shape, y.dtype)
         return tape.wrap(y, (node,))  # at once, since most are
     parts = children(y)
     if parts is None:
-        node.space = space_of(y)
+        node.form = space_of(y)
         return _wrap_leaf(tape, y, node) if is_perturbable(tape, y, args) else y
-    node.space = spaces = []
+    node.form = spaces = []
     call = append(tape.entries, (node,))
     masked = is_told_of_masks(node.f) if isinstance(node, RuleNode) else node.kind.multiplies
     numbers = itertools.count()

@@ -317,7 +317,7 @@ class Tape(Engine):
                 options = {"index": index if basic else self.watch.hold(index)}
                 active = [(0, Active(x.position, space_of(held)))]
                 node = KindNode(kind, None, (None,), options, active, self.entries)
-                node.space = space_of(y)
+                node.form = y.shape, y.dtype
                 read = self.wrap(y, (node,))
                 if basic:
                     register_view(read, x, getitem, options)

@@ -44,7 +44,7 @@ def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     axes = axes_of(bare(memory)) if path else None
     index = tape.watch.hold(index)
     node = WriteNode(root.position, path, axes, index, shape_of(v), active, tape.entries)
-    node.space = space_of(memory)
+    node.form = space_of(memory)
     put_draft(root, (memory,), "primal", moved=moved)
     root.position = node.position
 
@@ -57,11 +57,11 @@ class WriteNode:
     """
 
     __slots__ = (
-        "active", "axes", "before", "index", "path", "position", "sensitive", "shape", "space",
+        "active", "axes", "before", "form", "index", "path", "position", "sensitive", "shape",
     )  # fmt: skip
     takes_pieces = True
     template = None  # it is no container
-    space: Any
+    form: Any
 
     def __init__(
         self,

@@ -81,7 +81,7 @@ class BlockDuals(ForwardLevel):
     def getitem(self, x: Value, index: Index) -> Value:
         if not (is_basic(index) and self.live):
             return self.call(getitem, (x, index), {})
-        led = (slice(None), *index) if type(index) is tuple else (slice(None), index)
+        led = led_index(index)
         if is_draft(x):
             values, tangents = x.memory.draft
             y = values[index]
@@ -114,27 +114,15 @@ class BlockDuals(ForwardLevel):
         traced.base_and_path = None
         traced.at_level = self
         zeros = np.zeros((self.directions.count, *shape_of(x)), dtype_of(x))
-        traced.memory = Memory((x, _as_laid_out(zeros, bare(x))))
+        traced.memory = Memory((x, block_laid_out(zeros, axes_of(bare(x)))))
         return traced
 
     def new_draft(self, root: Value) -> tuple[Any, Any]:
         values = copied(root.primal)
-        return values, _as_laid_out(unmarked(root.tangent), bare(values))
+        return values, block_laid_out(unmarked(root.tangent), axes_of(bare(values)))
 
     def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
-        block = vdot.block if self.directions.carries(vdot) else vdot
-        tangents = raised(tangents, block)
-        led = _led(path, index)
-        if led is not None:
-            view = follow(led, tangents)
-            part = _with_directions(index)
-            if block is not vdot:
-                block = fitted(Block(block), len(shape_of(view[part])) - 1)
-            view[part] = block
-        else:
-            for k in range(self.directions.count):
-                follow(path, tangents[k])[index] = block if block is vdot else block[k]
-        return tangents
+        return write_block(self.directions, path, tangents, index, vdot)
 
     def refresh(self, view: Value, root: Value, path: Path) -> None:
         self.check_live()
@@ -154,13 +142,32 @@ def _without_inner(x: Value, level: BlockLevel) -> Any:
     return x
 
 
-def _as_laid_out(block: Any, x: Any) -> Any:
-    """Copy a block such that each direction lies in memory as the array ``x`` does."""
-    axes = axes_of(x)
+def block_laid_out(block: Any, axes: tuple[int, ...] | None) -> Any:
+    """Copy a block such that the axes of each direction lie in memory in the order ``axes``."""
     return laid_out(block, None if axes is None else (0, *[axis + 1 for axis in axes]))
 
 
-def _led(path: Path, index: Index) -> Path | None:
+def write_block(directions: BlockLevel, path: Path, block: Any, index: Index, vdot: Any) -> Any:
+    """Write ``vdot``, of ``directions`` or the same in each, into a block, at the end of a path.
+
+    Return the block, traced where ``vdot`` is of a level further out.
+    """
+    v = vdot.block if directions.carries(vdot) else vdot
+    block = raised(block, v)
+    led = led_path(path, index)
+    if led is not None:
+        view = follow(led, block)
+        part = led_index(index)
+        if v is not vdot:
+            v = fitted(Block(v), len(shape_of(view[part])) - 1)
+        view[part] = v
+    else:
+        for k in range(directions.count):
+            follow(path, block[k])[index] = v if v is vdot else v[k]
+    return block
+
+
+def led_path(path: Path, index: Index) -> Path | None:
     """Return a path as one for blocks, where all its indices, and ``index``, are basic."""
     if not is_basic(index):
         return None
@@ -168,9 +175,10 @@ def _led(path: Path, index: Index) -> Path | None:
     for f, options, leaf in path:
         if f is not getitem or leaf is not None or not is_basic(options["index"]):
             return None
-        led.append((f, {"index": _with_directions(options["index"])}, None))
+        led.append((f, {"index": led_index(options["index"])}, None))
     return tuple(led)
 
 
-def _with_directions(index: Index) -> tuple:
-    return (slice(None), *(index if type(index) is tuple else (index,)))
+def led_index(index: Index) -> tuple:
+    """Return the index that reads in a block what ``index`` reads in each direction."""
+    return (slice(None), *index) if type(index) is tuple else (slice(None), index)

@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ..forward.blocks import led_index
 from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
 from ..rules.annotations import Index, Tangentlike
+from ..rules.linear.block_level import BlockArray
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
 from ..rules.tangents.project import ProjectArray, Projector
@@ -145,6 +147,13 @@ class Cotangents:
         Say whether it is a piece: a traced one is, and others are where there are pieces already.
         """
         present = self.bars[index]
+        whole = unmask(present)
+        ours = type(whole) is BlockArray and index in self.owned
+        if ours and whole.at_level.carries(ybar) and ybar.dtype == whole.dtype:
+            whole.block[led_index(place)] += ybar.block
+            if type(present) is Masked:
+                present.alive[place] = True
+            return True
         if type(present) is not Pieces and not isinstance(ybar, Traced):
             return False
         if type(present) is not Pieces:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import LARGEST_BLOCK, WRITTEN_INTO
+from ..forward.blocks import block_laid_out, write_block
 from ..forward.still import Moving, pushed, unmarked
 from ..rules import AbstractZero, unthunk
 from ..rules.annotations import Tangentlike
@@ -82,6 +83,8 @@ class ForwardSweep:
         self.tangents: list[Any] = [None] * len(self.entries)
         # Large products and sums that were made here, and are in no other place.
         self.owned: set[int] = set()
+        # Entries of writes, whose blocks are in no other place: what reads them makes copies.
+        self.written: set[int] = set()
 
     def run(self, inputs: list, outputs: list) -> list:
         """Return the tangents of the entries ``outputs``, given those of the first entries."""
@@ -106,15 +109,19 @@ class ForwardSweep:
             elif size == 6 and type(tangents[entry[0]]) is _array:
                 index = entry[1]
                 led = (slice(None), *index) if type(index) is tuple else (slice(None), index)
-                tangents[i] = tangents[entry[0]][led]
+                t = tangents[entry[0]][led]
+                tangents[i] = np.copy(t) if entry[0] in self.written else t
                 self.owned.discard(entry[0])
             else:
                 ends = last.get(i, ())
                 if size == 3 or size == 5:
                     tangents[i] = self._of_arrays(i, entry, ends)
+                elif size == 1 and type(entry[0]) is WriteNode:
+                    tangents[i] = self._of_write(i, entry[0], ends)
                 else:
                     self.owned.difference_update(parents_of(entry))  # there may be views of them
-                    tangents[i] = self._of_entry(entry)
+                    t = self._of_entry(entry)
+                    tangents[i] = self._apart(t, parents_of(entry))
                 for parent in ends:
                     if type(t := tangents[parent]) is not _array or t.ndim > 1:
                         tangents[parent] = None
@@ -179,6 +186,35 @@ class ForwardSweep:
         if ends and a in self.owned and dtype_of(factor) == t.dtype:
             return np.multiply(t, factor, out=t)
         return t * factor
+
+    def _apart(self, t: Any, parents: Iterable[int]) -> Any:
+        """Return a tangent, as a copy where it is a view of one that is written to in place."""
+        written = [self.tangents[p] for p in parents if p in self.written]
+        if type(t) is _array and any(np.may_share_memory(t, block) for block in written):
+            return np.copy(t)
+        return t
+
+    def _of_write(self, i: int, node: WriteNode, ends: Iterable[int]) -> Any:
+        """Return the tangent of an array that was written to: in place, where that is safe."""
+        if node.active is not None and node.active.parts is not None:
+            return self._by_transpose(node)
+        before = unmarked(self.tangents[node.before])
+        vdot: Any = 0
+        if node.active is not None and self.tangents[node.active.parent] is not None:
+            vdot = unmarked(self._argument(node.active))
+        if before is None:
+            if type(vdot) is int:
+                return None
+            space = space_at(node.form)
+            before = np.zeros((self.directions.count, *space.shape), space.dtype)
+        elif node.before in self.written and node.before in ends:
+            self.written.discard(node.before)
+            self.written.add(i)
+            return write_block(self.directions, node.path, before, node.index, vdot)
+        self.directions.array(before)  # which it is not, where it is too large
+        block = block_laid_out(before, node.axes)
+        self.written.add(i)
+        return write_block(self.directions, node.path, block, node.index, vdot)
 
     def _broadcast(self, t: Any, partial: Any, args: tuple, shape: tuple) -> Any:
         t = unmarked(t)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..forward.blocks import block_laid_out, led_index, led_path
 from ..rules import (
     AbstractZero,
     ProjectTo,
@@ -18,6 +19,7 @@ from ..rules import (
 )
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.engines.buffers import settled
+from ..rules.linear.block_level import BlockArray
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import Masked, counts_of, unmask
@@ -87,7 +89,8 @@ class WriteNode:
     def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
         counts = None
-        if isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
+        block = self._is_block(unmask(ybar))
+        if not block and isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
             ybar = Pieces(ProjectTo(ybar), is_sensitive(cotangents.entries[self.before]), ybar)
         if type(ybar) is Pieces and not self._is_place(ybar.space.shape):
             ybar = ybar.gathered()
@@ -96,7 +99,7 @@ class WriteNode:
         if type(ybar) is Pieces:
             vbar = ybar.take(self.index)
             cotangents.add(self.before, ybar)
-        elif type(unmask(ybar)) is np.ndarray:
+        elif block or type(unmask(ybar)) is np.ndarray:
             vbar, counts = self._pull_array(ybar, cotangents)
         else:
             lazily = is_lazy(value(unmask(ybar)))
@@ -115,15 +118,20 @@ class WriteNode:
         return np.reshape(unbroadcast(vbar, self.shape[extra:]), self.shape)
 
     def _pull_array(self, ybar: Tangentlike, cotangents: Cotangents) -> tuple[Any, Any]:
-        """Pull back an array: in its own memory where it is ours, so that n writes cost O(n)."""
-        buffer, alive = unmask(ybar), ybar.alive if type(ybar) is Masked else None
+        """Pull back an array: in its own memory where it is ours, so that n writes cost O(n).
+
+        Or a block of arrays, one for each of several directions.
+        """
+        held, alive = unmask(ybar), ybar.alive if type(ybar) is Masked else None
+        level = held.at_level if type(held) is BlockArray else None
+        buffer = held if level is None else held.block
         ours = self.position in cotangents.owned and (not self.path or axes_of(buffer) == self.axes)
         if not ours:
-            buffer = laid_out(buffer, self.axes)
+            buffer = (laid_out if level is None else block_laid_out)(buffer, self.axes)
         counts = None
-        vbar = self._take(buffer)
+        vbar = self._take(buffer) if level is None else level.wrap(self._take_block(buffer))
         if self.sensitive:
-            alive = np.ones(buffer.shape, bool) if alive is None else alive
+            alive = np.ones(held.shape, bool) if alive is None else alive
             if not ours or (self.path and axes_of(alive) != self.axes):
                 alive = laid_out(alive, self.axes)
             taken = self._take(alive)
@@ -131,7 +139,8 @@ class WriteNode:
                 vbar = vbar if taken else ZeroTangent()
             else:
                 counts = counts_of(taken)
-        rest = buffer if alive is None else Masked(buffer, alive)
+        whole = buffer if level is None else level.array(buffer)
+        rest = whole if alive is None else Masked(whole, alive)
         cotangents.give(self.before, rest)
         return vbar, counts
 
@@ -152,6 +161,20 @@ class WriteNode:
             numbered = np.arange(view.size).reshape(view.shape)
             vbar = np.where(_last(numbered[self.index]), vbar, np.zeros_like(vbar))
         view[self.index] = 0
+        return vbar
+
+    def _is_block(self, ybar: Tangentlike) -> bool:
+        """Say whether a cotangent is a block of plain arrays, and the write has an index for it."""
+        if type(ybar) is not BlockArray or type(ybar.block) is not np.ndarray:
+            return False
+        return led_path(self.path, self.index) is not None
+
+    def _take_block(self, buffer: np.ndarray) -> Any:
+        """Return the written entries of each array of a block, and leave zeros."""
+        view = follow(led_path(self.path, self.index) or (), buffer)
+        index = led_index(self.index)
+        vbar = np.array(view[index])
+        view[index] = 0
         return vbar
 
     def _take_lazy(self, ybar: Tangentlike) -> tuple[Any, Any, Any]:

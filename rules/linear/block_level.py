@@ -118,15 +118,9 @@ class BlockLevel(TangentLevel):
 
     def wrap(self, block: Any) -> Any:
         """Return the traced value whose block is an array of shape ``(directions, *shape)``."""
-        shape = shape_of(block)
-        if self.largest is not None and math.prod(shape) > self.largest:
-            raise TooLargeBlock
-        traced: Any
-        if len(shape) > 1:
-            traced = BlockArray()
-            traced.base_and_path = None
-        else:
-            traced = BlockNumber()
+        if len(shape_of(block)) > 1:
+            return self.array(block)
+        traced: Any = BlockNumber()
         traced.at_level = self
         traced.block = block
         return traced
@@ -142,7 +136,14 @@ class BlockLevel(TangentLevel):
         return x if isinstance(x, AbstractZero) else Block(self.spread(x))
 
     def array(self, block: Any) -> Any:
-        """Return the same as an array, also where it has no axes."""
+        """Return the same as an array, also where it has no axes.
+
+        Raises
+        ------
+        TooLargeBlock
+        """
+        if self.largest is not None and math.prod(shape_of(block)) > self.largest:
+            raise TooLargeBlock
         traced = BlockArray()
         traced.base_and_path = None
         traced.at_level = self

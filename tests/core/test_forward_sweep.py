@@ -161,7 +161,20 @@ def written(a, b):
     return y
 
 
-OPERATIONS.append(written)
+def rewritten(a, b):
+    y = np.zeros((2, 3), like=a)
+    y[0] = a
+    before, view = y * 1.0, y[:, 1:]
+    y[1, 1:] = y[0, :2] * b[0]
+    first = y[0, 0]
+    y[0, 0] = b[1]
+    other = y.copy()
+    y[:, 0] = y[1, 1:]
+    y.T[2] = b[:2]
+    return before[0] + y[1] * other[0] + first + np.sum(view, axis=0)[0]
+
+
+OPERATIONS.extend([written, rewritten])
 
 
 @given(

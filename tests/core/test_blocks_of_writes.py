@@ -1,0 +1,75 @@
+"""Blocks beside writes: random programs of writes, reads and views agree in every mode."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chainrules as cr
+
+X = np.array([0.7, 1.3, -0.4])
+INDICES = [0, -1, slice(1, None), slice(None, 2), slice(None, None, -1), ..., np.array([0, 2]),
+           np.array([True, False, True])]  # fmt: skip
+VIEWS = [lambda y: y, lambda y: y[1], lambda y: y.T[0:3], lambda y: y[:, 1:], np.ravel,
+         lambda y: y[::-1], lambda y: np.reshape(y, (2, 6)), np.transpose]  # fmt: skip
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "scale", "read", "keep", "sqrt"]),
+        st.integers(0, len(VIEWS) - 1),
+        st.integers(0, len(INDICES) - 1),
+        st.integers(0, 7),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def program(chosen, dtype):
+    def f(x):
+        y = np.zeros((4, 3), dtype, like=x)
+        y[0] = x
+        y[2] = x * x
+        kept = [np.sum(x)]
+        for what, view, index, number in chosen:
+            part, index = VIEWS[view](y), INDICES[index]
+            try:
+                np.empty(np.shape(cr.value(part)))[index]
+            except IndexError:
+                continue
+            if what == "write":
+                part[index] = kept[number % len(kept)] * 0.5
+            elif what == "scale":
+                part[index] = np.sin(part[index]) + x[number % 3]
+            elif what == "read":
+                kept.append(np.sum(part[index]))
+            elif what == "keep":
+                kept.append(np.max(y * 1.0) * kept[number % len(kept)])
+            else:  # where nothing moves, the slope is infinite
+                with np.errstate(all="ignore"):
+                    kept.append(np.sum(np.sqrt(np.where(part > 0, part, 0.0))))
+        return np.concatenate([np.ravel(y), np.stack(kept)])
+
+    return f
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@given(steps)
+def test_first_and_second_order(dtype, chosen):
+    f = program(chosen, dtype)
+    tolerance = 1e-9 if dtype is np.float64 else 1e-4
+    with np.errstate(all="ignore"):
+        columns = np.stack([cr.jvp(f, (X,), (e,))[1] for e in np.eye(3)], axis=-1)
+        scale = np.nanmax(np.abs(np.where(np.isfinite(columns), columns, 0)), initial=1.0)
+        right = np.isfinite(columns)
+        for transform in (cr.jacfwd, cr.jacrev, cr.jacobian):
+            found = transform(f)(X)
+            np.testing.assert_allclose(found[right] / scale, columns[right] / scale, atol=tolerance)
+        if dtype is not np.float64 or not right.all():
+            return
+        loss = lambda x: np.sum(np.sin(f(x)))  # noqa: E731
+        products = np.stack([cr.jvp(cr.grad(loss), (X,), (e,))[1] for e in np.eye(3)])
+        hessian = cr.hessian(loss)(X)
+    if np.isfinite(products).all():
+        scale = np.abs(products).max(initial=1.0)
+        np.testing.assert_allclose(hessian / scale, products / scale, atol=1e-8)

@@ -1,5 +1,7 @@
 """Forward sweep along a tape: one run serves both modes; every kind of entry is pushed through."""
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,15 @@ from chainrules.reverse import forward_sweep
 from chainrules.rules.linear import jacobians
 
 RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def tapes_for_few_numbers(monkeypatch):
+    """Of so few numbers jacobian would not record a tape."""
+    module = importlib.import_module("chainrules.reverse.jacrev")  # a function has its name
+    monkeypatch.setattr(module, "FORWARD_AT_ONCE", 1)
+
+
 A = RNG.normal(size=(5, 3))
 X = np.array([1.3, 0.7, 2.1])
 

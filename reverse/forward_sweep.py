@@ -115,7 +115,8 @@ class ForwardSweep:
             else:
                 ends = last.get(i, ())
                 if size == 3 or size == 5:
-                    tangents[i] = self._of_arrays(i, entry, ends)
+                    t = self._of_arrays(i, entry, ends)
+                    tangents[i] = self._apart(t, parents_of(entry))
                 elif size == 1 and type(entry[0]) is WriteNode:
                     tangents[i] = self._of_write(i, entry[0], ends)
                 else:
@@ -123,7 +124,7 @@ class ForwardSweep:
                     t = self._of_entry(entry)
                     tangents[i] = self._apart(t, parents_of(entry))
                 for parent in ends:
-                    if type(t := tangents[parent]) is not _array or t.ndim > 1:
+                    if not _is_number(tangents[parent]):
                         tangents[parent] = None
         return [None if i is None else tangents[i] for i in outputs]
 
@@ -189,6 +190,10 @@ class ForwardSweep:
 
     def _apart(self, t: Any, parents: Iterable[int]) -> Any:
         """Return a tangent, as a copy where it is a view of one that is written to in place."""
+        if not self.written:
+            return t
+        if type(t) is list:
+            return [self._apart(part, parents) for part in t]
         written = [self.tangents[p] for p in parents if p in self.written]
         if type(t) is _array and any(np.may_share_memory(t, block) for block in written):
             return np.copy(t)
@@ -208,13 +213,16 @@ class ForwardSweep:
             space = space_at(node.form)
             before = np.zeros((self.directions.count, *space.shape), space.dtype)
         elif node.before in self.written and node.before in ends:
-            self.written.discard(node.before)
-            self.written.add(i)
-            return write_block(self.directions, node.path, before, node.index, vdot)
+            return self._written(i, node, before, vdot)
         self.directions.array(before)  # which it is not, where it is too large
-        block = block_laid_out(before, node.axes)
-        self.written.add(i)
-        return write_block(self.directions, node.path, block, node.index, vdot)
+        return self._written(i, node, block_laid_out(before, node.axes), vdot)
+
+    def _written(self, i: int, node: WriteNode, block: Any, vdot: Any) -> Any:
+        self.written.discard(node.before)
+        block = write_block(self.directions, node.path, block, node.index, vdot)
+        if type(block) is _array:  # views of a traced one would see what is written later
+            self.written.add(i)
+        return block
 
     def _broadcast(self, t: Any, partial: Any, args: tuple, shape: tuple) -> Any:
         t = unmarked(t)
@@ -337,6 +345,11 @@ def _are_flat(active: list) -> bool:
         or (where.flat and all(hasattr(space, "shape") for space in where.space.parts))
         for _, where in active
     )
+
+
+def _is_number(t: Any) -> bool:
+    """Say whether a tangent is that of a number, which elementwise rules may read yet."""
+    return t is not None and type(t) not in (list, Moving) and len(shape_of(t)) == 1
 
 
 def _none() -> None:

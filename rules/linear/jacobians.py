@@ -133,15 +133,11 @@ class Directions:
         values: list[Any] = []
         for x, start, stop in zip(self.sources, self.starts, self.starts[1:], strict=False):
             space = ProjectTo(x)
-            value = space.zeros()
+            value = np.zeros(space.shape, space.dtype)
             if start <= k < stop:
                 turn, place = divmod(k - start, size_of(x))
-                unit = 1j if turn else 1
-                if is_array(value):
-                    value.reshape(-1)[place] = unit
-                else:
-                    value = space.dtype.type(unit)
-            values.append(value)
+                value.reshape(-1)[place] = 1j if turn else 1
+            values.append(value if is_array(x) else value[()])
         return values
 
 

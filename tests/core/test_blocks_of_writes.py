@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_forward_sweep import tapes_for_few_numbers  # noqa: F401  # in every test
 
 import chainrules as cr
 
@@ -12,10 +13,13 @@ INDICES = [0, -1, slice(1, None), slice(None, 2), slice(None, None, -1), ..., np
            np.array([True, False, True])]  # fmt: skip
 VIEWS = [lambda y: y, lambda y: y[1], lambda y: y.T[0:3], lambda y: y[:, 1:], np.ravel,
          lambda y: y[::-1], lambda y: np.reshape(y, (2, 6)), np.transpose]  # fmt: skip
+SAME = [lambda y: y + 1.0, lambda y: +y, lambda y: y.copy(), lambda y: np.split(y, 1)[0],
+        lambda y: np.where(True, y, 2.0), lambda y: np.broadcast_to(y, (2, *np.shape(y))),
+        lambda y: y - np.ones((2, 1, 1)), np.real]  # fmt: skip
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["write", "scale", "read", "keep", "sqrt"]),
+        st.sampled_from(["write", "scale", "read", "keep", "sqrt", "same"]),
         st.integers(0, len(VIEWS) - 1),
         st.integers(0, len(INDICES) - 1),
         st.integers(0, 7),
@@ -30,7 +34,7 @@ def program(chosen, dtype):
         y = np.zeros((4, 3), dtype, like=x)
         y[0] = x
         y[2] = x * x
-        kept = [np.sum(x)]
+        kept, others = [np.sum(x)], []
         for what, view, index, number in chosen:
             part, index = VIEWS[view](y), INDICES[index]
             try:
@@ -45,10 +49,12 @@ def program(chosen, dtype):
                 kept.append(np.sum(part[index]))
             elif what == "keep":
                 kept.append(np.max(y * 1.0) * kept[number % len(kept)])
+            elif what == "same":  # with the tangent of what is written to afterwards
+                others.append(SAME[number % len(SAME)](part))
             else:  # where nothing moves, the slope is infinite
                 with np.errstate(all="ignore"):
                     kept.append(np.sum(np.sqrt(np.where(part > 0, part, 0.0))))
-        return np.concatenate([np.ravel(y), np.stack(kept)])
+        return np.concatenate([np.ravel(y), np.stack(kept), *map(np.ravel, others)])
 
     return f
 

@@ -141,6 +141,43 @@ def test_a_view_of_what_is_scaled_in_place_afterwards():
     np.testing.assert_allclose(cr.jacobian(f)(X), cr.jacfwd(f)(X), rtol=1e-12, atol=1e-14)
 
 
+@cr.primitive
+def both(x):
+    return x + 0.0, 2 * x
+
+
+@cr.rrule.register(both)
+def both_rrule(both, x):
+    return both(x), lambda bars: (cr.NoTangent(), cr.unthunk(bars[0]) + 2 * cr.unthunk(bars[1]))
+
+
+def aliases(x):
+    y = np.zeros(3, like=x)
+    y[:] = x
+    shifted, same, (first, second) = y + 1.0, +y, both(y)
+    y[0] = 0.0
+    y[1:] *= 2.0
+    return np.concatenate([shifted, same, first, second, y])
+
+
+def test_what_shows_an_array_that_is_written_to_afterwards():
+    np.testing.assert_array_equal(cr.jacobian(aliases)(X), cr.jacfwd(aliases)(X))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+def test_second_order_of_every_program(name):
+    f = PROGRAMS[name]
+
+    def of(transform):
+        return lambda x: flat(transform(f)(x))
+
+    direction = np.array([0.3, -1.0, 0.5])
+    expected = cr.jvp(of(cr.jacfwd), (X,), (direction,))[1]
+    found = cr.jvp(of(cr.jacobian), (X,), (direction,))[1]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_second_order():
     f = PROGRAMS["arrays"]
     for outer in (cr.jacfwd, cr.jacrev, cr.jacobian):

@@ -26,8 +26,8 @@ np.partition({x}, 1, axis={k})|np.unwrap({x}, axis={k})|np.cross({x}, {y})|np.ro
 np.zeros_like({x}.T) + {x}.T|np.full_like({x}.T, 0.3) * {y}|np.linalg.norm({x}, axis={k})
 np.lib.stride_tricks.sliding_window_view({x}, 2, axis={k}) * 1.0|np.vander({x}.ravel()[:3])
 """
-# What is given two dtypes. (Not np.atleast_2d, np.cumsum and np.diff of a list, of which NumPy makes
-# an object array: its entries are computed with in their own precisions, as README says.)
+# What is given two dtypes. (Not np.atleast_2d, np.cumsum and np.diff of a list, of which NumPy
+# makes an object array: its entries are computed with in their own precisions, as README says.)
 MIXED = """
 np.max([{c}, {x}])|np.min([{c}, {x}], axis=0)|np.sum([{c}, {x}])|np.mean([{c}, {x}], axis=0)
 np.stack([{c}, {x}])|np.concatenate([{c}, {x}])|np.median([{c}, {x}])|np.prod([{c}, {x}], axis=0)

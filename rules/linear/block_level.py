@@ -15,7 +15,6 @@ from ..annotations import Function, Index, Value
 from ..containers import LEAVES, Within, children, fold, replaced
 from ..shapes import dtype_of, shape_of
 from ..table.kinds import Kind
-from ..table.other_kinds import Composed
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.array import TracedArray
@@ -216,7 +215,8 @@ class BlockLevel(TangentLevel):
         args = tuple(map(as_read, args))
         kwargs = {name: as_read(x) for name, x in kwargs.items()}
         rule = frule.find(None, f, args)
-        if isinstance(rule, Kind) and (rule.constant or type(rule) is Composed):
+        # A composed function is no formula for tangents: its body may take NumPy's own numbers.
+        if isinstance(rule, Kind) and rule.constant:
             return rule.answer(self, f, args, kwargs, False)
         options = {name: self.blocks(x) for name, x in kwargs.items()}
         y = run_on_block(f, tuple(map(self.blocks, args)), options)

@@ -56,7 +56,7 @@ def test_blocks(f):
             warnings.simplefilter("ignore")
             try:
                 rows = [cr.jvp(case, case.numbers, xdots)[1] for xdots in dots]
-            except (NotImplementedError, cr.errors.LostDerivativeError):
+            except (NotImplementedError, cr.LostDerivativeError):
                 rows = None
             blocks = tuple(stacked(dots))
             if rows is not None:
@@ -70,7 +70,7 @@ def test_blocks(f):
             try:
                 _, user_pull = cr.vjp(case, *case.numbers)
                 columns = [user_pull(ybars) for ybars in bars]
-            except (NotImplementedError, cr.errors.LostDerivativeError):
+            except (NotImplementedError, cr.LostDerivativeError):
                 continue
             xbars = pull_all(one, y, case.numbers, pull_block)
             agree(xbars, stacked(columns), case, f"back: {args} {kwargs}")
@@ -78,3 +78,26 @@ def test_blocks(f):
                 push = GivenDirections(leaves(case.numbers), [Block(b) for b in blocks], COUNT)
                 ydots = push_recording(pull.__self__, push)
                 agree(ydots, stacked(rows), case, f"along a tape: {args} {kwargs}")
+
+
+@EVERY
+def test_second_order_in_blocks(f):
+    for case in smooth_cases(f)[:3]:
+        if any(np.asarray(x).dtype.kind == "c" for x in (*case.numbers, *case.ys)):
+            continue
+
+        def loss(*xs, case=case):
+            return sum(np.sum(np.sin(y) * w) for y, w in zip(case(*xs), case.bars, strict=True))
+
+        rng = np.random.default_rng(3)
+        dots = [tuple(like(x, rng) for x in case.numbers) for _ in range(COUNT)]
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                rows = [cr.hvp(loss, case.numbers, xdots) for xdots in dots]
+            except (NotImplementedError, TypeError, ValueError, cr.LostDerivativeError):
+                continue  # it has no second derivative, or takes nothing that is traced
+            found = cr.hvp(loss, case.numbers, tuple(stacked(dots)), block=True)
+        alone = len(case.numbers) == 1
+        rows = [(row,) for row in rows] if alone else rows
+        agree((found,) if alone else found, stacked(rows), case, f"{case.args} {case.kwargs}")

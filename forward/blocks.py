@@ -163,7 +163,7 @@ def write_block(directions: BlockLevel, path: Path, block: Any, index: Index, vd
         view[part] = v
     else:
         for k in range(directions.count):
-            follow(path, block[k])[index] = v if v is vdot else v[k]
+            follow(path, block[k, ...])[index] = v if v is vdot else v[k]
     return block
 
 

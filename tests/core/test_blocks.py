@@ -380,3 +380,16 @@ def test_a_rule_may_answer_with_a_jacobian_where_the_engine_asks_for_blocks():
     assert asked == ["block", "direction"]
     np.testing.assert_allclose(cr.jacrev(lambda x: 1.0 * cube(x))(x), expected)
     assert asked[2:] == ["pull block"]
+
+
+def test_a_write_by_a_mask_into_an_array_without_axes():
+    def f(x):
+        y = np.copy(x)
+        y[y > 0.5] = np.sin(x) * 2
+        return np.sum(y**2)
+
+    x, block = np.array(0.563), np.ones((2, 1))[:, 0]
+    right = cr.hvp(f, (x,), (np.array(1.0),))
+    np.testing.assert_allclose(cr.hvp(f, (x,), (block,), block=True), [right, right])
+    _, push = cr.linearize(f, x)
+    np.testing.assert_allclose(push(block, block=True), [push(np.array(1.0))] * 2)

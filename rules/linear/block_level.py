@@ -236,7 +236,10 @@ class BlockLevel(TangentLevel):
         if shares_memory(y, x):
             return True
         stacked = kind.block is None and not kind.axes  # one direction after the other
-        return stacked and self.count > 0 and shares_memory(f(x[0], **options), x[0])
+        if not stacked or self.count == 0:
+            return False
+        one = x[0, ...]
+        return shares_memory(f(one, **options), one)
 
     def _wrapped(self, y: Value) -> Any:
         if type(y) is Block:

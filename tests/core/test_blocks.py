@@ -393,3 +393,15 @@ def test_a_write_by_a_mask_into_an_array_without_axes():
     np.testing.assert_allclose(cr.hvp(f, (x,), (block,), block=True), [right, right])
     _, push = cr.linearize(f, x)
     np.testing.assert_allclose(push(block, block=True), [push(np.array(1.0))] * 2)
+
+
+def test_a_write_through_a_view_of_an_array_without_axes():
+    def f(x):
+        y = np.copy(x)
+        squared = (y * y).reshape(-1)
+        y.ravel()[0] = np.sin(x) + 1.46
+        return np.mean(y * squared) ** 2
+
+    x = np.array(0.373)
+    right = cr.hvp(f, (x,), (np.array(1.0),))
+    np.testing.assert_allclose(cr.hvp(f, (x,), (np.array([1.0, 2.0]),), block=True)[0], right)

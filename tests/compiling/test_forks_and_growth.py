@@ -62,9 +62,24 @@ def test_a_fork_lets_go_of_what_it_holds():
     assert not locks._held
 
 
+NEW = {
+    "integers": lambda k: ((lambda x, n: x * n), (2.0, k)),
+    "shapes": lambda k: ((lambda x: np.sum(np.sin(x))), (np.ones(k + 1),)),
+    "lambdas": lambda k: ((lambda h, x: np.sum(h(x))), ((lambda t: t * k), X)),
+    "gradients": lambda k: (cr.grad(lambda x, n: np.sum(np.sin(x) ** 2) * n), (X, k)),
+    "branches": lambda k: ((lambda x, n: x * n if x > 0 else -x), (-1.0, k)),
+}
+
+
 @pytest.fixture
 def made(monkeypatch):
     """Weak references to all machine code that is made, while the collector does not run."""
+    for example in NEW.values() if available() else ():  # what a process makes once
+        f, args = example(3)
+        g = cr.compile(f)
+        for _ in range(3):
+            g(*args)
+        g.clear()
     made, init = [], machine.Code.__init__
 
     def noted(self, *args):
@@ -76,15 +91,6 @@ def made(monkeypatch):
     gc.disable()
     yield lambda: sum(code() is not None for code in made)
     gc.enable()
-
-
-NEW = {
-    "integers": lambda k: ((lambda x, n: x * n), (2.0, k)),
-    "shapes": lambda k: ((lambda x: np.sum(np.sin(x))), (np.ones(k + 1),)),
-    "lambdas": lambda k: ((lambda h, x: np.sum(h(x))), ((lambda t: t * k), X)),
-    "gradients": lambda k: (cr.grad(lambda x, n: np.sum(np.sin(x) ** 2) * n), (X, k)),
-    "branches": lambda k: ((lambda x, n: x * n if x > 0 else -x), (-1.0, k)),
-}
 
 
 @pytest.mark.skipif(not available(), reason="there is no machine code")

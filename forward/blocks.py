@@ -13,7 +13,7 @@ from ..config import RuleConfig
 from ..rules import Traced, getitem
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, fitted
+from ..rules.linear.blocks import Block, fitted, led_index
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
@@ -177,8 +177,3 @@ def led_path(path: Path, index: Index) -> Path | None:
             return None
         led.append((f, {"index": led_index(options["index"])}, None))
     return tuple(led)
-
-
-def led_index(index: Index) -> tuple:
-    """Return the index that reads in a block what ``index`` reads in each direction."""
-    return (slice(None), *index) if type(index) is tuple else (slice(None), index)

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..forward.blocks import led_index
 from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
 from ..rules.annotations import Index, Tangentlike
 from ..rules.linear.block_level import BlockArray
+from ..rules.linear.blocks import led_index
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
 from ..rules.tangents.project import ProjectArray, Projector

@@ -21,7 +21,7 @@ from ..rules.annotations import Tangentlike
 from ..rules.containers import iterate_leaves
 from ..rules.engines.inputs import is_perturbable_input
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, aligned
+from ..rules.linear.blocks import Block, aligned, led_index
 from ..rules.linear.jacobians import block_values, in_blocks
 from ..rules.linear.program import LinearProgram
 from ..rules.shapes import dtype_of, shape_of
@@ -107,9 +107,7 @@ class ForwardSweep:
                 t = tangents[a]
                 tangents[i] = t if t is None or da is ONE else t * da
             elif size == 6 and type(tangents[entry[0]]) is _array:
-                index = entry[1]
-                led = (slice(None), *index) if type(index) is tuple else (slice(None), index)
-                t = tangents[entry[0]][led]
+                t = tangents[entry[0]][led_index(entry[1])]
                 tangents[i] = np.copy(t) if entry[0] in self.written else t
                 self.owned.discard(entry[0])
             else:
@@ -157,8 +155,7 @@ class ForwardSweep:
             return _plus(first, self._broadcast(tangents[b], partial_b, args, shape))
         if size == 6:
             t = unmarked(tangents[entry[0]])
-            index = entry[1] if type(entry[1]) is tuple else (entry[1],)
-            return None if t is None else t[(slice(None), *index)]
+            return None if t is None else t[led_index(entry[1])]
         return self._of_node(entry[0])
 
     def _of_arrays(self, i: int, entry: Entry, ends: Iterable[int]) -> Any:
@@ -294,13 +291,15 @@ class ForwardSweep:
         node.pull(ybars[0] if node.template is None else dict(enumerate(ybars)), cotangents)
         found = {p: bar for p, bar in cotangents.bars.items() if bar is not None}
         parents = [p for p in found if self.tangents[p] is not None]
-        program.finish([_plain(found[p]) for p in parents])
-        xdots = [self._lifted(unmarked(self.tangents[p]), found[p]) for p in parents]
+        xbars = [_plain(found[p]) for p in parents]
+        program.finish(xbars)
+        ts = [unmarked(self.tangents[p]) for p in parents]
+        xdots = [self._lifted(t, xbar) for t, xbar in zip(ts, xbars, strict=True)]
         ydots = [self._block(unthunk(ydot)) for ydot in transposed(program, zeros)(xdots)]
         return ydots[0] if node.template is None else ydots
 
     def _lifted(self, t: Any, xbar: Tangentlike) -> Any:
-        number = shape_of(_plain(xbar)) == () and type(_plain(xbar)) is EntryNumber
+        number = shape_of(xbar) == () and type(xbar) is EntryNumber
         return self.directions.wrap(t) if number else self.directions.array(t)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..forward.blocks import block_laid_out, led_index, led_path
+from ..forward.blocks import block_laid_out, led_path
 from ..rules import (
     AbstractZero,
     ProjectTo,
@@ -20,6 +20,7 @@ from ..rules import (
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.engines.buffers import settled
 from ..rules.linear.block_level import BlockArray
+from ..rules.linear.blocks import led_index
 from ..rules.shapes import shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import Masked, counts_of, unmask

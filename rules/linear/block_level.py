@@ -33,7 +33,7 @@ from ..tracing.views import (
     shares_memory,
 )
 from ..tracing.writing import written
-from .blocks import Block, aligned, rank_of, run_on_block
+from .blocks import Block, aligned, led_index, rank_of, run_on_block, spread
 from .program import TangentLevel, as_read
 from .samples import Samples
 
@@ -151,7 +151,7 @@ class BlockLevel(TangentLevel):
 
     def spread(self, xdot: Value) -> Any:
         """Return the block of a tangent, of another level or plain, that is the same in each."""
-        return np.broadcast_to(xdot, (self.count, *shape_of(xdot)))
+        return spread(xdot, self.count)
 
     def general(self, x: Value) -> Any:
         """Return the tangent along one direction in general position."""
@@ -250,7 +250,7 @@ class BlockLevel(TangentLevel):
     def getitem(self, x: Value, index: Index) -> Value:
         if not is_basic(index):
             return self.call(getitem, (x, index), {})
-        traced = self.wrap(x.block[(slice(None), *(index if type(index) is tuple else (index,)))])
+        traced = self.wrap(x.block[led_index(index)])
         if type(traced) is BlockArray:
             register_view(traced, x, getitem, {"index": index})
         return traced

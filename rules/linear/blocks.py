@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..annotations import Function, Value
+from ..annotations import Function, Index, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
 from ..shapes import shape_of
 from ..table.tables import frule
@@ -194,6 +194,11 @@ def fitted(v: Value, rank: int) -> Any:
     if type(v) is Block and v.rank > rank:
         return np.reshape(v.values, (v.count, *v.shape[v.rank - rank :]))
     return aligned(v, rank)
+
+
+def led_index(index: Index) -> tuple:
+    """Return the index that reads in a block what ``index`` reads in each direction."""
+    return (slice(None), *index) if type(index) is tuple else (slice(None), index)
 
 
 def spread(x: Value, count: int) -> Any:

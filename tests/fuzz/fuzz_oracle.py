@@ -11,7 +11,9 @@ from fuzz_program import Constants
 
 import chainrules as cr
 
-OBJECTS = re.compile(r"np\.(as\w*array|ascontiguousarray|array)\(|vectorize|\[x, x\]|\(x, x \* 2")
+OBJECTS = re.compile(
+    r"np\.(as\w*array\w*|ascontiguousarray|array)\(|vectorize|\[x, [xy]\]|\(x, x \* 2"
+)
 # NumPy rounds objects to Python's integers, and makes ones and zeros of them that are such.
 ROUNDED = re.compile(r"np\.(ceil|floor|trunc|maximum|minimum|fmax|fmin|clip|\w+_like)\([\[(]")
 LARGE = 1e6  # beyond it rounding makes differences worthless

@@ -135,7 +135,10 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
     """Say whether structural zeros matter to one of the arguments of a call."""
     for _, argument in active:
         if argument.parts is None:
-            if is_sensitive(entries[argument.parent]):
+            entry = entries[argument.parent]
+            # As ``is_sensitive`` says it: every call of a kind that adds asks.
+            size = len(entry)
+            if entry[0].sensitive if size == 1 else size > 1 and size != 6:
                 return True
         elif argument.is_sensitive(entries):
             return True

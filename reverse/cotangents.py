@@ -192,8 +192,10 @@ class Cotangents:
             xbar = self.bars[index]
             if xbar is None:
                 xbars.append(ZERO)
+            elif index in self.owned:
+                xbars.append(xbar if type(xbar) is _array else unmask(xbar))
             else:
-                xbars.append(unmask(xbar) if index in self.owned else own(xbar))
+                xbars.append(own(xbar))
         return xbars
 
 

@@ -86,7 +86,10 @@ class KindNode:
         ):
             for i, active in self.active:
                 xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-                active.receive(xbar, cotangents, kind.f, i)
+                if type(xbar) is ndarray and active.space.holds(xbar):  # as nearly always
+                    cotangents.add(active.parent, xbar)
+                else:
+                    active.receive(xbar, cotangents, kind.f, i)
             return
         flags = None
         if self.template is not None:

@@ -174,12 +174,9 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array and keeps_dtype(a, y.dtype):
-            if kind.constants[0] == 1:
-                entry = (x.position, None, None)
-            else:
-                reads_y, (reads_a,) = kind.reads(0)
-                kept = (y if reads_y else None, a if reads_a else None)
-                entry = (x.position, kind.partials[0], kept)
+            (partial,), reads_y, (reads_a,) = kind.needs.get((True,)) or kind.needed((True,))
+            kept = (y if reads_y else None, a if reads_a else None)
+            entry = (x.position, partial, kept)
             return self.wrap(y, entry if y.dtype is FLOAT64 else in_dtype(entry, y.dtype))
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
@@ -278,15 +275,9 @@ class Tape(Engine):
         z: Value,
     ) -> Entry:
         """Return the entry of a binary elementwise rule on arrays; it keeps what it reads."""
-        reads_y = reads_x = reads_z = False
-        of_a = of_b = None
-        if a_active and kind.constants[0] != 1:
-            of_a = kind.partials[0]
-            reads_y, (reads_x, reads_z) = kind.reads(0)
-        if b_active and kind.constants[1] != 1:
-            of_b = kind.partials[1]
-            also_y, (also_x, also_z) = kind.reads(1)
-            reads_y, reads_x, reads_z = reads_y or also_y, reads_x or also_x, reads_z or also_z
+        active = a_active, b_active
+        needed = kind.needs.get(active) or kind.needed(active)
+        (of_a, of_b), reads_y, (reads_x, reads_z) = needed
         # Of Python's zero, which raises, the sweep gets NumPy's.
         if reads_x and not a_active:
             x = x or _ZEROS[type(x)](x) if type(x) in _ZEROS else self.watch.hold(x)
@@ -345,9 +336,14 @@ class Tape(Engine):
 
     def _held(self, values: tuple, args: tuple) -> tuple:
         """Hold the plain arrays that were given beside traced values, where they are kept."""
-        hold = self.watch.hold_beside
-        pairs = zip(values, args, strict=True)
-        return tuple([v if v is None else hold(v, x) for v, x in pairs])
+        hold, beside = self.watch.hold, self.watch.hold_beside
+        held = []
+        for v, x in zip(values, args, strict=True):
+            if v is None or (v is not x and isinstance(x, Traced)):
+                held.append(v)
+            else:
+                held.append(hold(x) if v is x else beside(v, x))
+        return tuple(held)
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

@@ -25,10 +25,10 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
         if end - first == len(axis) and (n if inner == 1 else inner) <= SHORT_LANES:
             ones = np.ones(n, x.dtype)
             if inner == 1:
-                summed = np.reshape(x, (-1, n)) @ ones
+                summed = x.reshape(-1, n) @ ones
             else:
-                summed = ones @ np.reshape(x, (-1, n, inner))
-            return np.reshape(summed, shape[:first] + shape[end:])
+                summed = ones @ x.reshape(-1, n, inner)
+            return summed.reshape(shape[:first] + shape[end:])
     return np.add.reduce(x, axis=axis)
 
 

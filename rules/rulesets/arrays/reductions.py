@@ -130,12 +130,19 @@ def numbers_that_count(var, x, where):
     return where & ~np.isnan(value(x)) if var in (np.nanvar, np.nanstd) else where
 
 
+def sum_of(x, axis):
+    """``np.sum``, with the axes kept; of a plain array without NumPy's wrappers around it."""
+    if type(x) is np.ndarray:
+        return np.add.reduce(x, axis=axis, keepdims=True)
+    return np.sum(x, axis=axis, keepdims=True)
+
+
 def deviation(var, x, axis, ddof, where, mean):
     """Return the mask of entries that count, the deviations, and the divisor of their squares."""
     where = numbers_that_count(var, x, where)
     counted = count(shape_of(x), axis, where)
     if mean is None:
-        mean = np.sum(select(where, x), axis=axis, keepdims=True) / or_one(counted)
+        mean = sum_of(select(where, x), axis) / or_one(counted)
     c = select(where, x - mean)
     n = counted - ddof
     if type(n) is not int or n <= 0:

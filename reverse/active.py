@@ -45,15 +45,14 @@ class Active:
         ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
         """
         if type(xbar) not in FLOATS_AND_ARRAYS:
+            if type(xbar) is InplaceableThunk and counts is None:
+                cotangents.add_in_place(self.parent, xbar, self.space)
+                return
+            if type(xbar) is Masked and not is_sensitive(cotangents.entries[self.parent]):
+                xbar, counts = xbar.value, None  # nobody asks what is a zero
             xbar = _untraced(xbar, cotangents.tape)
         if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
-            return
-        if type(xbar) is Masked and not is_sensitive(cotangents.entries[self.parent]):
-            self.receive(xbar.value, cotangents, f, i)  # nobody asks what is a zero
-            return
-        if type(xbar) is InplaceableThunk and counts is None:
-            cotangents.add_in_place(self.parent, xbar, self.space)
             return
         xbar = unthunk(xbar)
         if issubclass(type(xbar), AbstractZero):

@@ -187,7 +187,7 @@ class Cotangents:
 
     def of_inputs(self, inputs: int) -> list[Any]:
         """Return the cotangent of each input, zero if none arrived; arrays nobody else holds."""
-        xbars = []
+        xbars: list[Any] = []
         for index in range(inputs):
             xbar = self.bars[index]
             if xbar is None:

@@ -295,6 +295,9 @@ class Tape(Engine):
         if kind is not None and (basic or (is_array_of_indices(index) and x.__class__ is _array)):
             draft = is_draft(x)
             held = x.memory.draft[0] if draft else x.primal
+            given = index
+            if type(index) is list and type(held) is _array:
+                index = np.array(index, np.intp)  # once, for the read and for the way back
             y = held[index]
             if draft and basic and is_array(y):
                 view = views_of_draft(x, getitem, {"index": index})
@@ -305,7 +308,8 @@ class Tape(Engine):
                 shape = held.shape if type(held) is _array else shape_of(held)
                 return self.wrap(y, (x.position, index, shape, None, None, None))
             if class_y is _array and y.dtype.kind in "fc":
-                options = {"index": index if basic else self.watch.hold(index)}
+                keep = basic or index is not given
+                options = {"index": index if keep else self.watch.hold(index)}
                 active = [(0, Active(x.position, space_of(held)))]
                 node = KindNode(kind, None, (None,), options, active, self.entries)
                 node.form = y.shape, y.dtype

@@ -98,7 +98,7 @@ class Kind(Bound):
         ``settings`` says that the ``kwargs`` are mere settings: see ``are_settings``.
         """
         given, options = len(args), kwargs
-        if kwargs or given != self.count or has_lists(args):  # else it is bound
+        if kwargs or given != self.count or self.joins or has_lists(args):  # else it is bound
             args, options = self.bind(f, args, kwargs)
             if not self.joins and has_lists(args):
                 args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])

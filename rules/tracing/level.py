@@ -200,16 +200,13 @@ def type_under(x: Value) -> type:
 
 def strip_all(args: tuple, level: Level) -> tuple:
     """Take the traced values of ``level`` off each argument."""
-    return tuple(
-        [
-            x.primal
-            if isinstance(x, Traced) and x.at_level is level
-            else x
-            if type(x) in LEAVES
-            else strip(x, level)
-            for x in args
-        ]
-    )
+    stripped = []
+    for x in args:  # every call asks, and a comprehension is one call more
+        if isinstance(x, Traced) and x.at_level is level:
+            stripped.append(x.primal)
+        else:
+            stripped.append(x if type(x) in LEAVES else strip(x, level))
+    return tuple(stripped)
 
 
 def strip(x: Value, level: Level) -> Any:

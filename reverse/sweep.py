@@ -25,7 +25,7 @@ import numpy as np
 from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero, Traced
 from ..rules.annotations import Tangentlike, Value
-from ..rules.shapes import dtype_of, shape_of
+from ..rules.shapes import FLOATS, dtype_of, shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.tangents.project import cast
 from ..rules.tracing.level import ONE
@@ -125,30 +125,30 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
-        if size == 2 or size == 4:
-            kind = type(ybar)
-            if kind is not _float64 and kind is not float and isinstance(ybar, Traced):
-                # It is differentiated again: a product and the sum that it joins are made at once.
-                multiply_add = ybar.at_level.multiply_add
+        if size == 4 or size == 2:
+            if type(ybar) in FLOATS or not isinstance(ybar, Traced):
                 if size == 2:
                     a, da = entry
-                else:
-                    a, da, b, db = entry
-                plain = da is ONE and bars[a] is None
-                bars[a] = ybar if plain else multiply_add(bars[a], ybar, da)
-                if size == 4:
-                    plain = db is ONE and bars[b] is None
-                    bars[b] = ybar if plain else multiply_add(bars[b], ybar, db)
-                continue
-            if size == 2:
-                a, da = entry
-            else:
+                    xbar, abar = bars[a], ybar if da is ONE else ybar * da
+                    bars[a] = abar if xbar is None else xbar + abar
+                    continue
                 a, da, b, db = entry
-            xbar, abar = bars[a], ybar if da is ONE else ybar * da
-            bars[a] = abar if xbar is None else xbar + abar
-            if size == 4:
+                xbar, abar = bars[a], ybar if da is ONE else ybar * da
+                bars[a] = abar if xbar is None else xbar + abar
                 xbar, bbar = bars[b], ybar if db is ONE else ybar * db
                 bars[b] = bbar if xbar is None else xbar + bbar
+                continue
+            # It is differentiated again: a product and the sum that it joins are made at once.
+            multiply_add = ybar.at_level.multiply_add
+            if size == 4:
+                a, da, b, db = entry
+            else:
+                a, da = entry
+            plain = da is ONE and bars[a] is None
+            bars[a] = ybar if plain else multiply_add(bars[a], ybar, da)
+            if size == 4:
+                plain = db is ONE and bars[b] is None
+                bars[b] = ybar if plain else multiply_add(bars[b], ybar, db)
             continue
         if type(ybar) is Pieces and not (size == 1 and entry[0].takes_pieces):
             ybar = ybar.gathered()

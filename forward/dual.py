@@ -30,7 +30,7 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import all_settled, settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.shapes import FLOAT64, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
@@ -121,8 +121,6 @@ class ForwardLevel(Engine):
         """Return the index that reads from the slot what a basic ``index`` reads from the array."""
         return index
 
-    # ---- containers, rules ----
-
     def wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
         return fold(self._wrap, y, ydot, f)
@@ -174,10 +172,7 @@ class ForwardLevel(Engine):
         x, xdot, y, ydot = xbar.primal, xbar.tangent, ybar.primal, ybar.tangent
         dtype = x.dtype
         for part in (x, xdot, y, ydot):  # not where one is traced, lazy or marked
-            kind = type(part)
-            if kind is not float and (
-                (kind is not _array and kind is not _float64) or part.dtype is not dtype
-            ):
+            if type(part) not in FLOATS_AND_ARRAYS or dtype_of(part) is not dtype:
                 return False
         x[index] += y
         xdot[self.led(index)] += ydot

@@ -4,6 +4,7 @@ For ``np.concatenate([a, c, b])`` with traced ``a`` and ``b`` the list is an ``A
 with an ``Active`` for ``a``, None for ``c``, and an ``Active`` for ``b``.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,10 @@ class Active:
     def is_sensitive(self, entries: Any) -> bool:
         """Say whether structural zeros matter to it, or to one of its parts."""
         return is_sensitive(entries[self.parent])
+
+    def parents(self) -> list[int]:
+        """Return the entries that it depends on."""
+        return [self.parent]
 
     def receive(
         self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
@@ -95,6 +100,14 @@ class ActiveParts(Active):
             if active is None or active.parts is None:
                 return active is not None and is_sensitive(entries[active.parent])
             return Within(zip(active.parts), any)
+
+        return fold(look, self)
+
+    def parents(self) -> list[int]:
+        def look(active: Active | None) -> Any:
+            if active is None or active.parts is None:
+                return [] if active is None else [active.parent]
+            return Within(zip(active.parts), lambda found: list(itertools.chain(*found)))
 
         return fold(look, self)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
+from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, TracedArray, add, unthunk
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
@@ -164,10 +164,12 @@ class Cotangents:
     def _accumulator(self, index: int, ybar: Value, space: Projector) -> Any:
         """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it has such.
 
-        Return what the entry has. Where structural zeros matter, pieces tell them.
+        Return what the entry has. Single numbers are cheaper in a dict, and where structural
+        zeros matter, pieces tell them.
         """
         present = self.bars[index]
-        if type(space) is not ProjectArray or is_sensitive(self.entries[index]):
+        apart = type(space) is not ProjectArray or not isinstance(ybar, TracedArray)
+        if apart or is_sensitive(self.entries[index]):
             return present
         level = ybar.at_level
         if present is None or (isinstance(present, Traced) and present.at_level is level):

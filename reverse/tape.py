@@ -220,13 +220,9 @@ class Tape(Engine):
                 if answer is not None:
                     return answer
         y = operation(x, z)
-        # A traced y of an outer level goes the way of the number or array it carries.
-        under_x, under_y, under_z = x, y, z
-        if isinstance(y, Traced):
-            if kind.branch is not None and not y.records:
-                return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
-            under_x, under_y, under_z = bare(x), bare(y), bare(z)
-        class_x, class_y, class_z = type(under_x), type(under_y), type(under_z)
+        if kind.branch is not None and isinstance(y, Traced) and not y.records:
+            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
+        class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         if class_y is _float64 or class_y is float:
             entry: Entry | None = None
             plain_x = class_x is _float64 or class_x is float
@@ -257,6 +253,9 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array:
+            # Of traced arrays each question for a dtype or a shape takes longer than this.
+            traced_y = type(y) is not _array
+            under_x, under_y, under_z = (bare(x), bare(y), bare(z)) if traced_y else (x, y, z)
             dtype, shape = under_y.dtype, under_y.shape
             if (
                 dtype is FLOAT64

@@ -67,3 +67,38 @@ def test_the_files_that_contributing_names_are_there():
     for name in re.findall(r"`((?:rules|tests|tracing|config|src|reverse|docs)/[\w/.*]+)`", TEXT):
         found = list(TOP.glob(name)) or list((TOP / "rules").glob(name))
         assert found, name
+
+
+ROOMS = [
+    path.parent
+    for top in ("config", "forward", "reverse", "rules", "src/chainrules")
+    for path in [
+        TOP / top / "README.md",
+        *(TOP / top).glob("*/README.md"),
+        *(TOP / top).glob("*/*/README.md"),
+    ]
+    if path.exists() and not path.parent.is_symlink()
+]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(TOP).as_posix())
+def test_the_readme_of_a_room_names_what_is_there(room):
+    text = (room / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 6
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
+        assert (room / name).exists() or (TOP / name).exists(), name
+
+
+def test_each_room_has_a_readme():
+    """A room is a folder of the core, or of the face with more than ten files."""
+    names = {room.relative_to(TOP).as_posix() for room in ROOMS}
+    rooms = {"config", "forward", "reverse", "rules"}
+    rooms |= {
+        f"rules/{path.name}"
+        for path in (TOP / "rules").iterdir()
+        if (path / "__init__.py").exists()
+    }
+    rooms |= {
+        f"src/chainrules/{name}" for name in ("compiling", "compiling/native", "interop", "testing")
+    }
+    assert rooms - names == set()

@@ -30,7 +30,7 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import all_settled, settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.shapes import FLOAT64, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
@@ -103,6 +103,24 @@ class ForwardLevel(Engine):
         """Return the tangent of ``x``, a value of this level, as rules see it."""
         return x.tangent
 
+    # ---- what the slot ``tangent`` holds; ``BlockDuals`` has blocks there ----
+
+    def zero_tangent(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return zeros for the slot of an array."""
+        return np.zeros(shape, dtype)
+
+    def laid_out(self, tangent: Any, axes: tuple[int, ...] | None) -> Any:
+        """Copy what the slot holds, such that the axes of the array lie in memory as ``axes``."""
+        return laid_out(tangent, axes)
+
+    def follow(self, path: Path, tangent: Any) -> Any:
+        """Return what the slot of a view holds, which is at the end of a path."""
+        return follow(path, tangent)
+
+    def led(self, index: Index) -> Index:
+        """Return the index that reads from the slot what a basic ``index`` reads from the array."""
+        return index
+
     def wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
         return fold(self._wrap, y, ydot, f)
@@ -141,9 +159,24 @@ class ForwardLevel(Engine):
         traced = DualArray()
         traced.base_and_path = None
         traced.at_level = self
-        zeros = np.zeros(shape_of(x), dtype_of(x))
-        traced.memory = Memory((x, laid_out(zeros, axes_of(bare(x)))))
+        zeros = self.zero_tangent(shape_of(x), dtype_of(x))
+        traced.memory = Memory((x, self.laid_out(zeros, axes_of(bare(x)))))
         return traced
+
+    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value:
+        return ForwardLevel.dual(self, np.zeros(shape, dtype), self.zero_tangent(shape, dtype))
+
+    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
+        if not (self.carries(xbar) and self.carries(ybar)):
+            return False
+        x, xdot, y, ydot = xbar.primal, xbar.tangent, ybar.primal, ybar.tangent
+        dtype = x.dtype
+        for part in (x, xdot, y, ydot):  # not where one is traced, lazy or marked
+            if type(part) not in FLOATS_AND_ARRAYS or dtype_of(part) is not dtype:
+                return False
+        x[index] += y
+        xdot[self.led(index)] += ydot
+        return True
 
     def write(self, x: Value, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
@@ -167,7 +200,7 @@ class ForwardLevel(Engine):
         So a call that gives a view of the one gives a view of the other.
         """
         values = copied(root.primal)
-        return values, laid_out(unmarked(root.tangent), axes_of(bare(values)))
+        return values, self.laid_out(unmarked(root.tangent), axes_of(bare(values)))
 
     def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
         """Write into the tangents of a draft; return them, traced where ``vdot`` is."""
@@ -182,7 +215,7 @@ class ForwardLevel(Engine):
         self.check_live()
         draft = draft_of(root)
         values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft
-        value, tangent = follow(path, values), follow(path, tangents)
+        value, tangent = follow(path, values), self.follow(path, tangents)
         if draft is not None:
             value, tangent = copied(value), copied(tangent)
         view.primal, view.tangent = value, tangent

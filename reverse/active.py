@@ -4,6 +4,7 @@ For ``np.concatenate([a, c, b])`` with traced ``a`` and ``b`` the list is an ``A
 with an ``Active`` for ``a``, None for ``c``, and an ``Active`` for ``b``.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
-from .entries import is_sensitive
+from .entries import NODE, READ, is_sensitive
 
 
 class Active:
@@ -36,6 +37,10 @@ class Active:
     def is_sensitive(self, entries: Any) -> bool:
         """Say whether structural zeros matter to it, or to one of its parts."""
         return is_sensitive(entries[self.parent])
+
+    def parents(self) -> list[int]:
+        """Return the entries that it depends on."""
+        return [self.parent]
 
     def receive(
         self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
@@ -97,6 +102,14 @@ class ActiveParts(Active):
 
         return fold(look, self)
 
+    def parents(self) -> list[int]:
+        def look(active: Active | None) -> Any:
+            if active is None or active.parts is None:
+                return [] if active is None else [active.parent]
+            return Within(zip(active.parts), lambda found: list(itertools.chain(*found)))
+
+        return fold(look, self)
+
     def receive(
         self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
     ) -> None:
@@ -137,7 +150,7 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
             entry = entries[argument.parent]
             # As ``is_sensitive`` says it: every call of a kind that adds asks.
             size = len(entry)
-            if entry[0].sensitive if size == 1 else size > 1 and size != 6:
+            if entry[0].sensitive if size == NODE else size > NODE and size != READ:
                 return True
         elif argument.is_sensitive(entries):
             return True

@@ -27,6 +27,7 @@ from ..rules.tracing.operands import is_array, is_array_of_indices, is_basic
 from ..rules.tracing.views import (
     Memory,
     Path,
+    bare,
     copied,
     draft_of,
     follow,
@@ -249,18 +250,30 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array:
-            dtype, shape = y.dtype, y.shape
+            # Of traced arrays each question for a dtype or a shape takes longer than this.
+            traced_y = type(y) is not _array
+            under_x, under_y, under_z = (bare(x), bare(y), bare(z)) if traced_y else (x, y, z)
+            dtype, shape = under_y.dtype, under_y.shape
             if (
                 dtype is FLOAT64
-                and (not a_active or (class_x is _array and x.dtype is dtype and x.shape == shape))
-                and (not b_active or (class_z is _array and z.dtype is dtype and z.shape == shape))
+                and (
+                    not a_active
+                    or (class_x is _array and under_x.dtype is dtype and under_x.shape == shape)
+                )
+                and (
+                    not b_active
+                    or (class_z is _array and under_z.dtype is dtype and under_z.shape == shape)
+                )
             ):
                 return self.wrap(y, self._array_entry(kind, a, a_active, b, b_active, y, x, z))
-            if (not a_active or keeps_dtype(x, dtype)) and (not b_active or keeps_dtype(z, dtype)):
+            if (not a_active or keeps_dtype(under_x, dtype)) and (
+                not b_active or keeps_dtype(under_z, dtype)
+            ):
                 entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
                 if dtype is not FLOAT64:
                     entry = in_dtype(entry, dtype)
-                return self.wrap(y, broadcast_entry(entry, shape, x if a_active else z, z))
+                given = under_x if a_active else under_z
+                return self.wrap(y, broadcast_entry(entry, shape, given, under_z))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def _array_entry(

@@ -82,6 +82,14 @@ class Level(ABC):
         product = ybar if factor is ONE else ybar * factor
         return product if xbar is None else xbar + product
 
+    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value | None:
+        """Return zeros as an array of this level, for ``add_at``; None where there is no such."""
+        return None
+
+    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
+        """Do ``xbar[index] += ybar`` in an accumulator's own memory; say whether that could be."""
+        return False
+
     def motion(self, x: Value) -> Any:
         """Return the tangent of ``x``, of this level, along a direction; None if it knows none.
 

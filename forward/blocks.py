@@ -15,6 +15,7 @@ from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted, led_index
 from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.table.kinds import Kind
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
     Memory,
@@ -75,6 +76,22 @@ class BlockDuals(ForwardLevel):
     def _tangent(self, x: Value, block: Any) -> Any:
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
+
+    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
+        if kind.f is not np.stack or kwargs:
+            return None
+        blocks, still = [], None
+        for x in numbers:
+            if type(x) is Dual and x.at_level is self and type(x.tangent) is _array:
+                if x.tangent.dtype is not FLOAT64:
+                    return None
+                blocks.append(x.tangent)
+            elif type(x) is _float64 or type(x) is float:
+                still = np.zeros(self.directions.count) if still is None else still
+                blocks.append(still)
+            else:
+                return None
+        return self.directions.array(np.array(np.array(blocks).T, order="C"))
 
     # ---- reads ----
 

@@ -334,6 +334,10 @@ class ForwardLevel(Engine):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        if kind.joins and type(args[0]) in (list, tuple) and type(y) is _array:
+            joined = self.join_numbers(kind, args[0], kwargs) if y.dtype is FLOAT64 else None
+            if joined is not None:
+                return self.dual(y, joined)
         tangents: list[Any] = []
         for x in args:
             if isinstance(x, Traced):
@@ -350,6 +354,18 @@ class ForwardLevel(Engine):
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)
+
+    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
+        """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
+        tangents = []
+        for x in numbers:
+            if type(x) is Dual and x.at_level is self and type(x.tangent) is _float64:
+                tangents.append(x.tangent)
+            elif type(x) is _float64 or type(x) is float:
+                tangents.append(0.0)
+            else:
+                return None
+        return kind.f(tangents, **kwargs)
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

@@ -1,9 +1,10 @@
 """solve_ivp and odeint: SciPy's answer, with the derivative of a method on a mesh held constant.
 
-Of RK23, RK45, DOP853 and Radau it is the derivative of the steps that SciPy accepted, to rounding.
-BDF and LSODA change their order as they go along, so for these the same problem is solved once more
-to the same tolerances, by DOP853, or by Radau where that takes too many steps: the derivative is
-that of this solution.
+Of RK23, RK45, DOP853 and Radau it is the derivative of the steps that SciPy accepted, to rounding;
+of BDF too, at the states that SciPy's Newton iteration ended with. For LSODA, and for BDF with many
+parameters or with times that are differentiated, the same problem is solved once more to the same
+tolerances, by DOP853, or by Radau where that takes too many steps: the derivative is that of this
+solution.
 """
 
 import functools
@@ -17,6 +18,7 @@ from .....config import user_line
 from .... import TracedArray, TracedNumber, all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
+from .bdf import Differences, follows_steps
 from .events import traced_events
 from .log import logged, mesh_of
 from .march import Plan
@@ -72,6 +74,8 @@ class _TooManyCallsError(Exception):
 def plan_of(method, log, times, warn, everywhere=False):
     """Return the plan of the steps that ``method`` took, for values at ``times``."""
     mesh = mesh_of(log)
+    if issubclass(method, integrate.BDF):
+        return Differences(log, mesh, times, warn)
     if not issubclass(method, integrate.Radau):
         plan = Steps(Explicit(method), mesh, times, warn, everywhere)
         plan.know([step.y for step in log], [step.slopes for step in log])
@@ -213,7 +217,10 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     f = evaluator(build, vectorized)
     y0 = as_float(y0)
     took = cls, log
-    if not has_steps(cls):
+    known = has_steps(cls) or (
+        issubclass(cls, integrate.BDF) and follows_steps(len(log), y0, *t_span, parameters)
+    )
+    if not known:
         reached = log[0].t, log[-1].end
         within = own.t if t_eval is None else value(array_of(t_eval))
 
@@ -225,7 +232,7 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         took = build.run_plain(run_again, "scipy.integrate.solve_ivp")
     warn = functools.partial(warn_off, "solve_ivp", line)
     answer = Answer(own, f, y0, t_span, t_eval, took, warn, parameters, build)
-    if answer.count and not has_steps(cls):
+    if answer.count and not known:
         compare(answer.states, own.y.T[: len(answer.times)], constants, warn)
     return answer.result()
 

@@ -6,12 +6,19 @@ import numpy as np
 class Step:
     """A step that SciPy took: both ends, and what its method knows of it.
 
-    These are Radau's polynomial; the state ``y`` at the beginning and the slopes of the others.
+    These are Radau's polynomial; of BDF order, step size and differences, before and after; the
+    state ``y`` at the beginning and the slopes of the others.
     """
 
-    def __init__(self, solver):
+    def __init__(self, solver, before):
+        self.before, self.after = before, memory_of(solver)
         self.t, self.end, self.polynomial = solver.t_old, solver.t, getattr(solver, "sol", None)
         self.y, self.slopes = getattr(solver, "y_old", None), np.array(getattr(solver, "K", ()))
+
+
+def memory_of(solver):
+    """Return order, step size and differences that BDF has now."""
+    return (solver.order, solver.h_abs, solver.D.copy()) if hasattr(solver, "D") else None
 
 
 def logged(method, log, inside=None):
@@ -29,9 +36,10 @@ def logged(method, log, inside=None):
 
     class Logged(method, metaclass=_Same):
         def step(self):
+            before = memory_of(self)
             message = super().step()
             if self.status != "failed":
-                log.append(Step(self))
+                log.append(Step(self, before))
                 ends = sorted((self.t_old, self.t))
                 if inside is not None and np.any((inside >= ends[0]) & (inside <= ends[1])):
                     self.dense_output()

@@ -13,6 +13,7 @@ from .... import jacobian_via_ad, shape_of, value
 # Columns for which a block of numbers costs about as much as one; evaluations in one callback; and
 # numbers in all matrices.
 COLUMNS, TOGETHER, NUMBERS = 32, 64, 10**7
+NO_STATE = np.zeros(0)
 
 
 class Columns:
@@ -58,15 +59,20 @@ def jacobians(config, f, ts, states, parameters, columns):
     return np.reshape(k, (count, n)), np.reshape(found, (count, n, columns.size))
 
 
-def sensitivities(config, plan, f, states, start, stop, parameters, columns):
-    """Return the tangents of all states, and of their slopes: (evaluations, n, columns) each."""
-    ts = plan.times_of_evaluations(start, stop)
+def jacobians_of_all(config, f, ts, states, parameters, columns):
+    """The same, of any number of states."""
     parts = [
         jacobians(config, f, ts[i : i + TOGETHER], states[i : i + TOGETHER], parameters, columns)
         for i in range(0, len(ts), TOGETHER)
     ]
-    plan.check(np.concatenate([value(k) for k, _ in parts]))
-    j = np.concatenate([found for _, found in parts])
+    return tuple(np.concatenate(found) for found in zip(*parts))
+
+
+def sensitivities(config, plan, f, states, start, stop, parameters, columns):
+    """Return the tangents of all states, and of their slopes: (evaluations, n, columns) each."""
+    ts = plan.times_of_evaluations(start, stop)
+    k, j = jacobians_of_all(config, f, ts, states, parameters, columns)
+    plan.check(value(k))
     n = columns.n
     of_state = np.eye(n, columns.size)
     of_rest = np.diag(np.arange(columns.size) >= n).astype(float)

@@ -357,7 +357,7 @@ class ForwardLevel(Engine):
 
     def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
         """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
-        tangents = []
+        tangents: list[Any] = []
         for x in numbers:
             if type(x) is Dual and x.at_level is self and type(x.tangent) is _float64:
                 tangents.append(x.tangent)

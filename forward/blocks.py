@@ -15,6 +15,7 @@ from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted, led_index
 from ..rules.shapes import FLOAT64, shape_of
+from ..rules.table.kinds import Kind
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
     Path,
@@ -70,6 +71,9 @@ class BlockDuals(ForwardLevel):
     def _tangent(self, x: Value, block: Any) -> Any:
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
+
+    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
+        return None  # blocks are joined as blocks
 
     # ---- reads ----
 

@@ -13,7 +13,7 @@ from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero, Traced
 from ..rules.annotations import Tangentlike, Value
 from ..rules.shapes import FLOATS, dtype_of, shape_of
-from ..rules.table.kinds import unbroadcast
+from ..rules.table.sums import unbroadcast
 from ..rules.tangents.project import cast
 from ..rules.tracing.level import ONE
 from .cotangents import Cotangents, multiply_into

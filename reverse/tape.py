@@ -6,6 +6,7 @@ other forms.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -310,7 +311,8 @@ class Tape(Engine):
             held = x.memory.draft[0] if draft else x.primal
             given = index
             if type(index) is list and type(held) is _array:
-                index = np.array(index, np.intp)  # once, for the read and for the way back
+                with suppress(OverflowError):  # of which NumPy says that it is no index
+                    index = np.array(index, np.intp)  # once, for the read and for the way back
             y = held[index]
             if draft and basic and is_array(y):
                 view = views_of_draft(x, getitem, {"index": index})

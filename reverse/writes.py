@@ -22,8 +22,8 @@ from ..rules.engines.buffers import settled
 from ..rules.linear.block_level import BlockArray
 from ..rules.linear.blocks import led_index
 from ..rules.shapes import shape_of
-from ..rules.table.kinds import unbroadcast
 from ..rules.table.structural_zeros import Masked, counts_of, unmask
+from ..rules.table.sums import unbroadcast
 from ..rules.tangents.project import space_of
 from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised

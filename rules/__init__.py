@@ -31,11 +31,11 @@ from .table.define import (
     which,
 )
 from .table.keys import instances
-from .table.kinds import Kind, Shares, unbroadcast
+from .table.kinds import Kind, Shares
 from .table.pairs import pair_rule
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
-from .table.sums import spread_over
+from .table.sums import spread_over, unbroadcast
 from .table.tables import frule, late_rulesets, rrule
 from .tangents.filled import as_structured, dense, zero_tangent
 from .tangents.missing import NotImplementedTangent, not_implemented

@@ -6,7 +6,6 @@ to its share of ``ydot``, ``pull`` takes ``ybar`` to the cotangent of argument `
 does with a call, and the answers to ``frule`` and ``rrule``, are methods made of these two.
 """
 
-import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -17,7 +16,7 @@ import numpy as np
 from ...config import RuleError
 from ..annotations import Function, Tangentlike, Value
 from ..containers import are_settings
-from ..shapes import dtype_of, shape_of
+from ..shapes import dtype_of
 from ..signatures import POSITIONAL, Bound, name_of, parameters
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import Projector, ProjectTo
@@ -32,8 +31,8 @@ from ..tracing.writing import mark_views
 from .at_once import at_once
 from .operands import as_numpys, has_lists
 from .pullback import fit_tangent
-from .structural_zeros import Masked, counts_of, plain_array, unmask, zeroed
-from .sums import sum_over
+from .structural_zeros import Masked, unmask, zeroed
+from .sums import unbroadcast
 
 
 class Kind(Bound):
@@ -394,35 +393,6 @@ class SelectionRule(Kind):
 
     def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
         return None, (args[0], None, None)
-
-
-def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent over the axes along which its argument was broadcast."""
-    if type(xbar) is np.ndarray and xbar.shape == shape:
-        return xbar
-    if type(xbar) is Masked:
-        # An entry is alive where one of those that it was broadcast to is.
-        counts = unbroadcast(counts_of(xbar.alive), shape)
-        return Masked(unbroadcast(xbar.value, shape), plain_array(counts) > 0)
-    given = shape_of(xbar)
-    if given == shape:
-        return xbar
-    if len(given) < len(shape):
-        return np.broadcast_to(xbar, shape)
-    axis = _axes_broadcast(shape, given)
-    if type(xbar) is np.ndarray:
-        summed = sum_over(xbar, axis)
-        return summed if summed.shape == shape else summed.reshape(shape)
-    summed = np.sum(xbar, axis=axis)
-    return summed if shape_of(summed) == shape else np.reshape(summed, shape)
-
-
-@functools.lru_cache(maxsize=1024)
-def _axes_broadcast(shape: tuple[int, ...], given: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the axes of the shape ``given`` along which ``shape`` was broadcast to it."""
-    extra = len(given) - len(shape)
-    repeated = [extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1]
-    return (*range(extra), *repeated)
 
 
 def options_of(function: Callable, leading: int) -> set[str] | None:

@@ -30,7 +30,8 @@ from ..tracing.views import (
     views_of_draft,
 )
 from ..tracing.writing import mark_views
-from .kinds import Kind, options_of, unbroadcast
+from .kinds import Kind, options_of
+from .sums import unbroadcast
 
 
 class LinearRule(Kind):

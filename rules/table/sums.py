@@ -5,6 +5,7 @@ The sum over the columns of a matrix of ten columns, or over its rows, takes
 are left to it: it adds them pairwise, which is more accurate.
 """
 
+import functools
 import math
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy as np
 
 from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
 from ..annotations import Tangentlike
+from ..shapes import shape_of
 from ..tangents.project import ProjectNumber, Projector
+from .structural_zeros import Masked, counts_of, plain_array
 
 _float64 = np.float64
 
@@ -44,3 +47,32 @@ def spread_over(ybar: Tangentlike, space: Projector) -> Any:
         y[...] = ybar
         return y
     return np.broadcast_to(ybar, space.shape)
+
+
+def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent over the axes along which its argument was broadcast."""
+    if type(xbar) is np.ndarray and xbar.shape == shape:
+        return xbar
+    if type(xbar) is Masked:
+        # An entry is alive where one of those that it was broadcast to is.
+        counts = unbroadcast(counts_of(xbar.alive), shape)
+        return Masked(unbroadcast(xbar.value, shape), plain_array(counts) > 0)
+    given = shape_of(xbar)
+    if given == shape:
+        return xbar
+    if len(given) < len(shape):
+        return np.broadcast_to(xbar, shape)
+    axis = _axes_broadcast(shape, given)
+    if type(xbar) is np.ndarray:
+        summed = sum_over(xbar, axis)
+        return summed if summed.shape == shape else summed.reshape(shape)
+    summed = np.sum(xbar, axis=axis)
+    return summed if shape_of(summed) == shape else np.reshape(summed, shape)
+
+
+@functools.lru_cache(maxsize=1024)
+def _axes_broadcast(shape: tuple[int, ...], given: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes of the shape ``given`` along which ``shape`` was broadcast to it."""
+    extra = len(given) - len(shape)
+    repeated = [extra + k for k, n in enumerate(shape) if n == 1 and given[extra + k] != 1]
+    return (*range(extra), *repeated)

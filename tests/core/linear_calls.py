@@ -15,7 +15,12 @@ import numpy as np
 
 from chainrules.rules import astype, entry, frule, getitem
 from chainrules.rules.rulesets.arrays.counts import weighted_counts
-from chainrules.rules.rulesets.arrays.differences import differences
+from chainrules.rules.rulesets.arrays.differences import (
+    differences,
+    into_two,
+    on_plain_grid,
+    slope_on_plain_grid,
+)
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 
@@ -259,6 +264,23 @@ def unary_calls():
                 yield f, (Dot(shape, dtype), *rest), options
 
 
+def grid_calls():
+    """Interpolation: places inside, on, and outside of a grid, which may have one place."""
+    for grid in (np.array([0.0, 1.0, 2.5]), np.zeros(1)):
+        for places in (
+            np.array([-1.0, 0.0, 0.4, 1.0, 2.5, 9.0]),
+            np.array([[0.3], [2.0]]),
+            np.zeros(0),
+        ):
+            for dtype in (float, complex):
+                for f in (on_plain_grid, slope_on_plain_grid):
+                    yield f, (Dot(grid.shape, dtype), places, grid), {}
+                k = np.minimum(np.arange(places.size).reshape(places.shape), len(grid) - 1)
+                after = np.minimum(k + 1, len(grid) - 1)
+                weights = np.cos(places), np.sin(places)
+                yield into_two, (Dot(places.shape, dtype), grid.shape, k, after, *weights), {}
+
+
 def joining_calls():
     parts = [
         [Dot((3,)), np.ones(2)], [np.ones(2), Dot((3,), np.float32)], [Dot(()), 1.0],
@@ -398,6 +420,7 @@ def calls(index_forms):
     yield from calls_of_entries()
     yield from unary_calls()
     yield from joining_calls()
+    yield from grid_calls()
     yield from product_calls()
     yield from einsum_calls()
     yield from solve_calls()

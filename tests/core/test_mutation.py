@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-import chainrules.forward.dual
+import chainrules.forward.writes
 import chainrules.reverse.writes
 from chainrules.rules.tracing.views import copied
 
@@ -341,7 +341,7 @@ def test_a_swap_is_refused_wherever_its_copies_lie(mode, monkeypatch):
         kept.append(copied(x))
         return kept[-1]
 
-    for module in (chainrules.forward.dual, chainrules.reverse.writes):
+    for module in (chainrules.forward.writes, chainrules.reverse.writes):
         monkeypatch.setattr(module, "copied", copied_and_kept)
     # Arrays that are looked at between two writes are copied by each.
     monkeypatch.setitem(cr.ProjectTo.registered, type(monkeypatch), lambda x: lambda xbar: xbar)

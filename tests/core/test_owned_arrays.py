@@ -5,8 +5,7 @@ import pytest
 
 import chainrules as cr
 from chainrules.config.thresholds import WRITTEN_INTO as LARGE
-from chainrules.rules.table.kinds import unbroadcast
-from chainrules.rules.table.sums import sum_over
+from chainrules.rules.table.sums import sum_over, unbroadcast
 from chainrules.testing import check_grad
 
 N = 2 * LARGE

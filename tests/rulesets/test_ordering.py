@@ -342,3 +342,21 @@ def test_text_of_traced_arrays():
 
     cr.grad(f)(np.ones(2))
     assert seen == ["[1. 1.]", "array([1., 1.])", "[1. 1.]"]
+
+
+@pytest.mark.parametrize("x", [np.inf, -np.inf, np.nan, -0.0, 1.0, 2.0, 0.5])
+@pytest.mark.parametrize("heights", [[1.0, 3.0, 2.0], [1.0, np.inf, 2.0]])
+def test_interpolation_is_numpys_at_infinities(x, heights):
+    x, grid = np.array([x, 0.3]), np.array([0.0, 1.0, 2.0])
+    expected = np.interp(x, grid, heights)
+    f = lambda x, y: np.interp(x, grid, y)  # noqa: E731
+    args = x, np.array(heights)
+    np.testing.assert_array_equal(cr.jvp(f, args, args)[0], expected)
+    np.testing.assert_array_equal(cr.vjp(f, *args)[0], expected)
+    np.testing.assert_array_equal(cr.jvp(lambda x: f(x, args[1]), (x,), (x,))[0], expected)
+
+
+@pytest.mark.parametrize("transform", [cr.grad, cr.jacfwd, cr.jacrev])
+def test_an_index_beyond_all_integers_is_numpys_error(transform):
+    with pytest.raises(IndexError):
+        transform(lambda x: np.sum(x[[2**70]]))(np.ones(3))

@@ -144,7 +144,7 @@ class Places:
         start = xp[self.k]
         outside = (x < xp[0]) | (x > xp[-1])
         self.slope = np.where(outside, 0.0, 1.0 / or_one(xp[self.after] - start))
-        self.part = np.where(outside, 0.0, self.slope * (x - start))
+        self.part = self.slope * np.where(outside, 0.0, x - start)
 
 
 @primitive
@@ -193,7 +193,8 @@ def into_two(ybar, shape, k, after, weight, weight_after):
     """Zeros, to whose entries ``k`` and ``after`` ``ybar`` is added with these weights."""
     if type(ybar) is np.ndarray and ybar.dtype == np.float64:
         parts = (k, weight * ybar), (after, weight_after * ybar)
-        return sum(np.bincount(np.ravel(i), np.ravel(x), *shape) for i, x in parts)
+        sums = [np.bincount(np.ravel(i), np.ravel(x), *shape) for i, x in parts]
+        return sum(sums, np.zeros(shape))  # of no places NumPy counts integers
     return into_two_block(np.asarray(ybar)[None], shape, k, after, weight, weight_after)[0]
 
 
@@ -221,7 +222,11 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if left is right is period is None and not is_traced(xp) and dtype_of(fp).kind in "fc":
         x0 = value(x)
         y = on_plain_grid(fp, x0, xp)
-        return y if x is x0 else y + slope_on_plain_grid(fp, x0, xp) * (x - x0)
+        if x is x0:
+            return y
+        still = with_values(x, np.zeros_like(x0))  # its derivative, and zero: x0 may be infinite
+        with np.errstate(invalid="ignore"):
+            return with_values(y + slope_on_plain_grid(fp, x0, xp) * still, value(y))
     own = np.interp(*value((x, xp, fp, left, right, period)))  # first: it says what is wrong
     return with_values(interp_by_pieces(x, xp, fp, left, right, period), own)
 

@@ -15,6 +15,7 @@ from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
+from .table.compositions import as_library, own_valued, with_values
 from .table.define import (
     add_kind,
     bilinear_rule,
@@ -109,6 +110,7 @@ __all__ = [
     "all_settled",
     "array_of",
     "as_dtype",
+    "as_library",
     "as_object_array",
     "as_structured",
     "astype",
@@ -161,6 +163,7 @@ __all__ = [
     "not_implemented",
     "number",
     "opt_out",
+    "own_valued",
     "pair_rule",
     "pattern_rule",
     "positional_names",
@@ -201,6 +204,7 @@ __all__ = [
     "unthunk",
     "value",
     "which",
+    "with_values",
     "write_out",
     "writers",
     "written",

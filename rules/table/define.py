@@ -14,11 +14,12 @@ from ..signatures import RuleSignature, dispatch_types, name_of
 from ..tracing.first import load, needed
 from ..tracing.level import type_under
 from ..tracing.seen import is_shown, seen
+from .compositions import Composed, with_value
 from .keys import warn_if_never_asked, why_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
-from .other_kinds import Composed, FreshArray, NonDifferentiable
+from .other_kinds import FreshArray, NonDifferentiable
 from .reduction_kind import ReductionRule, refuse_real
 from .tables import RuleTable, frule, rrule, split_config, traced_options
 
@@ -228,12 +229,38 @@ def fresh_array(*functions: Any) -> None:
         add_kind(f, FreshArray(f, 0, None, caller_line()))
 
 
-def composed(f: Function) -> Callable[[Callable], Callable]:
-    """Decorator: differentiate ``f`` through the function below, which does the same."""
+def composed(f: Function, *, value: str | None = None) -> Callable[[Callable], Callable]:
+    """Decorator: differentiate ``f`` through the function below, which does the same.
+
+    Parameters
+    ----------
+    f : callable
+    value : "own", optional
+        The value, with its last bit, its shape and its errors, is what ``f`` itself returns; the
+        function below gives the derivative. It is handed that value if it has a parameter ``own``.
+
+    Notes
+    -----
+    The function below has the parameters of ``f``, or the first of them, or some by the same names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def spread(x):
+    ...     return np.ptp(x)
+    >>> @cr.composed(spread, value="own")
+    ... def spread_composed(x):
+    ...     return np.max(x) - np.min(x)
+    >>> cr.grad(spread)(np.array([1.0, 4.0, 2.0]))
+    array([-1.,  1.,  0.])
+    """
 
     def define(body: Callable) -> Callable:
-        add_kind(f, Composed(f, body, defined_at(body)))
-        return body
+        kind = Composed(f, body, defined_at(body), value)
+        add_kind(f, kind)
+        return kind.inner
 
     return define
 
@@ -385,3 +412,6 @@ def derivatives_given_output(y: Value, f: Function, /, *args: Any) -> tuple:
         return tuple([tuple([p(y, *args) for p in row.partials]) for row in kind.rows])
     raise MissingRuleError(f"{name_of(f)} is not defined by scalar_rule, so its partials are "
                            "not known on their own.")  # fmt: skip
+
+
+scalar_rule(with_value, 1, 0)  # it is y, with the bits of own

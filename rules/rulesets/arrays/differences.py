@@ -18,7 +18,6 @@ from ... import (
 )
 from .accumulations import from_lanes, in_lanes
 from .elementwise import as_array, or_one
-from .numpys_own import composed_for_derivatives
 
 # ---- differences ----
 
@@ -73,7 +72,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 # ---- slopes and areas ----
 
 
-@composed_for_derivatives(np.gradient)
+@composed(np.gradient, value="own")
 def gradient(f, *varargs, axis=None, edge_order=1):
     axes = normalize_axis_tuple(range(np.ndim(f)) if axis is None else axis, np.ndim(f))
     spacings = varargs or (1.0,)
@@ -134,7 +133,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 # ---- interpolation ----
 
 
-@composed_for_derivatives(np.interp)
+@composed(np.interp, value="own")
 def interp(x, xp, fp, left=None, right=None, period=None):
     if any(is_lazy(value(x)) for x in (x, xp, fp)):
         raise MissingRuleError(

@@ -23,7 +23,6 @@ from ... import (
     rrule,
     value,
 )
-from .numpys_own import composed_for_derivatives
 from .products import adjoint
 from .shapes import pad_zeros
 
@@ -131,7 +130,7 @@ def polyint(p, m=1, k=None):
 # ---- roots ----------------------------------------------------------------------------------
 
 
-@composed_for_derivatives(np.poly)
+@composed(np.poly, value="own")
 def poly(seq_of_zeros):
     """Multiply out ``(x - r)``, root by root."""
     zeros = np.atleast_1d(array_of(seq_of_zeros))
@@ -190,7 +189,7 @@ def roots_of_rrule(roots_of, p):
 # ---- fitting --------------------------------------------------------------------------------
 
 
-@composed_for_derivatives(np.polyfit)
+@composed(np.polyfit, value="own")
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     deg = int(value(deg))
     order = deg + 1

@@ -25,7 +25,6 @@ from ... import (
     unbroadcast,
     value,
 )
-from ..arrays.numpys_own import composed_for_derivatives
 from ..arrays.products import adjoint
 from .matrix_functions import matrix_function
 from .matrix_rule import matrix_rule
@@ -180,7 +179,7 @@ def matrix_power(a, n):
 # ---- pseudo-inverses ------------------------------------------------------------------------
 
 
-@composed_for_derivatives(np.linalg.pinv)
+@composed(np.linalg.pinv, value="own")
 def pinv(a, rcond=None, *, rtol=np._NoValue):
     bound = rcond if rtol is np._NoValue else rtol
     if bound is None or not cuts(a, bound):
@@ -241,7 +240,7 @@ def pseudo_inverse_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
     return y, pseudo_inverse_pullback
 
 
-@composed_for_derivatives(np.linalg.lstsq)
+@composed(np.linalg.lstsq, value="own")
 def lstsq(a, b, rcond=None):
     rank, s = np.linalg.lstsq(value(a), np.zeros(np.shape(a)[0]), rcond)[2], np.linalg.svdvals(a)
     if rcond is None:

@@ -3,9 +3,8 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
+from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
-from .calls import composed_with_value
 from .systems import half
 
 
@@ -47,13 +46,13 @@ def lower_factor_rrule(lower_factor, a):
     return y, lower_factor_pullback
 
 
-@composed_with_value(linalg.cholesky)
+@composed(linalg.cholesky, value="own")
 def cholesky(a, lower=False):
     """By the lower factor: the upper triangle is the lower one of ``a^H``."""
     return lower_factor(a) if lower else adjoint(lower_factor(adjoint(a)))
 
 
-@composed_with_value(linalg.cho_factor)
+@composed(linalg.cho_factor, value="own")
 def cho_factor(a, lower=False, *, own):
     """In the other triangle there still is that of ``a``, before SciPy 1.18."""
     factor = seen(linalg.cholesky)(a, lower=lower, check_finite=False)
@@ -61,7 +60,7 @@ def cho_factor(a, lower=False, *, own):
     return factor + rest if np.array_equal(value(rest), found) else factor, lower
 
 
-@composed_with_value(linalg.cho_solve)
+@composed(linalg.cho_solve, value="own")
 def cho_solve(c_and_lower, b):
     c, lower = c_and_lower
     solve = seen(linalg.solve_triangular)

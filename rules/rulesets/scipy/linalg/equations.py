@@ -8,9 +8,8 @@ Sylvester, Lyapunov, and algebraic Riccati equations.
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, unbroadcast
+from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, unbroadcast
 from ...arrays.products import adjoint
-from .calls import composed_by_names
 
 
 def pulled(*pairs):
@@ -45,7 +44,7 @@ def sylvester_rrule(sylvester, a, b, q):
     return y, sylvester_pullback
 
 
-@composed_by_names(linalg.solve_sylvester)
+@composed(linalg.solve_sylvester)
 def solve_sylvester(a, b, q):
     return sylvester(a, b, q)
 
@@ -105,7 +104,7 @@ def continuous_lyapunov_rrule(continuous_lyapunov, a, q):
     return y, continuous_lyapunov_pullback
 
 
-@composed_by_names(linalg.solve_continuous_lyapunov)
+@composed(linalg.solve_continuous_lyapunov)
 def solve_continuous_lyapunov(a, q):
     return continuous_lyapunov(a, q)
 
@@ -137,6 +136,6 @@ def discrete_lyapunov_rrule(discrete_lyapunov, a, q, *, method=None):
     return y, discrete_lyapunov_pullback
 
 
-@composed_by_names(linalg.solve_discrete_lyapunov)
+@composed(linalg.solve_discrete_lyapunov)
 def solve_discrete_lyapunov(a, q, method=None):
     return discrete_lyapunov(a, q, method)

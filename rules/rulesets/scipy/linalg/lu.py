@@ -3,10 +3,8 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
-from ...arrays.numpys_own import with_values
+from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 from .systems import as_columns
 
 
@@ -99,14 +97,13 @@ def order_of(pivots, rows):
     return order
 
 
-@composed_by_names(linalg.lu_factor)
-def lu_factor(a, check_finite=True):
-    own, pivots = linalg.lu_factor(value(a), check_finite=check_finite)
-    order = order_of(pivots, np.shape(a)[-2])
-    return with_values(stored_factors(permuted(a, order), own), own), pivots
+@composed(linalg.lu_factor, value="own")
+def lu_factor(a, *, own):
+    factors, pivots = own
+    return stored_factors(permuted(a, order_of(pivots, np.shape(a)[-2])), factors), pivots
 
 
-@composed_with_value(linalg.lu)
+@composed(linalg.lu, value="own")
 def lu(a, permute_l=False, p_indices=False):
     places, low, high = linalg.lu(value(a), p_indices=True)
     rows, columns = np.shape(a)[-2:]
@@ -120,7 +117,7 @@ def lu(a, permute_l=False, p_indices=False):
     return (permuted(lower, places), upper) if permute_l else (places, lower, upper)
 
 
-@composed_with_value(linalg.lu_solve)
+@composed(linalg.lu_solve, value="own")
 def lu_solve(lu_and_piv, b, trans=0):
     y, pivots = lu_and_piv
     order, vector = order_of(value(pivots), np.shape(y)[-2]), np.ndim(b) == 1

@@ -10,6 +10,7 @@ from .... import (
     NoTangent,
     ProjectTo,
     astype,
+    composed,
     dtype_of,
     frule,
     is_traced,
@@ -17,10 +18,9 @@ from .... import (
     rrule,
     seen,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 from .exponential import block_triangle, blocks, holomorphic_rules
 from .systems import nearly_singular
 
@@ -40,7 +40,7 @@ def logarithm_along(a, e):
 holomorphic_rules(logarithm, logarithm_along)
 
 
-@composed_by_names(linalg.logm)
+@composed(linalg.logm)
 def logm(A):  # noqa: N803 - SciPy's name
     return logarithm(A)
 
@@ -82,7 +82,7 @@ def square_root_rrule(square_root, a):
     return y, square_root_pullback
 
 
-@composed_by_names(linalg.sqrtm)
+@composed(linalg.sqrtm)
 def sqrtm(A):  # noqa: N803
     return square_root(A)
 
@@ -116,7 +116,7 @@ def sign_rrule(sign, a):
     return y, sign_pullback
 
 
-@composed_by_names(linalg.signm)
+@composed(linalg.signm)
 def signm(A):  # noqa: N803
     return sign(A)
 
@@ -124,14 +124,14 @@ def signm(A):  # noqa: N803
 # ---- powers, and any function ---------------------------------------------------------------
 
 
-@composed_with_value(linalg.fractional_matrix_power)
+@composed(linalg.fractional_matrix_power, value="own")
 def fractional_matrix_power(A, t):  # noqa: N803
     if not is_traced(t) and t == int(t):
         return np.linalg.matrix_power(A, int(t))
     return seen(linalg.expm)(t * seen(linalg.logm)(A))
 
 
-@composed_by_names(linalg.funm)
+@composed(linalg.funm)
 def funm(A, func, disp=True):  # noqa: N803
     """By eigenvalues, which have to differ: the derivative is NaN where two are equal.
 

@@ -4,9 +4,8 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
+from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, value
 from ...arrays.products import adjoint
-from .calls import composed_with_value
 from .equations import twice_hermitian
 from .lu import permuted
 from .systems import nearly_singular, transpose
@@ -21,7 +20,7 @@ RAW = (
 )
 
 
-@composed_with_value(linalg.qr)
+@composed(linalg.qr, value="own")
 def qr(a, mode="full", pivoting=False):
     """By NumPy's rule, for the columns in the order that pivoting found; the order is constant."""
     rows, columns = np.shape(a)[-2:]
@@ -42,14 +41,14 @@ def qr(a, mode="full", pivoting=False):
     return (r, *order) if pivoting or np.ndim(a) == 2 else r
 
 
-@composed_with_value(linalg.qr_multiply)
+@composed(linalg.qr_multiply, value="own")
 def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False):
     q, *rest = seen(linalg.qr)(a, mode="economic", pivoting=pivoting)
     q = np.conj(q) if conjugate else q
     return q @ c if mode == "left" else c @ q, *rest
 
 
-@composed_with_value(linalg.rq)
+@composed(linalg.rq, value="own")
 def rq(a, mode="full", *, own):
     """From the QR factorization of the rows from last to first, as columns.
 
@@ -128,7 +127,7 @@ def unitary_part(a):
     return adjoint(unitary_of_tall(adjoint(a)))
 
 
-@composed_with_value(linalg.polar)
+@composed(linalg.polar, value="own")
 def polar(a, side="right"):
     u = unitary_part(a)
     p = adjoint(u) @ a if side == "right" else a @ adjoint(u)
@@ -136,7 +135,7 @@ def polar(a, side="right"):
 
 
 # SciPy's names.
-@composed_with_value(linalg.orthogonal_procrustes)
+@composed(linalg.orthogonal_procrustes, value="own")
 def orthogonal_procrustes(A, B, *, own):  # noqa: N803
     product = adjoint(A) @ B
     p = adjoint(own[0]) @ value(product)
@@ -145,7 +144,7 @@ def orthogonal_procrustes(A, B, *, own):  # noqa: N803
     return unitary_part(product), np.linalg.norm(product, "nuc", (-2, -1))
 
 
-@composed_with_value(linalg.subspace_angles)
+@composed(linalg.subspace_angles, value="own")
 def subspace_angles(A, B):  # noqa: N803
     """By cosines where angles are large, and by sines where they are small, as SciPy does.
 

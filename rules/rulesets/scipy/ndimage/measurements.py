@@ -5,7 +5,6 @@ from scipy import ndimage
 
 from .....config import MissingRuleError
 from .... import composed, getitem, is_traced, value
-from ...arrays.numpys_own import composed_for_derivatives
 
 
 def array(x):
@@ -59,13 +58,13 @@ def counts(x, labels, index):
     return sums(np.ones(np.shape(x)), labels, index)
 
 
-@composed_for_derivatives(ndimage.sum)
-@composed_for_derivatives(ndimage.sum_labels)
+@composed(ndimage.sum, value="own")
+@composed(ndimage.sum_labels, value="own")
 def sum_labels(input, labels=None, index=None):
     return sums(input, labels, index)
 
 
-@composed_for_derivatives(ndimage.mean)
+@composed(ndimage.mean, value="own")
 def mean(input, labels=None, index=None):
     return sums(input, labels, index) / counts(input, labels, index)
 
@@ -92,40 +91,40 @@ def mean_squares(x, labels, index):
     return np.where(count == 0, np.nan, total / np.maximum(count, 1))
 
 
-@composed_for_derivatives(ndimage.variance)
+@composed(ndimage.variance, value="own")
 def variance(input, labels=None, index=None):
     return mean_squares(input, labels, index)
 
 
-@composed_for_derivatives(ndimage.standard_deviation)
+@composed(ndimage.standard_deviation, value="own")
 def standard_deviation(input, labels=None, index=None):
     return np.sqrt(mean_squares(input, labels, index))
 
 
-@composed_for_derivatives(ndimage.minimum)
+@composed(ndimage.minimum, value="own")
 def minimum(input, labels=None, index=None):
     return of_regions(input, labels, index, np.min)
 
 
-@composed_for_derivatives(ndimage.maximum)
+@composed(ndimage.maximum, value="own")
 def maximum(input, labels=None, index=None):
     return of_regions(input, labels, index, np.max)
 
 
-@composed_for_derivatives(ndimage.median)
+@composed(ndimage.median, value="own")
 def median(input, labels=None, index=None):
     # Of a region with no entries SciPy returns one of another region.
     return of_regions(input, labels, index, np.median, np.nan)
 
 
-@composed_for_derivatives(ndimage.extrema)
+@composed(ndimage.extrema, value="own")
 def extrema(input, labels=None, index=None):
     own = ndimage.extrema(value(input), labels, index)
     ends = [of_regions(input, labels, index, measure) for measure in (np.min, np.max)]
     return (*ends, *own[2:])
 
 
-@composed_for_derivatives(ndimage.center_of_mass)
+@composed(ndimage.center_of_mass, value="own")
 def center_of_mass(input, labels=None, index=None):
     x = array(input)
     total = sums(x, labels, index)

@@ -10,7 +10,6 @@ from scipy import ndimage
 
 from .....config import MissingRuleError
 from .... import composed, getitem, is_traced, value
-from ...arrays.numpys_own import with_values
 from .boundaries import CONSTANT, checked, normalized, per_axis, places
 
 
@@ -39,7 +38,7 @@ def windows(x, footprint, origins, modes, cval):
 
 
 def chosen(x, own, footprint, origins, modes, cval):
-    """``own``, with the derivative of the pixels it was taken from; None where there are ties."""
+    """The pixels that ``own`` was taken from; None where there are ties."""
     plain = value(x)
     found = windows(plain, footprint, origins, modes, value(cval))
     pixels = windows(np.arange(plain.size).reshape(plain.shape), footprint, origins, modes, -1)
@@ -49,7 +48,7 @@ def chosen(x, own, footprint, origins, modes, cval):
     if not np.array_equal(lowest, highest):
         return None
     y = np.take(np.ravel(x), np.maximum(lowest, 0))
-    return with_values(y if np.all(lowest >= 0) else np.where(lowest < 0, cval, y), own)
+    return y if np.all(lowest >= 0) else np.where(lowest < 0, cval, y)
 
 
 def window_options(x, size, footprint, mode, origin, axes):
@@ -69,13 +68,13 @@ def window_options(x, size, footprint, mode, origin, axes):
 
 
 def as_chosen(y, own, name):
-    """``own``, with the derivative of ``y``: the same numbers, unless SciPy chose otherwise."""
+    """Return ``y``, whose numbers are those of ``own`` unless SciPy chose otherwise."""
     if not np.allclose(value(y), own, rtol=1e-5, equal_nan=True):
         raise MissingRuleError(
             f"scipy.ndimage.{name} chose other numbers here than those of its footprint.\n"
             "  leave holes out of footprints along one axis: SciPy goes by their size alone"
         )
-    return with_values(y, own)
+    return y
 
 
 def chooses(f, rank_of):
@@ -84,9 +83,8 @@ def chooses(f, rank_of):
     first = ("rank",) if f is ndimage.rank_filter else first
     names = (*first, "size", "footprint", "output", "mode", "cval", "origin")
 
-    @composed(f)
-    def filtered(input, *args, **options):
-        own = f(*value((input, *args)), **value(options))
+    @composed(f, value="own")
+    def filtered(input, *args, own, **options):
         options = {**dict(zip(names, args)), **options}
         checked(options.pop("output", None), f.__name__)
         given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
@@ -122,9 +120,8 @@ chooses(ndimage.percentile_filter, rank_of_percentile)
 
 
 def chooses_along_axis(f, choose):
-    @composed(f)
-    def filtered(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-        own = f(value(input), size, axis, output, mode, value(cval), origin)
+    @composed(f, value="own")
+    def filtered(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0, *, own):
         checked(output, f.__name__)
         where = (*window_options(input, size, None, mode, origin, axis), cval)
         y = chosen(input, own, *where)
@@ -148,9 +145,8 @@ def morphology(f, largest):
     """
     names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
 
-    @composed(f)
-    def filtered(input, *args, **options):
-        own = f(*value((input, *args)), **value(options))
+    @composed(f, value="own")
+    def filtered(input, *args, own, **options):
         options = {**dict(zip(names, args)), **options}
         checked(options.get("output"), f.__name__)
         given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
@@ -188,12 +184,11 @@ def of_both(f, body):
     """Give the derivative of a function made of erosions and dilations with the same options."""
     names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
 
-    @composed(f)
+    @composed(f, value="own")
     def filtered(input, *args, **options):
-        own = f(*value((input, *args)), **value(options))
         options = {**dict(zip(names, args)), **options}
         checked(options.pop("output", None), f.__name__)
-        return with_values(body(input, options), own)
+        return body(input, options)
 
 
 def eroded(x, options):

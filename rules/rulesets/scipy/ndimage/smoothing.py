@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import ndimage
 
-from .... import astype, composed, dtype_of, linear_rule, seen, value
-from ...arrays.numpys_own import with_values
+from .... import astype, composed, dtype_of, linear_rule, seen, value, with_values
 from ..followed import followed, linear_pair
 from .boundaries import checked, folded, normalized, per_axis
 

@@ -8,8 +8,7 @@ round and conjugated.
 import numpy as np
 from scipy import signal
 
-from .... import bilinear_rule, composed, shape_of, value
-from ...arrays.numpys_own import with_values
+from .... import bilinear_rule, composed, shape_of
 from ...arrays.products import conj
 from ...arrays.shapes import pad_zeros
 from ..followed import followed
@@ -94,22 +93,20 @@ def is_inside(a, b):
     return all(m <= n for m, n in zip(np.shape(a), np.shape(b)))
 
 
-@composed(signal.convolve2d)
+@composed(signal.convolve2d, value="own")
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    own = signal.convolve2d(*value((in1, in2)), mode, boundary, value(fillvalue))
     if mode == "valid":
-        return with_values(convolve(in1, in2, mode), own)
+        return convolve(in1, in2, mode)
     full = convolve(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
-    return with_values(part_of_full(full, in1, in2, mode, lambda n: (n - 1) // 2), own)
+    return part_of_full(full, in1, in2, mode, lambda n: (n - 1) // 2)
 
 
-@composed(signal.correlate2d)
+@composed(signal.correlate2d, value="own")
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    own = signal.correlate2d(*value((in1, in2)), mode, boundary, value(fillvalue))
     if mode == "valid":
         if is_inside(in1, in2) and np.shape(in1) != np.shape(in2):
             # As SciPy does, which conjugates the smaller one then too.
-            return with_values(np.flip(correlate(in2, in1, mode)), own)
-        return with_values(correlate(in1, in2, mode), own)
+            return np.flip(correlate(in2, in1, mode))
+        return correlate(in1, in2, mode)
     full = correlate(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
-    return with_values(part_of_full(full, in1, in2, mode, lambda n: n // 2), own)
+    return part_of_full(full, in1, in2, mode, lambda n: n // 2)

@@ -17,10 +17,9 @@ from .... import (
     rrule,
     value,
 )
-from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
 from . import construction
-from .array import SparseArray, constant, issparse, lifted
+from .array import SparseArray, issparse, lifted
 from .products import matmul, on_pattern
 from .systems import solved
 
@@ -143,8 +142,8 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     return eigenvalues(a.entries, a.places, options)
 
 
-@composed(linalg.svds)
-def svds(A, k=6, which="LM", v0=None, return_singular_vectors=True, solver="arpack", **options):
+@composed(linalg.svds, value="own")
+def svds(A, k=6, which="LM", return_singular_vectors=True, *, own, **options):
     """The largest singular values: roots of eigenvalues of the smaller of ``a^H a`` and ``a a^H``.
 
     With a tolerance ``tol`` other than 0 the eigenvectors have that of the values.
@@ -155,12 +154,9 @@ def svds(A, k=6, which="LM", v0=None, return_singular_vectors=True, solver="arpa
             f"sparse matrix, in {user_line()}.\n  write return_singular_vectors=False, or "
             "numpy.linalg.svd(A.toarray())"
         )
-    own = constant(linalg.svds)(
-        A, k, which=which, v0=v0, return_singular_vectors=False, solver=solver, **options
-    )
     a = lifted(A).summed()
     adjoint = a.conj().T
     squares = eigsh(adjoint @ a if a.shape[0] >= a.shape[1] else a @ adjoint, k,
                     return_eigenvectors=False)  # fmt: skip
     order = np.argsort(value(squares))[np.argsort(np.argsort(own))]
-    return with_values(np.sqrt(squares[order]), own)
+    return np.sqrt(squares[order])

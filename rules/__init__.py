@@ -33,7 +33,7 @@ from .table.define import (
 )
 from .table.keys import instances
 from .table.kinds import Kind, Shares, unbroadcast
-from .table.pairs import pair_rule
+from .table.pairs import pair_rule, solution_rule
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
 from .table.sums import spread_over
@@ -187,6 +187,7 @@ __all__ = [
     "shape_of",
     "shared",
     "shifted",
+    "solution_rule",
     "spread",
     "spread_over",
     "stands_for",

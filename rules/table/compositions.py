@@ -143,7 +143,9 @@ class Composed(Kind):
         """Fit a call to the body, which may take fewer parameters than ``f``, by their names."""
         args, kwargs = self._named(args, kwargs)
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
-            kwargs = without_defaults(f, self._without_hints(args, kwargs), self.keywords)
+            kwargs = self._without_hints(args, kwargs)
+            if not kwargs.keys() <= self.keywords:
+                kwargs = without_defaults(f, kwargs, self.keywords)
         if self.of_scipy:
             args = tuple([_array(x) if type(x) is list else x for x in args])
             kwargs = {k: _array(x) if type(x) is list else x for k, x in kwargs.items()}
@@ -156,7 +158,7 @@ class Composed(Kind):
         """
         placed = self._count_placed() if self._placed is None else self._placed
         if len(args) > placed:
-            names = positional_names(self.f)[: len(args)]
+            names = (self.names or [])[: len(args)]
             if len(names) == len(args) and kwargs.keys().isdisjoint(names):  # else Python says it
                 args, kwargs = (), {**dict(zip(names, args)), **kwargs}
         if kwargs and any(name.startswith("overwrite_") for name in kwargs):
@@ -165,7 +167,8 @@ class Composed(Kind):
 
     def _count_placed(self) -> float:
         """Count the leading parameters that have the same name in ``f`` and in the body."""
-        theirs, ours = positional_names(self.f), positional_names(self.body)
+        theirs = self.names = positional_names(self.f)
+        ours = positional_names(self.body)
         known = parameters(self.body) or ()
         if any(p.kind is p.VAR_POSITIONAL for p in known) or not set(ours) <= set(theirs):
             self._placed = math.inf  # the body has names of its own, in the places of ``f``

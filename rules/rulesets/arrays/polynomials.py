@@ -11,16 +11,13 @@ import warnings
 import numpy as np
 
 from ... import (
-    NoTangent,
-    ProjectTo,
     array_of,
     astype,
     composed,
     dense,
     dtype_of,
-    frule,
+    pair_rule,
     primitive,
-    rrule,
     value,
 )
 from .products import adjoint
@@ -162,28 +159,23 @@ def roots(p):
     return roots_of(coefficients(p))
 
 
-@frule.register(roots_of)
-def roots_of_frule(tangents, roots_of, p):
+@pair_rule(roots_of)
+def roots_of_pair(roots_of, p):
     """From ``polyval(p, y) = 0``: ``polyval(pdot, y) + slope * ydot = 0``.
 
     A multiple root has no derivative, and this is infinite there, or NaN.
     """
-    _, pdot = tangents
     y = roots_of(p)
-    return y, ProjectTo(y)(-np.polyval(dense(pdot, p), y) / slope_at_roots(p, y))
 
-
-@rrule.register(roots_of)
-def roots_of_rrule(roots_of, p):
-    project_p = ProjectTo(p)
-    y = roots_of(p)
+    def roots_of_pushforward(pdot):
+        return -np.polyval(dense(pdot, p), y) / slope_at_roots(p, y)
 
     def roots_of_pullback(ybar):
-        powers = np.vander(y, project_p.size)
+        powers = np.vander(y, np.size(p))
         pbar = -adjoint(powers) @ (ybar / np.conj(slope_at_roots(p, y)))
-        return NoTangent(), project_p(pbar)
+        return pbar
 
-    return y, roots_of_pullback
+    return y, roots_of_pushforward, roots_of_pullback
 
 
 # ---- fitting --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, value
+from .... import composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
 from .systems import half
 
@@ -20,14 +20,8 @@ def lower_factor(a):
     return linalg.cholesky(a, lower=True, check_finite=False)
 
 
-@frule.register(lower_factor)
-def lower_factor_frule(tangents, lower_factor, a):
-    y, moved = lower_factor(a), half(tangents[1], True)
-    return y, y @ half(from_both_sides(y, moved + adjoint(moved), 0), True)
-
-
-@rrule.register(lower_factor)
-def lower_factor_rrule(lower_factor, a):
+@pair_rule(lower_factor)
+def lower_factor_pair(lower_factor, a):
     """From ``y @ y^H = a``: ``inv(y) @ ydot`` is half of ``inv(y) @ adot @ inv(y)^H``.
 
     That is its lower triangle with half the diagonal. The lower triangle of ``a`` is read.
@@ -36,14 +30,17 @@ def lower_factor_rrule(lower_factor, a):
     Source: Murray (2016), differentiation of the Cholesky decomposition.
     """
     y = lower_factor(a)
-    project_a = ProjectTo(a)
+
+    def lower_factor_pushforward(adot):
+        moved = half(adot, True)
+        return y @ half(from_both_sides(y, moved + adjoint(moved), 0), True)
 
     def lower_factor_pullback(ybar):
         inner = half(adjoint(y) @ ybar, True)
         abar = from_both_sides(y, inner + adjoint(inner), 2)
-        return NoTangent(), project_a(half(abar, True))
+        return half(abar, True)
 
-    return y, lower_factor_pullback
+    return y, lower_factor_pushforward, lower_factor_pullback
 
 
 @composed(linalg.cholesky, value="own")

@@ -7,7 +7,13 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, unbroadcast, value
+from .... import (
+    composed,
+    pair_rule,
+    primitive,
+    seen,
+    value,
+)
 from ...arrays.products import adjoint
 from .banded import other_form
 from .lu import permuted
@@ -129,28 +135,20 @@ def weights_of_entries(v):
     return v * v, 2 * v[..., 1:, :] * v[..., :-1, :]
 
 
-@frule.register(tridiagonal_values)
-def tridiagonal_values_frule(tangents, tridiagonal_values, d, e, **options):
-    _, ddot, edot = tangents
-    w, v = seen(linalg.eigh_tridiagonal)(d, e, **options)
-    by_d, by_e = weights_of_entries(v)
-    ddot, edot = ddot + np.zeros_like(d), edot + np.zeros_like(e)
-    wdot = np.einsum("...ij,...i->...j", by_d, ddot) + np.einsum("...ij,...i->...j", by_e, edot)
-    return w, wdot
-
-
-@rrule.register(tridiagonal_values)
-def tridiagonal_values_rrule(tridiagonal_values, d, e, **options):
+@pair_rule(tridiagonal_values)
+def tridiagonal_values_pair(tridiagonal_values, d, e, **options):
     """From ``wdot = v^T @ adot @ v`` for each column: no other entries of ``a`` move."""
     w, v = seen(linalg.eigh_tridiagonal)(d, e, **options)
-    project_d, project_e = ProjectTo(d), ProjectTo(e)
+
+    def tridiagonal_values_pushforward(ddot, edot):
+        by_d, by_e = weights_of_entries(v)
+        ddot, edot = ddot + np.zeros_like(d), edot + np.zeros_like(e)
+        return np.einsum("...ij,...i->...j", by_d, ddot) + np.einsum("...ij,...i->...j", by_e, edot)
 
     def tridiagonal_values_pullback(wbar):
-        dbar, ebar = (np.einsum("...ij,...j->...i", by, wbar) for by in weights_of_entries(v))
-        dbar, ebar = unbroadcast(dbar, project_d.shape), unbroadcast(ebar, project_e.shape)
-        return NoTangent(), project_d(dbar), project_e(ebar)
+        return tuple(np.einsum("...ij,...j->...i", by, wbar) for by in weights_of_entries(v))
 
-    return w, tridiagonal_values_pullback
+    return w, tridiagonal_values_pushforward, tridiagonal_values_pullback
 
 
 def lower_triangle(ab, lower):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, value
+from .... import NoTangent, composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
 from .systems import as_columns
 
@@ -28,17 +28,8 @@ def square_factors(a, own):
     return own
 
 
-@frule.register(square_factors)
-def square_factors_frule(tangents, square_factors, a, own):
-    y = square_factors(a, own)
-    lower, upper = triangles(y)
-    inner = solve_with(y, tangents[1], lower=True, unit_diagonal=True)
-    inner = solve_from_right(inner, upper)
-    return y, lower @ np.tril(inner, -1) + np.triu(inner) @ upper
-
-
-@rrule.register(square_factors)
-def square_factors_rrule(square_factors, a, own):
+@pair_rule(square_factors)
+def square_factors_pair(square_factors, a, own):
     """From ``l @ u = a``: ``inv(l) @ adot @ inv(u)`` has ``inv(l) @ ldot`` below its diagonal.
 
     On it and above is ``udot @ inv(u)``.
@@ -48,16 +39,20 @@ def square_factors_rrule(square_factors, a, own):
     """
     y = square_factors(a, own)
     lower, upper = triangles(y)
-    project_a = ProjectTo(a)
+
+    def square_factors_pushforward(adot, _owndot):
+        inner = solve_with(y, adot, lower=True, unit_diagonal=True)
+        inner = solve_from_right(inner, upper)
+        return lower @ np.tril(inner, -1) + np.triu(inner) @ upper
 
     def square_factors_pullback(ybar):
         inner = np.tril(adjoint(lower) @ np.tril(ybar, -1), -1) + np.triu(
             np.triu(ybar) @ adjoint(upper)
         )
         inner = solve_with(y, inner, 2, lower=True, unit_diagonal=True)
-        return NoTangent(), project_a(solve_from_right(inner, upper, 2)), NoTangent()
+        return solve_from_right(inner, upper, 2), NoTangent()
 
-    return y, square_factors_pullback
+    return y, square_factors_pushforward, square_factors_pullback
 
 
 def permuted(a, order):

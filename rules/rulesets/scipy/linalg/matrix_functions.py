@@ -7,15 +7,12 @@ import numpy as np
 from scipy import linalg
 
 from .... import (
-    NoTangent,
-    ProjectTo,
     astype,
     composed,
     dtype_of,
-    frule,
     is_traced,
+    pair_rule,
     primitive,
-    rrule,
     seen,
     value,
     with_values,
@@ -64,22 +61,18 @@ def in_double(y):
     return astype(y, complex) if dtype_of(y) == np.clongdouble else y
 
 
-@frule.register(square_root)
-def square_root_frule(tangents, square_root, a):
-    y = in_double(square_root(a))
-    return y, twice(y, tangents[1])
-
-
-@rrule.register(square_root)
-def square_root_rrule(square_root, a):
+@pair_rule(square_root)
+def square_root_pair(square_root, a):
     """From ``y @ y = a``: ``y @ ydot + ydot @ y = adot``."""
     y = in_double(square_root(a))
-    project_a = ProjectTo(a)
+
+    def square_root_pushforward(adot):
+        return twice(y, adot)
 
     def square_root_pullback(ybar):
-        return NoTangent(), project_a(twice(adjoint(y), in_double(ybar)))
+        return twice(adjoint(y), in_double(ybar))
 
-    return y, square_root_pullback
+    return y, square_root_pushforward, square_root_pullback
 
 
 @composed(linalg.sqrtm)
@@ -92,28 +85,23 @@ def sign(a):
     return linalg.signm(a)
 
 
-@frule.register(sign)
-def sign_frule(tangents, sign, a):
-    _, adot = tangents
-    y = sign(a)
-    return y, twice(a @ y, adot - y @ adot @ y)
-
-
-@rrule.register(sign)
-def sign_rrule(sign, a):
+@pair_rule(sign)
+def sign_pair(sign, a):
     """With ``n = a @ y``, the root of ``a @ a``: ``n @ ydot + ydot @ n = adot - y @ adot @ y``.
 
     Source: Kenney and Laub (1991), polar decomposition and matrix sign function condition
     estimates.
     """
     y = sign(a)
-    project_a = ProjectTo(a)
+
+    def sign_pushforward(adot):
+        return twice(a @ y, adot - y @ adot @ y)
 
     def sign_pullback(ybar):
         moved = twice(adjoint(a @ y), ybar)
-        return NoTangent(), project_a(moved - adjoint(y) @ moved @ adjoint(y))
+        return moved - adjoint(y) @ moved @ adjoint(y)
 
-    return y, sign_pullback
+    return y, sign_pushforward, sign_pullback
 
 
 @composed(linalg.signm)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen, value
+from .... import composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
 from .equations import twice_hermitian
 from .lu import permuted
@@ -88,18 +88,8 @@ def outside(y, x, p):
     return adjoint(np.linalg.solve(p, adjoint(x - y @ (adjoint(y) @ x))))
 
 
-@frule.register(unitary_of_tall)
-def unitary_frule(tangents, unitary_of_tall, a):
-    _, adot = tangents
-    y = unitary_of_tall(a)
-    p, inner = adjoint(y) @ a, adjoint(y) @ adot
-    turn = twice_hermitian(p, inner - adjoint(inner))
-    ydot = y @ turn + outside(y, adot, p)
-    return y, np.where(nearly_singular(a), np.nan, ydot)
-
-
-@rrule.register(unitary_of_tall)
-def unitary_rrule(unitary_of_tall, a):
+@pair_rule(unitary_of_tall)
+def unitary_pair(unitary_of_tall, a):
     """The unitary factor of ``a = y @ p``, NaN where a singular value is 0.
 
     From ``adot = ydot @ p + y @ pdot``: ``t = y^H @ ydot``, which is skew, solves
@@ -110,14 +100,20 @@ def unitary_rrule(unitary_of_tall, a):
     """
     y = unitary_of_tall(a)
     p = adjoint(y) @ a
-    project_a, singular = ProjectTo(a), nearly_singular(a)
+    singular = nearly_singular(a)
+
+    def unitary_pushforward(adot):
+        inner = adjoint(y) @ adot
+        turn = twice_hermitian(p, inner - adjoint(inner))
+        ydot = y @ turn + outside(y, adot, p)
+        return np.where(singular, np.nan, ydot)
 
     def unitary_pullback(ybar):
         turn = twice_hermitian(p, adjoint(y) @ ybar)
         abar = y @ (turn - adjoint(turn)) + outside(y, ybar, p)
-        return NoTangent(), project_a(np.where(singular, np.nan, abar))
+        return np.where(singular, np.nan, abar)
 
-    return y, unitary_pullback
+    return y, unitary_pushforward, unitary_pullback
 
 
 def unitary_part(a):

@@ -15,6 +15,7 @@ from .... import (
     ProjectTo,
     composed,
     frule,
+    pair_rule,
     primitive,
     rrule,
     shape_of,
@@ -171,24 +172,19 @@ def dense_inverse(a, *, assume_a, lower, **options):
     return linalg.inv(a, **options)
 
 
-@frule.register(dense_inverse)
-def dense_inverse_frule(tangents, dense_inverse, a, *, assume_a, lower, **options):
-    _, adot = tangents
-    y = dense_inverse(a, assume_a=assume_a, lower=lower, **options)
-    return y, -y @ entries_read(adot, assume_a, lower) @ y
-
-
-@rrule.register(dense_inverse)
-def dense_inverse_rrule(dense_inverse, a, *, assume_a, lower, **options):
+@pair_rule(dense_inverse)
+def dense_inverse_pair(dense_inverse, a, *, assume_a, lower, **options):
     """From ``a @ y = I``: ``ydot = -y @ adot @ y``."""
     y = dense_inverse(a, assume_a=assume_a, lower=lower, **options)
-    project_a = ProjectTo(a)
+
+    def dense_inverse_pushforward(adot):
+        return -y @ entries_read(adot, assume_a, lower) @ y
 
     def dense_inverse_pullback(ybar):
         abar = -adjoint(y) @ ybar @ adjoint(y)
-        return NoTangent(), project_a(entries_read_transpose(abar, assume_a, lower))
+        return entries_read_transpose(abar, assume_a, lower)
 
-    return y, dense_inverse_pullback
+    return y, dense_inverse_pushforward, dense_inverse_pullback
 
 
 @composed(linalg.inv)

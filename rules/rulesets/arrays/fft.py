@@ -123,8 +123,8 @@ def of_half(back):
     return one, several
 
 
-# The transform that each transpose is made of, and how. hfft(x, norm) is irfft(conj(x), other norm),
-# and ihfft(x, norm) is conj(rfft(x, other norm)).
+# The transform that each transpose is made of, and how. hfft(x, norm) is irfft(conj(x), other),
+# and ihfft(x, norm) is conj(rfft(x, other)).
 TRANSPOSED = {
     "fft": ("ifft", whole), "ifft": ("fft", whole), "rfft": ("irfft", to_half),
     "irfft": ("rfft", of_half), "hfft": ("ihfft", of_half), "ihfft": ("hfft", to_half),

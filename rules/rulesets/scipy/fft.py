@@ -4,6 +4,7 @@ A transform may compute into its argument if ``overwrite_x`` says so. A tape may
 so where something is traced it never does.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -33,17 +34,12 @@ def kept_as_it_is(x, overwrite_x=False, **options):
     return options
 
 
-def transform(f, transpose):
-    own = followed(f)
-    linear_rule(own, transpose, adapt=kept_as_it_is)
-    return own
-
-
 # ---- Fourier transforms -----------------------------------------------------------------------
 
 OWN: dict[str, Any] = {}
 for _name, _transpose in transposes(OWN.__getitem__):
-    OWN[_name] = transform(getattr(fft, _name), _transpose)
+    OWN[_name] = followed(getattr(fft, _name))
+    linear_rule(OWN[_name], _transpose, adapt=kept_as_it_is)
 fft_, ifft, rfft, irfft = map(OWN.__getitem__, ("fft", "ifft", "rfft", "irfft"))
 
 
@@ -126,26 +122,23 @@ for _name, _transposes in (
     ("idst", of_cosines_or_sines(sines_transpose, inverse=True)),
 ):
     for _transform, _transpose in zip((_name, f"{_name}n"), _transposes):
-        OWN[_transform] = transform(getattr(fft, _transform), _transpose)
+        OWN[_transform] = followed(getattr(fft, _transform))
+        linear_rule(OWN[_transform], _transpose, adapt=kept_as_it_is)
 
 
 # ---- Hankel transforms ----------------------------------------------------------------------
 
 
-def hankel(f):
+def hankel_transpose(own, ybar, space, dln=None, mu=None, offset=0.0, bias=0.0):
     """Without bias the matrix has entries that depend on the sum of their indices alone.
 
     So it is symmetric; and a bias scales rows and columns by factors whose ratio is constant.
     """
-    own = followed(f)
-
-    @linear_rule(own)
-    def hankel_transpose(ybar, space, dln=None, mu=None, offset=0.0, bias=0.0):
-        return own(ybar, dln, mu, offset, bias)
+    return own(ybar, dln, mu, offset, bias)
 
 
-hankel(fft.fht)
-hankel(fft.ifht)
+for _own in map(followed, (fft.fht, fft.ifht)):
+    linear_rule(_own, functools.partial(hankel_transpose, _own))
 
 
 # ---- moving the zero frequency --------------------------------------------------------------

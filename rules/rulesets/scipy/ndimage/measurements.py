@@ -4,7 +4,7 @@ import numpy as np
 from scipy import ndimage
 
 from .....config import MissingRuleError
-from .... import composed, getitem, is_traced, value
+from .... import composed, composed_each, getitem, is_traced, value
 
 
 def array(x):
@@ -118,8 +118,7 @@ def median(input, labels=None, index=None):
 
 
 @composed(ndimage.extrema, value="own")
-def extrema(input, labels=None, index=None):
-    own = ndimage.extrema(value(input), labels, index)
+def extrema(input, labels=None, index=None, *, own):
     ends = [of_regions(input, labels, index, measure) for measure in (np.min, np.max)]
     return (*ends, *own[2:])
 
@@ -138,19 +137,16 @@ def center_of_mass(input, labels=None, index=None):
 # ---- distances ------------------------------------------------------------------------------
 
 
-def of_set_pixels(f):
+TRANSFORMS = (ndimage.distance_transform_bf, ndimage.distance_transform_cdt,
+              ndimage.distance_transform_edt)  # fmt: skip
+
+
+@composed_each({f: f for f in TRANSFORMS})
+def of_set_pixels(f, input, *args, **options):
     """Distances depend on which pixels are not zero alone, and on how far apart pixels are."""
-
-    @composed(f)
-    def distances(input, *args, **options):
-        if is_traced((args, options)):
-            raise MissingRuleError(
-                f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are.\n"
-                "  give sampling=cr.value(...), and scale the result"
-            )
-        return f(value(input), *args, **options)
-
-
-of_set_pixels(ndimage.distance_transform_bf)
-of_set_pixels(ndimage.distance_transform_cdt)
-of_set_pixels(ndimage.distance_transform_edt)
+    if is_traced((args, options)):
+        raise MissingRuleError(
+            f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are.\n"
+            "  give sampling=cr.value(...), and scale the result"
+        )
+    return f(value(input), *args, **options)

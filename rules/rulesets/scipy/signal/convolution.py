@@ -5,6 +5,8 @@ adjoints put ``ybar`` there, among zeros. A correlation is the convolution with 
 round and conjugated.
 """
 
+import functools
+
 import numpy as np
 from scipy import signal
 
@@ -47,29 +49,27 @@ bilinear_rule(convolve, convolve_left, convolve_right)
 bilinear_rule(correlate, correlate_left, correlate_right)
 
 
-def by_transforms(f):
-    """Give the rule of a convolution along ``axes``; along the others the two broadcast."""
-    own = followed(f)
-
-    def pull(ybar, a, b, by, mode, axes):
-        if np.size(ybar) == 0:
-            return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
-        over = range(np.ndim(a)) if axes is None else np.atleast_1d(axes).tolist()
-        over = [axis % np.ndim(a) for axis in over]
-        full = as_full(ybar, a, b, mode, over)
-        return own(full, conj(np.flip(by, over)), "valid", over)
-
-    def left(ybar, a, b, mode="full", axes=None):
-        return pull(ybar, a, b, b, mode, axes)
-
-    def right(ybar, a, b, mode="full", axes=None):
-        return pull(ybar, a, b, a, mode, axes)
-
-    bilinear_rule(own, left, right)
+def transforms_pull(own, ybar, a, b, by, mode, axes):
+    """The pull of a convolution along ``axes``; along the others the two broadcast."""
+    if np.size(ybar) == 0:
+        return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
+    over = range(np.ndim(a)) if axes is None else np.atleast_1d(axes).tolist()
+    over = [axis % np.ndim(a) for axis in over]
+    full = as_full(ybar, a, b, mode, over)
+    return own(full, conj(np.flip(by, over)), "valid", over)
 
 
-by_transforms(signal.fftconvolve)
-by_transforms(signal.oaconvolve)
+def transforms_left(own, ybar, a, b, mode="full", axes=None):
+    return transforms_pull(own, ybar, a, b, b, mode, axes)
+
+
+def transforms_right(own, ybar, a, b, mode="full", axes=None):
+    return transforms_pull(own, ybar, a, b, a, mode, axes)
+
+
+for _own in map(followed, (signal.fftconvolve, signal.oaconvolve)):
+    bilinear_rule(_own, functools.partial(transforms_left, _own),
+                  functools.partial(transforms_right, _own))  # fmt: skip
 
 # ---- in two dimensions, with borders --------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, linear_rule, primitive, value
+from .... import composed, composed_each, linear_rule, primitive, value
 from ..fft import fft_, irfft
 from ..fft import ifft as ifft_
 from .filters import along_last, array
@@ -186,20 +186,16 @@ def kaiser_atten(numtaps, width):
 # ---- one frequency --------------------------------------------------------------------------
 
 
-def notch_or_peak(f, peak):
-    @composed(f, value="own")
-    def filter_at(w0, Q, fs=2.0, **options):
-        """Source: Orfanidis (1996), introduction to signal processing, 11.3."""
-        w0 = 2 * np.pi * array(w0) / fs
-        gain = 1 / (1 + np.tan(w0 / Q / 2))
-        cosine, one = np.cos(w0), np.ones(())
-        b = [1 - gain, 0 * gain, gain - 1] if peak else [gain, -2 * gain * cosine, gain]
-        a = [one, -2 * gain * cosine, 2 * gain - 1]
-        return np.stack(b), np.stack(a)
+@composed_each({signal.iirnotch: False, signal.iirpeak: True}, value="own")
+def filter_at(peak, w0, Q, fs=2.0, **options):
+    """Source: Orfanidis (1996), introduction to signal processing, 11.3."""
+    w0 = 2 * np.pi * array(w0) / fs
+    gain = 1 / (1 + np.tan(w0 / Q / 2))
+    cosine, one = np.cos(w0), np.ones(())
+    b = [1 - gain, 0 * gain, gain - 1] if peak else [gain, -2 * gain * cosine, gain]
+    a = [one, -2 * gain * cosine, 2 * gain - 1]
+    return np.stack(b), np.stack(a)
 
-
-notch_or_peak(signal.iirnotch, False)
-notch_or_peak(signal.iirpeak, True)
 
 # ---- spirals --------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value
+from .... import composed, composed_each, value
 from .responses import vector
 
 
@@ -64,26 +64,6 @@ def product(poles):
     return y
 
 
-def over_one_denominator(f, turn):
-    """The numerators for a pole of count m are those of its powers up to m."""
-
-    @composed(f, value="own")
-    def combined(r, p, k, tol=1e-3, rtype="avg", *, own):
-        r, p, k = vector(r), vector(p), vector(k)
-        firsts, counts = groups_of(p, tol)
-        places = [[at] * count for at, count in zip(firsts, counts)]
-        den = product(p[at] for at in chain(*places))
-        terms = [np.convolve(turn(k), turn(den))] if np.any(value(k) != 0) else []
-        i = 0
-        for group, same in enumerate(places):
-            for power in range(1, len(same) + 1):
-                others = chain(*places[:group], same[power:], *places[group + 1 :])
-                terms.append(r[i] * turn(product(p[at] for at in others)))
-                i += 1
-        num = turn(sum_from_the_end(terms, np.shape(own[0])[0]))
-        return num, den
-
-
 def sum_from_the_end(terms, n):
     total = np.zeros(n)
     for x in terms:
@@ -92,5 +72,19 @@ def sum_from_the_end(terms, n):
     return total
 
 
-over_one_denominator(signal.invres, lambda x: x)
-over_one_denominator(signal.invresz, np.flip)
+@composed_each({signal.invres: lambda x: x, signal.invresz: np.flip}, value="own")
+def over_one_denominator(turn, r, p, k, tol=1e-3, rtype="avg", *, own):
+    """The numerators for a pole of count m are those of its powers up to m."""
+    r, p, k = vector(r), vector(p), vector(k)
+    firsts, counts = groups_of(p, tol)
+    places = [[at] * count for at, count in zip(firsts, counts)]
+    den = product(p[at] for at in chain(*places))
+    terms = [np.convolve(turn(k), turn(den))] if np.any(value(k) != 0) else []
+    i = 0
+    for group, same in enumerate(places):
+        for power in range(1, len(same) + 1):
+            others = chain(*places[:group], same[power:], *places[group + 1 :])
+            terms.append(r[i] * turn(product(p[at] for at in others)))
+            i += 1
+    num = turn(sum_from_the_end(terms, np.shape(own[0])[0]))
+    return num, den

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import ndimage, signal
 
 from .....config import MissingRuleError
-from .... import bilinear_rule, composed, is_traced, primitive, seen, value
+from .... import bilinear_rule, composed, composed_each, is_traced, primitive, seen, value
 from ...arrays.products import conj
 from .. import ndimage as rules_of_ndimage  # noqa: F401 - loads them
 from ..fft import fft_, irfft, rfft
@@ -205,17 +205,12 @@ def order_filter(a, domain, rank):
     return y
 
 
-def medians(f):
-    @composed(f, value="own")
-    def median(volume, kernel_size=None if f is signal.medfilt else 3):
-        sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, np.ndim(volume))
-        size = tuple(int(n) for n in sizes)
-        y = rank_filter(volume, math.prod(size) // 2, size, mode="constant")
-        return y
-
-
-medians(signal.medfilt)
-medians(signal.medfilt2d)
+@composed_each({signal.medfilt: None, signal.medfilt2d: 3}, value="own")
+def median(default, volume, kernel_size=None):
+    kernel_size = default if kernel_size is None else kernel_size
+    sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, np.ndim(volume))
+    size = tuple(int(n) for n in sizes)
+    return rank_filter(volume, math.prod(size) // 2, size, mode="constant")
 
 
 @composed(signal.wiener, value="own")

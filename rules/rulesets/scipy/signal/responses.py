@@ -8,7 +8,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, is_traced, value, with_values
+from .... import composed, composed_each, is_traced, value, with_values
 from .filters import array, filtered, padded
 
 
@@ -57,21 +57,19 @@ def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquis
     return y
 
 
-def of_sections(f):
-    @composed(f, value="own")
-    def response(sos, worN=512, whole=False, fs=2 * np.pi, *, own):
-        refuse_traced(f, fs=fs)
-        sos, w = array(sos), angles(own[0], worN, fs)
-        z = np.exp(-1j * w)
-        h = 1.0
-        for k in range(np.shape(sos)[0]):
-            h = h * (polynomial(sos[k, :3], z) / polynomial(sos[k, 3:], z))
-        return w * (fs / (2 * np.pi)), h
+# SciPy has it under a second name since 1.15.
+OF_SECTIONS = [getattr(signal, name) for name in ("sosfreqz", "freqz_sos") if hasattr(signal, name)]
 
 
-of_sections(signal.sosfreqz)
-if hasattr(signal, "freqz_sos"):
-    of_sections(signal.freqz_sos)
+@composed_each({f: f for f in OF_SECTIONS}, value="own")
+def response_of_sections(f, sos, worN=512, whole=False, fs=2 * np.pi, *, own):
+    refuse_traced(f, fs=fs)
+    sos, w = array(sos), angles(own[0], worN, fs)
+    z = np.exp(-1j * w)
+    h = 1.0
+    for k in range(np.shape(sos)[0]):
+        h = h * (polynomial(sos[k, :3], z) / polynomial(sos[k, 3:], z))
+    return w * (fs / (2 * np.pi)), h
 
 
 def from_roots(roots, x):

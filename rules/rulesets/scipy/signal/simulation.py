@@ -9,6 +9,7 @@ from .... import (
     NoTangent,
     ProjectTo,
     composed,
+    composed_each,
     frule,
     is_traced,
     primitive,
@@ -111,20 +112,6 @@ def response_times(system, n):
     return np.linspace(0.0, 7 / rate, n) if value(rate) else np.linspace(0.0, 7.0, n)
 
 
-def answer_to(f, starts_with):
-    """The answer to a jump, of the input or of the state."""
-
-    @composed(f, value="own")
-    def answer(system, X0=None, T=None, N=None):
-        system = state_space(system)
-        times = response_times(system, 100 if N is None else N) if T is None else array(T)
-        start, inputs = starts_with(system[1], X0, np.shape(times))
-        x = states(system, inputs, times, start, False)
-        return times, outputs(system, x, inputs)
-
-    return answer
-
-
 def jump_of_state(b, start, shape):
     return np.squeeze(b if start is None else b + array(start)), None
 
@@ -133,8 +120,15 @@ def jump_of_input(b, start, shape):
     return start, np.ones((*shape, 1))
 
 
-impulse = answer_to(signal.impulse, jump_of_state)
-step = answer_to(signal.step, jump_of_input)
+@composed_each({signal.impulse: jump_of_state, signal.step: jump_of_input}, value="own")
+def answer(starts_with, system, X0=None, T=None, N=None):
+    """The answer to a jump, of the input or of the state."""
+    system = state_space(system)
+    times = response_times(system, 100 if N is None else N) if T is None else array(T)
+    start, inputs = starts_with(system[1], X0, np.shape(times))
+    x = states(system, inputs, times, start, False)
+    return times, outputs(system, x, inputs)
+
 
 # ---- samples ----------------------------------------------------------------------------------
 
@@ -170,28 +164,21 @@ def dlsim(system, u, t=None, x0=None, *, own):
     return y[: len(own)]
 
 
-def answers_to(f, shaped):
+@composed_each({signal.dimpulse: lambda n: np.eye(1, n)[0], signal.dstep: np.ones}, value="own")
+def answers(shaped, system, x0=None, t=None, n=None):
     """The answers to a jump in each of the inputs."""
+    parts, dt = with_interval(system)
+    system = (*state_space(parts), dt)
+    if t is None:
+        n = 100 if n is None else n
+        t = np.linspace(0, n * dt, n, endpoint=False)
+    t = array(t)
+    count, inputs = np.shape(t)[0], np.shape(system[1])[1]
+    found = [
+        dlsim(system, shaped(count)[:, None] * np.eye(inputs)[i], t, x0) for i in range(inputs)
+    ]
+    return found[-1][0], tuple(y for _, y, _ in found)
 
-    @composed(f, value="own")
-    def answers(system, x0=None, t=None, n=None):
-        parts, dt = with_interval(system)
-        system = (*state_space(parts), dt)
-        if t is None:
-            n = 100 if n is None else n
-            t = np.linspace(0, n * dt, n, endpoint=False)
-        t = array(t)
-        count, inputs = np.shape(t)[0], np.shape(system[1])[1]
-        found = [
-            dlsim(system, shaped(count)[:, None] * np.eye(inputs)[i], t, x0) for i in range(inputs)
-        ]
-        return found[-1][0], tuple(y for _, y, _ in found)
-
-    return answers
-
-
-answers_to(signal.dimpulse, lambda count: np.eye(1, count)[0])
-answers_to(signal.dstep, np.ones)
 
 # ---- frequencies ------------------------------------------------------------------------------
 

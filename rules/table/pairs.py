@@ -68,7 +68,8 @@ def _half(direction: Callable, pair: Callable, known: list[inspect.Parameter]) -
 
 def _push(pair: Callable, tangents: tuple, f: Function, *args: Value, **options: Any) -> Any:
     y, pushforward, _ = pair(f, *args, **options)
-    return y, ProjectTo(y)(pushforward(*tangents[1:]))
+    ydot = pushforward(*tangents[1:])
+    return y, ydot if isinstance(y, tuple) else ProjectTo(y)(ydot)
 
 
 def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[Any, Callable]:

@@ -14,15 +14,11 @@ from ..rules import Traced, getitem
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted, led_index
-from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.shapes import FLOAT64, shape_of
+from ..rules.table.kinds import Kind
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
-    Memory,
     Path,
-    axes_of,
-    bare,
-    copied,
-    draft_of,
     follow,
     is_draft,
     laid_out,
@@ -31,7 +27,7 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import raised
 from .dual import Dual, DualArray, ForwardLevel
-from .still import Moving, unmarked
+from .still import Moving
 
 _float64 = np.float64
 _array = np.ndarray
@@ -76,6 +72,9 @@ class BlockDuals(ForwardLevel):
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
 
+    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
+        return None  # blocks are joined as blocks
+
     # ---- reads ----
 
     def getitem(self, x: Value, index: Index) -> Value:
@@ -107,32 +106,22 @@ class BlockDuals(ForwardLevel):
         dual.tangent = ydot
         return dual
 
-    # ---- writes ----
+    # ---- the slot ``tangent``, and writes ----
 
-    def constant(self, x: Value) -> Value:
-        traced = DualArray()
-        traced.base_and_path = None
-        traced.at_level = self
-        zeros = np.zeros((self.directions.count, *shape_of(x)), dtype_of(x))
-        traced.memory = Memory((x, block_laid_out(zeros, axes_of(bare(x)))))
-        return traced
+    def zero_tangent(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return np.zeros((self.directions.count, *shape), dtype)
 
-    def new_draft(self, root: Value) -> tuple[Any, Any]:
-        values = copied(root.primal)
-        return values, block_laid_out(unmarked(root.tangent), axes_of(bare(values)))
+    def laid_out(self, tangent: Any, axes: tuple[int, ...] | None) -> Any:
+        return block_laid_out(tangent, axes)
+
+    def follow(self, path: Path, tangent: Any) -> Any:
+        return follow(path, self.directions.array(tangent)).block
+
+    def led(self, index: Index) -> Index:
+        return led_index(index)
 
     def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
         return write_block(self.directions, path, tangents, index, vdot)
-
-    def refresh(self, view: Value, root: Value, path: Path) -> None:
-        self.check_live()
-        draft = draft_of(root)
-        values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft
-        value = follow(path, values)
-        tangent = follow(path, self.directions.array(tangents)).block
-        if draft is not None:
-            value, tangent = copied(value), np.copy(tangent)
-        view.primal, view.tangent = value, tangent
 
 
 def _without_inner(x: Value, level: BlockLevel) -> Any:

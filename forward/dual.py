@@ -16,8 +16,6 @@ from ..rules import (
     NotImplementedTangent,
     ProjectTo,
     Traced,
-    TracedArray,
-    TracedNumber,
     add,
     children,
     frule,
@@ -27,10 +25,10 @@ from ..rules import (
 )
 from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold
-from ..rules.engines.buffers import all_settled, settled
+from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import FLOAT64, dtype_of, shape_of
+from ..rules.shapes import FLOAT64, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
@@ -42,22 +40,12 @@ from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
 from ..rules.tracing.operands import is_array, is_basic
 from ..rules.tracing.views import (
-    Memory,
-    Path,
-    axes_of,
-    bare,
-    copied,
-    draft_of,
-    follow,
     is_draft,
-    laid_out,
-    put_draft,
     register_view,
-    root_of,
     views_of_draft,
 )
-from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .still import Moving, pushed, unmarked
+from .writes import Dual, DualArray, DualWrites
 
 _float64 = np.float64
 _array = np.ndarray
@@ -66,21 +54,7 @@ _kinds = frule.kinds
 _scalars = frule.scalars
 
 
-class Dual(TracedNumber):
-    """A number and its tangent."""
-
-    __slots__ = ("tangent",)
-    tangent: Any
-
-
-class DualArray(TracedArray):
-    """An array and its tangent, of the same shape and dtype."""
-
-    __slots__ = ("tangent",)
-    tangent: Any
-
-
-class ForwardLevel(Engine):
+class ForwardLevel(DualWrites):
     """One run of a function on dual numbers."""
 
     __slots__ = ()
@@ -135,57 +109,6 @@ class ForwardLevel(Engine):
 
     def motion(self, x: Value) -> Any:
         return self._tangent_of(x)
-
-    def constant(self, x: Value) -> Value:
-        """Return ``x`` as an array of this level that depends on nothing yet."""
-        traced = DualArray()
-        traced.base_and_path = None
-        traced.at_level = self
-        zeros = np.zeros(shape_of(x), dtype_of(x))
-        traced.memory = Memory((x, laid_out(zeros, axes_of(bare(x)))))
-        return traced
-
-    def write(self, x: Value, index: Index, v: Value) -> None:
-        """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
-        self.check_live()
-        given = v = settled(v)
-        root, path = root_of(x)
-        values, tangents = begin_write(root) or self.new_draft(root)
-        check_write(values, v, self)
-        vdot = self.tangent_of(v)
-        v = strip(v, self)
-        values = raised(values, v)
-        follow(path, values)[index] = v
-        vdot = 0 if isinstance(vdot, AbstractZero) else vdot
-        tangents = self.write_tangents(path, tangents, index, vdot)
-        moved = check_swap(x, index, given, values)
-        put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
-
-    def new_draft(self, root: Value) -> tuple[Any, Any]:
-        """Copy the values and tangents of an array, the latter in the memory order of the former.
-
-        So a call that gives a view of the one gives a view of the other.
-        """
-        values = copied(root.primal)
-        return values, laid_out(unmarked(root.tangent), axes_of(bare(values)))
-
-    def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
-        """Write into the tangents of a draft; return them, traced where ``vdot`` is."""
-        tangents = raised(tangents, vdot)
-        follow(path, tangents)[index] = vdot
-        return tangents
-
-    def publish(self, root: Value, draft: tuple) -> None:
-        root.primal, root.tangent = draft
-
-    def refresh(self, view: Value, root: Value, path: Path) -> None:
-        self.check_live()
-        draft = draft_of(root)
-        values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft
-        value, tangent = follow(path, values), follow(path, tangents)
-        if draft is not None:
-            value, tangent = copied(value), copied(tangent)
-        view.primal, view.tangent = value, tangent
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
@@ -334,6 +257,10 @@ class ForwardLevel(Engine):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        if kind.joins and type(args[0]) in (list, tuple) and type(y) is _array:
+            joined = self.join_numbers(kind, args[0], kwargs) if y.dtype is FLOAT64 else None
+            if joined is not None:
+                return self.dual(y, joined)
         tangents: list[Any] = []
         for x in args:
             if isinstance(x, Traced):
@@ -350,6 +277,18 @@ class ForwardLevel(Engine):
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)
+
+    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
+        """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
+        tangents: list[Any] = []
+        for x in numbers:
+            if type(x) is Dual and x.at_level is self and type(x.tangent) is _float64:
+                tangents.append(x.tangent)
+            elif type(x) is _float64 or type(x) is float:
+                tangents.append(0.0)
+            else:
+                return None
+        return kind.f(tangents, **kwargs)
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

@@ -24,7 +24,7 @@ from ..rules import (
     unthunk,
 )
 from ..rules.annotations import Function, Tangentlike, Value
-from ..rules.containers import Within, copied_containers, fold
+from ..rules.containers import LEAVES, Within, copied_containers, fold
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
 from ..rules.linear.block_level import BlockLevel
@@ -35,6 +35,7 @@ from ..rules.tracing.level import innermost
 from ..rules.tracing.views import for_receiver
 from .blocks import BlockDuals
 from .dual import ForwardLevel
+from .still import unmarked
 
 
 class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
@@ -85,7 +86,8 @@ def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: 
         level.close()
 
 
-_PLAIN = FLOATS_AND_ARRAYS | {NoTangent, ZeroTangent}
+_ZEROS = frozenset({NoTangent, ZeroTangent})
+_PLAIN = FLOATS_AND_ARRAYS | _ZEROS
 
 
 def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
@@ -101,6 +103,8 @@ def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
 
     if type(x) in FLOATS_AND_ARRAYS and type(xdot) is type(x) and ProjectTo(x).holds(xdot):
         return level.dual(x, xdot)  # as nearly always
+    if type(xdot) in _ZEROS and type(x) in LEAVES:
+        return x  # as the function is
 
     def look(x: Value, xdot: Tangentlike) -> Any:
         xdot = unthunk(xdot)
@@ -117,7 +121,7 @@ def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
 
 def _tangent(level: ForwardLevel, y: Value) -> Any:
     if isinstance(y, Traced) and y.at_level is level:  # as nearly always
-        return level.tangent_of(y)
+        return unmarked(level.tangent_at(y))
 
     def look(y: Value) -> Any:
         if isinstance(y, Traced):

@@ -4,6 +4,7 @@ For ``np.concatenate([a, c, b])`` with traced ``a`` and ``b`` the list is an ``A
 with an ``Active`` for ``a``, None for ``c``, and an ``Active`` for ``b``.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
-from .entries import is_sensitive
+from .entries import NODE, READ, is_sensitive
 
 
 class Active:
@@ -37,6 +38,10 @@ class Active:
         """Say whether structural zeros matter to it, or to one of its parts."""
         return is_sensitive(entries[self.parent])
 
+    def parents(self) -> list[int]:
+        """Return the entries that it depends on."""
+        return [self.parent]
+
     def receive(
         self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
     ) -> None:
@@ -45,15 +50,14 @@ class Active:
         ``counts`` is 0 where an entry of ``xbar`` is a structural zero; None where none is.
         """
         if type(xbar) not in FLOATS_AND_ARRAYS:
+            if type(xbar) is InplaceableThunk and counts is None:
+                cotangents.add_in_place(self.parent, xbar, self.space)
+                return
+            if type(xbar) is Masked and not is_sensitive(cotangents.entries[self.parent]):
+                xbar, counts = xbar.value, None  # nobody asks what is a zero
             xbar = _untraced(xbar, cotangents.tape)
         if counts is None and self.space.holds(xbar):
             cotangents.add(self.parent, xbar)
-            return
-        if type(xbar) is Masked and not is_sensitive(cotangents.entries[self.parent]):
-            self.receive(xbar.value, cotangents, f, i)  # nobody asks what is a zero
-            return
-        if type(xbar) is InplaceableThunk and counts is None:
-            cotangents.add_in_place(self.parent, xbar, self.space)
             return
         xbar = unthunk(xbar)
         if issubclass(type(xbar), AbstractZero):
@@ -98,6 +102,14 @@ class ActiveParts(Active):
 
         return fold(look, self)
 
+    def parents(self) -> list[int]:
+        def look(active: Active | None) -> Any:
+            if active is None or active.parts is None:
+                return [] if active is None else [active.parent]
+            return Within(zip(active.parts), lambda found: list(itertools.chain(*found)))
+
+        return fold(look, self)
+
     def receive(
         self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
     ) -> None:
@@ -135,7 +147,10 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
     """Say whether structural zeros matter to one of the arguments of a call."""
     for _, argument in active:
         if argument.parts is None:
-            if is_sensitive(entries[argument.parent]):
+            entry = entries[argument.parent]
+            # As ``is_sensitive`` says it: every call of a kind that adds asks.
+            size = len(entry)
+            if entry[0].sensitive if size == NODE else size > NODE and size != READ:
                 return True
         elif argument.is_sensitive(entries):
             return True

@@ -7,8 +7,8 @@ the memory of what the sweep has made itself. What a rule returned, the seeds, a
 two places are not its own.
 
 ``y = x[0] * x[1]`` sends one entry each time: plain ones are added into an array of the sweep's
-own, with a flag for each where it matters which entries nothing was read from; traced ones are
-kept as ``Pieces`` until somebody asks for the whole.
+own, with a flag for each where it matters which entries nothing was read from. Traced ones are
+added into an accumulator of their level, or kept as ``Pieces`` until somebody asks for the whole.
 """
 
 from collections.abc import Iterable
@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
-from ..rules.annotations import Index, Tangentlike
-from ..rules.linear.block_level import BlockArray
-from ..rules.linear.blocks import led_index
+from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, TracedArray, add, unthunk
+from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
 from ..rules.tangents.project import ProjectArray, Projector
@@ -147,21 +145,39 @@ class Cotangents:
         Say whether it is a piece: a traced one is, and others are where there are pieces already.
         """
         present = self.bars[index]
-        whole = unmask(present)
-        ours = type(whole) is BlockArray and index in self.owned
-        if ours and whole.at_level.carries(ybar) and ybar.dtype == whole.dtype:
-            whole.block[led_index(place)] += ybar.block
-            if type(present) is Masked:
-                present.alive[place] = True
-            return True
-        if type(present) is not Pieces and not isinstance(ybar, Traced):
-            return False
         if type(present) is not Pieces:
+            if not isinstance(ybar, Traced):
+                return False
+            if index not in self.owned:
+                present = self._accumulator(index, ybar, space)
+            whole = unmask(present)
+            if isinstance(whole, Traced) and whole.at_level.add_at(whole, place, ybar):
+                if type(present) is Masked:
+                    present.alive[place] = True
+                return True
             present = Pieces(space, is_sensitive(self.entries[index]), present)
             self.bars[index] = present
             self.owned.discard(index)
         present.append(place, ybar)
         return True
+
+    def _accumulator(self, index: int, ybar: Value, space: Projector) -> Any:
+        """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it has such.
+
+        Return what the entry has. Single numbers are cheaper in a dict, and where structural
+        zeros matter, pieces tell them.
+        """
+        present = self.bars[index]
+        apart = type(space) is not ProjectArray or not isinstance(ybar, TracedArray)
+        if apart or is_sensitive(self.entries[index]):
+            return present
+        level = ybar.at_level
+        if present is None or (isinstance(present, Traced) and present.at_level is level):
+            made = level.accumulator(space.shape, space.dtype)
+            if made is not None and (present is None or level.add_at(made, ..., present)):
+                self.bars[index] = present = made
+                self.owned.add(index)
+        return present
 
     def _own(self, index: int, space: Projector, masked: bool) -> Any:
         """Return the array of the sweep's own that an entry has, or is given now; or None.
@@ -187,13 +203,15 @@ class Cotangents:
 
     def of_inputs(self, inputs: int) -> list[Any]:
         """Return the cotangent of each input, zero if none arrived; arrays nobody else holds."""
-        xbars = []
+        xbars: list[Any] = []
         for index in range(inputs):
             xbar = self.bars[index]
             if xbar is None:
                 xbars.append(ZERO)
+            elif index in self.owned:
+                xbars.append(xbar if type(xbar) is _array else unmask(xbar))
             else:
-                xbars.append(unmask(xbar) if index in self.owned else own(xbar))
+                xbars.append(own(xbar))
         return xbars
 
 

@@ -1,15 +1,64 @@
-"""The list of a tape's entries: how one is appended, and what stands there once the tape has ended.
+"""Entries of a tape: their forms, how one is appended, and what its result was made of.
 
-The position of an entry is the name of the value that it made; ``sweep`` says what entries there
-are. The threads of one program may append to one list.
+The position of an entry is the name of the value that it made. An entry is a tuple, and its
+length says of which form it is: nearly all are made by elementwise rules, and must be cheap.
+``sweep`` pulls cotangents back through them, ``forward_sweep`` pushes tangents along them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from ..rules.annotations import Index
+from ..rules.annotations import Index, Tangentlike
 from ..rules.engines.engine import escaped
 
 Entry = tuple[Any, ...]
+
+INPUT = 0  # ()                                 an input of the transform
+NODE = 1  # (node,)                             anything else: see ``Node``
+OF_NUMBER = 2  # (a, da)                        a float that depends on one: the partial's value
+OF_ARRAY = 3  # (a, partial, args)              an array: the partial, and what it is called on
+OF_NUMBERS = 4  # (a, da, b, db)                a float that depends on two
+OF_ARRAYS = 5  # (a, partial_a, b, partial_b, args)
+READ = 6  # (a, index, shape, None, None, None)  a float64 read from an array by integers
+# (a, partial_a, shape_a, b, partial_b, shape_b, args, shape): arrays that were broadcast to
+# ``shape``. Cotangents are summed to ``shape_a`` and ``shape_b``, None where that is ``shape``.
+BROADCAST = 8
+
+ELEMENTWISE = (OF_NUMBER, OF_NUMBERS)
+OF_TWO = (OF_NUMBERS, OF_ARRAYS)
+ON_ARRAYS = (OF_ARRAY, OF_ARRAYS)
+
+
+class Node:
+    """The one element of an entry of no other form, which knows its way back itself."""
+
+    __slots__ = ()
+    takes_pieces = False  # whether it is pulled with ``Pieces``, and not with the array of them
+    sensitive = False  # whether structural zeros of its cotangent matter: see ``is_sensitive``
+    template: Any = None  # the structure of a result that is a container
+    form: Any  # of the result, for ``space_at``
+
+    def pull(self, ybar: Tangentlike, cotangents: Any) -> None:
+        """Hand the cotangents of the parents on, given that of the result."""
+        raise NotImplementedError
+
+    def parents(self) -> Sequence[int]:
+        """Return the entries that the result was made of."""
+        return ()
+
+
+def parents_of(entry: Entry) -> Sequence[int]:
+    """Return the entries that an entry was made of."""
+    size = len(entry)
+    if size == INPUT:
+        return ()
+    if size == NODE:
+        return entry[0].parents()
+    if size in OF_TWO:
+        return entry[0], entry[2]
+    if size == BROADCAST and entry[3] is not None:
+        return entry[0], entry[3]
+    return (entry[0],)
 
 
 class _Closed(list):
@@ -55,4 +104,5 @@ def is_sensitive(entry: Entry) -> bool:
     So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
     on to one that does.
     """
-    return entry[0].sensitive if len(entry) == 1 else len(entry) > 1 and len(entry) != 6
+    size = len(entry)
+    return entry[0].sensitive if size == NODE else size > NODE and size != READ

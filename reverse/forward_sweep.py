@@ -33,7 +33,19 @@ from ..rules.tracing.array import EntryNumber
 from ..rules.tracing.level import ONE
 from .active import Active
 from .cotangents import Cotangents
-from .entries import Entry
+from .entries import (
+    BROADCAST,
+    ELEMENTWISE,
+    INPUT,
+    NODE,
+    OF_ARRAYS,
+    OF_NUMBER,
+    OF_NUMBERS,
+    ON_ARRAYS,
+    READ,
+    Entry,
+    parents_of,
+)
 from .nodes import KindNode, MergeNode, OutputNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
@@ -42,7 +54,6 @@ from .vjp import Recording
 from .writes import CONSTANT, WriteNode
 
 _array = np.ndarray
-_OF_NUMBERS = (2, 4)  # lengths of entries
 
 
 def push_recording(recording: Recording, directions: Any) -> list:
@@ -93,7 +104,7 @@ class ForwardSweep:
         last = self._last_reads(outputs)
         for i, entry in enumerate(itertools.islice(entries, len(inputs), None), len(inputs)):
             size = len(entry)
-            if size == 4:
+            if size == OF_NUMBERS:
                 a, da, b, db = entry
                 s, t = tangents[a], tangents[b]
                 if t is not None and db is not ONE:
@@ -102,20 +113,20 @@ class ForwardSweep:
                     s = s if da is ONE else s * da
                     t = s if t is None else s + t
                 tangents[i] = t
-            elif size == 2:
+            elif size == OF_NUMBER:
                 a, da = entry
                 t = tangents[a]
                 tangents[i] = t if t is None or da is ONE else t * da
-            elif size == 6 and type(tangents[entry[0]]) is _array:
+            elif size == READ and type(tangents[entry[0]]) is _array:
                 t = tangents[entry[0]][led_index(entry[1])]
                 tangents[i] = np.copy(t) if entry[0] in self.written else t
                 self.owned.discard(entry[0])
             else:
                 ends = last.get(i, ())
-                if size == 3 or size == 5:
+                if size in ON_ARRAYS:
                     t = self._of_arrays(i, entry, ends)
                     tangents[i] = self._apart(t, parents_of(entry))
-                elif size == 1 and type(entry[0]) is WriteNode:
+                elif size == NODE and type(entry[0]) is WriteNode:
                     tangents[i] = self._of_write(i, entry[0], ends)
                 else:
                     self.owned.difference_update(parents_of(entry))  # there may be views of them
@@ -133,7 +144,7 @@ class ForwardSweep:
         """
         last: dict[int, list[int]] = {}
         known = {i for i in outputs if i is not None}
-        others = [i for i, entry in enumerate(self.entries) if len(entry) not in _OF_NUMBERS]
+        others = [i for i, entry in enumerate(self.entries) if len(entry) not in ELEMENTWISE]
         for i in reversed(others):
             for parent in parents_of(self.entries[i]):
                 if parent not in known:
@@ -145,15 +156,15 @@ class ForwardSweep:
         """Return the tangent of an entry that is no elementwise rule on numbers."""
         tangents = self.tangents
         size = len(entry)
-        if size == 0:
+        if size == INPUT:
             return None
-        if size == 8:
+        if size == BROADCAST:
             a, partial, _, b, partial_b, _, args, shape = entry
             first = self._broadcast(tangents[a], partial, args, shape)
             if b is None:
                 return first
             return _plus(first, self._broadcast(tangents[b], partial_b, args, shape))
-        if size == 6:
+        if size == READ:
             t = unmarked(tangents[entry[0]])
             return None if t is None else t[led_index(entry[1])]
         return self._of_node(entry[0])
@@ -161,7 +172,7 @@ class ForwardSweep:
     def _of_arrays(self, i: int, entry: Entry, ends: Iterable[int]) -> Any:
         """Return the tangent of an elementwise rule on arrays, in memory that is no longer read."""
         a, partial, args = entry[0], entry[1], entry[-1]
-        b = entry[2] if len(entry) == 5 else None
+        b = entry[2] if len(entry) == OF_ARRAYS else None
         t = self._product(a, partial, args, a in ends and a != b)
         fresh = t is not None and partial is not None
         if b is not None:
@@ -237,7 +248,7 @@ class ForwardSweep:
             return None if given is None else given[node.key]
         if type(node) is MergeNode:
             return _plus(self._of_node(node.node), self.tangents[node.captured])
-        if all(self.tangents[parent] is None for parent in parents_of((node,))):
+        if all(self.tangents[parent] is None for parent in node.parents()):
             return None
         simple = type(node) is KindNode and node.template is None
         return (self._by_kind if simple and _are_flat(node.active) else self._by_transpose)(node)
@@ -301,40 +312,6 @@ class ForwardSweep:
     def _lifted(self, t: Any, xbar: Tangentlike) -> Any:
         number = shape_of(xbar) == () and type(xbar) is EntryNumber
         return self.directions.wrap(t) if number else self.directions.array(t)
-
-
-def parents_of(entry: Entry) -> Iterable[int]:
-    """Return the entries that an entry was made of."""
-    size = len(entry)
-    if size == 0:
-        return ()
-    if size == 1:
-        return _parents_of_node(entry[0])
-    if size == 4 or size == 5:
-        return entry[0], entry[2]
-    if size == 8 and entry[3] is not None:
-        return entry[0], entry[3]
-    return (entry[0],)
-
-
-def _parents_of_node(node: Any) -> Iterable[int]:
-    if node is CONSTANT:
-        return ()
-    if type(node) is OutputNode:
-        return (node.call,)
-    if type(node) is MergeNode:
-        return (*_parents_of_node(node.node), node.captured)
-    if type(node) is WriteNode:
-        return node.before, *(() if node.active is None else _parents_of_active(node.active))
-    return [parent for _, active in node.active for parent in _parents_of_active(active)]
-
-
-def _parents_of_active(active: Active | None) -> list[int]:
-    if active is None:
-        return []
-    if active.parts is None:
-        return [active.parent]
-    return [parent for part in active.parts for parent in _parents_of_active(part)]
 
 
 def _are_flat(active: list) -> bool:

@@ -18,7 +18,7 @@ from ..rules.linear.program import LinearProgram
 from ..rules.linear.samples import Samples
 from ..rules.tangents.filled import zero_tangent
 from .cotangents import Cotangents, own
-from .entries import Entry
+from .entries import Entry, Node
 from .sweep import sweep
 
 
@@ -105,12 +105,10 @@ class SparseBars(dict[int, Any]):
         super().__setitem__(i, ybar)
 
 
-class End:
+class End(Node):
     """Stands for an entry whose tangent is known, or an input, and keeps its cotangent."""
 
     __slots__ = ("ybar",)
-    takes_pieces = False
-    sensitive = False
 
     def __init__(self) -> None:
         self.ybar: Any = None

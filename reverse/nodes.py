@@ -46,17 +46,15 @@ from ..rules.tangents.zeros import NO_TANGENT, ZERO
 from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive
 from .cotangents import Cotangents
-from .entries import append
+from .entries import Node, append
 
 
-class KindNode:
+class KindNode(Node):
     """A call answered by a rule kind. ``form`` tells the space of its result: see ``space_at``."""
 
     __slots__ = (
         "active", "args", "form", "kind", "kwargs", "leaves_out", "sensitive", "template", "y",
     )  # fmt: skip
-    takes_pieces = False
-    form: Any
 
     def __init__(
         self,
@@ -70,7 +68,7 @@ class KindNode:
         self.kind = kind
         self.kwargs = kwargs
         self.active = active
-        self.template: Template | None = None
+        self.template = None
         self.y: Any
         self.args: tuple
         self.y, self.args = (None, (None,)) if kind.forgets else kind.kept(active, y, args)
@@ -86,7 +84,10 @@ class KindNode:
         ):
             for i, active in self.active:
                 xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-                active.receive(xbar, cotangents, kind.f, i)
+                if type(xbar) is ndarray and active.space.holds(xbar):  # as nearly always
+                    cotangents.add(active.parent, xbar)
+                else:
+                    active.receive(xbar, cotangents, kind.f, i)
             return
         flags = None
         if self.template is not None:
@@ -114,6 +115,9 @@ class KindNode:
                 space, shape = real_space(active.space), shape_of(ybar)
                 counts = kind.counts(i, flags, shape, self.args, self.kwargs, space)
             active.receive(xbar, cotangents, kind.f, i, counts)
+
+    def parents(self) -> list[int]:
+        return [parent for _, active in self.active for parent in active.parents()]
 
     def _add_piece(self, ybar: Tangentlike, cotangents: Cotangents) -> bool:
         """Add the cotangent of ``x[index]`` to that of ``x``, if it has a short way there."""
@@ -161,12 +165,10 @@ def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         node.pull(ybar, cotangents)
 
 
-class RuleNode:
+class RuleNode(Node):
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
     __slots__ = ("active", "f", "form", "pullback", "sensitive", "template")
-    takes_pieces = False
-    form: Any
 
     def __init__(
         self, pullback: Pullback, f: Function, active: list[tuple[int, Active]], entries: Any
@@ -176,7 +178,7 @@ class RuleNode:
         self.pullback = pullback
         self.f = f
         self.active = active
-        self.template: Template | None = None
+        self.template = None
 
     def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         if self.template is not None:
@@ -189,12 +191,14 @@ class RuleNode:
             counts = flags if i == 1 else None
             active.receive(xbars[i], cotangents, self.f, i - 1, counts)
 
+    def parents(self) -> list[int]:
+        return [parent for _, active in self.active for parent in active.parents()]
 
-class OutputNode:
+
+class OutputNode(Node):
     """One number or array inside a container that a call returned."""
 
     __slots__ = ("call", "key", "sensitive")
-    takes_pieces = False
 
     def __init__(self, call: int, key: int, sensitive: bool) -> None:
         self.sensitive = sensitive
@@ -207,12 +211,14 @@ class OutputNode:
             bars[self.call] = {}
         bars[self.call][self.key] = ybar
 
+    def parents(self) -> tuple[int, ...]:
+        return (self.call,)
 
-class MergeNode:
+
+class MergeNode(Node):
     """A call's result that is itself traced here: it was computed from captured values too."""
 
     __slots__ = ("captured", "node", "sensitive")
-    takes_pieces = False
 
     def __init__(self, node: Any, captured: int) -> None:
         self.sensitive = node.sensitive
@@ -222,6 +228,9 @@ class MergeNode:
     def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         self.node.pull(ybar, cotangents)
         cotangents.add(self.captured, ybar)
+
+    def parents(self) -> tuple[int, ...]:
+        return (*self.node.parents(), self.captured)
 
 
 class Template:

@@ -1,19 +1,6 @@
 """The sweep: pull cotangents back through recorded entries, last to first.
 
-The position of an entry in the list is the name of the value that it made. An entry is a
-tuple whose length says what it is, because nearly all of them are made by the elementwise
-rules on floats and float64 arrays, and those must be cheap:
-
-    ()                                an input of the transform
-    (a, da)                           a float that depends on one float: the partial's value
-    (a, da, b, db)                    a float that depends on two
-    (a, partial, args)                an array: the partial's function, and what it is called on
-    (a, partial_a, b, partial_b, args)
-    (a, partial_a, shape_a, b, partial_b, shape_b, args, shape)
-                                      arrays that were broadcast: sum the cotangents to the shapes
-    (a, index, shape, None, None, None)
-                                      a float64 read from an array by integers
-    (node,)                           anything else: an object with a method ``pull``
+``entries`` says which forms of entries there are.
 """
 
 import functools
@@ -25,17 +12,25 @@ import numpy as np
 from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero, Traced
 from ..rules.annotations import Tangentlike, Value
-from ..rules.shapes import dtype_of, shape_of
+from ..rules.shapes import FLOATS, dtype_of, shape_of
 from ..rules.table.kinds import unbroadcast
 from ..rules.tangents.project import cast
 from ..rules.tracing.level import ONE
 from .cotangents import Cotangents, multiply_into
-from .entries import Entry
+from .entries import (
+    BROADCAST,
+    NODE,
+    OF_ARRAY,
+    OF_ARRAYS,
+    OF_NUMBER,
+    OF_NUMBERS,
+    READ,
+    Entry,
+)
 from .nodes import pull_item
 from .pieces import Pieces
 
 _array = np.ndarray
-_float64 = np.float64
 
 
 def keeps_dtype(x: Value, dtype: np.dtype) -> bool:
@@ -47,12 +42,14 @@ def keeps_dtype(x: Value, dtype: np.dtype) -> bool:
 
 def broadcast_entry(entry: Entry, shape: tuple, x: Value, z: Value) -> Entry:
     """Return the entry for operands, ``x`` or ``x`` and ``z``, that were broadcast to ``shape``."""
-    shape_x = None if (given := shape_of(x)) == shape else given
-    if len(entry) == 3:
+    given = x.shape if type(x) is _array else shape_of(x)
+    shape_x = None if given == shape else given
+    if len(entry) == OF_ARRAY:
         if shape_x is None:
             return entry
         return *entry[:2], shape_x, None, None, None, entry[2], shape
-    shape_z = None if (given := shape_of(z)) == shape else given
+    given = z.shape if type(z) is _array else shape_of(z)
+    shape_z = None if given == shape else given
     if shape_x is None and shape_z is None:
         return entry
     a, partial, b, partial_b, args = entry
@@ -114,6 +111,7 @@ def sweep(
     bars = cotangents.bars
     owned = cotangents.owned
     accumulate = cotangents.add
+    of_number, of_numbers = OF_NUMBER, OF_NUMBERS  # most entries ask: local names are faster
     for index, ybar in seeds:
         accumulate(index, ybar)
     for i in cotangents.order(inputs):
@@ -123,32 +121,32 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
-        if size == 2 or size == 4:
-            kind = type(ybar)
-            if kind is not _float64 and kind is not float and isinstance(ybar, Traced):
-                # It is differentiated again: a product and the sum that it joins are made at once.
-                multiply_add = ybar.at_level.multiply_add
-                if size == 2:
+        if size == of_number or size == of_numbers:  # noqa: SIM109
+            if type(ybar) in FLOATS or not isinstance(ybar, Traced):
+                if size == of_number:
                     a, da = entry
-                else:
-                    a, da, b, db = entry
-                plain = da is ONE and bars[a] is None
-                bars[a] = ybar if plain else multiply_add(bars[a], ybar, da)
-                if size == 4:
-                    plain = db is ONE and bars[b] is None
-                    bars[b] = ybar if plain else multiply_add(bars[b], ybar, db)
+                    xbar, abar = bars[a], ybar if da is ONE else ybar * da
+                    bars[a] = abar if xbar is None else xbar + abar
+                    continue
+                a, da, b, db = entry
+                xbar, abar = bars[a], ybar if da is ONE else ybar * da
+                bars[a] = abar if xbar is None else xbar + abar
+                xbar, bbar = bars[b], ybar if db is ONE else ybar * db
+                bars[b] = bbar if xbar is None else xbar + bbar
                 continue
-            if size == 2:
+            # It is differentiated again: a product and the sum that it joins are made at once.
+            multiply_add = ybar.at_level.multiply_add
+            if size == of_number:
                 a, da = entry
             else:
                 a, da, b, db = entry
-            xbar, abar = bars[a], ybar if da is ONE else ybar * da
-            bars[a] = abar if xbar is None else xbar + abar
-            if size == 4:
-                xbar, bbar = bars[b], ybar if db is ONE else ybar * db
-                bars[b] = bbar if xbar is None else xbar + bbar
+            plain = da is ONE and bars[a] is None
+            bars[a] = ybar if plain else multiply_add(bars[a], ybar, da)
+            if size == of_numbers:
+                plain = db is ONE and bars[b] is None
+                bars[b] = ybar if plain else multiply_add(bars[b], ybar, db)
             continue
-        if type(ybar) is Pieces and not (size == 1 and entry[0].takes_pieces):
+        if type(ybar) is Pieces and not (size == NODE and entry[0].takes_pieces):
             ybar = ybar.gathered()
             if isinstance(ybar, AbstractZero):
                 continue
@@ -156,7 +154,7 @@ def sweep(
         # are not worth the question.
         large = type(ybar) is _array and ybar.size >= WRITTEN_INTO
         ours = large and i in owned
-        if size == 3:
+        if size == OF_ARRAY:
             a, partial, args = entry
             if partial is None:
                 xbar = ybar
@@ -169,7 +167,7 @@ def sweep(
                     owned.add(a)
             else:
                 accumulate(a, xbar)
-        elif size == 5:
+        elif size == OF_ARRAYS:
             a, partial, b, partial_b, args = entry
             xbar = ybar if partial is None else partial(*args) * ybar
             if bars[a] is None:
@@ -192,12 +190,12 @@ def sweep(
                     owned.add(b)
             else:
                 accumulate(b, xbar)
-        elif size == 8:
+        elif size == BROADCAST:
             a, partial, shape, b, partial_b, shape_b, args, _ = entry
             accumulate(a, pulled(partial, args, ybar, shape))
             if b is not None:
                 accumulate(b, pulled(partial_b, args, ybar, shape_b))
-        elif size == 6:
+        elif size == READ:
             pull_item(entry, ybar, cotangents)
         else:
             entry[0].pull(ybar, cotangents)

@@ -27,6 +27,7 @@ from ..rules.tracing.operands import is_array, is_array_of_indices, is_basic
 from ..rules.tracing.views import (
     Memory,
     Path,
+    bare,
     copied,
     draft_of,
     follow,
@@ -174,12 +175,9 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array and keeps_dtype(a, y.dtype):
-            if kind.constants[0] == 1:
-                entry = (x.position, None, None)
-            else:
-                reads_y, (reads_a,) = kind.reads(0)
-                kept = (y if reads_y else None, a if reads_a else None)
-                entry = (x.position, kind.partials[0], kept)
+            (partial,), reads_y, (reads_a,) = kind.needs.get((True,)) or kind.needed((True,))
+            kept = (y if reads_y else None, a if reads_a else None)
+            entry = (x.position, partial, kept)
             return self.wrap(y, entry if y.dtype is FLOAT64 else in_dtype(entry, y.dtype))
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
@@ -252,18 +250,30 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array:
-            dtype, shape = y.dtype, y.shape
+            # Of traced arrays each question for a dtype or a shape takes longer than this.
+            traced_y = type(y) is not _array
+            under_x, under_y, under_z = (bare(x), bare(y), bare(z)) if traced_y else (x, y, z)
+            dtype, shape = under_y.dtype, under_y.shape
             if (
                 dtype is FLOAT64
-                and (not a_active or (class_x is _array and x.dtype is dtype and x.shape == shape))
-                and (not b_active or (class_z is _array and z.dtype is dtype and z.shape == shape))
+                and (
+                    not a_active
+                    or (class_x is _array and under_x.dtype is dtype and under_x.shape == shape)
+                )
+                and (
+                    not b_active
+                    or (class_z is _array and under_z.dtype is dtype and under_z.shape == shape)
+                )
             ):
                 return self.wrap(y, self._array_entry(kind, a, a_active, b, b_active, y, x, z))
-            if (not a_active or keeps_dtype(x, dtype)) and (not b_active or keeps_dtype(z, dtype)):
+            if (not a_active or keeps_dtype(under_x, dtype)) and (
+                not b_active or keeps_dtype(under_z, dtype)
+            ):
                 entry = self._array_entry(kind, a, a_active, b, b_active, y, x, z)
                 if dtype is not FLOAT64:
                     entry = in_dtype(entry, dtype)
-                return self.wrap(y, broadcast_entry(entry, shape, x if a_active else z, z))
+                given = under_x if a_active else under_z
+                return self.wrap(y, broadcast_entry(entry, shape, given, under_z))
         return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
 
     def _array_entry(
@@ -278,15 +288,9 @@ class Tape(Engine):
         z: Value,
     ) -> Entry:
         """Return the entry of a binary elementwise rule on arrays; it keeps what it reads."""
-        reads_y = reads_x = reads_z = False
-        of_a = of_b = None
-        if a_active and kind.constants[0] != 1:
-            of_a = kind.partials[0]
-            reads_y, (reads_x, reads_z) = kind.reads(0)
-        if b_active and kind.constants[1] != 1:
-            of_b = kind.partials[1]
-            also_y, (also_x, also_z) = kind.reads(1)
-            reads_y, reads_x, reads_z = reads_y or also_y, reads_x or also_x, reads_z or also_z
+        active = a_active, b_active
+        needed = kind.needs.get(active) or kind.needed(active)
+        (of_a, of_b), reads_y, (reads_x, reads_z) = needed
         # Of Python's zero, which raises, the sweep gets NumPy's.
         if reads_x and not a_active:
             x = x or _ZEROS[type(x)](x) if type(x) in _ZEROS else self.watch.hold(x)
@@ -304,6 +308,9 @@ class Tape(Engine):
         if kind is not None and (basic or (is_array_of_indices(index) and x.__class__ is _array)):
             draft = is_draft(x)
             held = x.memory.draft[0] if draft else x.primal
+            given = index
+            if type(index) is list and type(held) is _array:
+                index = np.array(index, np.intp)  # once, for the read and for the way back
             y = held[index]
             if draft and basic and is_array(y):
                 view = views_of_draft(x, getitem, {"index": index})
@@ -314,7 +321,8 @@ class Tape(Engine):
                 shape = held.shape if type(held) is _array else shape_of(held)
                 return self.wrap(y, (x.position, index, shape, None, None, None))
             if class_y is _array and y.dtype.kind in "fc":
-                options = {"index": index if basic else self.watch.hold(index)}
+                keep = basic or index is not given
+                options = {"index": index if keep else self.watch.hold(index)}
                 active = [(0, Active(x.position, space_of(held)))]
                 node = KindNode(kind, None, (None,), options, active, self.entries)
                 node.form = y.shape, y.dtype
@@ -345,9 +353,14 @@ class Tape(Engine):
 
     def _held(self, values: tuple, args: tuple) -> tuple:
         """Hold the plain arrays that were given beside traced values, where they are kept."""
-        hold = self.watch.hold_beside
-        pairs = zip(values, args, strict=True)
-        return tuple([v if v is None else hold(v, x) for v, x in pairs])
+        hold, beside = self.watch.hold, self.watch.hold_beside
+        held = []
+        for v, x in zip(values, args, strict=True):
+            if v is None or (v is not x and isinstance(x, Traced)):
+                held.append(v)
+            else:
+                held.append(hold(x) if v is x else beside(v, x))
+        return tuple(held)
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

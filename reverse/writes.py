@@ -29,7 +29,7 @@ from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out,
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .active import Active, find_active
 from .cotangents import Cotangents
-from .entries import append, is_sensitive
+from .entries import Node, append, is_sensitive
 from .pieces import Pieces
 
 
@@ -52,7 +52,7 @@ def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     root.position = node.position
 
 
-class WriteNode:
+class WriteNode(Node):
     """A version of an array that differs from the one before in the entries written.
 
     ``axes`` is the order in which the array lies in memory: in that order the path makes views of
@@ -63,8 +63,6 @@ class WriteNode:
         "active", "axes", "before", "form", "index", "path", "position", "sensitive", "shape",
     )  # fmt: skip
     takes_pieces = True
-    template = None  # it is no container
-    form: Any
 
     def __init__(
         self,
@@ -110,6 +108,9 @@ class WriteNode:
             vbar = self._of_written(vbar)
             counts = None if counts is None else self._of_written(counts)
             self.active.receive(vbar, cotangents, "an assignment", 0, counts)
+
+    def parents(self) -> tuple[int, ...]:
+        return self.before, *(() if self.active is None else self.active.parents())
 
     def _of_written(self, vbar: Tangentlike) -> Any:
         """Return ``vbar`` in the shape of what was written, which may have more axes of one."""
@@ -238,12 +239,11 @@ def _last(positions: np.ndarray) -> Any:
     return (last[flat] == order).reshape(positions.shape)
 
 
-class ConstantNode:
+class ConstantNode(Node):
     """A fresh array: nothing flows back from it."""
 
     __slots__ = ()
     takes_pieces = True
-    sensitive = False
 
     def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         pass

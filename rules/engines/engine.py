@@ -49,6 +49,7 @@ from ..tracing.own_classes import (
     numbers_of,
 )
 from ..tracing.running import Run, innermost_run
+from ..tracing.views import may_share
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
 
@@ -275,7 +276,8 @@ class Engine(Level):
         values = strip_all(args, self)
         y = self.apply_rule(rule, f, args, kwargs, values)
         refuse_objects(f, y)
-        mark_views(y, args)
+        if may_share(y.peek() if self.carries(y) else y, values):
+            mark_views(y, args)
         return y
 
     def call_operator(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:

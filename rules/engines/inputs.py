@@ -23,7 +23,7 @@ from ..containers import (
     iterate_leaves,
     replaced,
 )
-from ..shapes import dtype_of, shape_of, tangent_dtype
+from ..shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of, tangent_dtype
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
@@ -139,6 +139,8 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
         If the structure, the shape, or the real or complex kind is not that of ``x``; or if it
         is not zero, and ``x`` cannot be perturbed.
     """
+    if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES and ProjectTo(x).holds(t):
+        return t  # as nearly always: a leaf, and a tangent that is in its space
     return fold(_checked, x, t, what)
 
 

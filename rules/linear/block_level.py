@@ -258,6 +258,18 @@ class BlockLevel(TangentLevel):
     def constant(self, x: Value) -> Value:
         return self.array(np.array(self.spread(x)))
 
+    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value:
+        return self.array(np.zeros((self.count, *shape), dtype))
+
+    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
+        if not (self.carries(xbar) and self.carries(ybar)):
+            return False
+        held, given = xbar.block, ybar.block
+        if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:
+            return False  # one is traced, or wider
+        held[led_index(index)] += given
+        return True
+
     def write(self, x: Value, index: Index, v: Value) -> None:
         """Put a new block, in which ``v`` is written, into the array that owns the memory."""
         root, path = root_of(x)

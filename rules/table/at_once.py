@@ -33,10 +33,19 @@ def _transposed(x: np.ndarray, axes: Any = None) -> Any:
     return x.transpose(axes)
 
 
-def _mean(x: np.ndarray, axis: Any = None, **options: Any) -> Any:
-    if axis is None and not options and x.dtype is FLOAT64 and x.size:
-        return np.add.reduce(x, axis=None) / x.size
-    return x.mean(axis, **options)
+def _mean(x: np.ndarray, axis: Any = None, keepdims: Any = False, **options: Any) -> Any:
+    if not options and x.dtype is FLOAT64 and x.size and (axis is None or type(axis) is int):
+        total = np.add.reduce(x, axis=axis, keepdims=keepdims)
+        return total / (x.size if axis is None else x.shape[axis])
+    return x.mean(axis, keepdims=keepdims, **options)
+
+
+def _var(x: np.ndarray, **options: Any) -> Any:
+    return np.var(x, **options) if "correction" in options else x.var(**options)
+
+
+def _std(x: np.ndarray, **options: Any) -> Any:
+    return np.std(x, **options) if "correction" in options else x.std(**options)
 
 
 def _reduced(ufunc: Function) -> tuple[type, Callable]:
@@ -52,6 +61,8 @@ AT_ONCE: dict[Any, tuple[type, Callable]] = {
     np.min: _reduced(np.minimum),
     np.amin: _reduced(np.minimum),
     np.mean: (np.ndarray, _mean),
+    np.var: (np.ndarray, _var),
+    np.std: (np.ndarray, _std),
     np.cumsum: (np.ndarray, np.ndarray.cumsum),
     np.clip: (np.ndarray, np.ndarray.clip),
     np.reshape: (np.ndarray, _reshaped),

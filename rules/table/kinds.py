@@ -97,10 +97,11 @@ class Kind(Bound):
 
         ``settings`` says that the ``kwargs`` are mere settings: see ``are_settings``.
         """
-        given = len(args)
-        args, options = self.bind(f, args, kwargs)
-        if not self.joins and has_lists(args):
-            args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
+        given, options = len(args), kwargs
+        if kwargs or given != self.count or self.joins or has_lists(args):  # else it is bound
+            args, options = self.bind(f, args, kwargs)
+            if not self.joins and has_lists(args):
+                args = tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
         if options and (not settings or len(args) < given) and not are_settings(options.values()):
             if innermost(options.values()) is level:
                 return level.call_with_traced_option(f, args, options)
@@ -205,7 +206,7 @@ class ScalarRule(Kind):
     name begins with an underscore is one that the partial does not look at, and no tape keeps it.
     """
 
-    __slots__ = ("_reads", "branch", "constants", "given", "partials")
+    __slots__ = ("_reads", "branch", "constants", "given", "needs", "partials")
     label = "scalar rule"
     elementwise = multiplies = True
 
@@ -219,6 +220,8 @@ class ScalarRule(Kind):
         self.constants = tuple(None if callable(p) else p for p in partials)
         self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
         self._reads: list[Any] = [None] * len(partials)
+        # The answers of ``needed``, each found once.
+        self.needs: dict[tuple[bool, ...], tuple] = {}
 
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         constant = self.constants[i]
@@ -269,6 +272,22 @@ class ScalarRule(Kind):
             y, *args = _reads(self.partials[i], 1 + self.count)
             self._reads[i] = y, tuple(args)
         return self._reads[i]
+
+    def needed(self, active: tuple[bool, ...]) -> tuple:
+        """Return what a tape keeps for the pulls to the ``active`` arguments.
+
+        These are the partials, None for one that is 1 or not asked for; whether one of them looks
+        at ``y``; and whether at each argument.
+        """
+        partials: list[Callable | None] = [None] * len(active)
+        reads_y, reads = False, (False,) * len(active)
+        for i, asked in enumerate(active):
+            if asked and self.constants[i] != 1:
+                partials[i] = self.partials[i]
+                also_y, also = self.reads(i)
+                reads_y, reads = reads_y or also_y, tuple(map(operator.or_, reads, also))
+        needed = self.needs[active] = tuple(partials), reads_y, reads
+        return needed
 
     @property
     def rows(self) -> Iterable[Any]:
@@ -390,8 +409,11 @@ def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
         return xbar
     if len(given) < len(shape):
         return np.broadcast_to(xbar, shape)
-    total = sum_over if type(xbar) is np.ndarray else np.sum
-    summed = total(xbar, axis=_axes_broadcast(shape, given))
+    axis = _axes_broadcast(shape, given)
+    if type(xbar) is np.ndarray:
+        summed = sum_over(xbar, axis)
+        return summed if summed.shape == shape else summed.reshape(shape)
+    summed = np.sum(xbar, axis=axis)
     return summed if shape_of(summed) == shape else np.reshape(summed, shape)
 
 

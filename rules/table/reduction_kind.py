@@ -123,6 +123,9 @@ class ReductionRule(Kind):
         asked = {name: option for name, option in kwargs.items() if name in self.asked}
         return self.weights(self.f, x, y, axis, **asked)
 
+    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
+        return y, args  # the weights may look at both
+
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         (x,) = args
         axis = kwargs.get("axis", self.axis)

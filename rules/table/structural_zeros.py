@@ -23,7 +23,8 @@ class Masked:
 
     def __init__(self, value: Value, alive: Any) -> None:
         self.value = value
-        self.alive: Any = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
+        # Of a 0-d array NumPy's comparisons make a number.
+        self.alive: Any = alive if type(alive) is np.ndarray else plain_array(alive)
 
     def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:

@@ -24,11 +24,8 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
         n, inner = math.prod(shape[first:end]), math.prod(shape[end:])
         if end - first == len(axis) and (n if inner == 1 else inner) <= SHORT_LANES:
             ones = np.ones(n, x.dtype)
-            if inner == 1:
-                summed = np.reshape(x, (-1, n)) @ ones
-            else:
-                summed = ones @ np.reshape(x, (-1, n, inner))
-            return np.reshape(summed, shape[:first] + shape[end:])
+            summed = x.reshape(-1, n) @ ones if inner == 1 else ones @ x.reshape(-1, n, inner)
+            return summed.reshape(shape[:first] + shape[end:])
     return np.add.reduce(x, axis=axis)
 
 

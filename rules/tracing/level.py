@@ -82,6 +82,14 @@ class Level(ABC):
         product = ybar if factor is ONE else ybar * factor
         return product if xbar is None else xbar + product
 
+    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value | None:
+        """Return zeros as an array of this level, for ``add_at``; None where there is no such."""
+        return None
+
+    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
+        """Do ``xbar[index] += ybar`` in an accumulator's own memory; say whether that could be."""
+        return False
+
     def motion(self, x: Value) -> Any:
         """Return the tangent of ``x``, of this level, along a direction; None if it knows none.
 
@@ -200,16 +208,13 @@ def type_under(x: Value) -> type:
 
 def strip_all(args: tuple, level: Level) -> tuple:
     """Take the traced values of ``level`` off each argument."""
-    return tuple(
-        [
-            x.primal
-            if isinstance(x, Traced) and x.at_level is level
-            else x
-            if type(x) in LEAVES
-            else strip(x, level)
-            for x in args
-        ]
-    )
+    stripped = []
+    for x in args:  # every call asks, and a comprehension is one call more
+        if isinstance(x, Traced) and x.at_level is level:
+            stripped.append(x.primal)
+        else:
+            stripped.append(x if type(x) in LEAVES else strip(x, level))
+    return tuple(stripped)
 
 
 def strip(x: Value, level: Level) -> Any:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..annotations import Function, Value
 from ..containers import LEAVES, is_flat, iterate_leaves, map_leaves
-from ..shapes import is_lazy
+from ..shapes import FLOATS, is_lazy
 from .level import Traced
 
 # A function, its options, and which leaf of the container that it returns; None where that is none.
@@ -308,7 +308,9 @@ def for_receiver(t: Value) -> Any:
 
     A rule may broadcast what it gives. Where that is traced, its array is read-only.
     """
-    return writeable(snapshot(t))
+    if type(t) in FLOATS:
+        return t
+    return t.copy(order="K") if type(t) is np.ndarray else writeable(snapshot(t))
 
 
 def writeable(t: Value) -> Any:

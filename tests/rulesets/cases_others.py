@@ -109,7 +109,12 @@ POLYNOMIALS: dict = {
 }
 # The spectrum that it is given belongs to its point, so differences say nothing.
 # And a value that is given stays what it is.
-WITHOUT_CASES = {black_boxes.measured, matrix_functions.frechet, with_value}
+WITHOUT_CASES = {
+    black_boxes.measured, matrix_functions.frechet, with_value,
+    # Of constant places: np.interp has cases.
+    numpy_differences.on_plain_grid, numpy_differences.slope_on_plain_grid,
+    numpy_differences.into_two,
+}  # fmt: skip
 # Positions of arguments that are options.
 FIXED: dict = {}
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])

@@ -4,12 +4,13 @@ import numpy as np
 from scipy import integrate as plain
 
 from chainrules.rules.rulesets.scipy.integrate import (
+    bdf,
     boundary_values,
     collocation,
     march,
     runge_kutta,
 )
-from chainrules.rules.rulesets.scipy.integrate.integral import integral
+from chainrules.rules.rulesets.scipy.integrate.integral import integral, with_slopes
 from chainrules.rules.rulesets.scipy.integrate.refined import refined
 from chainrules.scipy import integrate
 
@@ -56,6 +57,7 @@ CASES: dict = {
 
 # They take functions: tests/scipy/test_integrate.py, and what is in them is tested there.
 WITHOUT_CASES = [
-    integral, refined, march.march, collocation.stages, runge_kutta.runge_kutta,
+    bdf.differences, with_slopes, integral, refined, march.march, collocation.stages,
+    runge_kutta.runge_kutta,
     boundary_values.solved, getattr(plain, "lebedev_rule", None), plain.newton_cotes,
 ]  # fmt: skip

@@ -150,8 +150,12 @@ def test_work_space(method, transform):
     derivative = transform(lambda k: end(k, None))(1.3)
     expected = checks.differences(lambda k: end(k, None), (np.array(1.3),), (1.0,))
     np.testing.assert_allclose(derivative, expected, rtol=1e-6)
-    with pytest.raises(cr.EscapedTraceError, match="make the array inside the function"):
-        transform(lambda k: end(k, chainrules.numpy.zeros(2)))(1.3)
+    if method == "DOP853":  # the right-hand side runs once, and nobody reads what it left behind
+        again = transform(lambda k: end(k, chainrules.numpy.zeros(2)))(1.3)
+        np.testing.assert_array_equal(again, derivative)
+    else:
+        with pytest.raises(cr.EscapedTraceError, match="make the array inside the function"):
+            transform(lambda k: end(k, chainrules.numpy.zeros(2)))(1.3)
     with pytest.raises(cr.MutationError, match="solve_ivp called writes to a traced value that it"):
         transform(lambda k: end(k, k * np.zeros(2)))(1.3)
 
@@ -406,7 +410,7 @@ def test_more_parameters_than_a_block_takes(method):
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])
 def test_how_often_the_right_hand_side_is_evaluated(method):
-    """SciPy's calls, and one for each slope of a step; all directions share these."""
+    """As often as SciPy calls it: all directions are pushed in these calls."""
     calls = 0
 
     def states(k):
@@ -418,17 +422,17 @@ def test_how_often_the_right_hand_side_is_evaluated(method):
         return integrate.solve_ivp(counted, (0, 2), Y0, method, t_eval=[1.0, 2.0], **TIGHT)
 
     own = states(K).nfev
-    calls, most = 0, 2 * own
+    calls = 0
     cr.jvp(lambda k: states(k).y, (K,), (K,))
-    assert own < calls <= most
+    assert calls == own
     for transform in (cr.jacrev, cr.jacfwd, cr.jacobian):
         calls = 0
         jacobian = transform(lambda k: states(k).y)(K)
         assert jacobian.shape == (2, 2, 2)
-        assert own < calls <= most
+        assert calls == own
     calls = 0
     cr.grad(lambda k: np.sum(states(k).y ** 2))(K)
-    assert own < calls <= most
+    assert calls == own
 
 
 def test_states_are_scipys_own_in_both_modes():
@@ -491,12 +495,13 @@ def test_odeint_that_fails(transform):
 def test_a_function_that_does_not_repeat_itself_warns(transform):
     rng = np.random.default_rng(0)
 
-    def end(k):
+    def end(k, stop=1.0):
         noisy = lambda t, y: -k * y + 0.1 * rng.normal()  # noqa: E731
-        return integrate.solve_ivp(noisy, (0, 1), [1.0], t_eval=[1.0]).y[0, 0]
+        return integrate.solve_ivp(noisy, (0, stop), [1.0], t_eval=[1.0]).y[0, 0]
 
+    transform(end)(1.0)  # it runs once: the derivative is that of the numbers that were drawn
     with pytest.warns(RuntimeWarning, match=r"(?s)off by.*must give the same"):
-        transform(end)(1.0)
+        transform(lambda k: end(k, k))(1.0)
 
 
 @BOTH

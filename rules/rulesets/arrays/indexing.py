@@ -49,14 +49,17 @@ def reads_once(index):
 
 def add_at(buffer, index, x):
     """Add ``x`` into a plain array at ``index``; what is read twice gets both."""
-    if is_basic(index) and type(view := buffer[index]) is np.ndarray:
+    if type(index) is np.ndarray and index.dtype.kind in "iu":
+        if buffer.ndim > 1 and buffer.flags.c_contiguous:
+            width = int(np.prod(buffer.shape[1:]))
+            rows = np.reshape(buffer, (len(buffer), width))
+            add_rows(rows, np.ravel(index), np.reshape(x, (index.size, width)))
+        else:
+            np.add.at(buffer, index, x)
+    elif is_basic(index) and type(view := buffer[index]) is np.ndarray:
         view += x  # and not buffer[index] += x, which would copy the view onto itself
     elif reads_once(index):
         buffer[index] += x
-    elif type(index) is np.ndarray and buffer.ndim > 1 and buffer.flags.c_contiguous:
-        width = int(np.prod(buffer.shape[1:]))
-        rows = np.reshape(buffer, (len(buffer), width))
-        add_rows(rows, np.ravel(index), np.reshape(x, (index.size, width)))
     else:
         np.add.at(buffer, index, x)
 

@@ -53,7 +53,10 @@ def choose(a, choices, mode="raise"):
 
 def attained(i, y, xs):
     """Return the mask where ``xs[i]`` is the result, and the number of ``xs`` that are it there."""
-    place, also, third = [x is not None and x == y for x in (xs[i], xs[i - 1], xs[i - 2])]
+    x, second, last = xs[i], xs[i - 1], xs[i - 2]
+    place = x is not None and x == y
+    also = second is not None and second == y
+    third = last is not None and last == y
     if type(place) is np.ndarray and not np.count_nonzero(place & (also | third)):
         return place, 1  # most numbers are not at their bounds
     return place, np.add(place & also, place & third, dtype=np.int8) + 1

@@ -131,12 +131,19 @@ def numbers_that_count(var, x, where):
     return where & ~np.isnan(value(x)) if var in (np.nanvar, np.nanstd) else where
 
 
+def sum_of(x, axis):
+    """``np.sum``, with the axes kept; of a plain array without NumPy's wrappers around it."""
+    if type(x) is np.ndarray:
+        return np.add.reduce(x, axis=axis, keepdims=True)
+    return np.sum(x, axis=axis, keepdims=True)
+
+
 def deviation(var, x, axis, ddof, where, mean):
     """Return the mask of entries that count, the deviations, and the divisor of their squares."""
     where = numbers_that_count(var, x, where)
     counted = count(shape_of(x), axis, where)
     if mean is None:
-        mean = np.sum(select(where, x), axis=axis, keepdims=True) / or_one(counted)
+        mean = sum_of(select(where, x), axis) / or_one(counted)
     c = select(where, x - mean)
     n = counted - ddof
     if type(n) is not int or n <= 0:
@@ -181,7 +188,7 @@ def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None)
 def winners(extreme, x, y, axis, where=True, initial=None):
     """Return the mask of the entries of ``x`` equal to ``y``, and their number in each result."""
     attained = x == y if where is True else (x == y) & where
-    lazy = is_lazy(attained)  # of which nothing is looked at
+    lazy = type(attained) is not np.ndarray and is_lazy(attained)  # nothing is looked at then
     if axis is None and not lazy:
         number = int(np.count_nonzero(attained))  # which leaves float32 as it is
     elif not lazy and has_one_each(attained, y, where, initial):

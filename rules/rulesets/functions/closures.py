@@ -131,16 +131,20 @@ class TakenOut:
         MutationError
             At the end, as ``opened``.
         """
-        what = f"a function that {name} called writes"
         returned = None
 
         def evaluate(values: list) -> None:
             nonlocal returned
-            with given_others(self.x, self.found, values, self.leading, {}, what) as x:
-                returned = run(x, innermost(values))
+            returned = self.run_with(values, run, name)
 
         self.aside(evaluate, value(self.parameters))
         return returned
+
+    def run_with(self, values: list, run: Callable[[Any, Any], Any], name: str) -> Any:
+        """Return ``run(x, level)``, for ``x`` with these values, of which the level is."""
+        what = f"a function that {name} called writes"
+        with given_others(self.x, self.found, values, self.leading, {}, what) as x:
+            return run(x, innermost(values))
 
     def aside(self, f: Callable, *args: Any) -> Any:
         """Return ``f(*args)``, evaluated aside by the engine that follows the values."""

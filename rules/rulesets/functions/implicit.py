@@ -176,6 +176,8 @@ class Watched:
         if type(y) in FLOATS or is_real_array(y):
             return y
         self.config = self.config or config_of(y)
+        if isinstance(y, Traced) and type(y.primal) in FLOATS:
+            return y.primal  # as nearly always
         return plain(y)
 
     def __getattr__(self, name: str) -> Any:

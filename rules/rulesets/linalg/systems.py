@@ -26,7 +26,7 @@ from ... import (
     unbroadcast,
     value,
 )
-from ..arrays.products import adjoint
+from ..arrays.products import adjoint, conj
 from .matrix_functions import matrix_function
 from .matrix_rule import matrix_rule
 from .triangular import are_plain, solve_by_blocks
@@ -126,14 +126,18 @@ def solve_rrule(solve, a, b):
     others (..., n).
     """
     y = solve(a, b)
-    vector = np.ndim(b) == 1
+    vector = len(shape_of(b)) == 1
     project_a, project_b = ProjectTo(a), ProjectTo(b)
+    small = project_a.shape[-1] <= ONE_SOLVE
 
     def solve_pullback(ybar):
+        moved = adjoint(a)
+        if vector and small and project_a.ndim == 2:  # one system, which needs no columns
+            bbar = np.linalg.solve(moved, ybar)
+            return NoTangent(), project_a(-bbar[:, None] * conj(y)), project_b(bbar)
         columns = y[..., None] if vector else y
         ybar_columns = ybar[..., None] if vector else ybar
-        moved = adjoint(a)
-        blocks = project_a.shape[-1] > ONE_SOLVE and are_plain(moved, ybar_columns)
+        blocks = not small and are_plain(moved, ybar_columns)
         solved = solve_by_blocks if blocks else np.linalg.solve
         bbar = solved(moved, ybar_columns)
         # Entry by entry: a product of matrices with one column takes four times as long.

@@ -1,9 +1,10 @@
 """solve_ivp and odeint: SciPy's answer, with the derivative of a method on a mesh held constant.
 
-Of RK23, RK45, DOP853 and Radau it is the derivative of the steps that SciPy accepted, to rounding.
-BDF and LSODA change their order as they go along, so for these the same problem is solved once more
-to the same tolerances, by DOP853, or by Radau where that takes too many steps: the derivative is
-that of this solution.
+Of RK23, RK45, DOP853 and Radau it is the derivative of the steps that SciPy accepted, to rounding;
+of BDF too, at the states that SciPy's Newton iteration ended with. For LSODA, and for BDF with many
+parameters or with times that are differentiated, the same problem is solved once more to the same
+tolerances, by DOP853, or by Radau where that takes too many steps: the derivative is that of this
+solution.
 """
 
 import functools
@@ -17,11 +18,13 @@ from .....config import user_line
 from .... import TracedArray, TracedNumber, all_settled, array_of, innermost, is_array, value
 from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
+from .bdf import Differences, follows_steps
 from .events import traced_events
 from .log import logged, mesh_of
 from .march import Plan
 from .quadrature import as_array, opened, plainly, settling
 from .runge_kutta import Steps
+from .sensitivities import MOST, WithSlopes
 from .solutions import Solution, TracedSolution
 from .steps import NODES, Explicit, Implicit
 
@@ -72,6 +75,8 @@ class _TooManyCallsError(Exception):
 def plan_of(method, log, times, warn, everywhere=False):
     """Return the plan of the steps that ``method`` took, for values at ``times``."""
     mesh = mesh_of(log)
+    if issubclass(method, integrate.BDF):
+        return Differences(log, mesh, times, warn)
     if not issubclass(method, integrate.Radau):
         plan = Steps(Explicit(method), mesh, times, warn, everywhere)
         plan.know([step.y for step in log], [step.slopes for step in log])
@@ -92,9 +97,24 @@ def scipys_own(method):
     return METHODS.get(name, method) if isinstance(name, str) else method
 
 
+def is_explicit(method):
+    return issubclass(method, (integrate.RK23, integrate.RK45, integrate.DOP853))
+
+
 def has_steps(method):
-    explicit = integrate.RK23, integrate.RK45, integrate.DOP853
-    return issubclass(method, (*explicit, integrate.Radau))
+    return is_explicit(method) or issubclass(method, integrate.Radau)
+
+
+def moved_by(ydot, fun, args, slopes):
+    """Return ``fun`` at states that are moved by ``ydot``, which notes its slopes."""
+
+    @functools.wraps(fun)
+    def moved(t, y):
+        k = numbers_or_state(fun(t, y + (ydot if y.ndim == 1 else ydot[:, None]), *args))
+        slopes.append(k if len(slopes) < MOST else None)
+        return k
+
+    return moved
 
 
 def another_solution(rhs, t_span, y0, calls, options, inside):
@@ -187,19 +207,35 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         jac = plainly(jac, args_of_jac or (), "solve_ivp", line, None)
     plain_jacobian = {} if jac is None else {"jac": jac}
 
-    def run(known, level):
+    moving = WithSlopes(as_float(y0), parameters)
+    moving.possible &= solved and is_explicit(cls) and innermost(t_span) is None
+
+    def run(known, level, ydot=None):
         fun, args, events, _ = known
 
         def own(f):
             return plainly(f, args or (), "solve_ivp", line, level) if callable(f) else value(f)
 
         events = list(map(own, events)) if isinstance(events, tuple | list) else own(events)
+        rhs = own(fun)
+        if ydot is not None:
+            rhs = plainly(moved_by(ydot, fun, args or (), moving.slopes), (), "solve_ivp", line,
+                          ydot.at_level)  # fmt: skip
         options = constants | plain_jacobian
-        method = logged(cls, log) if solved else cls
-        return integrate.solve_ivp(own(fun), value(t_span), value(y0), method, value(t_eval),
+        method = logged(cls, log, evaluated=moving.slopes) if solved else cls
+        return integrate.solve_ivp(rhs, value(t_span), value(y0), method, value(t_eval),
                                    dense_output, events, vectorized, None, **options)  # fmt: skip
 
-    own = build.run_plain(run, "scipy.integrate.solve_ivp")
+    def run_moving(ydot, given):
+        def with_slopes(known, _):
+            return run(known, ydot.at_level, ydot)
+
+        return build.run_with(given, with_slopes, "scipy.integrate.solve_ivp")
+
+    if moving.possible:
+        own = moving.run(run_moving)
+    else:
+        own = build.run_plain(run, "scipy.integrate.solve_ivp")
     if not log:
         raise RuntimeError(
             f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
@@ -213,7 +249,10 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     f = evaluator(build, vectorized)
     y0 = as_float(y0)
     took = cls, log
-    if not has_steps(cls):
+    known = has_steps(cls) or (
+        issubclass(cls, integrate.BDF) and follows_steps(len(log), y0, *t_span, parameters)
+    )
+    if not known:
         reached = log[0].t, log[-1].end
         within = own.t if t_eval is None else value(array_of(t_eval))
 
@@ -224,8 +263,8 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
 
         took = build.run_plain(run_again, "scipy.integrate.solve_ivp")
     warn = functools.partial(warn_off, "solve_ivp", line)
-    answer = Answer(own, f, y0, t_span, t_eval, took, warn, parameters, build)
-    if answer.count and not has_steps(cls):
+    answer = Answer(own, f, y0, t_span, t_eval, took, warn, parameters, build, moving.found)
+    if answer.count and not known:
         compare(answer.states, own.y.T[: len(answer.times)], constants, warn)
     return answer.result()
 
@@ -253,7 +292,7 @@ def warn_off(name, line, off):
 class Answer:
     """SciPy's answer ``own``, and what its derivative is to be computed from."""
 
-    def __init__(self, own, f, y0, t_span, t_eval, took, warn, parameters, build):
+    def __init__(self, own, f, y0, t_span, t_eval, took, warn, parameters, build, slopes):
         self.own, self.f, self.parameters, self.build = own, f, parameters, build
         self.t_span, self.t_eval = t_span, t_eval
         self.start, stop = t_span
@@ -269,6 +308,8 @@ class Answer:
         times = self.times[:0] if on_mesh else self.times
         everywhere = own.sol is not None or own.t_events is not None
         plan = self.plan = plan_of(*took, value(times), warn, everywhere)
+        if slopes is not None:
+            plan.linearize(took[1], *slopes)
         self.solution = Solution(plan, f, y0, self.start, self.stop, times, parameters)
         self.states = self.solution.nodes[: len(self.times)] if on_mesh else self.solution.inside
 

@@ -6,17 +6,27 @@ import numpy as np
 class Step:
     """A step that SciPy took: both ends, and what its method knows of it.
 
-    These are Radau's polynomial; the state ``y`` at the beginning and the slopes of the others.
+    These are Radau's polynomial; of BDF order, step size and differences, before and after; the
+    state ``y`` at the beginning and the slopes of the others. ``last`` is how often the right-hand
+    side had been evaluated, and ``more`` the numbers of the evaluations for values inside.
     """
 
-    def __init__(self, solver):
+    def __init__(self, solver, before, last):
+        self.last, self.more = last, ()
+        self.before, self.after = before, memory_of(solver)
         self.t, self.end, self.polynomial = solver.t_old, solver.t, getattr(solver, "sol", None)
         self.y, self.slopes = getattr(solver, "y_old", None), np.array(getattr(solver, "K", ()))
 
 
-def logged(method, log, inside=None):
+def memory_of(solver):
+    """Return order, step size and differences that BDF has now."""
+    return (solver.order, solver.h_abs, solver.D.copy()) if hasattr(solver, "D") else None
+
+
+def logged(method, log, inside=None, evaluated=()):
     """Return SciPy's class ``method``, which notes its steps; for values at the times ``inside``.
 
+    ``evaluated`` has an entry for each evaluation of the right-hand side so far.
     SciPy itself asks for the slopes for values inside a step, where it needs them.
     """
 
@@ -29,17 +39,20 @@ def logged(method, log, inside=None):
 
     class Logged(method, metaclass=_Same):
         def step(self):
+            before = memory_of(self)
             message = super().step()
             if self.status != "failed":
-                log.append(Step(self))
+                log.append(Step(self, before, len(evaluated)))
                 ends = sorted((self.t_old, self.t))
                 if inside is not None and np.any((inside >= ends[0]) & (inside <= ends[1])):
                     self.dense_output()
             return message
 
         def dense_output(self):
+            first = len(evaluated)
             solution = super().dense_output()
             if log:
+                log[-1].more = range(first, len(evaluated))
                 log[-1].slopes = np.array(getattr(self, "K_extended", log[-1].slopes))
             return solution
 

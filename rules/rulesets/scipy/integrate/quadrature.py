@@ -7,21 +7,28 @@ import warnings
 import numpy as np
 from scipy import LowLevelCallable, integrate
 
-from .....config import LostDerivativeError, MissingRuleError, user_line
+from .....config import HasForwardsMode, LostDerivativeError, MissingRuleError, user_line
 from .... import (
+    Traced,
     TracedArray,
     TracedNumber,
     all_settled,
     array_of,
+    dtype_of,
     healed,
     innermost,
     is_traced,
+    jacobian_via_ad,
+    layers,
     name_of,
     strip,
     value,
 )
+from ...arrays.numpys_own import with_values
 from ...functions.closures import TakenOut
-from .integral import flat, integral
+from .integral import flat, integral, with_slopes
+from .quadpack import Nodes
+from .sensitivities import COLUMNS, NO_STATE, Columns
 
 
 def settling(f):
@@ -71,14 +78,18 @@ def plainly(f, args, name, line, level):
             return numbers
         y = strip(all_settled(healed(y)), level)
         if is_traced(y):
-            raise LostDerivativeError(
-                f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
-                f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
-                "  pass it in args, or let the function capture it as a local variable"
-            )
+            raise lost(name, f, line)
         return y
 
     return plain_f
+
+
+def lost(name, f, line):
+    return LostDerivativeError(
+        f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
+        f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
+        "  pass it in args, or let the function capture it as a local variable"
+    )
 
 
 FLOATS = {float, np.float64}
@@ -200,11 +211,86 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         own = plainly(*known, "quad", line, level)
         return integrate.quad(own, value(a), value(b), (), full_output, **constants)
 
+    if (found := by_nodes(build, (a, b), full_output, constants, line)) is not None:
+        return found
     result = build.run_plain(run, "scipy.integrate.quad")
     f.known = result[0]
     constants.pop("complex_func", None)
     y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)
     return (y, *result[1:])
+
+
+WITHOUT_NODES = ("weight", "complex_func")
+
+
+def by_nodes(build, ends, full_output, options, line):
+    """Return what ``quad`` returns, with the derivative on the nodes of its value.
+
+    The integrand runs once at each node, with a block of directions: those of all parameters. None
+    where it is none of few real parameters, or the derivative is not settled on these nodes.
+    """
+    level = innermost(build.parameters)
+    config = getattr(level, "config", None)
+    if (
+        not isinstance(config, HasForwardsMode)
+        or innermost(ends) is not None
+        or any(options.get(name) for name in WITHOUT_NODES)
+    ):
+        return None
+    parameters = strip(build.parameters, level)
+    columns = Columns(NO_STATE, parameters)
+    if columns.size > COLUMNS or any(dtype_of(x) != np.float64 for x in parameters):
+        return None
+    ts, ys, result = [], [], ()
+
+    def run(known, level):
+        nonlocal result
+        f, args = known
+        levels = levels_of(parameters) | {level}
+
+        def at(t):
+            y = number(f(t, *args))
+            ts.append(t)
+            ys.append(y)
+            if type(y) in FLOATS:
+                return y
+            own = y.primal if isinstance(y, Traced) and y.at_level is level else y
+            return own if type(own) in FLOATS else under(y, levels, "quad", f, line)
+
+        result = integrate.quad(at, *ends, (), 1, **options)
+        return np.stack(ys) if ys else NO_STATE
+
+    def values(row):
+        return build.run_with(columns.parts(row)[1], run, "scipy.integrate.quad")
+
+    ys, slopes = jacobian_via_ad(config, values, columns.row(NO_STATE, parameters))
+    y, error, info, *rest = result
+    try:
+        nodes = Nodes(ts, *ends, info)
+    except ValueError:
+        return None
+    if not nodes.give(y, value(ys)) or not nodes.are_enough(value(slopes), **options):
+        return None
+    if not full_output:
+        if rest:
+            warnings.warn(rest[0], integrate.IntegrationWarning, stacklevel=4)
+        info, rest = (), ()
+    own = with_values(np.dot(nodes.weights, ys[nodes.numbers]), y)
+    slopes = columns.parts(np.dot(nodes.weights, slopes[nodes.numbers]))[1]
+    y = with_slopes(own, slopes, *build.parameters)
+    return (y, error, info, *rest) if full_output else (y, error)
+
+
+def levels_of(xs):
+    return {layer.at_level for x in xs for layer in layers(x)}
+
+
+def under(y, levels, name, f, line):
+    """Return the plain number under ``y``, which is traced at these levels alone."""
+    y = all_settled(healed(y))
+    if not levels_of([y]) <= levels:
+        raise lost(name, f, line)
+    return value(y)
 
 
 class QuadVec:

@@ -93,6 +93,8 @@ class Steps(Plan):
             numbers = np.array([self.numbers[k] for k in longer])
             yield np.array(longer), numbers, self.method.dense.rows[len(rows) :]
 
+    linearized = None
+
     def know(self, ys, slopes):
         """Take over what SciPy computed: the state and the slopes of each step.
 
@@ -113,6 +115,16 @@ class Steps(Plan):
                 sums = np.tensordot(own[:, : len(row)], row, (1, 0))
                 states[numbers[:, len(row)]] = ys[steps] + h[steps] * sums
         self.known = states, found
+
+    def linearize(self, log, k, j):
+        """Take over slopes and Jacobians of all evaluations, for the states that SciPy came to."""
+        count = len(self.method.regular.rows)
+        order = [0]
+        for step, numbers in zip(log, self.numbers, strict=True):
+            order += range(step.last - count, step.last)
+            order += step.more[: len(numbers) - count - 1]
+        if self.known is not None and np.array_equal(k[order], self.known[1]):
+            self.linearized = k[order], j[order]
 
     def few_columns(self, y, parameters):
         """Say whether sensitivities are the cheapest way: of few states and parameters."""

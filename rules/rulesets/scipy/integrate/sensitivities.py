@@ -8,11 +8,14 @@ evaluation after the other, and it serves any number of directions.
 
 import numpy as np
 
-from .... import jacobian_via_ad, shape_of, value
+from .....config import HasForwardsMode
+from .... import dtype_of, innermost, jacobian_via_ad, shape_of, strip, value
 
 # Columns for which a block of numbers costs about as much as one; evaluations in one callback; and
 # numbers in all matrices.
 COLUMNS, TOGETHER, NUMBERS = 32, 64, 10**7
+NO_STATE = np.zeros(0)
+MOST = 20_000  # evaluations whose Jacobians are kept
 
 
 class Columns:
@@ -58,15 +61,62 @@ def jacobians(config, f, ts, states, parameters, columns):
     return np.reshape(k, (count, n)), np.reshape(found, (count, n, columns.size))
 
 
-def sensitivities(config, plan, f, states, start, stop, parameters, columns):
-    """Return the tangents of all states, and of their slopes: (evaluations, n, columns) each."""
-    ts = plan.times_of_evaluations(start, stop)
+def jacobians_of_all(config, f, ts, states, parameters, columns):
+    """The same, of any number of states."""
     parts = [
         jacobians(config, f, ts[i : i + TOGETHER], states[i : i + TOGETHER], parameters, columns)
         for i in range(0, len(ts), TOGETHER)
     ]
-    plan.check(np.concatenate([value(k) for k, _ in parts]))
-    j = np.concatenate([found for _, found in parts])
+    return tuple(np.concatenate(found) for found in zip(*parts))
+
+
+class WithSlopes:
+    """A run of SciPy's solver whose right-hand side carries its Jacobian: it runs once, not twice.
+
+    ``found`` are slopes and Jacobians, of all evaluations in their order; None where the initial
+    state or a parameter carries derivatives of a further order, or there are many of these.
+    """
+
+    def __init__(self, y, parameters):
+        level = innermost((y, *parameters))
+        self.config = getattr(level, "config", None)
+        given = strip([y, *parameters], level) if self.config is not None else []
+        self.parameters = given[1:]
+        self.columns = Columns(given[0], given[1:]) if given else None
+        self.possible = (
+            isinstance(self.config, HasForwardsMode)
+            and innermost(given) is None
+            and 0 < self.columns.size <= COLUMNS
+            and all(dtype_of(x) == np.float64 for x in given)
+        )
+        self.slopes, self.found = [], None
+
+    def run(self, solve):
+        """Return ``solve(ydot, parameters)``, in which states are moved by ``ydot``."""
+        answer = None
+
+        def moved(row):
+            nonlocal answer
+            answer = solve(*self.columns.parts(row))
+            return in_a_row(self.slopes[:MOST])
+
+        still = self.columns.row(np.zeros(self.columns.n), self.parameters)
+        k, j = jacobian_via_ad(self.config, moved, still)
+        count, n = len(self.slopes), self.columns.n
+        self.slopes.clear()
+        if count <= MOST:
+            self.found = k.reshape(count, n), j.reshape(count, n, self.columns.size)
+        return answer
+
+
+def sensitivities(config, plan, f, states, start, stop, parameters, columns):
+    """Return the tangents of all states, and of their slopes: (evaluations, n, columns) each."""
+    if plan.linearized is not None and innermost((states, parameters)) is None:
+        _, j = plan.linearized
+    else:
+        ts = plan.times_of_evaluations(start, stop)
+        k, j = jacobians_of_all(config, f, ts, states, parameters, columns)
+        plan.check(value(k))
     n = columns.n
     of_state = np.eye(n, columns.size)
     of_rest = np.diag(np.arange(columns.size) >= n).astype(float)

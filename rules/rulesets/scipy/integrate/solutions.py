@@ -7,8 +7,10 @@ import numpy as np
 from .....config import MissingRuleError, user_line
 from .... import array_of, innermost, value
 from ...arrays.numpys_own import with_values
+from .bdf import Differences, differences
 from .march import march
 from .runge_kutta import Steps, inside, runge_kutta
+from .steps import Implicit
 
 
 class Solution:
@@ -22,6 +24,11 @@ class Solution:
             self.nodes = self.found[0][plan.nodes]
             where = np.repeat(np.arange(len(plan)), np.diff(plan.bounds))
             self.inside = inside(plan, self.found, start, stop, times, where)
+        elif isinstance(plan, Differences):
+            self.found = differences(plan, f, y0, *parameters)
+            self.nodes = self.found[:, 0]
+            where = np.repeat(np.arange(len(plan)), np.diff(plan.bounds))
+            self.inside = plan.within_steps(self.found, times, where)
         else:
             self.nodes, self.inside = march(plan, f, y0, start, stop, times, *parameters)
 
@@ -31,8 +38,8 @@ class Solution:
         if np.ndim(t) == 0:
             return self.at(self.step_of(value(t)), np.reshape(t, (1,)))[0]
         where = [self.step_of(x) for x in value(t)]
-        if isinstance(self.plan, Steps):
-            return np.transpose(inside(self.plan, self.found, *self.ends, t, np.array(where)))
+        if not isinstance(self.plan.method, Implicit):
+            return np.transpose(self.in_steps(t, np.array(where)))
         rows = [self.at(k, t[i : i + 1]) for i, k in enumerate(where)]
         return np.transpose(np.concatenate(rows))
 
@@ -45,10 +52,15 @@ class Solution:
 
     def at(self, k, times):
         """Return the states at ``times`` in step ``k``, (len(times), n)."""
-        if isinstance(self.plan, Steps):
-            return inside(self.plan, self.found, *self.ends, times, np.full(len(times), k))
+        if not isinstance(self.plan.method, Implicit):
+            return self.in_steps(times, np.full(len(times), k))
         t, end = self.plan.times(k, *self.ends)
         return self.plan.method.step(k, self.rhs(), t, end, self.nodes[k], times)[1]
+
+    def in_steps(self, times, where):
+        if isinstance(self.plan, Differences):
+            return self.plan.within_steps(self.found, times, where)
+        return inside(self.plan, self.found, *self.ends, times, where)
 
 
 class TracedSolution:

@@ -5,13 +5,27 @@ linear in the coefficients; in a coordinate they are polynomials between the pix
 Source: Unser (1999), splines, a perfect fit for signal and image processing.
 """
 
+import functools
 import itertools
 import math
 
 import numpy as np
 from scipy import ndimage, special
 
-from .... import array_of, composed, is_traced, linear_rule, primitive, value, with_values
+from .... import (
+    NoTangent,
+    ProjectTo,
+    array_of,
+    composed,
+    frule,
+    is_traced,
+    linear_rule,
+    primitive,
+    rrule,
+    unthunk,
+    value,
+    with_values,
+)
 from ..followed import linear_pair
 from .boundaries import CONSTANT, checked, per_axis
 
@@ -95,6 +109,7 @@ def mapped_index(k, n, mode):
     return np.where(turned >= n, 2 * n - 2 - turned, turned)
 
 
+@functools.cache
 def spline_pieces(order):
     """Coefficients of powers of u: what each of the splines that meet at a place is there.
 
@@ -108,7 +123,38 @@ def spline_pieces(order):
             factor = (-1) ** k * math.comb(order + 1, k) / math.factorial(order)
             for power in range(order + 1):
                 pieces[power, tap] += factor * math.comb(order, power) * a ** (order - power)
+    pieces.flags.writeable = False
     return pieces
+
+
+@primitive
+def spline_weights(u, order, times=0):
+    """The splines that meet at ``u``, differentiated so many times: (..., order + 1)."""
+    pieces = spline_pieces(order)
+    for _ in range(times):
+        pieces = pieces[1:] * np.arange(1, len(pieces))[:, None]
+    y = np.zeros((*np.shape(u), order + 1))
+    for row in pieces[::-1]:
+        y = y * u[..., None] + row
+    return y
+
+
+@frule.register(spline_weights)
+def spline_weights_frule(tangents, spline_weights, u, order, times=0):
+    udot = unthunk(tangents[1])
+    slopes = spline_weights(u, order, times + 1)
+    return spline_weights(u, order, times), slopes * np.expand_dims(udot, -1)
+
+
+@rrule.register(spline_weights)
+def spline_weights_rrule(spline_weights, u, order, times=0):
+    project_u, slopes = ProjectTo(u), spline_weights(u, order, times + 1)
+
+    def spline_weights_pullback(ybar):
+        ubar = project_u(np.sum(slopes * ybar, axis=-1))
+        return NoTangent(), ubar, NoTangent(), NoTangent()
+
+    return spline_weights(u, order, times), spline_weights_pullback
 
 
 def along(x, n, order, mode):
@@ -116,11 +162,8 @@ def along(x, n, order, mode):
     plain = np.asarray(value(x), float)
     at, slope = mapped(plain, n, mode)
     start = np.floor(at if order % 2 else at + 0.5)
-    u = with_values(slope * x, at) - start
-    powers = (
-        np.stack([u**k for k in range(order + 1)], axis=-1) if order else np.ones((*u.shape, 1))
-    )
-    weights = powers @ spline_pieces(order)
+    u = with_values(slope * x, at - start)
+    weights = spline_weights(u, order)
     index = mapped_index(start.astype(int)[..., None] - order // 2 + np.arange(order + 1), n, mode)
     inside = index >= 0
     if mode == "constant":

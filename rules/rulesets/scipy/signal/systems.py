@@ -93,10 +93,15 @@ def zpk2ss(z, p, k):
 @composed(signal.abcd_normalize)
 def abcd_normalize(A=None, B=None, C=None, D=None):
     own = signal.abcd_normalize(*value((A, B, C, D)))
-    return tuple(
-        y if x is None or np.size(value(x)) == 0 else np.atleast_2d(array(x))
-        for x, y in zip((A, B, C, D), own)
-    )
+
+    def normalized(x, y):
+        if x is None or np.size(value(x)) == 0:
+            return y
+        matrix = np.atleast_2d(array(x))
+        # From SciPy 1.18 all four have one dtype.
+        return matrix.astype(y.dtype, copy=False) if y.dtype.kind in "fc" else matrix
+
+    return tuple(map(normalized, (A, B, C, D), own))
 
 
 def by_traces(a):

@@ -1,0 +1,121 @@
+"""Derivatives on the nodes of QUADPACK and along the steps of BDF, by differences."""
+
+import checks_of_objects as checks
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import chainrules as cr
+from chainrules.scipy import integrate
+
+check = checks.check
+P = np.array([0.7, 1.3])
+
+
+@pytest.mark.parametrize(
+    ("ends", "options"),
+    [
+        ((0.0, 2.0), {}),
+        ((2.0, 0.0), {}),
+        ((0.0, np.inf), {}),
+        ((-np.inf, 1.0), {}),
+        ((np.inf, 0.5), {}),
+        ((-np.inf, np.inf), {}),
+        ((0.0, 2.0), {"points": [0.5, 1.2]}),
+        ((-40.0, 30.0), {}),  # of many intervals
+    ],
+)
+def test_each_range(ends, options):
+    def f(p):
+        def integrand(t):
+            return np.exp(-p[0] * (t - 0.2) ** 2) * np.cos(p[1] * t)
+
+        return integrate.quad(integrand, *ends, epsabs=1e-12, epsrel=1e-12, **options)[0]
+
+    check(f, P)
+
+
+def test_a_derivative_that_the_nodes_of_the_value_do_not_resolve():
+    def f(p):
+        return integrate.quad(lambda t: p * np.sin(200 * t), 0, 1)[0]
+
+    assert cr.grad(f)(0.0) == pytest.approx((1 - np.cos(200)) / 200, rel=1e-7)
+
+
+def test_a_value_by_extrapolation():
+    def f(k):
+        return integrate.quad(lambda t: t ** (k - 1), 0, 1)[0]
+
+    assert cr.grad(f)(0.4) == pytest.approx(-1 / 0.4**2, rel=1e-5)
+
+
+@hypothesis.given(st.floats(-1, 1), st.floats(0.1, 30), st.floats(-2, 0), st.floats(0.1, 4))
+@hypothesis.settings(max_examples=40)
+def test_random_integrals(shift, rate, start, length):
+    def f(p):
+        def integrand(t):
+            return np.sin(rate * t * p[0]) / (1.0 + (p[1] * (t - shift)) ** 2)
+
+        return integrate.quad(integrand, start, start + length)[0]
+
+    h = 1e-5
+    slopes = [(f(P + h * e) - f(P - h * e)) / (2 * h) for e in np.eye(2)]
+    gradient = cr.grad(f)(P)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-4, atol=2e-5 * rate)
+    np.testing.assert_allclose(cr.jacfwd(f)(P), gradient, rtol=1e-12, atol=1e-12)
+
+
+def end_of(method, **options):
+    def f(p):
+        def rhs(t, y):
+            return np.stack([-p[0] * y[0] + t * y[1], p[1] * y[0] - 30.0 * y[1] ** 2])
+
+        start = np.stack([1.0 + p[0], 0.5])
+        return integrate.solve_ivp(rhs, (0.0, 2.0), start, method, rtol=1e-9, atol=1e-11, **options)
+
+    return f
+
+
+def test_bdf_is_near_to_radau():
+    by_bdf, by_radau = (
+        cr.jacobian(lambda p, m=m: end_of(m)(p).y[:, -1])(P) for m in ("BDF", "Radau")
+    )
+    np.testing.assert_allclose(by_bdf, by_radau, rtol=1e-6)
+
+
+@pytest.mark.parametrize("times", [None, np.linspace(0.1, 1.9, 7)])
+def test_both_modes_and_second_order_of_bdf(times):
+    def f(p):
+        y = end_of("BDF", t_eval=times)(p).y
+        return np.sum(y[:, -3:] ** 2)
+
+    def exact(p):
+        y = end_of("DOP853", t_eval=times)(p).y
+        return np.sum(y[:, -3:] ** 2)
+
+    if times is None:
+        gradients = cr.grad(f)(P), cr.jacfwd(f)(P)
+        np.testing.assert_allclose(*gradients, rtol=1e-9)
+        return
+    np.testing.assert_allclose(cr.grad(f)(P), cr.jacfwd(f)(P), rtol=1e-9)
+    np.testing.assert_allclose(cr.grad(f)(P), cr.grad(exact)(P), rtol=1e-5)
+    np.testing.assert_allclose(cr.hessian(f)(P), cr.hessian(exact)(P), rtol=1e-4, atol=1e-6)
+
+
+def test_a_right_hand_side_runs_once():
+    calls = []
+
+    def run(p):
+        def rhs(t, y):
+            calls.append(t)
+            return -p[0] * y
+
+        return integrate.solve_ivp(rhs, (0.0, 1.0), np.array([1.0]), rtol=1e-6).y[0, -1]
+
+    run(P)
+    plain = len(calls)
+    for transform in (cr.grad, cr.jacfwd, cr.jacobian):
+        calls.clear()
+        np.testing.assert_allclose(transform(run)(P)[0], -np.exp(-P[0]), rtol=1e-4)
+        assert len(calls) == plain

@@ -3,24 +3,24 @@
 ``scalar_rule(np.sin, lambda _, x: np.cos(x))`` is the derivative of the sine, forward and back.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from multipledispatch.variadic import Variadic
 
-from ...config import MissingRuleError, RuleError, caller_line, defined_at
-from ..annotations import Function, Value
-from ..signatures import RuleSignature, dispatch_types, name_of
-from ..tracing.first import load, needed
-from ..tracing.level import type_under
+from ...config import RuleError, caller_line, defined_at
+from ..annotations import Function
+from ..signatures import dispatch_types, name_of
 from ..tracing.seen import is_shown, seen
-from .keys import warn_if_never_asked, why_never_asked
+from .compositions import Composed, with_value
+from .keys import warn_if_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
-from .other_kinds import Composed, FreshArray, NonDifferentiable
+from .other_kinds import FreshArray, NonDifferentiable
 from .reduction_kind import ReductionRule, refuse_real
-from .tables import RuleTable, frule, rrule, split_config, traced_options
+from .tables import RuleTable, frule, rrule, traced_options
 
 
 def scalar_rule(f: Function, /, *partials: Any, branch: Any = None) -> None:
@@ -228,11 +228,52 @@ def fresh_array(*functions: Any) -> None:
         add_kind(f, FreshArray(f, 0, None, caller_line()))
 
 
-def composed(f: Function) -> Callable[[Callable], Callable]:
-    """Decorator: differentiate ``f`` through the function below, which does the same."""
+def composed(f: Function, *, value: str | None = None) -> Callable[[Callable], Callable]:
+    """Decorator: differentiate ``f`` through the function below, which does the same.
+
+    Parameters
+    ----------
+    f : callable
+    value : "own", optional
+        The value, with its last bit, its shape and its errors, is what ``f`` itself returns; the
+        function below gives the derivative. It is handed that value if it has a parameter ``own``.
+
+    Notes
+    -----
+    The function below has the parameters of ``f``, or the first of them, or some by the same names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def spread(x):
+    ...     return np.ptp(x)
+    >>> @cr.composed(spread, value="own")
+    ... def spread_composed(x):
+    ...     return np.max(x) - np.min(x)
+    >>> cr.grad(spread)(np.array([1.0, 4.0, 2.0]))
+    array([-1.,  1.,  0.])
+    """
 
     def define(body: Callable) -> Callable:
-        add_kind(f, Composed(f, body, defined_at(body)))
+        kind = Composed(f, body, defined_at(body), value)
+        add_kind(f, kind)
+        return kind.inner
+
+    return define
+
+
+def composed_each(table: Mapping, *, value: str | None = None) -> Callable[[Callable], Callable]:
+    """Decorator: compose each function of a family, a key of ``table``, of the function below.
+
+    That is handed the entry first: ``composed_each({np.max: 1, np.min: -1})`` above
+    ``def extreme(sign, x)`` differentiates ``np.min(x)`` as ``extreme(-1, x)``.
+    """
+
+    def define(body: Callable) -> Callable:
+        for f, entry in table.items():
+            add_kind(f, Composed(f, functools.partial(body, entry), defined_at(body), value))
         return body
 
     return define
@@ -287,101 +328,4 @@ def opt_out(table: RuleTable, f: Function, /, *types: Any) -> None:
     table.add_for_types(f, signature, OPTED_OUT)
 
 
-def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
-    """Say which rule would answer a call, and why.
-
-    Parameters
-    ----------
-    table : frule or rrule
-    *call
-        ``[config,] f, *args``: the call in question, without tangents.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import chainrules as cr
-    >>> print(cr.which(cr.rrule, np.floor, 1.5).partition(" (constant")[0])
-    rrule of numpy.floor for (float): non-differentiable
-    """
-    if not isinstance(table, RuleTable):
-        raise RuleError("which takes the table first: which(cr.rrule, f, *args).")
-    if needed:
-        load()
-    config, (f, *args) = split_config(call)
-    rule = table.find(config, f, tuple(args))
-    given = ", ".join(type_under(x).__name__ for x in args)
-    head = f"{table.name} of {name_of(f)} for ({given})"
-    if rule is None:
-        return f"{head}: none{_why_none(table, config, f)}"
-    if rule is OPTED_OUT:
-        return f"{head}: opted out, so the engine differentiates its body"
-    unseen = ", not asked by calls inside a program (needs @cr.primitive)"
-    caution = unseen if why_never_asked(f) else ""
-    if isinstance(rule, RuleSignature):
-        where, reason = defined_at(rule.function), _why(rule, config)
-        return f"{head}: {rule.function.__name__} ({where}){caution}, {reason}"
-    line = f" ({rule.line})" if rule.line else ""
-    return f"{head}: {rule.label}{caution}{line}"
-
-
-def _why(rule: RuleSignature, config: Any) -> str:
-    chosen = [t for t in rule.types if t is not object]
-    reasons = []
-    if chosen:
-        names = ", ".join(getattr(t, "__name__", str(t)) for t in chosen)
-        reasons.append(f"the most specific for its argument types ({names})")
-    if rule.config_type is not None:
-        reasons.append(f"{config!r} has {rule.config_type.__name__}")
-    return "because " + " and ".join(reasons) if reasons else "registered for any arguments"
-
-
-def _why_none(table: RuleTable, config: Any, f: Function) -> str:
-    methods = table.methods_of(f)
-    if methods is None:
-        return ", and none is registered for any types"
-    asked = {
-        config_type.__name__
-        for rules in methods.alternatives.values()
-        for config_type, _ in rules
-        if config_type is not None
-    }
-    if asked:
-        given = "no config was given" if config is None else f"{config!r} does not match"
-        return f"; those registered ask for {', '.join(sorted(asked))}, and {given}"
-    return "; those registered are for other argument types"
-
-
-def derivatives_given_output(y: Value, f: Function, /, *args: Any) -> tuple:
-    """Return the partials of a ``scalar_rule`` function, given its output.
-
-    Parameters
-    ----------
-    y
-        ``f(*args)``.
-    f : callable
-        A function defined by ``scalar_rule``.
-    *args
-        The point.
-
-    Returns
-    -------
-    tuple of tuples
-        ``[k][i]`` is the derivative of output k in argument i, elementwise.
-
-    Raises
-    ------
-    MissingRuleError
-        If ``f`` is not defined by ``scalar_rule``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import chainrules as cr
-    >>> cr.derivatives_given_output(6.0, np.multiply, 2.0, 3.0)
-    ((3.0, 2.0),)
-    """
-    kind = rrule.kind_of(f)
-    if kind is not None and kind.rows:
-        return tuple([tuple([p(y, *args) for p in row.partials]) for row in kind.rows])
-    raise MissingRuleError(f"{name_of(f)} is not defined by scalar_rule, so its partials are "
-                           "not known on their own.")  # fmt: skip
+scalar_rule(with_value, 1, 0)  # it is y, with the bits of own

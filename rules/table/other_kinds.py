@@ -1,22 +1,20 @@
-"""Kinds without a derivative of their own: constant functions, new arrays, compositions.
+"""Kinds of functions whose derivative is zero: constant functions, and those of new arrays.
 
-``np.floor`` has the derivative 0, ``np.zeros_like`` gives an array that depends on nothing, and
-``np.ptp(x)`` is differentiated as ``np.max(x) - np.min(x)``.
+``np.floor`` has the derivative 0, and ``np.zeros_like`` gives an array that depends on nothing.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...config import MissingRuleError
 from ..annotations import Function, Value
-from ..signatures import name_of, without_defaults
+from ..signatures import name_of
 from ..tangents.zeros import NO_TANGENT, ZERO
 from ..tracing.funnel import body
 from ..tracing.level import value
 from ..tracing.writing import is_fresh
-from .kinds import Kind, options_of
+from .kinds import Kind
 
 
 class NonDifferentiable(Kind):
@@ -62,37 +60,3 @@ class FreshArray(NonDifferentiable):
 
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
         return body(f)(*args, **kwargs)
-
-
-class Composed(Kind):
-    """No rule of its own: ``body`` does the same by functions that have rules."""
-
-    __slots__ = ("body",)
-    label = "composed of other functions"
-
-    def __init__(self, f: Function, body: Callable, line: str) -> None:
-        super().__init__(f, 0, options_of(body, 0), line)
-        self.body = body
-
-    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
-            kwargs = without_defaults(f, kwargs, self.keywords)
-        return args, kwargs
-
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
-        args, kwargs = self.bind(f, args, kwargs)
-        return self.body(*args, **kwargs)
-
-    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
-        if not hasattr(config, "frule_via_ad"):
-            return None
-        args, kwargs = self.bind(f, args, kwargs)
-        return config.frule_via_ad(tangents, self.body, *args, **kwargs)
-
-    def rrule(
-        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
-    ) -> Any:
-        if not hasattr(config, "rrule_via_ad"):
-            return None
-        args, kwargs = self.bind(f, given, kwargs)
-        return config.rrule_via_ad(self.body, *args, **kwargs)

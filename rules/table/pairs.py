@@ -7,7 +7,8 @@
         return y, cumprod_pushforward, cumprod_pullback
 
 is an ``frule`` and an ``rrule`` of ``np.cumprod``, from ``xdot`` to ``ydot`` and from ``ybar`` to
-``xbar``. Both are projected, here and not in the pair.
+``xbar``. Of several arguments the pushforward takes a tangent each, and the pullback returns a
+tuple. All are projected, and axes that were broadcast are summed, here and not in the pair.
 """
 
 import functools
@@ -17,14 +18,33 @@ from typing import Any
 
 from ..annotations import Function, Tangentlike, Value
 from ..tangents.project import ProjectTo
-from ..tangents.zeros import NO_TANGENT
+from ..tangents.thunks import Thunk, thunk, unthunk
+from ..tangents.zeros import NO_TANGENT, AbstractZero
+from .kinds import unbroadcast
 from .tables import frule, rrule
 
 
 def pair_rule(*functions: Any) -> Callable[[Callable], Callable]:
     """Decorator: the function below gives ``y`` and both maps of ``functions`` at a point.
 
-    Its signature is that of an ``rrule`` in one argument: ``pair(f, x, *, **options)``.
+    Its signature is that of an ``rrule``: ``pair(f, *args, **options)``. The pushforward takes as
+    many tangents as there are arguments; the pullback returns as many cotangents, in a tuple where
+    there are several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def length(x):
+    ...     return np.sqrt(np.sum(x * x))
+    >>> from chainrules.rules import pair_rule
+    >>> @pair_rule(length)
+    ... def length_pair(length, x):
+    ...     y = length(x)
+    ...     return y, lambda xdot: np.sum(x * xdot) / y, lambda ybar: ybar * x / y
+    >>> cr.grad(length)(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
     """
 
     def define(pair: Callable) -> Callable:
@@ -46,18 +66,73 @@ def _half(direction: Callable, pair: Callable, known: list[inspect.Parameter]) -
     return half
 
 
-def _push(
-    pair: Callable, tangents: tuple, f: Function, x: Value, **options: Any
-) -> tuple[Any, Any]:
-    y, pushforward, _ = pair(f, x, **options)
-    return y, ProjectTo(y)(pushforward(tangents[1]))
+def _push(pair: Callable, tangents: tuple, f: Function, *args: Value, **options: Any) -> Any:
+    y, pushforward, _ = pair(f, *args, **options)
+    ydot = pushforward(*tangents[1:])
+    return y, ydot if isinstance(y, tuple) else ProjectTo(y)(ydot)
 
 
-def _pull(pair: Callable, f: Function, x: Value, **options: Any) -> tuple[Any, Callable]:
-    project_x = ProjectTo(x)
-    y, _, pullback = pair(f, x, **options)
+def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[Any, Callable]:
+    spaces = [ProjectTo(x) for x in args]
+    y, _, pullback = pair(f, *args, **options)
 
     def pair_pullback(ybar: Tangentlike) -> tuple:
-        return NO_TANGENT, project_x(pullback(ybar))
+        xbars = pullback(ybar)
+        if len(spaces) == 1:
+            xbars = (xbars,)
+        return NO_TANGENT, *map(_fitted, spaces, xbars)
 
     return y, pair_pullback
+
+
+def _fitted(space: Any, xbar: Tangentlike) -> Tangentlike:
+    if isinstance(xbar, AbstractZero):
+        return xbar
+    if isinstance(xbar, Thunk):
+        return thunk(lambda: _fitted(space, unthunk(xbar)))
+    shape = getattr(space, "shape", None)
+    return space(xbar if shape is None else unbroadcast(xbar, shape))
+
+
+def solution_rule(solve: Any, along: Callable, back: Callable, adjoint_of: Callable) -> None:
+    """Give the derivative of ``y = solve(*coefficients, b, **options)``, which is linear in ``b``.
+
+    With ``m(*coefficients) @ y = b``, a linear map of y: ``ydot`` solves for ``bdot - mdot @ y``,
+    and ``bbar`` solves the adjoint equation for ``ybar``.
+
+    Parameters
+    ----------
+    along : callable
+        ``along(y, *coefficients, *dots)`` is ``mdot @ y``.
+    back : callable
+        ``back(w, y, *coefficients)`` pulls w through ``along``: a tuple, one for each coefficient.
+    adjoint_of : callable
+        ``adjoint_of(*coefficients)`` returns those of the adjoint equation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> from chainrules.rules import solution_rule
+    >>> @cr.primitive
+    ... def over(a, b):
+    ...     return b / a
+    >>> solution_rule(over, lambda y, a, adot: adot * y, lambda w, y, a: (w * y,), lambda a: (a,))
+    >>> [float(bar) for bar in cr.grad(over, argnums=(0, 1))(2.0, 6.0)]
+    [-1.5, 0.5]
+    """
+
+    @pair_rule(solve)
+    def solution_pair(solve: Function, *args: Any, **options: Any) -> tuple:
+        *coefficients, _ = args
+        y = solve(*args, **options)
+
+        def solution_pushforward(*dots: Any) -> Any:
+            *moves, bdot = dots
+            return solve(*coefficients, bdot - along(y, *coefficients, *moves), **options)
+
+        def solution_pullback(ybar: Any) -> tuple:
+            w = solve(*adjoint_of(*coefficients), ybar, **options)
+            return *(-bar for bar in back(w, y, *coefficients)), w
+
+        return y, solution_pushforward, solution_pullback

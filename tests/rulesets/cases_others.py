@@ -12,8 +12,8 @@ import chainrules as cr
 from chainrules.rules.rulesets.arrays import counts as numpy_counts
 from chainrules.rules.rulesets.arrays import differences as numpy_differences
 from chainrules.rules.rulesets.arrays import indexing as numpy_indexing
-from chainrules.rules.rulesets.arrays import numpys_own, quotients, ties
 from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
+from chainrules.rules.rulesets.arrays import quotients, ties
 from chainrules.rules.rulesets.arrays import shapes as numpy_shapes
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
@@ -21,6 +21,7 @@ from chainrules.rules.rulesets.functions import map as higher_order
 from chainrules.rules.rulesets.linalg import matrix_functions
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
 from chainrules.rules.rulesets.linalg import systems as numpy_linalg
+from chainrules.rules.table.compositions import with_value
 from chainrules.rules.tracing import funnel as calls
 from chainrules.rules.tracing import options
 
@@ -109,7 +110,7 @@ POLYNOMIALS: dict = {
 # The spectrum that it is given belongs to its point, so differences say nothing.
 # And a value that is given stays what it is.
 WITHOUT_CASES = {
-    black_boxes.measured, matrix_functions.frechet, numpys_own.with_value,
+    black_boxes.measured, matrix_functions.frechet, with_value,
     # Of constant places: np.interp has cases.
     numpy_differences.on_plain_grid, numpy_differences.slope_on_plain_grid,
     numpy_differences.into_two,

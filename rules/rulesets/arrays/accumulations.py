@@ -21,8 +21,8 @@ from ... import (
     refuse_integers,
     shape_of,
     value,
+    with_values,
 )
-from .numpys_own import with_value
 from .ties import in_order, motion, through
 
 
@@ -233,7 +233,7 @@ def running(accumulate, x, axis):
     ordered = in_lanes(*in_order(x), axis)
     chosen = attained(ordered, accumulate(ordered, -1))
     ydot = from_lanes(latest(in_lanes(motion(x), axis), *chosen), np.shape(y), axis)
-    return with_value(ydot, value(y)), even, chosen
+    return with_values(ydot, value(y)), even, chosen
 
 
 @pair_rule(np.maximum.accumulate, np.minimum.accumulate)

@@ -21,13 +21,13 @@ from ... import (
     frule,
     is_traced,
     linear_rule,
+    own_valued,
     pattern_rule,
     rrule,
     value,
     zeros_pass,
 )
 from .indexing import scatter
-from .numpys_own import composed_for_derivatives, with_own_value
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
@@ -149,14 +149,14 @@ CONSTRUCTORS = {
     np.array: array, np.asarray: asarray, np.asanyarray: asarray,
     np.ascontiguousarray: ascontiguousarray, np.asfortranarray: asfortranarray,
     np.asarray_chkfinite: asarray_chkfinite, np.require: require,
-    np.full: with_own_value(np.full, full), np.arange: with_own_value(np.arange, arange),
-    np.fromiter: with_own_value(np.fromiter, fromiter),
+    np.full: own_valued(np.full, full), np.arange: own_valued(np.arange, arange),
+    np.fromiter: own_valued(np.fromiter, fromiter),
 }  # fmt: skip
 for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.full):
     composed(_f)(CONSTRUCTORS[_f])
 
 
-@composed_for_derivatives(np.full_like)
+@composed(np.full_like, value="own")
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     shape = np.shape(a) if shape is None else shape
     if is_traced(fill_value):
@@ -258,7 +258,7 @@ def steps_of(start, stop, num, endpoint):
     return np.reshape(steps, (-1,) + (1,) * np.ndim(stop - start)), num - 1 if endpoint else num
 
 
-@composed_for_derivatives(np.linspace)
+@composed(np.linspace, value="own")
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
@@ -275,14 +275,14 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (y, step) if retstep else y
 
 
-@composed_for_derivatives(np.logspace)
+@composed(np.logspace, value="own")
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     base = np.expand_dims(base, axis) if np.ndim(base) > 0 else base
     y = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
     return y if dtype is None else as_dtype(y, dtype)
 
 
-@composed_for_derivatives(np.geomspace)
+@composed(np.geomspace, value="own")
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     start, stop = number_or_array(start), number_or_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
@@ -294,7 +294,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return as_dtype(np.moveaxis(y, 0, axis), dtype)
 
 
-@composed_for_derivatives(np.vander)
+@composed(np.vander, value="own")
 def vander(x, N=None, increasing=False):  # noqa: N803 - NumPy's name
     count = np.size(x) if N is None else N
     x = astype(x, np.result_type(x, np.dtype(int)))

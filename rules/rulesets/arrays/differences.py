@@ -15,10 +15,10 @@ from ... import (
     primitive,
     shape_of,
     value,
+    with_values,
 )
 from .accumulations import from_lanes, in_lanes
 from .elementwise import as_array, or_one
-from .numpys_own import composed_for_derivatives, with_values
 
 # ---- differences ----
 
@@ -73,7 +73,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 # ---- slopes and areas ----
 
 
-@composed_for_derivatives(np.gradient)
+@composed(np.gradient, value="own")
 def gradient(f, *varargs, axis=None, edge_order=1):
     axes = normalize_axis_tuple(range(np.ndim(f)) if axis is None else axis, np.ndim(f))
     spacings = varargs or (1.0,)

@@ -12,17 +12,14 @@ import math
 import numpy as np
 
 from ... import (
-    NoTangent,
-    ProjectTo,
     Traced,
     ZeroTangent,
     array_of,
     composed,
-    frule,
     is_traced,
     linear_rule,
     non_differentiable,
-    rrule,
+    pair_rule,
     scalar_rule,
     value,
 )
@@ -229,22 +226,18 @@ non_differentiable(np.sign, float)
 non_differentiable(np.sign, np.floating)
 
 
-@frule.register(np.sign)
-def sign_frule(tangents, sign, x):
+@pair_rule(np.sign)
+def sign_pair(sign, x):
     """Constant on either side of 0; a complex sign ``x / |x|`` turns with ``x``."""
-    _, xdot = tangents
     y = sign(x)
-    return y, turn(xdot, y, x) if np.iscomplexobj(x) else ZeroTangent()
 
-
-@rrule.register(np.sign)
-def sign_rrule(sign, x):
-    y = sign(x)
+    def sign_pushforward(xdot):
+        return turn(xdot, y, x) if np.iscomplexobj(x) else ZeroTangent()
 
     def sign_pullback(ybar):
-        return NoTangent(), turn(ybar, y, x) if np.iscomplexobj(x) else ZeroTangent()
+        return turn(ybar, y, x) if np.iscomplexobj(x) else ZeroTangent()
 
-    return y, sign_pullback
+    return y, sign_pushforward, sign_pullback
 
 
 def angle_partial(x, deg):
@@ -253,20 +246,16 @@ def angle_partial(x, deg):
     return np.where(x == 0, 0, -1j * unit / or_one(x))
 
 
-@frule.register(np.angle)
-def angle_frule(tangents, angle, x, *, deg=False):
-    _, xdot = tangents
-    return angle(x, deg), np.real(angle_partial(x, deg) * xdot)
+@pair_rule(np.angle)
+def angle_pair(angle, x, *, deg=False):
 
-
-@rrule.register(np.angle)
-def angle_rrule(angle, x, *, deg=False):
-    project_x = ProjectTo(x)
+    def angle_pushforward(xdot):
+        return np.real(angle_partial(x, deg) * xdot)
 
     def angle_pullback(ybar):
-        return NoTangent(), project_x(np.conj(angle_partial(x, deg)) * ybar)
+        return np.conj(angle_partial(x, deg)) * ybar
 
-    return angle(x, deg), angle_pullback
+    return angle(x, deg), angle_pushforward, angle_pullback
 
 
 @composed(np.real_if_close)

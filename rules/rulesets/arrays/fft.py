@@ -61,93 +61,96 @@ def mixes(transform):
     return transform_pattern
 
 
-# ---- along one axis -------------------------------------------------------------------------
-
-
-@linear_rule(np.fft.fft, axes="axis", pattern=mixes(np.fft.fft))
-def fft_transpose(ybar, space, n=None, axis=-1, norm=None):
-    return fit(np.fft.ifft(ybar, axis=axis, norm=OTHER_NORM[norm]), space.shape)
-
-
-@linear_rule(np.fft.ifft, axes="axis", pattern=mixes(np.fft.ifft))
-def ifft_transpose(ybar, space, n=None, axis=-1, norm=None):
-    return fit(np.fft.fft(ybar, axis=axis, norm=OTHER_NORM[norm]), space.shape)
-
-
-@linear_rule(np.fft.rfft, axes="axis", pattern=mixes(np.fft.rfft))
-def rfft_transpose(ybar, space, n=None, axis=-1, norm=None):
-    n = space.shape[axis] if n is None else n
-    halves = ybar / multiplicity(n, axis, ybar)
-    return fit(np.fft.irfft(halves, n, axis, OTHER_NORM[norm]), space.shape)
-
-
-@linear_rule(np.fft.irfft, axes="axis", pattern=mixes(np.fft.irfft))
-def irfft_transpose(ybar, space, n=None, axis=-1, norm=None):
-    spectrum = np.fft.rfft(ybar, axis=axis, norm=OTHER_NORM[norm])
-    return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
-
-
-# hfft(x, norm) is irfft(conj(x), other norm), and ihfft(x, norm) is conj(rfft(x, other norm)).
-@linear_rule(np.fft.hfft, axes="axis", pattern=mixes(np.fft.hfft))
-def hfft_transpose(ybar, space, n=None, axis=-1, norm=None):
-    spectrum = np.fft.ihfft(ybar, axis=axis, norm=OTHER_NORM[norm])
-    return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
-
-
-@linear_rule(np.fft.ihfft, axes="axis", pattern=mixes(np.fft.ihfft))
-def ihfft_transpose(ybar, space, n=None, axis=-1, norm=None):
-    n = space.shape[axis] if n is None else n
-    halves = ybar / multiplicity(n, axis, ybar)
-    return fit(np.fft.hfft(halves, n, axis, OTHER_NORM[norm]), space.shape)
-
-
-# ---- along several axes ---------------------------------------------------------------------
+# ---- the transposes, of NumPy's transforms and of SciPy's -------------------------------------
 
 
 def transformed(space, s, axes):
     """Return the axes that are transformed, and the length that each was cropped or padded to."""
+    s = s if s is None else np.atleast_1d(s).tolist()
     if axes is None:
         axes = range(space.ndim) if s is None else range(space.ndim - len(s), space.ndim)
-    axes = [axis % space.ndim for axis in axes]
+    axes = [axis % space.ndim for axis in np.atleast_1d(axes).tolist()]
     if len(set(axes)) < len(axes):
         raise MissingRuleError(
-            f"the rules of numpy.fft do not support repeated axes {tuple(axes)}.\n"
+            f"the rules of the Fourier transforms do not support repeated axes {tuple(axes)}.\n"
             "  call the transforms one after the other"
         )
     lengths = [None] * len(axes) if s is None else s
     return axes, [space.shape[k] if n in (None, -1) else n for k, n in zip(axes, lengths)]
 
 
-def fftn_transpose(ybar, space, s=None, axes=None, norm=None):
-    axes, _ = transformed(space, s, axes)
-    return fit(np.fft.ifftn(ybar, axes=axes, norm=OTHER_NORM[norm]), space.shape)
+def whole(back):
+    """Transposes of a transform with a whole spectrum: that the other way, with the other norm."""
+
+    def one(ybar, space, n=None, axis=-1, norm=None, **rest):
+        return fit(back(ybar, axis=axis, norm=OTHER_NORM[norm], **rest), space.shape)
+
+    def several(ybar, space, s=None, axes=None, norm=None, **rest):
+        axes, _ = transformed(space, s, axes)
+        return fit(back(ybar, axes=axes, norm=OTHER_NORM[norm], **rest), space.shape)
+
+    return one, several
 
 
-def ifftn_transpose(ybar, space, s=None, axes=None, norm=None):
-    axes, _ = transformed(space, s, axes)
-    return fit(np.fft.fftn(ybar, axes=axes, norm=OTHER_NORM[norm]), space.shape)
+def to_half(back):
+    """Transposes of a transform to half a spectrum, whose entries stand for one or for two."""
+
+    def one(ybar, space, n=None, axis=-1, norm=None, **rest):
+        n = space.shape[axis] if n is None else n
+        halves = ybar / multiplicity(n, axis, ybar)
+        return fit(back(halves, n, axis, OTHER_NORM[norm], **rest), space.shape)
+
+    def several(ybar, space, s=None, axes=None, norm=None, **rest):
+        axes, s = transformed(space, s, axes)
+        halves = ybar / multiplicity(s[-1], axes[-1], ybar)
+        return fit(back(halves, s, axes, OTHER_NORM[norm], **rest), space.shape)
+
+    return one, several
 
 
-def rfftn_transpose(ybar, space, s=None, axes=None, norm=None):
-    axes, s = transformed(space, s, axes)
-    halves = ybar / multiplicity(s[-1], axes[-1], ybar)
-    return fit(np.fft.irfftn(halves, s, axes, OTHER_NORM[norm]), space.shape)
+def of_half(back):
+    """Transposes of a transform of half a spectrum."""
+
+    def one(ybar, space, n=None, axis=-1, norm=None, **rest):
+        spectrum = back(ybar, axis=axis, norm=OTHER_NORM[norm], **rest)
+        return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
+
+    def several(ybar, space, s=None, axes=None, norm=None, **rest):
+        axes, _ = transformed(space, s, axes)
+        spectrum = back(ybar, axes=axes, norm=OTHER_NORM[norm], **rest)
+        return fit(spectrum * multiplicity(np.shape(ybar)[axes[-1]], axes[-1], ybar), space.shape)
+
+    return one, several
 
 
-def irfftn_transpose(ybar, space, s=None, axes=None, norm=None):
-    axes, _ = transformed(space, s, axes)
-    spectrum = np.fft.rfftn(ybar, axes=axes, norm=OTHER_NORM[norm])
-    n = np.shape(ybar)[axes[-1]]
-    return fit(spectrum * multiplicity(n, axes[-1], ybar), space.shape)
+# The transform that each transpose is made of, and how. hfft(x, norm) is irfft(conj(x), other),
+# and ihfft(x, norm) is conj(rfft(x, other)).
+TRANSPOSED = {
+    "fft": ("ifft", whole), "ifft": ("fft", whole), "rfft": ("irfft", to_half),
+    "irfft": ("rfft", of_half), "hfft": ("ihfft", of_half), "ihfft": ("hfft", to_half),
+}  # fmt: skip
 
 
 def in_two_axes(transpose):
     """Return the transpose of the form whose default is the last two axes."""
 
-    def transpose_in_two_axes(ybar, space, s=None, axes=(-2, -1), norm=None):
-        return transpose(ybar, space, s, axes, norm)
+    def transpose_in_two_axes(ybar, space, s=None, axes=(-2, -1), norm=None, **rest):
+        return transpose(ybar, space, s, axes, norm, **rest)
 
     return transpose_in_two_axes
+
+
+def transposes(transform_of):
+    """Yield (name, transpose) of each transform; ``transform_of(name)`` is a primitive."""
+
+    def late(name):
+        return lambda *args, **options: transform_of(name)(*args, **options)
+
+    for name, (back, form) in TRANSPOSED.items():
+        yield name, form(late(back))[0]
+        several = form(late(f"{back}n"))[1]
+        yield f"{name}n", several
+        yield f"{name}2", in_two_axes(several)
 
 
 def over_several(transform, transpose, default):
@@ -167,14 +170,12 @@ def over_several(transform, transpose, default):
     linear_rule(transform, transpose, block=transform_block, pattern=transform_pattern)
 
 
-for _over_any, _over_two, _transpose in (
-    (np.fft.fftn, np.fft.fft2, fftn_transpose),
-    (np.fft.ifftn, np.fft.ifft2, ifftn_transpose),
-    (np.fft.rfftn, np.fft.rfft2, rfftn_transpose),
-    (np.fft.irfftn, np.fft.irfft2, irfftn_transpose),
-):
-    over_several(_over_any, _transpose, None)
-    over_several(_over_two, in_two_axes(_transpose), (-2, -1))
+for _name, _transpose in transposes(lambda name: getattr(np.fft, name)):
+    _transform = getattr(np.fft, _name, None)
+    if _transform is not None and _name[-1] in "n2":
+        over_several(_transform, _transpose, (-2, -1) if _name[-1] == "2" else None)
+    elif _transform is not None:
+        linear_rule(_transform, _transpose, axes="axis", pattern=mixes(_transform))
 
 
 # ---- moving the zero frequency --------------------------------------------------------------

@@ -21,7 +21,6 @@ from ... import (
     spread,
 )
 from .building import indices_of, number_or_array
-from .numpys_own import composed_for_derivatives
 
 # ---- joining --------------------------------------------------------------------------------
 
@@ -183,7 +182,7 @@ def append(arr, values, axis=None):
     return np.concatenate([arr, values], axis)
 
 
-@composed_for_derivatives(np.insert)
+@composed(np.insert, value="own")
 def insert(arr, obj, values, axis=None):
     arr = number_or_array(arr)
     values = astype(number_or_array(values), dtype_of(arr))
@@ -191,7 +190,7 @@ def insert(arr, obj, values, axis=None):
     return np.take(np.concatenate([np.ravel(arr), np.ravel(values)]), numbers)
 
 
-@composed_for_derivatives(np.delete)
+@composed(np.delete, value="own")
 def delete(arr, obj, axis=None):
     return np.take(arr, np.delete(indices_of(arr), obj, axis))
 

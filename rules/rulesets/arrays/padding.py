@@ -7,15 +7,14 @@ what pads an axis depends on the axes before it, with their padding.
 import numpy as np
 
 from ....config import MissingRuleError
-from ... import array_of, astype, dtype_of, is_traced, value
+from ... import array_of, astype, composed, dtype_of, is_traced, value
 from .building import indices_of, number_or_array
-from .numpys_own import composed_for_derivatives
 from .shapes import pad_widths, pad_zeros
 
 STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 
 
-@composed_for_derivatives(np.pad)
+@composed(np.pad, value="own")
 def pad(array, pad_width, mode="constant", **options):
     array = number_or_array(array)
     if callable(mode):

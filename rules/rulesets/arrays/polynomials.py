@@ -11,19 +11,15 @@ import warnings
 import numpy as np
 
 from ... import (
-    NoTangent,
-    ProjectTo,
     array_of,
     astype,
     composed,
     dense,
     dtype_of,
-    frule,
+    pair_rule,
     primitive,
-    rrule,
     value,
 )
-from .numpys_own import composed_for_derivatives
 from .products import adjoint
 from .shapes import pad_zeros
 
@@ -131,7 +127,7 @@ def polyint(p, m=1, k=None):
 # ---- roots ----------------------------------------------------------------------------------
 
 
-@composed_for_derivatives(np.poly)
+@composed(np.poly, value="own")
 def poly(seq_of_zeros):
     """Multiply out ``(x - r)``, root by root."""
     zeros = np.atleast_1d(array_of(seq_of_zeros))
@@ -163,34 +159,29 @@ def roots(p):
     return roots_of(coefficients(p))
 
 
-@frule.register(roots_of)
-def roots_of_frule(tangents, roots_of, p):
+@pair_rule(roots_of)
+def roots_of_pair(roots_of, p):
     """From ``polyval(p, y) = 0``: ``polyval(pdot, y) + slope * ydot = 0``.
 
     A multiple root has no derivative, and this is infinite there, or NaN.
     """
-    _, pdot = tangents
     y = roots_of(p)
-    return y, ProjectTo(y)(-np.polyval(dense(pdot, p), y) / slope_at_roots(p, y))
 
-
-@rrule.register(roots_of)
-def roots_of_rrule(roots_of, p):
-    project_p = ProjectTo(p)
-    y = roots_of(p)
+    def roots_of_pushforward(pdot):
+        return -np.polyval(dense(pdot, p), y) / slope_at_roots(p, y)
 
     def roots_of_pullback(ybar):
-        powers = np.vander(y, project_p.size)
+        powers = np.vander(y, np.size(p))
         pbar = -adjoint(powers) @ (ybar / np.conj(slope_at_roots(p, y)))
-        return NoTangent(), project_p(pbar)
+        return pbar
 
-    return y, roots_of_pullback
+    return y, roots_of_pushforward, roots_of_pullback
 
 
 # ---- fitting --------------------------------------------------------------------------------
 
 
-@composed_for_derivatives(np.polyfit)
+@composed(np.polyfit, value="own")
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     deg = int(value(deg))
     order = deg + 1

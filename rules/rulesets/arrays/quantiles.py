@@ -6,10 +6,9 @@
 import numpy as np
 
 from ....config import MissingRuleError
-from ... import astype, composed, reduction_rule, value, write_out
+from ... import astype, composed, reduction_rule, value, with_values, write_out
 from .accumulations import in_lanes
 from .elementwise import as_array, or_one
-from .numpys_own import with_values
 from .reductions import fit_weights
 from .ties import chooses, in_order
 

@@ -4,6 +4,7 @@
 equal numbers is 0, the shortest of its subgradients. Products are differentiated without division.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -216,61 +217,52 @@ def ptp(a, axis=None, keepdims=False):
 VARIANCE = {np.std: np.var, np.nanstd: np.nanvar}
 
 
-def var_about(var):
-    @composed_where_traced(var, "mean")
-    def about(x, *, mean, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
+def var_about(var, x, *, mean, axis=None, dtype=None, ddof=0, keepdims=False, where=True,
               correction=None):  # fmt: skip
-        refuse_complex_spread(x, dtype)
-        ddof = ddof if correction is None else correction
-        x = x if dtype is None else astype(x, dtype)
-        where, c, n = deviation(var, x, axis, ddof, where, mean)
-        squares = np.square(np.real(c))
-        if np.iscomplexobj(c):
-            squares = squares + np.square(np.imag(c))
-        y = np.sum(squares, axis=axis, keepdims=keepdims)
-        return y / (n if np.ndim(n) == 0 or keepdims else np.reshape(n, np.shape(y)))
+    refuse_complex_spread(x, dtype)
+    ddof = ddof if correction is None else correction
+    x = x if dtype is None else astype(x, dtype)
+    where, c, n = deviation(var, x, axis, ddof, where, mean)
+    squares = np.square(np.real(c))
+    if np.iscomplexobj(c):
+        squares = squares + np.square(np.imag(c))
+    y = np.sum(squares, axis=axis, keepdims=keepdims)
+    return y / (n if np.ndim(n) == 0 or keepdims else np.reshape(n, np.shape(y)))
 
 
-def std_about(std):
-    @composed_where_traced(std, "mean")
-    def about(x, *, mean, **options):
-        y = VARIANCE[std](x, mean=mean, **options)
-        return np.sqrt(or_one(y)) * (y != 0)
+def std_about(var, x, *, mean, **options):
+    y = var(x, mean=mean, **options)
+    return np.sqrt(or_one(y)) * (y != 0)
 
 
 for _std, _var in VARIANCE.items():
-    var_about(_var)
-    std_about(_std)
+    composed_where_traced(_var, "mean")(functools.partial(var_about, _var))
+    composed_where_traced(_std, "mean")(functools.partial(std_about, _var))
 
 
-def starts_from(reduce, ufunc):
-    @composed_where_traced(reduce, "initial")
-    def from_initial(x, *, initial, axis=None, keepdims=False, **options):
-        y = reduce(x, axis=axis, keepdims=keepdims, **options)
-        return ufunc(initial, y)
+def starts_from(reduce, ufunc, x, *, initial, axis=None, keepdims=False, **options):
+    return ufunc(initial, reduce(x, axis=axis, keepdims=keepdims, **options))
 
 
-starts_from(np.sum, np.add)
-starts_from(np.prod, np.multiply)
+for _reduce, _ufunc in ((np.sum, np.add), (np.prod, np.multiply)):
+    composed_where_traced(_reduce, "initial")(functools.partial(starts_from, _reduce, _ufunc))
 
 
-def extreme_from(extreme):
-    @composed_where_traced(extreme, "initial")
-    def from_initial(x, *, initial, axis=None, keepdims=False, where=True):
-        """One more number among the others, so that ties are shared among all of them."""
-        shape = np.shape(x)
-        lanes = in_lanes(x, axis)
-        first = np.broadcast_to(initial, (*np.shape(lanes)[:-1], 1))
-        counts = in_lanes(np.broadcast_to(where, shape), axis)
-        counts = np.concatenate([np.ones(np.shape(first), bool), counts], axis=-1)
-        lanes = np.concatenate([astype(first, dtype_of(value(x))), lanes], axis=-1)
-        y = extreme(np.where(counts, lanes, first), axis=-1)
-        kept = np.shape(np.sum(np.empty(shape, bool), axis=axis, keepdims=keepdims))
-        return np.reshape(y, kept)
+def extreme_from(extreme, x, *, initial, axis=None, keepdims=False, where=True):
+    """One more number among the others, so that ties are shared among all of them."""
+    shape = np.shape(x)
+    lanes = in_lanes(x, axis)
+    first = np.broadcast_to(initial, (*np.shape(lanes)[:-1], 1))
+    counts = in_lanes(np.broadcast_to(where, shape), axis)
+    counts = np.concatenate([np.ones(np.shape(first), bool), counts], axis=-1)
+    lanes = np.concatenate([astype(first, dtype_of(value(x))), lanes], axis=-1)
+    y = extreme(np.where(counts, lanes, first), axis=-1)
+    kept = np.shape(np.sum(np.empty(shape, bool), axis=axis, keepdims=keepdims))
+    return np.reshape(y, kept)
 
 
 for _extreme in (np.max, np.amax, np.nanmax, np.min, np.amin, np.nanmin):
-    extreme_from(_extreme)
+    composed_where_traced(_extreme, "initial")(functools.partial(extreme_from, _extreme))
 
 
 # ---- reductions that pass over NaN ----

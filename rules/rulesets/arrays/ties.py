@@ -20,8 +20,18 @@ import math
 
 import numpy as np
 
-from ... import Shares, array_of, innermost, is_lazy, is_traced, layers, linear_rule, shared, value
-from .numpys_own import with_value
+from ... import (
+    Shares,
+    array_of,
+    innermost,
+    is_lazy,
+    is_traced,
+    layers,
+    linear_rule,
+    shared,
+    value,
+    with_values,
+)
 
 
 def steady(t, number):
@@ -42,7 +52,7 @@ def steady_transpose(ybar, space, number):
 
 def motion(x):
     """0 with the derivative of ``x``, so that sums of shares are finite where ``x`` is not."""
-    return with_value(x, np.zeros_like(value(x)))
+    return with_values(x, np.zeros_like(value(x)))
 
 
 # ---- the order among equal numbers ----
@@ -143,7 +153,7 @@ def choice_by(share):
         if not np.any(a == b):
             return y
         of_a, of_b = shares_in_order(share, a, b)
-        return with_value(weighed(of_a, motion(a)) + weighed(of_b, motion(b)), value(y))
+        return with_values(weighed(of_a, motion(a)) + weighed(of_b, motion(b)), value(y))
 
     return choice
 
@@ -176,7 +186,7 @@ class Again:
         self.x = x
 
     def value(self, y, push):
-        return with_value(push(motion(self.x)), value(y))
+        return with_values(push(motion(self.x)), value(y))
 
     def through(self, branch, even):
         return through(branch, even, self.x)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from ... import NoTangent, ProjectTo, frule, rrule, scalar_rule
+from ... import pair_rule, scalar_rule
 
 DEGREE = math.pi / 180
 
@@ -80,18 +80,14 @@ def i1(x):
 scalar_rule(np.i0, lambda _, x: i1(x))
 
 
-@frule.register(np.unwrap)
-def unwrap_frule(tangents, unwrap, p, *, discont=None, axis=-1, period=2 * math.pi):
+@pair_rule(np.unwrap)
+def unwrap_pair(unwrap, p, *, discont=None, axis=-1, period=2 * math.pi):
     """Whole periods are added, which are constant."""
-    _, pdot = tangents
-    return unwrap(p, discont, axis, period=period), pdot
 
-
-@rrule.register(np.unwrap)
-def unwrap_rrule(unwrap, p, *, discont=None, axis=-1, period=2 * math.pi):
-    project_p = ProjectTo(p)
+    def unwrap_pushforward(pdot):
+        return pdot
 
     def unwrap_pullback(ybar):
-        return NoTangent(), project_p(ybar)
+        return ybar
 
-    return unwrap(p, discont, axis, period=period), unwrap_pullback
+    return unwrap(p, discont, axis, period=period), unwrap_pushforward, unwrap_pullback

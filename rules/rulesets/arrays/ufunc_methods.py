@@ -24,7 +24,6 @@ from .accumulations import in_lanes
 from .constant import COMPARISONS, LOGIC
 from .elementwise import or_one
 from .indexing import scatter
-from .numpys_own import composed_for_derivatives
 
 
 def reduces_as(reduce, function, casts=True):
@@ -119,7 +118,7 @@ def reduce_by(ufunc):
 
 
 def accumulate_by(ufunc):
-    @composed_for_derivatives(ufunc.accumulate)
+    @composed(ufunc.accumulate, value="own")
     def accumulate(array, axis=0, dtype=None):
         x = in_loop(ufunc, array, dtype)
         if np.ndim(x) == 0:

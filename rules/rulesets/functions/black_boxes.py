@@ -22,6 +22,7 @@ from ... import (
     iterate_leaves,
     name_of,
     not_implemented,
+    pair_rule,
     primitive,
     rrule,
     sum_tangents,
@@ -110,15 +111,14 @@ def no_second(slopes: Any) -> Any:
     )
 
 
-@frule.register(measured)
-def measured_frule(tangents, measured, slopes, args, options, y, i):
-    return measured(slopes, args, options, y, i), no_second(slopes)
+@pair_rule(measured)
+def measured_pair(measured, slopes, args, options, y, i):
 
+    def measured_pushforward(_slopesdot, _argsdot, _optionsdot, _ydot, _idot):
+        return no_second(slopes)
 
-@rrule.register(measured)
-def measured_rrule(measured, slopes, args, options, y, i):
     def measured_pullback(ybar):
         missing = tuple(no_second(slopes) for _ in args)
-        return NoTangent(), NoTangent(), missing, NoTangent(), NoTangent(), NoTangent()
+        return NoTangent(), missing, NoTangent(), NoTangent(), NoTangent()
 
-    return measured(slopes, args, options, y, i), measured_pullback
+    return measured(slopes, args, options, y, i), measured_pushforward, measured_pullback

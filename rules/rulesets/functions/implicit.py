@@ -39,9 +39,9 @@ from ... import (
     name_of,
     stop_gradient,
     value,
+    with_values,
 )
 from ...shapes import FLOATS
-from ..arrays.numpys_own import with_values
 from .flatten import flatten
 
 

@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from ... import array_of, non_differentiable, rrule, scalar_rule, seen
-from ..arrays.numpys_own import composed_for_derivatives
+from ... import array_of, composed, non_differentiable, rrule, scalar_rule, seen
 
 SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
 
@@ -54,61 +53,61 @@ scalar_rule(math.modf, (1,), (0,))
 scalar_rule(math.frexp, (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
 
 
-@composed_for_derivatives(math.log)
+@composed(math.log, value="own")
 def log(x, base=math.e):
     return np.log(x) if base == math.e else np.log(x) / np.log(base)
 
 
-@composed_for_derivatives(cmath.log)
+@composed(cmath.log, value="own")
 def complex_log(z, base=math.e):
     return np.log(z + 0j) if base == math.e else np.log(z + 0j) / np.log(base + 0j)
 
 
-@composed_for_derivatives(math.hypot)
+@composed(math.hypot, value="own")
 def hypot(*coordinates):
     return np.linalg.norm(array_of(coordinates))
 
 
-@composed_for_derivatives(math.dist)
+@composed(math.dist, value="own")
 def dist(p, q):
     return np.linalg.norm(array_of(list(p)) - array_of(list(q)))
 
 
-@composed_for_derivatives(math.fsum)
+@composed(math.fsum, value="own")
 def fsum(seq):
     return np.sum(array_of(list(seq)))
 
 
-@composed_for_derivatives(math.prod)
+@composed(math.prod, value="own")
 def prod(iterable, start=1):
     return start * np.prod(array_of(list(iterable)))
 
 
-@composed_for_derivatives(cmath.phase)
+@composed(cmath.phase, value="own")
 def phase(z):
     return np.angle(z)
 
 
-@composed_for_derivatives(cmath.polar)
+@composed(cmath.polar, value="own")
 def polar(z):
     return np.abs(z), np.angle(z)
 
 
-@composed_for_derivatives(cmath.rect)
+@composed(cmath.rect, value="own")
 def rect(r, phi):
     return r * np.cos(phi) + 1j * (r * np.sin(phi))
 
 
 if hasattr(math, "sumprod"):  # since Python 3.12
 
-    @composed_for_derivatives(math.sumprod)
+    @composed(math.sumprod, value="own")
     def sumprod(p, q):
         return np.dot(array_of(list(p)), array_of(list(q)))
 
 
 if hasattr(math, "fma"):  # since Python 3.13
 
-    @composed_for_derivatives(math.fma)
+    @composed(math.fma, value="own")
     def fma(x, y, z):
         return x * y + z
 

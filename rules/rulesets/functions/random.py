@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....config import LostDerivativeError, user_line
-from ... import StandIn, buffer, innermost, value
-from ..arrays.numpys_own import with_values
+from ... import StandIn, buffer, innermost, value, with_values
 
 
 def moved(noise, loc=0.0, scale=1.0):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import NoTangent, ProjectTo, frule, is_lazy, rrule, value
+from ... import is_lazy, pair_rule, value
 from ..arrays.products import adjoint
 from .hermitian import from_triangle, from_triangle_transpose, half_lower
 from .triangular import are_plain, cholesky_pull, inverse_of_lower
@@ -18,19 +18,8 @@ def factor_of(cholesky, a, upper):
     return (cholesky(a), True) if upper_only else (cholesky(a, upper=upper), upper)
 
 
-@frule.register(np.linalg.cholesky)
-def cholesky_frule(tangents, cholesky, a, *, upper=False):
-    _, adot = tangents
-    y, upper = factor_of(cholesky, a, upper)
-    factor = adjoint(y) if upper else y
-    inverse = inverse_of_factor(factor)
-    moved = inverse @ from_triangle(adot, "U" if upper else "L") @ adjoint(inverse)
-    ydot = factor @ half_lower(moved)
-    return y, adjoint(ydot) if upper else ydot
-
-
-@rrule.register(np.linalg.cholesky)
-def cholesky_rrule(cholesky, a, *, upper=False):
+@pair_rule(np.linalg.cholesky)
+def cholesky_pair(cholesky, a, *, upper=False):
     """Triangular factor of each matrix in a stack.
 
     From ``l @ l^H = a``: ``inv(l) @ ldot`` is the lower triangle, with half the diagonal, of
@@ -41,7 +30,12 @@ def cholesky_rrule(cholesky, a, *, upper=False):
     """
     y, upper = factor_of(cholesky, a, upper)
     factor = adjoint(y) if upper else y
-    project_a = ProjectTo(a)
+
+    def cholesky_pushforward(adot):
+        inverse = inverse_of_factor(factor)
+        moved = inverse @ from_triangle(adot, "U" if upper else "L") @ adjoint(inverse)
+        ydot = factor @ half_lower(moved)
+        return adjoint(ydot) if upper else ydot
 
     def cholesky_pullback(ybar):
         factor_bar = adjoint(ybar) if upper else ybar
@@ -51,6 +45,6 @@ def cholesky_rrule(cholesky, a, *, upper=False):
             inverse = inverse_of_factor(factor)
             inner = half_lower(adjoint(factor) @ factor_bar)
             abar = from_triangle_transpose(adjoint(inverse) @ inner @ inverse, "L")
-        return NoTangent(), project_a(adjoint(abar) if upper else abar)
+        return adjoint(abar) if upper else abar
 
-    return y, cholesky_pullback
+    return y, cholesky_pushforward, cholesky_pullback

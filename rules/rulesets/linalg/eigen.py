@@ -20,14 +20,11 @@ import numpy as np
 
 from ... import (
     AbstractZero,
-    NoTangent,
-    ProjectTo,
     Tangent,
     composed,
     dense,
-    frule,
     is_traced,
-    rrule,
+    pair_rule,
     told_of_masks,
     unmask,
 )
@@ -80,19 +77,14 @@ def left_vectors(v):
 told_of_masks.update((np.linalg.eigh, np.linalg.eig))
 
 
-@frule.register(np.linalg.eigh)
-def eigh_frule(tangents, eigh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
-    _, adot = tangents
-    w, v = y = eigh(a, UPLO)
-    wdot, vdot = eigen_push(w, v, v, from_triangle(adot, UPLO))
-    return y, Tangent(type(y), np.real(wdot), keep_phase(vdot, v, REAL_ROW[UPLO.upper()]))
-
-
-@rrule.register(np.linalg.eigh)
-def eigh_rrule(eigh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
+@pair_rule(np.linalg.eigh)
+def eigh_pair(eigh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
     """Shapes: ``a``, ``v``: (..., n, n); ``w``: (..., n)."""
     w, v = y = eigh(a, UPLO)
-    project_a = ProjectTo(a)
+
+    def eigh_pushforward(adot):
+        wdot, vdot = eigen_push(w, v, v, from_triangle(adot, UPLO))
+        return Tangent(type(y), np.real(wdot), keep_phase(vdot, v, REAL_ROW[UPLO.upper()]))
 
     def eigh_pullback(ybar):
         wbar, vbar = unmask(dense(ybar[0], w)), ybar[1]
@@ -101,44 +93,34 @@ def eigh_rrule(eigh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
         else:
             vbar = any_basis(*told_used(vbar, v), w, v, REAL_ROW[UPLO.upper()])
             abar = eigen_pull(w, v, v, wbar, vbar)
-        return NoTangent(), project_a(from_triangle_transpose(abar, UPLO))
+        return from_triangle_transpose(abar, UPLO)
 
-    return y, eigh_pullback
+    return y, eigh_pushforward, eigh_pullback
 
 
-@frule.register(np.linalg.eigvalsh)
-def eigvalsh_frule(tangents, eigvalsh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
-    _, adot = tangents
+@pair_rule(np.linalg.eigvalsh)
+def eigvalsh_pair(eigvalsh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
     w, v = np.linalg.eigh(a, UPLO)
-    return w, np.real(column_pairing(v, from_triangle(adot, UPLO) @ v))
 
-
-@rrule.register(np.linalg.eigvalsh)
-def eigvalsh_rrule(eigvalsh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
-    w, v = np.linalg.eigh(a, UPLO)
-    project_a = ProjectTo(a)
+    def eigvalsh_pushforward(adot):
+        return np.real(column_pairing(v, from_triangle(adot, UPLO) @ v))
 
     def eigvalsh_pullback(ybar):
         abar = eigenvalues_pull(w, v, v, ybar)
-        return NoTangent(), project_a(from_triangle_transpose(abar, UPLO))
+        return from_triangle_transpose(abar, UPLO)
 
-    return w, eigvalsh_pullback
-
-
-@frule.register(np.linalg.eig)
-def eig_frule(tangents, eig, a):
-    _, adot = tangents
-    w, v = y = eig(a)
-    wdot, vdot = eigen_push(w, v, left_vectors(v), adot)
-    return y, Tangent(type(y), wdot, keep_phase(keep_length(vdot, v), v, LARGEST))
+    return w, eigvalsh_pushforward, eigvalsh_pullback
 
 
-@rrule.register(np.linalg.eig)
-def eig_rrule(eig, a):
+@pair_rule(np.linalg.eig)
+def eig_pair(eig, a):
     """Shapes: ``a``, ``v``: (..., n, n); ``w``: (..., n)."""
     w, v = y = eig(a)
     left = left_vectors(v)
-    project_a = ProjectTo(a)
+
+    def eig_pushforward(adot):
+        wdot, vdot = eigen_push(w, v, left_vectors(v), adot)
+        return Tangent(type(y), wdot, keep_phase(keep_length(vdot, v), v, LARGEST))
 
     def eig_pullback(ybar):
         wbar, vbar = unmask(dense(ybar[0], w)), ybar[1]
@@ -147,9 +129,9 @@ def eig_rrule(eig, a):
         else:
             vbar = keep_length(any_basis(*told_used(vbar, v), w, v, LARGEST), v)
             abar = eigen_pull(w, v, left, wbar, vbar)
-        return NoTangent(), project_a(abar)
+        return abar
 
-    return y, eig_pullback
+    return y, eig_pushforward, eig_pullback
 
 
 @composed(np.linalg.eigvals)

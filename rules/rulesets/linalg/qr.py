@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....config import MissingDerivativeError, MissingRuleError, user_line
-from ... import NoTangent, ProjectTo, Tangent, ZeroTangent, dense, frule, rrule, value
+from ... import Tangent, ZeroTangent, dense, pair_rule, value
 from ...shapes import is_lazy
 from ..arrays.products import adjoint
 from .hermitian import half_lower
@@ -46,27 +46,8 @@ def no_derivative(r):
     )
 
 
-@frule.register(np.linalg.qr)
-def qr_frule(tangents, qr, a, *, mode="reduced"):
-    _, adot = tangents
-    y = qr(a) if mode == "reduced" else qr(a, mode)
-    q, r, _, a_rest = factors(a, mode)
-    if error := no_derivative(r):
-        raise error
-    k = np.shape(q)[-1]
-    moved = over_factor(adot[..., :k], r[..., :k])
-    inner = adjoint(q) @ moved
-    turned = half_lower(inner) - adjoint(half_lower(inner))
-    qdot = q @ (turned - inner) + moved
-    rdot = (inner - turned) @ r[..., :k]
-    if np.shape(a_rest)[-1]:
-        rest = adjoint(qdot) @ a_rest + adjoint(q) @ adot[..., k:]
-        rdot = np.concatenate([rdot, rest], axis=-1)
-    return y, rdot if mode == "r" else Tangent(type(y), qdot, rdot)
-
-
-@rrule.register(np.linalg.qr)
-def qr_rrule(qr, a, *, mode="reduced"):
+@pair_rule(np.linalg.qr)
+def qr_pair(qr, a, *, mode="reduced"):
     """Orthonormal columns and a triangle, for each matrix in a stack.
 
     With ``m = q^H @ adot @ inv(r)``, of a tall matrix: ``qdot = q @ (t - m) + adot @ inv(r)``
@@ -83,8 +64,20 @@ def qr_rrule(qr, a, *, mode="reduced"):
     y = qr(a) if mode == "reduced" else qr(a, mode)
     q, r, _, a_rest = factors(a, mode)
     k = np.shape(q)[-1]
-    project_a = ProjectTo(a)
     error = no_derivative(r)
+
+    def qr_pushforward(adot):
+        if error is not None:
+            raise error
+        moved = over_factor(adot[..., :k], r[..., :k])
+        inner = adjoint(q) @ moved
+        turned = half_lower(inner) - adjoint(half_lower(inner))
+        qdot = q @ (turned - inner) + moved
+        rdot = (inner - turned) @ r[..., :k]
+        if np.shape(a_rest)[-1]:
+            rest = adjoint(qdot) @ a_rest + adjoint(q) @ adot[..., k:]
+            rdot = np.concatenate([rdot, rest], axis=-1)
+        return rdot if mode == "r" else Tangent(type(y), qdot, rdot)
 
     def qr_pullback(ybar):
         if error is not None:
@@ -100,6 +93,6 @@ def qr_rrule(qr, a, *, mode="reduced"):
         abar = adjoint(np.linalg.solve(square, adjoint(q @ inner + qbar)))
         if np.shape(a_rest)[-1]:
             abar = np.concatenate([abar, q @ rest_bar], axis=-1)
-        return NoTangent(), project_a(abar)
+        return abar
 
-    return y, qr_pullback
+    return y, qr_pushforward, qr_pullback

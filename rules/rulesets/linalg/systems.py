@@ -19,13 +19,13 @@ from ... import (
     composed,
     frule,
     non_differentiable,
+    pair_rule,
     primitive,
     rrule,
     shape_of,
     unbroadcast,
     value,
 )
-from ..arrays.numpys_own import composed_for_derivatives
 from ..arrays.products import adjoint, conj
 from .matrix_functions import matrix_function
 from .matrix_rule import matrix_rule
@@ -78,21 +78,17 @@ def inv_pull(ybar, y, _a):
 matrix_rule(np.linalg.inv, inv_push, inv_pull)
 
 
-@frule.register(inverse_or_nan)
-def inverse_or_nan_frule(tangents, inverse_or_nan, a, sign):
-    _, adot, _ = tangents
+@pair_rule(inverse_or_nan)
+def inverse_or_nan_pair(inverse_or_nan, a, sign):
     y = inverse_or_nan(a, sign)
-    return y, inv_push(adot, y, a)
 
-
-@rrule.register(inverse_or_nan)
-def inverse_or_nan_rrule(inverse_or_nan, a, sign):
-    y = inverse_or_nan(a, sign)
+    def inverse_or_nan_pushforward(adot, _1):
+        return inv_push(adot, y, a)
 
     def inverse_or_nan_pullback(ybar):
-        return NoTangent(), inv_pull(ybar, y, a), NoTangent()
+        return inv_pull(ybar, y, a), NoTangent()
 
-    return y, inverse_or_nan_pullback
+    return y, inverse_or_nan_pushforward, inverse_or_nan_pullback
 
 
 def as_column(x):
@@ -184,7 +180,7 @@ def matrix_power(a, n):
 # ---- pseudo-inverses ------------------------------------------------------------------------
 
 
-@composed_for_derivatives(np.linalg.pinv)
+@composed(np.linalg.pinv, value="own")
 def pinv(a, rcond=None, *, rtol=np._NoValue):
     bound = rcond if rtol is np._NoValue else rtol
     if bound is None or not cuts(a, bound):
@@ -212,19 +208,8 @@ def pseudo_inverse(a, rcond, rtol):
     return np.linalg.pinv(a, rcond, rtol=rtol)
 
 
-@frule.register(pseudo_inverse)
-def pseudo_inverse_frule(tangents, pinv, a, *, rcond=None, rtol=np._NoValue):
-    _, adot = tangents
-    y = pinv(a, rcond, rtol)
-    moved = adjoint(adot)
-    inside = -y @ adot @ y
-    left = y @ adjoint(y) @ (moved - moved @ a @ y)
-    right = (moved - y @ a @ moved) @ adjoint(y) @ y
-    return y, inside + left + right
-
-
-@rrule.register(pseudo_inverse)
-def pseudo_inverse_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
+@pair_rule(pseudo_inverse)
+def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
     """Pseudo-inverse of each matrix in a stack, where the rank does not change.
 
     ``ydot = -y @ adot @ y + y @ y^H @ adot^H @ (I - a @ y) + (I - y @ a) @ adot^H @ y^H @ y``.
@@ -233,19 +218,25 @@ def pseudo_inverse_rrule(pinv, a, *, rcond=None, rtol=np._NoValue):
     Source: Golub and Pereyra (1973), the differentiation of pseudo-inverses.
     """
     y = pinv(a, rcond, rtol)
-    project_a = ProjectTo(a)
+
+    def pseudo_inverse_pushforward(adot):
+        moved = adjoint(adot)
+        inside = -y @ adot @ y
+        left = y @ adjoint(y) @ (moved - moved @ a @ y)
+        right = (moved - y @ a @ moved) @ adjoint(y) @ y
+        return inside + left + right
 
     def pseudo_inverse_pullback(ybar):
         moved = adjoint(ybar)  # (..., m, n)
         inside = -adjoint(y) @ ybar @ adjoint(y)
         left = (moved - adjoint(y) @ adjoint(a) @ moved) @ y @ adjoint(y)
         right = adjoint(y) @ y @ (moved - moved @ y @ a)
-        return NoTangent(), project_a(inside + left + right)
+        return inside + left + right
 
-    return y, pseudo_inverse_pullback
+    return y, pseudo_inverse_pushforward, pseudo_inverse_pullback
 
 
-@composed_for_derivatives(np.linalg.lstsq)
+@composed(np.linalg.lstsq, value="own")
 def lstsq(a, b, rcond=None):
     rank, s = np.linalg.lstsq(value(a), np.zeros(np.shape(a)[0]), rcond)[2], np.linalg.svdvals(a)
     if rcond is None:

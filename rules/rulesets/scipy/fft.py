@@ -4,11 +4,14 @@ A transform may compute into its argument if ``overwrite_x`` says so. A tape may
 so where something is traced it never does.
 """
 
+import functools
+from typing import Any
+
 import numpy as np
 from scipy import fft
 
 from ... import composed, linear_rule, non_differentiable, seen
-from ..arrays.fft import OTHER_NORM, fit, multiplicity
+from ..arrays.fft import OTHER_NORM, fit, transformed, transposes
 from .followed import followed
 
 # uarray's multimethods, which are no functions of Python.
@@ -31,139 +34,13 @@ def kept_as_it_is(x, overwrite_x=False, **options):
     return options
 
 
-def transform(f, transpose):
-    own = followed(f)
-    linear_rule(own, transpose, adapt=kept_as_it_is)
-    return own
+# ---- Fourier transforms -----------------------------------------------------------------------
 
-
-# ---- along one axis -------------------------------------------------------------------------
-
-
-def fft_transpose(ybar, space, n=None, axis=-1, norm=None, workers=None, plan=None,
-                  overwrite_x=False):  # fmt: skip
-    x = ifft(ybar, axis=axis, norm=OTHER_NORM[norm], workers=workers)
-    return fit(x, space.shape)
-
-
-def ifft_transpose(ybar, space, n=None, axis=-1, norm=None, workers=None, plan=None,
-                   overwrite_x=False):  # fmt: skip
-    return fit(fft_(ybar, axis=axis, norm=OTHER_NORM[norm], workers=workers), space.shape)
-
-
-def rfft_transpose(ybar, space, n=None, axis=-1, norm=None, workers=None, plan=None,
-                   overwrite_x=False):  # fmt: skip
-    n = space.shape[axis] if n is None else n
-    halves = ybar / multiplicity(n, axis, ybar)
-    return fit(irfft(halves, n, axis, OTHER_NORM[norm], workers=workers), space.shape)
-
-
-def irfft_transpose(ybar, space, n=None, axis=-1, norm=None, workers=None, plan=None,
-                    overwrite_x=False):  # fmt: skip
-    spectrum = rfft(ybar, axis=axis, norm=OTHER_NORM[norm], workers=workers)
-    return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
-
-
-# hfft(x, norm) is irfft(conj(x), other norm), and ihfft(x, norm) is conj(rfft(x, other norm)).
-def hfft_transpose(ybar, space, n=None, axis=-1, norm=None, workers=None, plan=None,
-                   overwrite_x=False):  # fmt: skip
-    spectrum = ihfft(ybar, axis=axis, norm=OTHER_NORM[norm], workers=workers)
-    return fit(spectrum * multiplicity(np.shape(ybar)[axis], axis, ybar), space.shape)
-
-
-def ihfft_transpose(ybar, space, n=None, axis=-1, norm=None, workers=None, plan=None,
-                    overwrite_x=False):  # fmt: skip
-    n = space.shape[axis] if n is None else n
-    halves = ybar / multiplicity(n, axis, ybar)
-    return fit(hfft(halves, n, axis, OTHER_NORM[norm], workers=workers), space.shape)
-
-
-fft_ = transform(fft.fft, fft_transpose)
-ifft = transform(fft.ifft, ifft_transpose)
-rfft = transform(fft.rfft, rfft_transpose)
-irfft = transform(fft.irfft, irfft_transpose)
-hfft = transform(fft.hfft, hfft_transpose)
-ihfft = transform(fft.ihfft, ihfft_transpose)
-
-
-# ---- along several axes ---------------------------------------------------------------------
-
-
-def over_axes(shape, s, axes):
-    """Return the axes that are transformed, and the length that each is cropped or padded to."""
-    if s is not None:
-        s = np.atleast_1d(s).tolist()
-    if axes is None:
-        axes = range(len(shape)) if s is None else range(len(shape) - len(s), len(shape))
-    axes = [axis % len(shape) for axis in np.atleast_1d(axes).tolist()]
-    lengths = [-1] * len(axes) if s is None else s
-    return axes, [shape[k] if n == -1 else n for k, n in zip(axes, lengths)]
-
-
-def fftn_transpose(ybar, space, s=None, axes=None, norm=None, workers=None, plan=None,
-                   overwrite_x=False):  # fmt: skip
-    axes, _ = over_axes(space.shape, s, axes)
-    return fit(ifftn(ybar, axes=axes, norm=OTHER_NORM[norm], workers=workers), space.shape)
-
-
-def ifftn_transpose(ybar, space, s=None, axes=None, norm=None, workers=None, plan=None,
-                    overwrite_x=False):  # fmt: skip
-    axes, _ = over_axes(space.shape, s, axes)
-    return fit(fftn(ybar, axes=axes, norm=OTHER_NORM[norm], workers=workers), space.shape)
-
-
-def rfftn_transpose(ybar, space, s=None, axes=None, norm=None, workers=None, plan=None,
-                    overwrite_x=False):  # fmt: skip
-    axes, s = over_axes(space.shape, s, axes)
-    halves = ybar / multiplicity(s[-1], axes[-1], ybar)
-    return fit(irfftn(halves, s, axes, OTHER_NORM[norm], workers=workers), space.shape)
-
-
-def irfftn_transpose(ybar, space, s=None, axes=None, norm=None, workers=None, plan=None,
-                     overwrite_x=False):  # fmt: skip
-    axes, _ = over_axes(space.shape, s, axes)
-    spectrum = rfftn(ybar, axes=axes, norm=OTHER_NORM[norm], workers=workers)
-    n = np.shape(ybar)[axes[-1]]
-    return fit(spectrum * multiplicity(n, axes[-1], ybar), space.shape)
-
-
-def hfftn_transpose(ybar, space, s=None, axes=None, norm=None, workers=None, plan=None,
-                    overwrite_x=False):  # fmt: skip
-    axes, _ = over_axes(space.shape, s, axes)
-    spectrum = ihfftn(ybar, axes=axes, norm=OTHER_NORM[norm], workers=workers)
-    n = np.shape(ybar)[axes[-1]]
-    return fit(spectrum * multiplicity(n, axes[-1], ybar), space.shape)
-
-
-def ihfftn_transpose(ybar, space, s=None, axes=None, norm=None, workers=None, plan=None,
-                     overwrite_x=False):  # fmt: skip
-    axes, s = over_axes(space.shape, s, axes)
-    halves = ybar / multiplicity(s[-1], axes[-1], ybar)
-    return fit(hfftn(halves, s, axes, OTHER_NORM[norm], workers=workers), space.shape)
-
-
-def in_two_axes(transpose):
-    """Return the transpose of the form whose default is the last two axes."""
-
-    def transpose_in_two_axes(ybar, space, s=None, axes=(-2, -1), norm=None, workers=None,
-                              plan=None, overwrite_x=False):  # fmt: skip
-        return transpose(ybar, space, s, axes, norm, workers)
-
-    return transpose_in_two_axes
-
-
-fftn = transform(fft.fftn, fftn_transpose)
-ifftn = transform(fft.ifftn, ifftn_transpose)
-rfftn = transform(fft.rfftn, rfftn_transpose)
-irfftn = transform(fft.irfftn, irfftn_transpose)
-hfftn = transform(fft.hfftn, hfftn_transpose)
-ihfftn = transform(fft.ihfftn, ihfftn_transpose)
-for _over_two, _transpose in (
-    (fft.fft2, fftn_transpose), (fft.ifft2, ifftn_transpose),
-    (fft.rfft2, rfftn_transpose), (fft.irfft2, irfftn_transpose),
-    (fft.hfft2, hfftn_transpose), (fft.ihfft2, ihfftn_transpose),
-):  # fmt: skip
-    transform(_over_two, in_two_axes(_transpose))
+OWN: dict[str, Any] = {}
+for _name, _transpose in transposes(OWN.__getitem__):
+    OWN[_name] = followed(getattr(fft, _name))
+    linear_rule(OWN[_name], _transpose, adapt=kept_as_it_is)
+fft_, ifft, rfft, irfft = map(OWN.__getitem__, ("fft", "ifft", "rfft", "irfft"))
 
 
 # ---- cosines and sines ----------------------------------------------------------------------
@@ -189,7 +66,7 @@ def cosines_transpose(ybar, axes, type, norm, orthogonalize, workers):
     if norm == "ortho" if orthogonalize is None else orthogonalize:
         before = after = 1, 1
     ybar = weighted(ybar, axes, *before)
-    xbar = dctn(ybar, PARTNER[type], None, axes, norm, workers=workers,
+    xbar = OWN["dctn"](ybar, PARTNER[type], None, axes, norm, workers=workers,
                 orthogonalize=orthogonalize)  # fmt: skip
     return weighted(xbar, axes, *after)
 
@@ -200,7 +77,7 @@ def sines_transpose(ybar, axes, type, norm, orthogonalize, workers):
     if norm == "ortho" if orthogonalize is None else orthogonalize:
         before = after = 1, 1
     ybar = weighted(ybar, axes, *before)
-    xbar = dstn(ybar, PARTNER[type], None, axes, norm, workers=workers,
+    xbar = OWN["dstn"](ybar, PARTNER[type], None, axes, norm, workers=workers,
                 orthogonalize=orthogonalize)  # fmt: skip
     return weighted(xbar, axes, *after)
 
@@ -215,7 +92,7 @@ def is_orthogonal(ybar, norm, orthogonalize):
     return norm == "ortho" if orthogonalize is None or forgotten else orthogonalize
 
 
-def transposes(several_transpose, inverse):
+def of_cosines_or_sines(several_transpose, inverse):
     """Return the transposes along one axis and several, of a transform or of its inverse."""
 
     def turned(type, norm):
@@ -232,43 +109,36 @@ def transposes(several_transpose, inverse):
                 workers=None, orthogonalize=None):  # fmt: skip
         orthogonalize = is_orthogonal(ybar, norm, orthogonalize)
         type, norm = turned(type, norm)
-        axes, _ = over_axes(space.shape, s, axes)
+        axes, _ = transformed(space, s, axes)
         return fit(several_transpose(ybar, axes, type, norm, orthogonalize, workers), space.shape)
 
     return one_transpose, several
 
 
-dct_transpose, dctn_transpose = transposes(cosines_transpose, inverse=False)
-idct_transpose, idctn_transpose = transposes(cosines_transpose, inverse=True)
-dst_transpose, dstn_transpose = transposes(sines_transpose, inverse=False)
-idst_transpose, idstn_transpose = transposes(sines_transpose, inverse=True)
-transform(fft.dct, dct_transpose)
-transform(fft.idct, idct_transpose)
-transform(fft.dst, dst_transpose)
-transform(fft.idst, idst_transpose)
-dctn = transform(fft.dctn, dctn_transpose)
-transform(fft.idctn, idctn_transpose)
-dstn = transform(fft.dstn, dstn_transpose)
-transform(fft.idstn, idstn_transpose)
+for _name, _transposes in (
+    ("dct", of_cosines_or_sines(cosines_transpose, inverse=False)),
+    ("idct", of_cosines_or_sines(cosines_transpose, inverse=True)),
+    ("dst", of_cosines_or_sines(sines_transpose, inverse=False)),
+    ("idst", of_cosines_or_sines(sines_transpose, inverse=True)),
+):
+    for _transform, _transpose in zip((_name, f"{_name}n"), _transposes):
+        OWN[_transform] = followed(getattr(fft, _transform))
+        linear_rule(OWN[_transform], _transpose, adapt=kept_as_it_is)
 
 
 # ---- Hankel transforms ----------------------------------------------------------------------
 
 
-def hankel(f):
+def hankel_transpose(own, ybar, space, dln=None, mu=None, offset=0.0, bias=0.0):
     """Without bias the matrix has entries that depend on the sum of their indices alone.
 
     So it is symmetric; and a bias scales rows and columns by factors whose ratio is constant.
     """
-    own = followed(f)
-
-    @linear_rule(own)
-    def hankel_transpose(ybar, space, dln=None, mu=None, offset=0.0, bias=0.0):
-        return own(ybar, dln, mu, offset, bias)
+    return own(ybar, dln, mu, offset, bias)
 
 
-hankel(fft.fht)
-hankel(fft.ifht)
+for _own in map(followed, (fft.fht, fft.ifht)):
+    linear_rule(_own, functools.partial(hankel_transpose, _own))
 
 
 # ---- moving the zero frequency --------------------------------------------------------------

@@ -7,7 +7,6 @@ import numpy as np
 from scipy import special
 
 from ... import array_of, composed, non_differentiable, pair_rule, primitive, scalar_rule, value
-from ..arrays.numpys_own import composed_for_derivatives
 from ..special import ufuncs  # noqa: F401
 from ..special.tools import whole
 
@@ -24,7 +23,7 @@ def refuse(names, reason, remedy):
 FOLLOWED = "jvp yvp kvp ivp h1vp h2vp zeta lambertw assoc_laguerre softplus"
 for _name in FOLLOWED.split():
     if hasattr(special, _name):
-        composed_for_derivatives(getattr(special, _name))(getattr(special, _name))
+        composed(getattr(special, _name), value="own")(getattr(special, _name))
 
 
 # ---- sums of exponentials ----
@@ -37,7 +36,7 @@ def largest(a, axis):
     return np.where(np.isfinite(top), top, 0)
 
 
-@composed_for_derivatives(special.logsumexp)
+@composed(special.logsumexp, value="own")
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     a = array_of(a) * 1.0
     weights = 1.0 if b is None else array_of(b)
@@ -107,14 +106,14 @@ def log_softmax(x, axis=None):
 # ---- factorials and what is made of them ----
 
 
-@composed_for_derivatives(special.polygamma)
+@composed(special.polygamma, value="own")
 def polygamma(n, x):
     n, x = np.array(value(n)), array_of(x)
     sums = (-1.0) ** (n + 1) * special.gamma(n + 1.0) * special._ufuncs._zeta(n + 1.0, x)
     return np.where(n == 0, special.psi(x), sums)
 
 
-@composed_for_derivatives(special.factorial)
+@composed(special.factorial, value="own")
 def factorial(n, exact=False, extend="zero"):
     if exact:
         return value(n)  # whole numbers only
@@ -131,7 +130,7 @@ def chosen(formula, n, k):
     return np.where(counts, formula(np.where(counts, n, 1), np.where(counts, k, 1)), 0)
 
 
-@composed_for_derivatives(special.comb)
+@composed(special.comb, value="own")
 def comb(N, k, *, exact=False, repetition=False):  # noqa: N803
     if exact:
         return value(N)
@@ -149,14 +148,14 @@ def unlimited(formula, n, k):
 REPETITION_ENDS = special.comb(0.4, 2.0, repetition=True) == 0
 
 
-@composed_for_derivatives(special.perm)
+@composed(special.perm, value="own")
 def perm(N, k, exact=False):  # noqa: N803
     if exact:
         return value(N)
     return chosen(lambda n, k: special.poch(n - k + 1, k), array_of(N), array_of(k))
 
 
-@composed_for_derivatives(special.multigammaln)
+@composed(special.multigammaln, value="own")
 def multigammaln(a, d):
     logs = [special.gammaln(array_of(a) - j / 2) for j in range(int(d))]
     return sum(logs) + d * (d - 1) / 4 * math.log(math.pi)
@@ -201,7 +200,7 @@ SPHERICAL = [
 ]
 
 
-@composed_for_derivatives(special.diric)
+@composed(special.diric, value="own")
 def diric(x, n):
     """``sin(n u) / (n sin(u))`` of ``u = x / 2``, by its series where that is 0 / 0."""
     x, n = array_of(x), np.array(value(n))

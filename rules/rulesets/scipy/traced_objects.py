@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 
 from ....config import MissingRuleError, user_line
-from ... import StandIn, all_settled, array_of, astype, dtype_of, innermost, is_traced, value
-from ..arrays.numpys_own import with_values
+from ... import (
+    StandIn,
+    all_settled,
+    array_of,
+    astype,
+    dtype_of,
+    innermost,
+    is_traced,
+    value,
+    with_values,
+)
 
 
 def as_float(x):

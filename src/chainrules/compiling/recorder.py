@@ -29,7 +29,7 @@ from ..rules import (
 from ..rules.containers import Within, iterate_leaves, replaced
 from ..rules.engines.buffers import is_writer, settled
 from ..rules.linear.steps import Program, Slot, part_at
-from ..rules.table.other_kinds import Composed
+from ..rules.table.compositions import Composed
 from ..rules.tracing.funnel import body, is_primitive, shown
 from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_operand

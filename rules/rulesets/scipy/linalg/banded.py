@@ -8,9 +8,8 @@ one, the "lower form", which is a band with nothing above.
 import numpy as np
 from scipy import linalg
 
-from .... import primitive, seen
+from .... import composed, primitive, seen
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 from .systems import linear_system
 
 
@@ -56,7 +55,7 @@ def banded_solve(ab, b, *, below, above, check_finite):
 linear_system(banded_solve, band_product, band_pull, band_adjoint)
 
 
-@composed_by_names(linalg.solve_banded)
+@composed(linalg.solve_banded)
 def solve_banded(l_and_u, ab, b, check_finite=True):
     below, above = l_and_u
     return banded_solve(ab, b, below=below, above=above, check_finite=check_finite)
@@ -99,12 +98,12 @@ linear_system(
 )
 
 
-@composed_by_names(linalg.solveh_banded)
+@composed(linalg.solveh_banded)
 def solveh_banded(ab, b, lower=False, check_finite=True):
     return hermitian_solve(ab, b, lower=lower, height=np.shape(ab)[-2], check_finite=check_finite)
 
 
-@composed_with_value(linalg.cho_solve_banded)
+@composed(linalg.cho_solve_banded, value="own")
 def cho_solve_banded(cb_and_lower, b):
     cb, lower = cb_and_lower
     low, high = (cb, other_form(cb, True)) if lower else (other_form(cb, False), cb)
@@ -127,7 +126,7 @@ def blocks_of(low, size, further):
     return np.where(inside, low[..., np.where(inside, rows, 0), columns], 0)
 
 
-@composed_with_value(linalg.cholesky_banded)
+@composed(linalg.cholesky_banded, value="own")
 def cholesky_banded(ab, lower=False):
     """The factor by blocks of columns, which reach the next block only: linear in the columns."""
     low = ab if lower else other_form(ab, False)

@@ -3,9 +3,8 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
+from .... import composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
-from .calls import composed_with_value
 from .systems import half
 
 
@@ -21,14 +20,8 @@ def lower_factor(a):
     return linalg.cholesky(a, lower=True, check_finite=False)
 
 
-@frule.register(lower_factor)
-def lower_factor_frule(tangents, lower_factor, a):
-    y, moved = lower_factor(a), half(tangents[1], True)
-    return y, y @ half(from_both_sides(y, moved + adjoint(moved), 0), True)
-
-
-@rrule.register(lower_factor)
-def lower_factor_rrule(lower_factor, a):
+@pair_rule(lower_factor)
+def lower_factor_pair(lower_factor, a):
     """From ``y @ y^H = a``: ``inv(y) @ ydot`` is half of ``inv(y) @ adot @ inv(y)^H``.
 
     That is its lower triangle with half the diagonal. The lower triangle of ``a`` is read.
@@ -37,23 +30,26 @@ def lower_factor_rrule(lower_factor, a):
     Source: Murray (2016), differentiation of the Cholesky decomposition.
     """
     y = lower_factor(a)
-    project_a = ProjectTo(a)
+
+    def lower_factor_pushforward(adot):
+        moved = half(adot, True)
+        return y @ half(from_both_sides(y, moved + adjoint(moved), 0), True)
 
     def lower_factor_pullback(ybar):
         inner = half(adjoint(y) @ ybar, True)
         abar = from_both_sides(y, inner + adjoint(inner), 2)
-        return NoTangent(), project_a(half(abar, True))
+        return half(abar, True)
 
-    return y, lower_factor_pullback
+    return y, lower_factor_pushforward, lower_factor_pullback
 
 
-@composed_with_value(linalg.cholesky)
+@composed(linalg.cholesky, value="own")
 def cholesky(a, lower=False):
     """By the lower factor: the upper triangle is the lower one of ``a^H``."""
     return lower_factor(a) if lower else adjoint(lower_factor(adjoint(a)))
 
 
-@composed_with_value(linalg.cho_factor)
+@composed(linalg.cho_factor, value="own")
 def cho_factor(a, lower=False, *, own):
     """In the other triangle there still is that of ``a``, before SciPy 1.18."""
     factor = seen(linalg.cholesky)(a, lower=lower, check_finite=False)
@@ -61,7 +57,7 @@ def cho_factor(a, lower=False, *, own):
     return factor + rest if np.array_equal(value(rest), found) else factor, lower
 
 
-@composed_with_value(linalg.cho_solve)
+@composed(linalg.cho_solve, value="own")
 def cho_solve(c_and_lower, b):
     c, lower = c_and_lower
     solve = seen(linalg.solve_triangular)

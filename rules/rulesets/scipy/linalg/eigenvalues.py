@@ -7,10 +7,15 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, unbroadcast, value
+from .... import (
+    composed,
+    pair_rule,
+    primitive,
+    seen,
+    value,
+)
 from ...arrays.products import adjoint
 from .banded import other_form
-from .calls import composed_with_value
 from .lu import permuted
 from .singular_values import phases, turned
 from .systems import entries_read, transpose
@@ -84,14 +89,14 @@ def hermitian_spectrum(a, b, own, eigvals_only, lower, type, first):
     return spectrum(a, own, eigvals_only, lower, first, moved)
 
 
-@composed_with_value(linalg.eigh)
+@composed(linalg.eigh, value="own")
 def eigh(a, b=None, lower=True, eigvals_only=False, type=1, subset_by_index=None,
          subset_by_value=None, *, own):  # fmt: skip
     first = first_of(subset_by_index, subset_by_value)
     return hermitian_spectrum(a, b, own, eigvals_only, lower, type, first)
 
 
-@composed_with_value(linalg.eigvalsh)
+@composed(linalg.eigvalsh, value="own")
 def eigvalsh(a, b=None, lower=True, type=1, subset_by_index=None, subset_by_value=None, *, own):
     first = first_of(subset_by_index, subset_by_value)
     return hermitian_spectrum(a, b, own, True, lower, type, first)
@@ -107,7 +112,7 @@ def tridiagonal(d, e):
     return np.expand_dims(d, -1) * np.eye(n) + np.concatenate([below, zeros], axis=-1)
 
 
-@composed_with_value(linalg.eigh_tridiagonal)
+@composed(linalg.eigh_tridiagonal, value="own")
 def eigh_tridiagonal(d, e, eigvals_only=False, select="a", select_range=None, *, own):
     if eigvals_only:
         return tridiagonal_values(d, e, select=select, select_range=select_range)
@@ -115,7 +120,7 @@ def eigh_tridiagonal(d, e, eigvals_only=False, select="a", select_range=None, *,
     return spectrum(tridiagonal(d, e), own, False, first=first)
 
 
-@composed_with_value(linalg.eigvalsh_tridiagonal)
+@composed(linalg.eigvalsh_tridiagonal, value="own")
 def eigvalsh_tridiagonal(d, e, select="a", select_range=None):
     return tridiagonal_values(d, e, select=select, select_range=select_range)
 
@@ -130,28 +135,20 @@ def weights_of_entries(v):
     return v * v, 2 * v[..., 1:, :] * v[..., :-1, :]
 
 
-@frule.register(tridiagonal_values)
-def tridiagonal_values_frule(tangents, tridiagonal_values, d, e, **options):
-    _, ddot, edot = tangents
-    w, v = seen(linalg.eigh_tridiagonal)(d, e, **options)
-    by_d, by_e = weights_of_entries(v)
-    ddot, edot = ddot + np.zeros_like(d), edot + np.zeros_like(e)
-    wdot = np.einsum("...ij,...i->...j", by_d, ddot) + np.einsum("...ij,...i->...j", by_e, edot)
-    return w, wdot
-
-
-@rrule.register(tridiagonal_values)
-def tridiagonal_values_rrule(tridiagonal_values, d, e, **options):
+@pair_rule(tridiagonal_values)
+def tridiagonal_values_pair(tridiagonal_values, d, e, **options):
     """From ``wdot = v^T @ adot @ v`` for each column: no other entries of ``a`` move."""
     w, v = seen(linalg.eigh_tridiagonal)(d, e, **options)
-    project_d, project_e = ProjectTo(d), ProjectTo(e)
+
+    def tridiagonal_values_pushforward(ddot, edot):
+        by_d, by_e = weights_of_entries(v)
+        ddot, edot = ddot + np.zeros_like(d), edot + np.zeros_like(e)
+        return np.einsum("...ij,...i->...j", by_d, ddot) + np.einsum("...ij,...i->...j", by_e, edot)
 
     def tridiagonal_values_pullback(wbar):
-        dbar, ebar = (np.einsum("...ij,...j->...i", by, wbar) for by in weights_of_entries(v))
-        dbar, ebar = unbroadcast(dbar, project_d.shape), unbroadcast(ebar, project_e.shape)
-        return NoTangent(), project_d(dbar), project_e(ebar)
+        return tuple(np.einsum("...ij,...j->...i", by, wbar) for by in weights_of_entries(v))
 
-    return w, tridiagonal_values_pullback
+    return w, tridiagonal_values_pushforward, tridiagonal_values_pullback
 
 
 def lower_triangle(ab, lower):
@@ -163,7 +160,7 @@ def lower_triangle(ab, lower):
     return np.where(inside, ab[..., np.where(inside, rows, 0), np.arange(n)], 0)
 
 
-@composed_with_value(linalg.eig_banded)
+@composed(linalg.eig_banded, value="own")
 def eig_banded(a_band, lower=False, eigvals_only=False, select="a", select_range=None,
                max_ev=0, *, own):  # fmt: skip
     first = first_selected(select, select_range)
@@ -175,7 +172,7 @@ def eig_banded(a_band, lower=False, eigvals_only=False, select="a", select_range
     return spectrum(lower_triangle(a_band, lower), own, eigvals_only, first=first)
 
 
-@composed_with_value(linalg.eigvals_banded)
+@composed(linalg.eigvals_banded, value="own")
 def eigvals_banded(a_band, lower=False, select="a", select_range=None, *, own):
     first = first_selected(select, select_range)
     return spectrum(lower_triangle(a_band, lower), own, True, first=first)
@@ -220,7 +217,7 @@ def left_vectors(v, own):
     return left * (np.conj(pivots) / np.abs(pivots) * own_pivots / np.abs(own_pivots))
 
 
-@composed_with_value(linalg.eig)
+@composed(linalg.eig, value="own")
 def eig(a, b=None, left=False, right=True, homogeneous_eigvals=False, *, own):
     refuse_homogeneous(homogeneous_eigvals)
     own_w, *own_vectors = own if left or right else (own,)
@@ -239,7 +236,7 @@ def eig(a, b=None, left=False, right=True, homogeneous_eigvals=False, *, own):
     return (w, *vectors) if vectors else w
 
 
-@composed_with_value(linalg.eigvals)
+@composed(linalg.eigvals, value="own")
 def eigvals(a, b=None, homogeneous_eigvals=False, *, own):
     refuse_homogeneous(homogeneous_eigvals)
     return general_spectrum(a, b, own)[0]

@@ -9,9 +9,8 @@ Al-Mohy and Higham (2009).
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen
+from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 
 
 def block_triangle(a, e, corner=None):
@@ -83,12 +82,12 @@ def holomorphic_rules(f, f_along):
 holomorphic_rules(exponential, exponential_along)
 
 
-@composed_by_names(linalg.expm)
+@composed(linalg.expm)
 def expm(A):  # noqa: N803 - SciPy's name
     return exponential(A)
 
 
-@composed_with_value(linalg.expm_frechet)
+@composed(linalg.expm_frechet, value="own")
 def expm_frechet(A, E, method=None, compute_expm=True):  # noqa: N803
     shape = np.broadcast_shapes(np.shape(A), np.shape(E))
     A, E = np.broadcast_to(A, shape), np.broadcast_to(E, shape)  # noqa: N806
@@ -113,31 +112,31 @@ def hyperbolic(a):
     return (forth + back) / 2, (forth - back) / 2
 
 
-@composed_with_value(linalg.cosm)
+@composed(linalg.cosm, value="own")
 def cosm(A):  # noqa: N803
     return cosine_and_sine(A)[0]
 
 
-@composed_with_value(linalg.sinm)
+@composed(linalg.sinm, value="own")
 def sinm(A):  # noqa: N803
     return cosine_and_sine(A)[1]
 
 
-@composed_with_value(linalg.tanm)
+@composed(linalg.tanm, value="own")
 def tanm(A):  # noqa: N803
     return np.linalg.solve(*cosine_and_sine(A))
 
 
-@composed_with_value(linalg.coshm)
+@composed(linalg.coshm, value="own")
 def coshm(A):  # noqa: N803
     return hyperbolic(A)[0]
 
 
-@composed_with_value(linalg.sinhm)
+@composed(linalg.sinhm, value="own")
 def sinhm(A):  # noqa: N803
     return hyperbolic(A)[1]
 
 
-@composed_with_value(linalg.tanhm)
+@composed(linalg.tanhm, value="own")
 def tanhm(A):  # noqa: N803
     return np.linalg.solve(*hyperbolic(A))

@@ -3,10 +3,8 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
-from ...arrays.numpys_own import with_values
+from .... import NoTangent, composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 from .systems import as_columns
 
 
@@ -30,17 +28,8 @@ def square_factors(a, own):
     return own
 
 
-@frule.register(square_factors)
-def square_factors_frule(tangents, square_factors, a, own):
-    y = square_factors(a, own)
-    lower, upper = triangles(y)
-    inner = solve_with(y, tangents[1], lower=True, unit_diagonal=True)
-    inner = solve_from_right(inner, upper)
-    return y, lower @ np.tril(inner, -1) + np.triu(inner) @ upper
-
-
-@rrule.register(square_factors)
-def square_factors_rrule(square_factors, a, own):
+@pair_rule(square_factors)
+def square_factors_pair(square_factors, a, own):
     """From ``l @ u = a``: ``inv(l) @ adot @ inv(u)`` has ``inv(l) @ ldot`` below its diagonal.
 
     On it and above is ``udot @ inv(u)``.
@@ -50,16 +39,20 @@ def square_factors_rrule(square_factors, a, own):
     """
     y = square_factors(a, own)
     lower, upper = triangles(y)
-    project_a = ProjectTo(a)
+
+    def square_factors_pushforward(adot, _owndot):
+        inner = solve_with(y, adot, lower=True, unit_diagonal=True)
+        inner = solve_from_right(inner, upper)
+        return lower @ np.tril(inner, -1) + np.triu(inner) @ upper
 
     def square_factors_pullback(ybar):
         inner = np.tril(adjoint(lower) @ np.tril(ybar, -1), -1) + np.triu(
             np.triu(ybar) @ adjoint(upper)
         )
         inner = solve_with(y, inner, 2, lower=True, unit_diagonal=True)
-        return NoTangent(), project_a(solve_from_right(inner, upper, 2)), NoTangent()
+        return solve_from_right(inner, upper, 2), NoTangent()
 
-    return y, square_factors_pullback
+    return y, square_factors_pushforward, square_factors_pullback
 
 
 def permuted(a, order):
@@ -99,14 +92,13 @@ def order_of(pivots, rows):
     return order
 
 
-@composed_by_names(linalg.lu_factor)
-def lu_factor(a, check_finite=True):
-    own, pivots = linalg.lu_factor(value(a), check_finite=check_finite)
-    order = order_of(pivots, np.shape(a)[-2])
-    return with_values(stored_factors(permuted(a, order), own), own), pivots
+@composed(linalg.lu_factor, value="own")
+def lu_factor(a, *, own):
+    factors, pivots = own
+    return stored_factors(permuted(a, order_of(pivots, np.shape(a)[-2])), factors), pivots
 
 
-@composed_with_value(linalg.lu)
+@composed(linalg.lu, value="own")
 def lu(a, permute_l=False, p_indices=False):
     places, low, high = linalg.lu(value(a), p_indices=True)
     rows, columns = np.shape(a)[-2:]
@@ -120,7 +112,7 @@ def lu(a, permute_l=False, p_indices=False):
     return (permuted(lower, places), upper) if permute_l else (places, lower, upper)
 
 
-@composed_with_value(linalg.lu_solve)
+@composed(linalg.lu_solve, value="own")
 def lu_solve(lu_and_piv, b, trans=0):
     y, pivots = lu_and_piv
     order, vector = order_of(value(pivots), np.shape(y)[-2]), np.ndim(b) == 1

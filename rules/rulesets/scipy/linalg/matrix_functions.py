@@ -7,20 +7,17 @@ import numpy as np
 from scipy import linalg
 
 from .... import (
-    NoTangent,
-    ProjectTo,
     astype,
+    composed,
     dtype_of,
-    frule,
     is_traced,
+    pair_rule,
     primitive,
-    rrule,
     seen,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 from .exponential import block_triangle, blocks, holomorphic_rules
 from .systems import nearly_singular
 
@@ -40,7 +37,7 @@ def logarithm_along(a, e):
 holomorphic_rules(logarithm, logarithm_along)
 
 
-@composed_by_names(linalg.logm)
+@composed(linalg.logm)
 def logm(A):  # noqa: N803 - SciPy's name
     return logarithm(A)
 
@@ -64,25 +61,21 @@ def in_double(y):
     return astype(y, complex) if dtype_of(y) == np.clongdouble else y
 
 
-@frule.register(square_root)
-def square_root_frule(tangents, square_root, a):
-    y = in_double(square_root(a))
-    return y, twice(y, tangents[1])
-
-
-@rrule.register(square_root)
-def square_root_rrule(square_root, a):
+@pair_rule(square_root)
+def square_root_pair(square_root, a):
     """From ``y @ y = a``: ``y @ ydot + ydot @ y = adot``."""
     y = in_double(square_root(a))
-    project_a = ProjectTo(a)
+
+    def square_root_pushforward(adot):
+        return twice(y, adot)
 
     def square_root_pullback(ybar):
-        return NoTangent(), project_a(twice(adjoint(y), in_double(ybar)))
+        return twice(adjoint(y), in_double(ybar))
 
-    return y, square_root_pullback
+    return y, square_root_pushforward, square_root_pullback
 
 
-@composed_by_names(linalg.sqrtm)
+@composed(linalg.sqrtm)
 def sqrtm(A):  # noqa: N803
     return square_root(A)
 
@@ -92,31 +85,26 @@ def sign(a):
     return linalg.signm(a)
 
 
-@frule.register(sign)
-def sign_frule(tangents, sign, a):
-    _, adot = tangents
-    y = sign(a)
-    return y, twice(a @ y, adot - y @ adot @ y)
-
-
-@rrule.register(sign)
-def sign_rrule(sign, a):
+@pair_rule(sign)
+def sign_pair(sign, a):
     """With ``n = a @ y``, the root of ``a @ a``: ``n @ ydot + ydot @ n = adot - y @ adot @ y``.
 
     Source: Kenney and Laub (1991), polar decomposition and matrix sign function condition
     estimates.
     """
     y = sign(a)
-    project_a = ProjectTo(a)
+
+    def sign_pushforward(adot):
+        return twice(a @ y, adot - y @ adot @ y)
 
     def sign_pullback(ybar):
         moved = twice(adjoint(a @ y), ybar)
-        return NoTangent(), project_a(moved - adjoint(y) @ moved @ adjoint(y))
+        return moved - adjoint(y) @ moved @ adjoint(y)
 
-    return y, sign_pullback
+    return y, sign_pushforward, sign_pullback
 
 
-@composed_by_names(linalg.signm)
+@composed(linalg.signm)
 def signm(A):  # noqa: N803
     return sign(A)
 
@@ -124,14 +112,14 @@ def signm(A):  # noqa: N803
 # ---- powers, and any function ---------------------------------------------------------------
 
 
-@composed_with_value(linalg.fractional_matrix_power)
+@composed(linalg.fractional_matrix_power, value="own")
 def fractional_matrix_power(A, t):  # noqa: N803
     if not is_traced(t) and t == int(t):
         return np.linalg.matrix_power(A, int(t))
     return seen(linalg.expm)(t * seen(linalg.logm)(A))
 
 
-@composed_by_names(linalg.funm)
+@composed(linalg.funm)
 def funm(A, func, disp=True):  # noqa: N803
     """By eigenvalues, which have to differ: the derivative is NaN where two are equal.
 

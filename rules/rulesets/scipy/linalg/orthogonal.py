@@ -4,9 +4,8 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError
-from .... import NoTangent, ProjectTo, frule, primitive, rrule, seen, value
+from .... import composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
-from .calls import composed_with_value
 from .equations import twice_hermitian
 from .lu import permuted
 from .systems import nearly_singular, transpose
@@ -21,7 +20,7 @@ RAW = (
 )
 
 
-@composed_with_value(linalg.qr)
+@composed(linalg.qr, value="own")
 def qr(a, mode="full", pivoting=False):
     """By NumPy's rule, for the columns in the order that pivoting found; the order is constant."""
     rows, columns = np.shape(a)[-2:]
@@ -42,14 +41,14 @@ def qr(a, mode="full", pivoting=False):
     return (r, *order) if pivoting or np.ndim(a) == 2 else r
 
 
-@composed_with_value(linalg.qr_multiply)
+@composed(linalg.qr_multiply, value="own")
 def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False):
     q, *rest = seen(linalg.qr)(a, mode="economic", pivoting=pivoting)
     q = np.conj(q) if conjugate else q
     return q @ c if mode == "left" else c @ q, *rest
 
 
-@composed_with_value(linalg.rq)
+@composed(linalg.rq, value="own")
 def rq(a, mode="full", *, own):
     """From the QR factorization of the rows from last to first, as columns.
 
@@ -89,18 +88,8 @@ def outside(y, x, p):
     return adjoint(np.linalg.solve(p, adjoint(x - y @ (adjoint(y) @ x))))
 
 
-@frule.register(unitary_of_tall)
-def unitary_frule(tangents, unitary_of_tall, a):
-    _, adot = tangents
-    y = unitary_of_tall(a)
-    p, inner = adjoint(y) @ a, adjoint(y) @ adot
-    turn = twice_hermitian(p, inner - adjoint(inner))
-    ydot = y @ turn + outside(y, adot, p)
-    return y, np.where(nearly_singular(a), np.nan, ydot)
-
-
-@rrule.register(unitary_of_tall)
-def unitary_rrule(unitary_of_tall, a):
+@pair_rule(unitary_of_tall)
+def unitary_pair(unitary_of_tall, a):
     """The unitary factor of ``a = y @ p``, NaN where a singular value is 0.
 
     From ``adot = ydot @ p + y @ pdot``: ``t = y^H @ ydot``, which is skew, solves
@@ -111,14 +100,20 @@ def unitary_rrule(unitary_of_tall, a):
     """
     y = unitary_of_tall(a)
     p = adjoint(y) @ a
-    project_a, singular = ProjectTo(a), nearly_singular(a)
+    singular = nearly_singular(a)
+
+    def unitary_pushforward(adot):
+        inner = adjoint(y) @ adot
+        turn = twice_hermitian(p, inner - adjoint(inner))
+        ydot = y @ turn + outside(y, adot, p)
+        return np.where(singular, np.nan, ydot)
 
     def unitary_pullback(ybar):
         turn = twice_hermitian(p, adjoint(y) @ ybar)
         abar = y @ (turn - adjoint(turn)) + outside(y, ybar, p)
-        return NoTangent(), project_a(np.where(singular, np.nan, abar))
+        return np.where(singular, np.nan, abar)
 
-    return y, unitary_pullback
+    return y, unitary_pushforward, unitary_pullback
 
 
 def unitary_part(a):
@@ -128,7 +123,7 @@ def unitary_part(a):
     return adjoint(unitary_of_tall(adjoint(a)))
 
 
-@composed_with_value(linalg.polar)
+@composed(linalg.polar, value="own")
 def polar(a, side="right"):
     u = unitary_part(a)
     p = adjoint(u) @ a if side == "right" else a @ adjoint(u)
@@ -136,7 +131,7 @@ def polar(a, side="right"):
 
 
 # SciPy's names.
-@composed_with_value(linalg.orthogonal_procrustes)
+@composed(linalg.orthogonal_procrustes, value="own")
 def orthogonal_procrustes(A, B, *, own):  # noqa: N803
     product = adjoint(A) @ B
     p = adjoint(own[0]) @ value(product)
@@ -145,7 +140,7 @@ def orthogonal_procrustes(A, B, *, own):  # noqa: N803
     return unitary_part(product), np.linalg.norm(product, "nuc", (-2, -1))
 
 
-@composed_with_value(linalg.subspace_angles)
+@composed(linalg.subspace_angles, value="own")
 def subspace_angles(A, B):  # noqa: N803
     """By cosines where angles are large, and by sines where they are small, as SciPy does.
 

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from .... import NoTangent, frule, primitive, rrule, seen
+from .... import NoTangent, composed, frule, primitive, rrule, seen
 from ...arrays.products import adjoint
-from .calls import composed_by_names
 
 
 def times(a, e):
@@ -134,11 +133,11 @@ def matrices(*coefficients):
     return [x if x is None or np.ndim(x) > 1 else np.atleast_2d(x) for x in coefficients]
 
 
-@composed_by_names(linalg.solve_continuous_are)
+@composed(linalg.solve_continuous_are)
 def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
     return continuous(balanced, *matrices(a, b, q, r, e, s))
 
 
-@composed_by_names(linalg.solve_discrete_are)
+@composed(linalg.solve_discrete_are)
 def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
     return discrete(balanced, *matrices(a, b, q, r, e, s))

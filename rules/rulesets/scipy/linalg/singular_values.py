@@ -3,10 +3,9 @@
 import numpy as np
 from scipy import linalg
 
-from .... import seen, value
+from .... import composed, seen, value
 from ...arrays.products import adjoint
 from ...linalg.matrix_functions import matrix_function
-from .calls import composed_with_value
 from .systems import as_columns, entries_read
 
 
@@ -33,7 +32,7 @@ def rotated(rest, own):
     return rest @ (adjoint(value(rest)) @ own)
 
 
-@composed_with_value(linalg.svd)
+@composed(linalg.svd, value="own")
 def svd(a, full_matrices=True, compute_uv=True, *, own):
     if not compute_uv:
         return np.linalg.svd(a, compute_uv=False)
@@ -51,18 +50,18 @@ def svd(a, full_matrices=True, compute_uv=True, *, own):
     return u, s, adjoint(v)
 
 
-@composed_with_value(linalg.svdvals)
+@composed(linalg.svdvals, value="own")
 def svdvals(a):
     return np.linalg.svd(a, compute_uv=False)
 
 
-@composed_with_value(linalg.orth)
+@composed(linalg.orth, value="own")
 def orth(A, rcond=None, *, own):  # noqa: N803 - SciPy's name
     u = np.linalg.svd(A, full_matrices=False)[0][..., : np.shape(own)[-1]]
     return turned(u, phases(u, own))
 
 
-@composed_with_value(linalg.diagsvd)
+@composed(linalg.diagsvd, value="own")
 def diagsvd(s, M, N):  # noqa: N803 - SciPy's names
     k = np.shape(s)[-1]
     return s[..., :, None] * np.eye(k, N) if k == M else s[..., None, :] * np.eye(M, k)
@@ -100,13 +99,13 @@ def pseudo_inverse(a, atol, rtol):
     return matrix_function(adjoint(a) @ a, lambda w: inverse_above(w, squared[..., 0])) @ adjoint(a)
 
 
-@composed_with_value(linalg.pinv)
+@composed(linalg.pinv, value="own")
 def pinv(a, atol=None, rtol=None, return_rank=False, *, own):
     y = pseudo_inverse(a, atol, rtol)
     return (y, own[1]) if return_rank else y
 
 
-@composed_with_value(linalg.pinvh)
+@composed(linalg.pinvh, value="own")
 def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, *, own):
     """A function of the eigenvalues, which is 0 where they are taken for zeros."""
     a = entries_read(a, "her", lower)
@@ -116,7 +115,7 @@ def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, *, own):
     return (y, own[1]) if return_rank else y
 
 
-@composed_with_value(linalg.lstsq)
+@composed(linalg.lstsq, value="own")
 def lstsq(a, b, cond=None, *, own):
     """Of full rank, by the QR factorization of the tall one of ``a`` and its adjoint."""
     _, own_squares, rank, own_s = own
@@ -139,6 +138,6 @@ def lstsq(a, b, cond=None, *, own):
     return x[..., 0] if vector else x, squares, rank, s
 
 
-@composed_with_value(linalg.norm)
+@composed(linalg.norm, value="own")
 def norm(a, ord=None, axis=None, keepdims=False):
     return np.linalg.norm(a, ord, axis, keepdims)

@@ -5,9 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
-from .... import array_of, linear_rule, non_differentiable, primitive, value
-from ...arrays.numpys_own import composed_for_derivatives
-from .calls import composed_with_value
+from .... import array_of, composed, linear_rule, non_differentiable, primitive, value
 
 non_differentiable(
     linalg.bandwidth, linalg.issymmetric, linalg.ishermitian,
@@ -55,32 +53,32 @@ def copied(f, own, *vectors, **options):
     return built(np.concatenate(parts, axis=-1), f=f, ends=ends, **options)
 
 
-@composed_with_value(linalg.toeplitz)
+@composed(linalg.toeplitz, value="own")
 def toeplitz(c, r=None, *, own):
     return copied(linalg.toeplitz, own, c, np.conj(c) if r is None else r)
 
 
-@composed_with_value(linalg.hankel)
+@composed(linalg.hankel, value="own")
 def hankel(c, r=None, *, own):
     return copied(linalg.hankel, own, c) if r is None else copied(linalg.hankel, own, c, r)
 
 
-@composed_with_value(linalg.circulant)
+@composed(linalg.circulant, value="own")
 def circulant(c, *, own):
     return copied(linalg.circulant, own, c)
 
 
-@composed_with_value(linalg.convolution_matrix)
+@composed(linalg.convolution_matrix, value="own")
 def convolution_matrix(a, n, mode="full", *, own):
     return copied(linalg.convolution_matrix, own, a, n=n, mode=mode)
 
 
-@composed_with_value(linalg.leslie)
+@composed(linalg.leslie, value="own")
 def leslie(f, s, *, own):
     return copied(linalg.leslie, own, f, s)
 
 
-@composed_with_value(linalg.companion)
+@composed(linalg.companion, value="own")
 def companion(a):
     first = -a[..., 1:] / a[..., :1]
     n = np.shape(first)[-1]
@@ -88,7 +86,7 @@ def companion(a):
     return np.where(row, np.expand_dims(first, -2), np.eye(n, k=-1))
 
 
-@composed_with_value(linalg.fiedler_companion)
+@composed(linalg.fiedler_companion, value="own")
 def fiedler_companion(a):
     """Read SciPy's matrix of 1, 2, ... as indices: ``-k`` stands for coefficient number ``k``."""
     monic = a / a[..., :1]
@@ -96,14 +94,14 @@ def fiedler_companion(a):
     return np.where(places < 0, -monic[..., -places - 1], places)
 
 
-@composed_with_value(linalg.fiedler)
+@composed(linalg.fiedler, value="own")
 def fiedler(a):
     # What stands on the diagonal is 0 wherever the numbers move, and no kink.
     distances = np.abs(np.expand_dims(a, -1) - np.expand_dims(a, -2))
     return np.where(np.eye(np.shape(a)[-1], dtype=bool), 0.0, distances)
 
 
-@composed_for_derivatives(linalg.block_diag)
+@composed(linalg.block_diag, value="own")
 def block_diag(*arrs):
     arrs = [x if np.ndim(x) > 1 else np.atleast_2d(x) for x in map(array_of, arrs)]
     ends = np.cumsum([0, *[np.shape(x)[-1] for x in arrs]])
@@ -117,7 +115,7 @@ def block_diag(*arrs):
     return np.concatenate(rows, axis=-2)
 
 
-@composed_with_value(linalg.khatri_rao)
+@composed(linalg.khatri_rao, value="own")
 def khatri_rao(a, b):
     products = np.expand_dims(a, -2) * np.expand_dims(b, -3)
     *stack, rows, columns = np.shape(a)
@@ -127,12 +125,12 @@ def khatri_rao(a, b):
 
 if hasattr(linalg, "kron"):  # until SciPy 1.15
 
-    @composed_with_value(linalg.kron)
+    @composed(linalg.kron, value="own")
     def kron(a, b):
         return np.kron(a, b)
 
 
-@composed_with_value(linalg.matrix_balance)
+@composed(linalg.matrix_balance, value="own")
 def matrix_balance(A, permute=True, scale=True, separate=False, *, own):  # noqa: N803
     """The transformation is of powers of 2 and a permutation: it stays what it is."""
     t = linalg.matrix_balance(value(A), permute, scale)[1]

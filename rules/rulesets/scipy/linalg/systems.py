@@ -13,16 +13,17 @@ from .... import (
     AbstractZero,
     NoTangent,
     ProjectTo,
+    composed,
     frule,
+    pair_rule,
     primitive,
     rrule,
     shape_of,
     unbroadcast,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ...arrays.products import adjoint
-from .calls import composed_by_names, composed_with_value
 
 
 def transpose(a):
@@ -154,7 +155,7 @@ def dense_adjoint(a, *, assume_a, lower, **options):
 linear_system(dense_solve, dense_product, dense_pull, dense_adjoint)
 
 
-@composed_by_names(linalg.solve)
+@composed(linalg.solve)
 def solve(a, b, lower=False, assume_a=None, transposed=False, check_finite=True):
     if math.prod(shape_of(a)) == 1:  # which SciPy takes for a number
         y = np.atleast_1d(b) / np.ravel(a)[0]
@@ -171,32 +172,27 @@ def dense_inverse(a, *, assume_a, lower, **options):
     return linalg.inv(a, **options)
 
 
-@frule.register(dense_inverse)
-def dense_inverse_frule(tangents, dense_inverse, a, *, assume_a, lower, **options):
-    _, adot = tangents
-    y = dense_inverse(a, assume_a=assume_a, lower=lower, **options)
-    return y, -y @ entries_read(adot, assume_a, lower) @ y
-
-
-@rrule.register(dense_inverse)
-def dense_inverse_rrule(dense_inverse, a, *, assume_a, lower, **options):
+@pair_rule(dense_inverse)
+def dense_inverse_pair(dense_inverse, a, *, assume_a, lower, **options):
     """From ``a @ y = I``: ``ydot = -y @ adot @ y``."""
     y = dense_inverse(a, assume_a=assume_a, lower=lower, **options)
-    project_a = ProjectTo(a)
+
+    def dense_inverse_pushforward(adot):
+        return -y @ entries_read(adot, assume_a, lower) @ y
 
     def dense_inverse_pullback(ybar):
         abar = -adjoint(y) @ ybar @ adjoint(y)
-        return NoTangent(), project_a(entries_read_transpose(abar, assume_a, lower))
+        return entries_read_transpose(abar, assume_a, lower)
 
-    return y, dense_inverse_pullback
+    return y, dense_inverse_pushforward, dense_inverse_pullback
 
 
-@composed_by_names(linalg.inv)
-def inv(a, assume_a=None, lower=False, check_finite=True):
+@composed(linalg.inv)
+def inv(a, *, assume_a=None, lower=False, check_finite=True):
     return dense_inverse(a, assume_a=assume_a, lower=lower, check_finite=check_finite)
 
 
-@composed_with_value(linalg.det)
+@composed(linalg.det, value="own")
 def det(a):
     return np.linalg.det(a)
 
@@ -240,7 +236,7 @@ def triangular_adjoint(a, *, trans, **options):
 linear_system(triangular_solve, triangular_product, triangular_pull, triangular_adjoint)
 
 
-@composed_by_names(linalg.solve_triangular)
+@composed(linalg.solve_triangular)
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, check_finite=True):
     return triangular_solve(a, b, trans=operation(trans), lower=lower,
                             unit_diagonal=unit_diagonal, check_finite=check_finite)  # fmt: skip

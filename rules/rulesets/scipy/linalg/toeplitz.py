@@ -7,8 +7,7 @@ lower left one: ``a[i, j] = values[i - j + columns - 1]``.
 import numpy as np
 from scipy import linalg
 
-from .... import array_of, primitive, value
-from .calls import composed_by_names, composed_with_value
+from .... import array_of, composed, primitive, value
 from .systems import as_columns, linear_system
 
 
@@ -57,7 +56,7 @@ linear_system(
 )
 
 
-@composed_by_names(linalg.solve_toeplitz)
+@composed(linalg.solve_toeplitz)
 def solve_toeplitz(c_or_cr, b, check_finite=True):
     c, r = value(column_and_row(c_or_cr))
     if np.shape(c)[-1:] != np.shape(r)[-1:]:
@@ -65,7 +64,7 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
     return toeplitz_solve(diagonal_values(c_or_cr), b, check_finite=check_finite)
 
 
-@composed_with_value(linalg.matmul_toeplitz)
+@composed(linalg.matmul_toeplitz, value="own")
 def matmul_toeplitz(c_or_cr, x):
     """As SciPy does: a corner of a circulant matrix, which the Fourier transform diagonalizes."""
     c, r = column_and_row(c_or_cr)
@@ -82,7 +81,7 @@ def matmul_toeplitz(c_or_cr, x):
     return y[..., 0] if vector else y
 
 
-@composed_with_value(linalg.solve_circulant)
+@composed(linalg.solve_circulant, value="own")
 def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0):
     """Division of transforms; under ``singular="lstsq"`` without what is not above ``tol``."""
     real = not (np.iscomplexobj(c) or np.iscomplexobj(b))

@@ -24,8 +24,8 @@ from .... import (
     rrule,
     unthunk,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ..followed import linear_pair
 from .boundaries import CONSTANT, checked, per_axis
 
@@ -233,12 +233,6 @@ def at_coordinates(x, coordinates, order, mode, prefilter):
     return np.sum(terms, axis=tuple(range(-np.ndim(x), 0)))
 
 
-def resampled(f, own, output, cval, x, coordinates, order, mode, prefilter):
-    """Give the value ``own`` the derivative at these coordinates."""
-    checked(output, f.__name__)
-    return with_values(over_constant(cval, x, coordinates, order, mode, prefilter), own)
-
-
 def over_constant(cval, x, coordinates, order, mode, prefilter):
     """An image that is ``cval`` all over is so at every place: what it is more than that moves."""
     if mode not in CONSTANT or (not is_traced(cval) and cval == 0):
@@ -246,15 +240,13 @@ def over_constant(cval, x, coordinates, order, mode, prefilter):
     return at_coordinates(x - cval, coordinates, order, mode, prefilter) + cval
 
 
-@composed(ndimage.map_coordinates)
+@composed(ndimage.map_coordinates, value="own")
 def map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0,
                     prefilter=True):  # fmt: skip
-    own = ndimage.map_coordinates(*value((input, coordinates)), output, order, mode, value(cval),
-                                  prefilter)  # fmt: skip
+    checked(output, "map_coordinates")
     traced = is_traced(coordinates)
     coordinates = array_of(coordinates) if traced else np.asarray(coordinates, float)
-    return resampled(ndimage.map_coordinates, own, output, cval, input, coordinates, order, mode,
-                     prefilter)  # fmt: skip
+    return over_constant(cval, input, coordinates, order, mode, prefilter)
 
 
 def grid(shape):
@@ -267,11 +259,11 @@ def over_all(x, ndim):
     return np.reshape(x, (-1,) + (1,) * ndim)
 
 
-@composed(ndimage.shift)
+@composed(ndimage.shift, value="own")
 def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
-    own = ndimage.shift(*value((input, shift)), output, order, mode, value(cval), prefilter)
-    coordinates = grid(own.shape) + over_all(-1 * array(shift), own.ndim)
-    return resampled(ndimage.shift, own, output, cval, input, coordinates, order, mode, prefilter)
+    checked(output, "shift")
+    coordinates = grid(np.shape(input)) + over_all(-1 * array(shift), np.ndim(input))
+    return over_constant(cval, input, coordinates, order, mode, prefilter)
 
 
 def array(x):
@@ -286,17 +278,14 @@ GRID_MODE_OF_COMPLEX = np.allclose(
 )
 
 
-@composed(ndimage.zoom)
+@composed(ndimage.zoom, value="own")
 def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *,
-         grid_mode=False):  # fmt: skip
+         grid_mode=False, own):  # fmt: skip
     """The factor rounds to the shape of the result, and goes into it by that alone."""
-    zoom = value(zoom)
+    checked(output, "zoom")
     grid_mode = grid_mode and (GRID_MODE_OF_COMPLEX or not np.iscomplexobj(value(input)))
-    own = ndimage.zoom(value(input), zoom, output, order, mode, value(cval), prefilter,
-                       grid_mode=grid_mode)  # fmt: skip
-    if prefilter and all(z == 1 for z in per_axis(zoom, range(own.ndim))):
-        checked(output, "zoom")
-        return with_values(input * 1, own)
+    if prefilter and all(z == 1 for z in per_axis(value(zoom), range(own.ndim))):
+        return input * 1
     steps = [
         1.0 if n == 1 - grid_mode else (m - 1 + grid_mode) / (n - 1 + grid_mode)
         for m, n in zip(np.shape(input), own.shape)
@@ -304,7 +293,7 @@ def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter
     steps = over_all(steps, own.ndim)
     places = grid(own.shape)
     coordinates = steps * (places + 0.5) - 0.5 if grid_mode else steps * places
-    return resampled(ndimage.zoom, own, output, cval, input, coordinates, order, mode, prefilter)
+    return over_constant(cval, input, coordinates, order, mode, prefilter)
 
 
 def affine_coordinates(matrix, offset, shape):
@@ -320,25 +309,21 @@ def affine_coordinates(matrix, offset, shape):
     return y
 
 
-@composed(ndimage.affine_transform)
+@composed(ndimage.affine_transform, value="own")
 def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, order=3,
-                     mode="constant", cval=0.0, prefilter=True):  # fmt: skip
-    plain = value((input, matrix, offset))
-    own = ndimage.affine_transform(*plain, output_shape, output, order, mode, value(cval),
-                                   prefilter)  # fmt: skip
+                     mode="constant", cval=0.0, prefilter=True, *, own):  # fmt: skip
+    checked(output, "affine_transform")
     matrix, offset, ndim = array(matrix), array(offset), np.ndim(input)
     if np.ndim(matrix) == 2 and np.shape(matrix)[1] == ndim + 1:
         matrix, offset = matrix[:ndim, :ndim], matrix[:ndim, ndim]
     coordinates = affine_coordinates(matrix, offset, own.shape)
-    return resampled(ndimage.affine_transform, own, output, cval, input, coordinates, order, mode,
-                     prefilter)  # fmt: skip
+    return over_constant(cval, input, coordinates, order, mode, prefilter)
 
 
-@composed(ndimage.rotate)
+@composed(ndimage.rotate, value="own")
 def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="constant",
-           cval=0.0, prefilter=True):  # fmt: skip
-    own = ndimage.rotate(*value((input, angle)), axes, reshape, output, order, mode, value(cval),
-                         prefilter)  # fmt: skip
+           cval=0.0, prefilter=True, *, own):  # fmt: skip
+    checked(output, "rotate")
     first, second = sorted(axis % own.ndim for axis in axes)
     plane = [own.shape[first], own.shape[second]]
     c, s = cosine_and_sine(angle)
@@ -351,7 +336,7 @@ def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="
     other = [k for k in range(own.ndim) if k not in (first, second)]
     coordinates[first] = np.expand_dims(down, other) + np.zeros(own.shape)
     coordinates[second] = np.expand_dims(right, other) + np.zeros(own.shape)
-    return rotated(own, output, cval, input, np.stack(coordinates), order, mode, prefilter, other)
+    return rotated(cval, input, np.stack(coordinates), order, mode, prefilter, other)
 
 
 def cosine_and_sine(angle):
@@ -363,12 +348,12 @@ def cosine_and_sine(angle):
             with_values(np.sin(radians), special.sindg(plain)))  # fmt: skip
 
 
-def rotated(own, output, cval, x, coordinates, order, mode, prefilter, other):
-    """As ``resampled``, where planes are not filtered along the axes across them."""
+def rotated(cval, x, coordinates, order, mode, prefilter, other):
+    """Resample planes, which are not filtered along the ``other`` axes across them."""
     if prefilter and order > 1 and other:
         planes = np.moveaxis(x, other, range(len(other)))
         places = np.moveaxis(coordinates, [k + 1 for k in other], range(1, len(other) + 1))
-        axes = [k for k in range(own.ndim) if k not in other]
+        axes = [k for k in range(np.ndim(x)) if k not in other]
         shape = np.shape(planes)[: len(other)]
         parts = [
             over_constant(cval, planes[k], np.stack([places[axis][k] for axis in axes]), order,
@@ -376,7 +361,5 @@ def rotated(own, output, cval, x, coordinates, order, mode, prefilter, other):
             for k in np.ndindex(*shape)
         ]  # fmt: skip
         y = np.reshape(np.stack(parts), (*shape, *np.shape(parts[0])))
-        y = np.moveaxis(y, range(len(other)), other)
-        checked(output, "rotate")
-        return with_values(y, own)
-    return resampled(ndimage.rotate, own, output, cval, x, coordinates, order, mode, prefilter)
+        return np.moveaxis(y, range(len(other)), other)
+    return over_constant(cval, x, coordinates, order, mode, prefilter)

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import ndimage, signal
 
 from .....config.thresholds import FEW_PLACES
-from .... import bilinear_rule, composed, is_traced, primitive, value
-from ...arrays.numpys_own import with_values
+from .... import bilinear_rule, composed, is_traced, primitive, value, with_values
 from ...arrays.products import conj
 from ..followed import followed
 from .boundaries import CONSTANT, PAD_MODES, checked, folded, normalized, per_axis

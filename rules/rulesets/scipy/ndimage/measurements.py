@@ -4,8 +4,7 @@ import numpy as np
 from scipy import ndimage
 
 from .....config import MissingRuleError
-from .... import composed, getitem, is_traced, value
-from ...arrays.numpys_own import composed_for_derivatives
+from .... import composed, composed_each, getitem, is_traced, value
 
 
 def array(x):
@@ -59,13 +58,13 @@ def counts(x, labels, index):
     return sums(np.ones(np.shape(x)), labels, index)
 
 
-@composed_for_derivatives(ndimage.sum)
-@composed_for_derivatives(ndimage.sum_labels)
+@composed(ndimage.sum, value="own")
+@composed(ndimage.sum_labels, value="own")
 def sum_labels(input, labels=None, index=None):
     return sums(input, labels, index)
 
 
-@composed_for_derivatives(ndimage.mean)
+@composed(ndimage.mean, value="own")
 def mean(input, labels=None, index=None):
     return sums(input, labels, index) / counts(input, labels, index)
 
@@ -92,40 +91,39 @@ def mean_squares(x, labels, index):
     return np.where(count == 0, np.nan, total / np.maximum(count, 1))
 
 
-@composed_for_derivatives(ndimage.variance)
+@composed(ndimage.variance, value="own")
 def variance(input, labels=None, index=None):
     return mean_squares(input, labels, index)
 
 
-@composed_for_derivatives(ndimage.standard_deviation)
+@composed(ndimage.standard_deviation, value="own")
 def standard_deviation(input, labels=None, index=None):
     return np.sqrt(mean_squares(input, labels, index))
 
 
-@composed_for_derivatives(ndimage.minimum)
+@composed(ndimage.minimum, value="own")
 def minimum(input, labels=None, index=None):
     return of_regions(input, labels, index, np.min)
 
 
-@composed_for_derivatives(ndimage.maximum)
+@composed(ndimage.maximum, value="own")
 def maximum(input, labels=None, index=None):
     return of_regions(input, labels, index, np.max)
 
 
-@composed_for_derivatives(ndimage.median)
+@composed(ndimage.median, value="own")
 def median(input, labels=None, index=None):
     # Of a region with no entries SciPy returns one of another region.
     return of_regions(input, labels, index, np.median, np.nan)
 
 
-@composed_for_derivatives(ndimage.extrema)
-def extrema(input, labels=None, index=None):
-    own = ndimage.extrema(value(input), labels, index)
+@composed(ndimage.extrema, value="own")
+def extrema(input, labels=None, index=None, *, own):
     ends = [of_regions(input, labels, index, measure) for measure in (np.min, np.max)]
     return (*ends, *own[2:])
 
 
-@composed_for_derivatives(ndimage.center_of_mass)
+@composed(ndimage.center_of_mass, value="own")
 def center_of_mass(input, labels=None, index=None):
     x = array(input)
     total = sums(x, labels, index)
@@ -139,19 +137,16 @@ def center_of_mass(input, labels=None, index=None):
 # ---- distances ------------------------------------------------------------------------------
 
 
-def of_set_pixels(f):
+TRANSFORMS = (ndimage.distance_transform_bf, ndimage.distance_transform_cdt,
+              ndimage.distance_transform_edt)  # fmt: skip
+
+
+@composed_each({f: f for f in TRANSFORMS})
+def of_set_pixels(f, input, *args, **options):
     """Distances depend on which pixels are not zero alone, and on how far apart pixels are."""
-
-    @composed(f)
-    def distances(input, *args, **options):
-        if is_traced((args, options)):
-            raise MissingRuleError(
-                f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are.\n"
-                "  give sampling=cr.value(...), and scale the result"
-            )
-        return f(value(input), *args, **options)
-
-
-of_set_pixels(ndimage.distance_transform_bf)
-of_set_pixels(ndimage.distance_transform_cdt)
-of_set_pixels(ndimage.distance_transform_edt)
+    if is_traced((args, options)):
+        raise MissingRuleError(
+            f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are.\n"
+            "  give sampling=cr.value(...), and scale the result"
+        )
+    return f(value(input), *args, **options)

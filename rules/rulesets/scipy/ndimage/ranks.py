@@ -9,8 +9,7 @@ import numpy as np
 from scipy import ndimage
 
 from .....config import MissingRuleError
-from .... import composed, getitem, is_traced, value
-from ...arrays.numpys_own import with_values
+from .... import composed, composed_each, getitem, is_traced, value
 from .boundaries import CONSTANT, checked, normalized, per_axis, places
 
 
@@ -39,7 +38,7 @@ def windows(x, footprint, origins, modes, cval):
 
 
 def chosen(x, own, footprint, origins, modes, cval):
-    """``own``, with the derivative of the pixels it was taken from; None where there are ties."""
+    """The pixels that ``own`` was taken from; None where there are ties."""
     plain = value(x)
     found = windows(plain, footprint, origins, modes, value(cval))
     pixels = windows(np.arange(plain.size).reshape(plain.shape), footprint, origins, modes, -1)
@@ -49,7 +48,7 @@ def chosen(x, own, footprint, origins, modes, cval):
     if not np.array_equal(lowest, highest):
         return None
     y = np.take(np.ravel(x), np.maximum(lowest, 0))
-    return with_values(y if np.all(lowest >= 0) else np.where(lowest < 0, cval, y), own)
+    return y if np.all(lowest >= 0) else np.where(lowest < 0, cval, y)
 
 
 def window_options(x, size, footprint, mode, origin, axes):
@@ -69,37 +68,13 @@ def window_options(x, size, footprint, mode, origin, axes):
 
 
 def as_chosen(y, own, name):
-    """``own``, with the derivative of ``y``: the same numbers, unless SciPy chose otherwise."""
+    """Return ``y``, whose numbers are those of ``own`` unless SciPy chose otherwise."""
     if not np.allclose(value(y), own, rtol=1e-5, equal_nan=True):
         raise MissingRuleError(
             f"scipy.ndimage.{name} chose other numbers here than those of its footprint.\n"
             "  leave holes out of footprints along one axis: SciPy goes by their size alone"
         )
-    return with_values(y, own)
-
-
-def chooses(f, rank_of):
-    """Give the derivative of a filter that takes the entry of some rank in each window."""
-    first = ("percentile",) if f is ndimage.percentile_filter else ()
-    first = ("rank",) if f is ndimage.rank_filter else first
-    names = (*first, "size", "footprint", "output", "mode", "cval", "origin")
-
-    @composed(f)
-    def filtered(input, *args, **options):
-        own = f(*value((input, *args)), **value(options))
-        options = {**dict(zip(names, args)), **options}
-        checked(options.pop("output", None), f.__name__)
-        given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
-        given |= {name: x for name, x in options.items() if name in given}
-        if given["footprint"] is not None:
-            given["size"] = None
-        where = (*window_options(input, **given), options.get("cval", 0.0))
-        y = chosen(input, own, *where)
-        if y is not None:
-            return y
-        found = windows(input, *where)
-        rank = rank_of(np.shape(found)[-1], options.get(*first) if first else None)
-        return as_chosen(entry_of_rank(found, rank), own, f.__name__)
+    return y
 
 
 def entry_of_rank(x, rank):
@@ -114,28 +89,46 @@ def rank_of_percentile(n, percentile):
     return n - 1 if percentile == 100 else int(float(n) * percentile / 100.0)
 
 
-chooses(ndimage.minimum_filter, lambda n, _: 0)
-chooses(ndimage.maximum_filter, lambda n, _: n - 1)
-chooses(ndimage.median_filter, lambda n, _: n // 2)
-chooses(ndimage.rank_filter, lambda n, rank: rank)
-chooses(ndimage.percentile_filter, rank_of_percentile)
+FIRST = {ndimage.percentile_filter: "percentile", ndimage.rank_filter: "rank"}
+RANKS = {
+    ndimage.minimum_filter: lambda n, _: 0,
+    ndimage.maximum_filter: lambda n, _: n - 1,
+    ndimage.median_filter: lambda n, _: n // 2,
+    ndimage.rank_filter: lambda n, rank: rank,
+    ndimage.percentile_filter: rank_of_percentile,
+}
 
 
-def chooses_along_axis(f, choose):
-    @composed(f)
-    def filtered(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-        own = f(value(input), size, axis, output, mode, value(cval), origin)
-        checked(output, f.__name__)
-        where = (*window_options(input, size, None, mode, origin, axis), cval)
-        y = chosen(input, own, *where)
-        if y is not None:
-            return y
-        found = windows(input, *where)
-        return as_chosen(choose(found, axis=-1), own, f.__name__)
+@composed_each({f: (f, rank) for f, rank in RANKS.items()}, value="own")
+def of_rank(entry, input, *args, own, **options):
+    """The entry of some rank in each window."""
+    f, rank_of = entry
+    first = (FIRST[f],) if f in FIRST else ()
+    names = (*first, "size", "footprint", "output", "mode", "cval", "origin")
+    options = {**dict(zip(names, args)), **options}
+    checked(options.pop("output", None), f.__name__)
+    given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
+    given |= {name: x for name, x in options.items() if name in given}
+    if given["footprint"] is not None:
+        given["size"] = None
+    where = (*window_options(input, **given), options.get("cval", 0.0))
+    y = chosen(input, own, *where)
+    if y is not None:
+        return y
+    found = windows(input, *where)
+    rank = rank_of(np.shape(found)[-1], options.get(*first) if first else None)
+    return as_chosen(entry_of_rank(found, rank), own, f.__name__)
 
 
-chooses_along_axis(ndimage.minimum_filter1d, np.min)
-chooses_along_axis(ndimage.maximum_filter1d, np.max)
+@composed_each({ndimage.minimum_filter1d: np.min, ndimage.maximum_filter1d: np.max}, value="own")
+def extreme_along_axis(choose, input, size, axis=-1, output=None, mode="reflect", cval=0.0,
+                       origin=0, *, own):  # fmt: skip
+    checked(output, "extreme_filter1d")
+    where = (*window_options(input, size, None, mode, origin, axis), cval)
+    y = chosen(input, own, *where)
+    if y is not None:
+        return y
+    return as_chosen(choose(windows(input, *where), axis=-1), own, "extreme_filter1d")
 
 
 # ---- morphology of grey images --------------------------------------------------------------
@@ -148,9 +141,8 @@ def morphology(f, largest):
     """
     names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
 
-    @composed(f)
-    def filtered(input, *args, **options):
-        own = f(*value((input, *args)), **value(options))
+    @composed(f, value="own")
+    def filtered(input, *args, own, **options):
         options = {**dict(zip(names, args)), **options}
         checked(options.get("output"), f.__name__)
         given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
@@ -184,18 +176,6 @@ erosion = morphology(ndimage.grey_erosion, largest=False)
 dilation = morphology(ndimage.grey_dilation, largest=True)
 
 
-def of_both(f, body):
-    """Give the derivative of a function made of erosions and dilations with the same options."""
-    names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
-
-    @composed(f)
-    def filtered(input, *args, **options):
-        own = f(*value((input, *args)), **value(options))
-        options = {**dict(zip(names, args)), **options}
-        checked(options.pop("output", None), f.__name__)
-        return with_values(body(input, options), own)
-
-
 def eroded(x, options):
     return erosion(x, **options) if is_traced(x) else ndimage.grey_erosion(x, **options)
 
@@ -204,9 +184,19 @@ def dilated(x, options):
     return dilation(x, **options) if is_traced(x) else ndimage.grey_dilation(x, **options)
 
 
-of_both(ndimage.grey_opening, lambda x, o: dilated(eroded(x, o), o))
-of_both(ndimage.grey_closing, lambda x, o: eroded(dilated(x, o), o))
-of_both(ndimage.morphological_gradient, lambda x, o: dilated(x, o) - eroded(x, o))
-of_both(ndimage.morphological_laplace, lambda x, o: dilated(x, o) + eroded(x, o) - 2 * x)
-of_both(ndimage.white_tophat, lambda x, o: x - dilated(eroded(x, o), o))
-of_both(ndimage.black_tophat, lambda x, o: eroded(dilated(x, o), o) - x)
+MADE_OF_BOTH = {
+    ndimage.grey_opening: lambda x, o: dilated(eroded(x, o), o),
+    ndimage.grey_closing: lambda x, o: eroded(dilated(x, o), o),
+    ndimage.morphological_gradient: lambda x, o: dilated(x, o) - eroded(x, o),
+    ndimage.morphological_laplace: lambda x, o: dilated(x, o) + eroded(x, o) - 2 * x,
+    ndimage.white_tophat: lambda x, o: x - dilated(eroded(x, o), o),
+    ndimage.black_tophat: lambda x, o: eroded(dilated(x, o), o) - x,
+}
+OPTIONS = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
+
+
+@composed_each(MADE_OF_BOTH, value="own")
+def made_of_both(formula, input, *args, **options):
+    options = {**dict(zip(OPTIONS, args)), **options}
+    checked(options.pop("output", None), "grey morphology")
+    return formula(input, options)

@@ -1,10 +1,11 @@
 """Gaussian, uniform and differencing filters: correlations along one axis after another."""
 
+import functools
+
 import numpy as np
 from scipy import ndimage
 
-from .... import astype, composed, dtype_of, linear_rule, seen, value
-from ...arrays.numpys_own import with_values
+from .... import astype, composed, composed_each, dtype_of, linear_rule, seen, value, with_values
 from ..followed import followed, linear_pair
 from .boundaries import checked, folded, normalized, per_axis
 
@@ -61,21 +62,16 @@ def gaussian_filter_of_traced(input, sigma, order=0, output=None, mode="reflect"
     return y
 
 
-def differenced(f, smoothing):
-    @composed(f)
-    def derivative(input, axis=-1, output=None, mode="reflect", cval=0.0):
-        checked(output, f.__name__)
-        axes = range(np.ndim(input))
-        modes = per_axis(mode, axes)
-        y = correlate1d(input, [-1, 0, 1], axis, output, modes[axis], cval, 0)
-        for k in axes:
-            if k != axis % len(axes):
-                y = correlate1d(y, smoothing, k, output, modes[k], cval, 0)
-        return y
-
-
-differenced(ndimage.sobel, [1, 2, 1])
-differenced(ndimage.prewitt, [1, 1, 1])
+@composed_each({ndimage.sobel: [1, 2, 1], ndimage.prewitt: [1, 1, 1]})
+def differenced(smoothing, input, axis=-1, output=None, mode="reflect", cval=0.0):
+    checked(output, "sobel and prewitt")
+    axes = range(np.ndim(input))
+    modes = per_axis(mode, axes)
+    y = correlate1d(input, [-1, 0, 1], axis, output, modes[axis], cval, 0)
+    for k in axes:
+        if k != axis % len(axes):
+            y = correlate1d(y, smoothing, k, output, modes[k], cval, 0)
+    return y
 
 
 @composed(ndimage.laplace)
@@ -158,19 +154,11 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
 # ---- filters of spectra: products with numbers ----------------------------------------------
 
 
-def of_spectrum(f):
-    own = followed(f)
-
-    def product_transpose(ybar, space, *, n=-1, axis=-1, output=None, **options):
-        return np.conj(own(np.conj(ybar), n=n, axis=axis, **options))
-
-    linear_rule(own, product_transpose)
-
-    @composed(f)
-    def product(input, *args, **options):
-        return own(input, *args, **options)
+def spectrum_transpose(own, ybar, space, *, n=-1, axis=-1, output=None, **options):
+    return np.conj(own(np.conj(ybar), n=n, axis=axis, **options))
 
 
 for _f in (ndimage.fourier_gaussian, ndimage.fourier_uniform, ndimage.fourier_ellipsoid,
            ndimage.fourier_shift):  # fmt: skip
-    of_spectrum(_f)
+    _own = followed(_f)
+    linear_rule(_own, functools.partial(spectrum_transpose, _own))

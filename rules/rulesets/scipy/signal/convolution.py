@@ -5,11 +5,12 @@ adjoints put ``ybar`` there, among zeros. A correlation is the convolution with 
 round and conjugated.
 """
 
+import functools
+
 import numpy as np
 from scipy import signal
 
-from .... import bilinear_rule, composed, shape_of, value
-from ...arrays.numpys_own import with_values
+from .... import bilinear_rule, composed, shape_of
 from ...arrays.products import conj
 from ...arrays.shapes import pad_zeros
 from ..followed import followed
@@ -48,29 +49,27 @@ bilinear_rule(convolve, convolve_left, convolve_right)
 bilinear_rule(correlate, correlate_left, correlate_right)
 
 
-def by_transforms(f):
-    """Give the rule of a convolution along ``axes``; along the others the two broadcast."""
-    own = followed(f)
-
-    def pull(ybar, a, b, by, mode, axes):
-        if np.size(ybar) == 0:
-            return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
-        over = range(np.ndim(a)) if axes is None else np.atleast_1d(axes).tolist()
-        over = [axis % np.ndim(a) for axis in over]
-        full = as_full(ybar, a, b, mode, over)
-        return own(full, conj(np.flip(by, over)), "valid", over)
-
-    def left(ybar, a, b, mode="full", axes=None):
-        return pull(ybar, a, b, b, mode, axes)
-
-    def right(ybar, a, b, mode="full", axes=None):
-        return pull(ybar, a, b, a, mode, axes)
-
-    bilinear_rule(own, left, right)
+def transforms_pull(own, ybar, a, b, by, mode, axes):
+    """The pull of a convolution along ``axes``; along the others the two broadcast."""
+    if np.size(ybar) == 0:
+        return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
+    over = range(np.ndim(a)) if axes is None else np.atleast_1d(axes).tolist()
+    over = [axis % np.ndim(a) for axis in over]
+    full = as_full(ybar, a, b, mode, over)
+    return own(full, conj(np.flip(by, over)), "valid", over)
 
 
-by_transforms(signal.fftconvolve)
-by_transforms(signal.oaconvolve)
+def transforms_left(own, ybar, a, b, mode="full", axes=None):
+    return transforms_pull(own, ybar, a, b, b, mode, axes)
+
+
+def transforms_right(own, ybar, a, b, mode="full", axes=None):
+    return transforms_pull(own, ybar, a, b, a, mode, axes)
+
+
+for _own in map(followed, (signal.fftconvolve, signal.oaconvolve)):
+    bilinear_rule(_own, functools.partial(transforms_left, _own),
+                  functools.partial(transforms_right, _own))  # fmt: skip
 
 # ---- in two dimensions, with borders --------------------------------------------------------
 
@@ -94,22 +93,20 @@ def is_inside(a, b):
     return all(m <= n for m, n in zip(np.shape(a), np.shape(b)))
 
 
-@composed(signal.convolve2d)
+@composed(signal.convolve2d, value="own")
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    own = signal.convolve2d(*value((in1, in2)), mode, boundary, value(fillvalue))
     if mode == "valid":
-        return with_values(convolve(in1, in2, mode), own)
+        return convolve(in1, in2, mode)
     full = convolve(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
-    return with_values(part_of_full(full, in1, in2, mode, lambda n: (n - 1) // 2), own)
+    return part_of_full(full, in1, in2, mode, lambda n: (n - 1) // 2)
 
 
-@composed(signal.correlate2d)
+@composed(signal.correlate2d, value="own")
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    own = signal.correlate2d(*value((in1, in2)), mode, boundary, value(fillvalue))
     if mode == "valid":
         if is_inside(in1, in2) and np.shape(in1) != np.shape(in2):
             # As SciPy does, which conjugates the smaller one then too.
-            return with_values(np.flip(correlate(in2, in1, mode)), own)
-        return with_values(correlate(in1, in2, mode), own)
+            return np.flip(correlate(in2, in1, mode))
+        return correlate(in1, in2, mode)
     full = correlate(with_borders(in1, in2, boundary, fillvalue), in2, "valid")
-    return with_values(part_of_full(full, in1, in2, mode, lambda n: n // 2), own)
+    return part_of_full(full, in1, in2, mode, lambda n: n // 2)

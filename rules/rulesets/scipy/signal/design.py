@@ -3,14 +3,12 @@
 # ruff: noqa: N803 - the names of SciPy's arguments
 
 import math
-from inspect import signature
 
 import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, linear_rule, primitive, value
-from ...arrays.numpys_own import composed_for_derivatives, with_values
+from .... import composed, composed_each, linear_rule, primitive, value
 from ..fft import fft_, irfft
 from ..fft import ifft as ifft_
 from .filters import along_last, array
@@ -43,7 +41,7 @@ PROTOTYPES = {
 }
 
 
-def moved_prototype(own, n, wn, btype, analog, ftype, output, fs, rp=None, rs=None, norm="phase"):
+def moved_prototype(n, wn, btype, analog, ftype, output, fs, rp=None, rs=None, norm="phase"):
     """A filter for the frequency 1 is moved to the cutoffs, and from continuous time to samples."""
     z, p, k = PROTOTYPES[ftype.lower()](n, rp, rs, norm)
     w = vector(wn) if fs is None else 2 * vector(wn) / fs
@@ -58,64 +56,56 @@ def moved_prototype(own, n, wn, btype, analog, ftype, output, fs, rp=None, rs=No
     if not analog:
         z, p, k = bilinear_zpk(z, p, k, 2.0)
     if output == "sos":
-        return with_values(zpk2sos(z, p, k, analog=analog), own)
-    return with_values((z, p, k) if output == "zpk" else zpk2tf(z, p, k), own)
+        return zpk2sos(z, p, k, analog=analog)
+    return (z, p, k) if output == "zpk" else zpk2tf(z, p, k)
 
 
-@composed(signal.iirfilter)
+@composed(signal.iirfilter, value="own")
 def iirfilter(N, Wn, rp=None, rs=None, btype="band", analog=False, ftype="butter", output="ba",
               fs=None):  # fmt: skip
     refuse_traced(signal.iirfilter, rp=rp, rs=rs, fs=fs)
-    own = signal.iirfilter(N, value(Wn), rp, rs, btype, analog, ftype, output, fs)
     norm = ftype.partition("_")[2] or "phase"
-    return moved_prototype(own, N, Wn, btype, analog, ftype.partition("_")[0], output, fs, rp, rs,
+    return moved_prototype(N, Wn, btype, analog, ftype.partition("_")[0], output, fs, rp, rs,
                            norm)  # fmt: skip
 
 
-@composed(signal.butter)
+@composed(signal.butter, value="own")
 def butter(N, Wn, btype="low", analog=False, output="ba", fs=None):
     refuse_traced(signal.butter, fs=fs)
-    own = signal.butter(N, value(Wn), btype, analog, output, fs)
-    return moved_prototype(own, N, Wn, btype, analog, "butter", output, fs)
+    return moved_prototype(N, Wn, btype, analog, "butter", output, fs)
 
 
-@composed(signal.cheby1)
+@composed(signal.cheby1, value="own")
 def cheby1(N, rp, Wn, btype="low", analog=False, output="ba", fs=None):
     refuse_traced(signal.cheby1, rp=rp, fs=fs)
-    own = signal.cheby1(N, rp, value(Wn), btype, analog, output, fs)
-    return moved_prototype(own, N, Wn, btype, analog, "cheby1", output, fs, rp)
+    return moved_prototype(N, Wn, btype, analog, "cheby1", output, fs, rp)
 
 
-@composed(signal.cheby2)
+@composed(signal.cheby2, value="own")
 def cheby2(N, rs, Wn, btype="low", analog=False, output="ba", fs=None):
     refuse_traced(signal.cheby2, rs=rs, fs=fs)
-    own = signal.cheby2(N, rs, value(Wn), btype, analog, output, fs)
-    return moved_prototype(own, N, Wn, btype, analog, "cheby2", output, fs, rs=rs)
+    return moved_prototype(N, Wn, btype, analog, "cheby2", output, fs, rs=rs)
 
 
-@composed(signal.ellip)
+@composed(signal.ellip, value="own")
 def ellip(N, rp, rs, Wn, btype="low", analog=False, output="ba", fs=None):
     refuse_traced(signal.ellip, rp=rp, rs=rs, fs=fs)
-    own = signal.ellip(N, rp, rs, value(Wn), btype, analog, output, fs)
-    return moved_prototype(own, N, Wn, btype, analog, "ellip", output, fs, rp, rs)
+    return moved_prototype(N, Wn, btype, analog, "ellip", output, fs, rp, rs)
 
 
-@composed(signal.bessel)
+@composed(signal.bessel, value="own")
 def bessel(N, Wn, btype="low", analog=False, output="ba", norm="phase", fs=None):
     refuse_traced(signal.bessel, fs=fs)
-    own = signal.bessel(N, value(Wn), btype, analog, output, norm, fs)
-    return moved_prototype(own, N, Wn, btype, analog, "bessel", output, fs, norm=norm)
+    return moved_prototype(N, Wn, btype, analog, "bessel", output, fs, norm=norm)
 
 
 # ---- filters without recursion --------------------------------------------------------------
 
 
-@composed(signal.firwin)
+@composed(signal.firwin, value="own")
 def firwin(numtaps, cutoff, *, width=None, window="hamming", pass_zero=True, scale=True, fs=None):
     """The ideal filter between each pair of cutoffs, cut off by a window."""
     refuse_traced(signal.firwin, width=width, fs=fs)
-    own = signal.firwin(numtaps, value(cutoff), width=width, window=window, pass_zero=pass_zero,
-                        scale=scale, fs=fs)  # fmt: skip
     half_rate = 1.0 if fs is None else fs / 2
     cutoff = vector(cutoff) / half_rate
     if width is not None:
@@ -137,15 +127,13 @@ def firwin(numtaps, cutoff, *, width=None, window="hamming", pass_zero=True, sca
         middle = 0.5 * (left + right)
         middle = 0.0 if value(left) == 0 else 1.0 if value(right) == 1 else middle
         h = h / np.sum(h * np.cos(np.pi * m * middle))
-    return with_values(h, own)
+    return h
 
 
-@composed(signal.firwin2)
+@composed(signal.firwin2, value="own")
 def firwin2(numtaps, freq, gain, *, nfreqs=None, window="hamming", antisymmetric=False, fs=None):
     """The gains between the given ones, as a filter with linear phase, cut off by a window."""
     refuse_traced(signal.firwin2, freq=freq, fs=fs)
-    own = signal.firwin2(numtaps, freq, value(gain), nfreqs=nfreqs, window=window,
-                         antisymmetric=antisymmetric, fs=fs)  # fmt: skip
     freq, gain = np.asarray(freq, float), array(gain)
     if np.any(np.diff(freq) == 0):
         raise MissingRuleError("scipy.signal.firwin2 has no rule for a gain that jumps.\n"
@@ -158,14 +146,12 @@ def firwin2(numtaps, freq, gain, *, nfreqs=None, window="hamming", antisymmetric
         h = h * signal.get_window(window, numtaps, fftbins=False)
     if antisymmetric and numtaps % 2:
         h = h * (np.arange(numtaps) != numtaps // 2)
-    return with_values(h, own)
+    return h
 
 
-@composed(signal.minimum_phase)
-def minimum_phase(h, method="homomorphic", n_fft=None, *, half=True):
+@composed(signal.minimum_phase, value="own")
+def minimum_phase(h, method="homomorphic", n_fft=None, *, half=True, own):
     """The cepstrum, folded onto positive times. Source: Oppenheim, Schafer (2009), 13.5."""
-    halved = {} if "half" not in signature(signal.minimum_phase).parameters else {"half": half}
-    own = signal.minimum_phase(value(h), method, n_fft, **halved)
     if method != "homomorphic":
         raise MissingRuleError("scipy.signal.minimum_phase has a rule for method='homomorphic'.\n"
                                "  write method='homomorphic'")  # fmt: skip
@@ -179,7 +165,7 @@ def minimum_phase(h, method="homomorphic", n_fft=None, *, half=True):
     if n % 2:
         fold[n // 2] = 1.0
     y = np.real(ifft_(np.exp(fft_(cepstrum * fold))))
-    return with_values(y[: np.shape(own)[0]], own)
+    return y[: np.shape(own)[0]]
 
 
 def kaiser_shape(a):
@@ -189,10 +175,10 @@ def kaiser_shape(a):
     return 0.5842 * (a - 21) ** 0.4 + 0.07886 * (a - 21) if value(a) > 21 else 0.0 * a
 
 
-composed_for_derivatives(signal.kaiser_beta)(kaiser_shape)
+composed(signal.kaiser_beta, value="own")(kaiser_shape)
 
 
-@composed_for_derivatives(signal.kaiser_atten)
+@composed(signal.kaiser_atten, value="own")
 def kaiser_atten(numtaps, width):
     return 2.285 * (numtaps - 1) * np.pi * width + 7.95
 
@@ -200,21 +186,16 @@ def kaiser_atten(numtaps, width):
 # ---- one frequency --------------------------------------------------------------------------
 
 
-def notch_or_peak(f, peak):
-    @composed(f)
-    def filter_at(w0, Q, fs=2.0, **options):
-        """Source: Orfanidis (1996), introduction to signal processing, 11.3."""
-        own = f(*value((w0, Q, fs)), **options)
-        w0 = 2 * np.pi * array(w0) / fs
-        gain = 1 / (1 + np.tan(w0 / Q / 2))
-        cosine, one = np.cos(w0), np.ones(())
-        b = [1 - gain, 0 * gain, gain - 1] if peak else [gain, -2 * gain * cosine, gain]
-        a = [one, -2 * gain * cosine, 2 * gain - 1]
-        return with_values((np.stack(b), np.stack(a)), own)
+@composed_each({signal.iirnotch: False, signal.iirpeak: True}, value="own")
+def filter_at(peak, w0, Q, fs=2.0, **options):
+    """Source: Orfanidis (1996), introduction to signal processing, 11.3."""
+    w0 = 2 * np.pi * array(w0) / fs
+    gain = 1 / (1 + np.tan(w0 / Q / 2))
+    cosine, one = np.cos(w0), np.ones(())
+    b = [1 - gain, 0 * gain, gain - 1] if peak else [gain, -2 * gain * cosine, gain]
+    a = [one, -2 * gain * cosine, 2 * gain - 1]
+    return np.stack(b), np.stack(a)
 
-
-notch_or_peak(signal.iirnotch, False)
-notch_or_peak(signal.iirpeak, True)
 
 # ---- spirals --------------------------------------------------------------------------------
 
@@ -241,31 +222,28 @@ def czt(x, m=None, w=None, a=1 + 0j, *, axis=-1):
     return np.moveaxis(on_spiral(x, m, w, a), -1, axis)
 
 
-@composed(signal.zoom_fft)
+@composed(signal.zoom_fft, value="own")
 def zoom_fft(x, fn, m=None, *, fs=2, endpoint=False, axis=-1):
     refuse_traced(signal.zoom_fft, fn=fn, fs=fs)
-    own = signal.zoom_fft(value(x), fn, m, fs=fs, endpoint=endpoint, axis=axis)
     x = along_last(array(x), axis)
     m = np.shape(x)[-1] if m is None else m
     first, last = (0.0, fn) if np.size(fn) == 1 else fn
     step = (last - first) / (m - 1 if endpoint else m)
     w, a = np.exp(-2j * np.pi * step / fs), np.exp(2j * np.pi * first / fs)
-    return with_values(np.moveaxis(on_spiral(x, m, w, a), -1, axis), own)
+    return np.moveaxis(on_spiral(x, m, w, a), -1, axis)
 
 
-@composed(signal.czt_points)
+@composed(signal.czt_points, value="own")
 def czt_points(m, w=None, a=1 + 0j):
-    own = signal.czt_points(m, *value((w, a)))
     w = np.exp(-2j * np.pi / m) if w is None else w
-    return with_values(a * (w + 0j) ** -np.arange(m), own)
+    return a * (w + 0j) ** -np.arange(m)
 
 
 # ---- waveforms ------------------------------------------------------------------------------
 
 
-@composed(signal.chirp)
+@composed(signal.chirp, value="own")
 def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True, **options):
-    own = signal.chirp(*value((t, f0, t1, f1)), method, value(phi), vertex_zero, **options)
     t = array(t)
     if method in ("linear", "lin", "li"):
         turns = f0 * t + 0.5 * ((f1 - f0) / t1) * t * t
@@ -284,54 +262,50 @@ def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True, **options):
         turns = -pole * f0 * np.log(np.abs(1 - t / pole))
     phase = 2 * np.pi * turns + np.pi / 180 * phi
     turning = options.get("complex", False)
-    return with_values(np.exp(1j * phase) if turning else np.cos(phase), own)
+    return np.exp(1j * phase) if turning else np.cos(phase)
 
 
-@composed(signal.gausspulse)
+@composed(signal.gausspulse, value="own")
 def gausspulse(t, fc=1000, bw=0.5, bwr=-6, tpr=-60, retquad=False, retenv=False):
-    own = signal.gausspulse(*value((t, fc, bw, bwr, tpr)), retquad, retenv)
     decay = -((np.pi * fc * bw) ** 2) / (4.0 * np.log(10.0 ** (bwr / 20.0)))
     if isinstance(t, str):
-        return with_values(np.sqrt(-np.log(10.0 ** (tpr / 20.0)) / decay), own)
+        return np.sqrt(-np.log(10.0 ** (tpr / 20.0)) / decay)
     t = array(t)
     envelope = np.exp(-decay * t * t)
     waves = [envelope * np.cos(2 * np.pi * fc * t)]
     waves += [envelope * np.sin(2 * np.pi * fc * t)] * retquad + [envelope] * retenv
-    return with_values(tuple(waves) if len(waves) > 1 else waves[0], own)
+    return tuple(waves) if len(waves) > 1 else waves[0]
 
 
-@composed(signal.sweep_poly)
+@composed(signal.sweep_poly, value="own")
 def sweep_poly(t, poly, phi=0):
     refuse_traced(signal.sweep_poly, poly=poly if isinstance(poly, np.poly1d) else None)
-    own = signal.sweep_poly(*value((t, poly, phi)))
     poly = poly.coeffs if isinstance(poly, np.poly1d) else vector(poly)
     turns = np.polyval(np.polyint(poly), array(t))
-    return with_values(np.cos(2 * np.pi * turns + phi * (np.pi / 180)), own)
+    return np.cos(2 * np.pi * turns + phi * (np.pi / 180))
 
 
-@composed_for_derivatives(signal.gauss_spline)
+@composed(signal.gauss_spline, value="own")
 def gauss_spline(x, n):
     variance = (n + 1) / 12.0
     return np.exp(-(array(x) ** 2) / 2 / variance) / math.sqrt(2 * math.pi * variance)
 
 
-@composed(signal.sawtooth)
+@composed(signal.sawtooth, value="own")
 def sawtooth(t, width=1):
-    own = signal.sawtooth(*value((t, width)))
     t, width = array(t), array(width)
     place = np.mod(t, 2 * np.pi)
     rises = value(place) < 2 * np.pi * value(width)
     up = place / (np.pi * np.where(rises, width, 1.0)) - 1
     down = (np.pi * (width + 1) - place) / (np.pi * (1 - np.where(rises, 0.0, width)))
-    return with_values(np.where(rises, up, down), own)
+    return np.where(rises, up, down)
 
 
-@composed(signal.vectorstrength)
+@composed(signal.vectorstrength, value="own")
 def vectorstrength(events, period):
-    own = signal.vectorstrength(*value((events, period)))
     turns = vector(events) / vector(period)[:, None]
     mean = np.mean(np.exp(2j * np.pi * turns), axis=1)
     strength, phase = np.abs(mean), np.angle(mean)
     if np.ndim(period) == 0:
         strength, phase = strength[0], phase[0]
-    return with_values((strength, phase), own)
+    return strength, phase

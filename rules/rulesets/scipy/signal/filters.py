@@ -13,6 +13,7 @@ from .... import (
     AbstractZero,
     NoTangent,
     ProjectTo,
+    Traced,
     array_of,
     bilinear_rule,
     composed,
@@ -25,13 +26,13 @@ from .... import (
     thunk,
     unthunk,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
 
 
 def array(x):
-    return array_of(x) if isinstance(x, list | tuple) else x if is_traced(x) else np.asarray(x)
+    return x if isinstance(x, Traced | np.ndarray) else array_of(x)
 
 
 # ---- from rest ------------------------------------------------------------------------------
@@ -228,11 +229,10 @@ def steady_state(b, a):
     return np.linalg.solve(moves, b[1:] - a[1:] * b[0])
 
 
-@composed(signal.lfilter_zi)
+@composed(signal.lfilter_zi, value="own")
 def lfilter_zi(b, a):
-    own = signal.lfilter_zi(*value((b, a)))
     b, a = (np.atleast_1d(array(x)) for x in (b, a))
-    return with_values(steady_state(b, a), own)
+    return steady_state(b, a)
 
 
 def steady_states(sos):
@@ -244,19 +244,17 @@ def steady_states(sos):
     return np.stack(states)
 
 
-@composed(signal.sosfilt_zi)
+@composed(signal.sosfilt_zi, value="own")
 def sosfilt_zi(sos):
-    sos = array(sos)
-    return with_values(steady_states(sos), signal.sosfilt_zi(value(sos)))
+    return steady_states(array(sos))
 
 
 # Older versions of SciPy take the first entry of a for one.
 SCALED = signal.lfiltic([1.0], [2.0, 1.0], [1.0])[0] == -0.5
 
 
-@composed(signal.lfiltic)
+@composed(signal.lfiltic, value="own")
 def lfiltic(b, a, y, x=None):
-    own = signal.lfiltic(*value((b, a, y, x)))
     b, a, y = (np.atleast_1d(array(part)) for part in (b, a, y))
     while np.shape(a)[0] > 1 and value(a)[0] == 0:
         a = a[1:]
@@ -266,7 +264,7 @@ def lfiltic(b, a, y, x=None):
     zi = -echo(np.flip(padded(y, np.shape(a)[0] - 1)), a)
     if x is not None:
         zi = zi + echo(np.flip(padded(np.atleast_1d(array(x)), k)), b)
-    return with_values(zi, own)
+    return zi
 
 
 # ---- forwards and backwards -----------------------------------------------------------------
@@ -295,9 +293,8 @@ def both_ways(run, x, axis, padtype, n):
     return np.moveaxis(y, -1, axis)
 
 
-@composed(signal.filtfilt)
+@composed(signal.filtfilt, value="own")
 def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
-    own = signal.filtfilt(*value((b, a, x)), axis, padtype, padlen, method, irlen)
     if method == "gust":
         raise MissingRuleError(
             "scipy.signal.filtfilt with method='gust' has no rule yet.\n  write method='pad'"
@@ -312,14 +309,13 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
             return steadily(x, (b, a))
         return filtered_from(b, a, x, -1, zi * x[..., :1])[0]
 
-    return with_values(both_ways(run, x, axis, padtype, n), own)
+    return both_ways(run, x, axis, padtype, n)
 
 
-@composed(signal.sosfiltfilt)
+@composed(signal.sosfiltfilt, value="own")
 def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
     sos, x = array(sos), array(x)
     plain = value(sos)
-    own = signal.sosfiltfilt(plain, value(x), axis, padtype, padlen)
     taps = 2 * len(plain) + 1 - min((plain[:, 2] == 0).sum(), (plain[:, 5] == 0).sum())
     n = 3 * taps if padlen is None else padlen
     traced = is_traced(sos)
@@ -333,4 +329,4 @@ def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
             x = filtered_from(sos[k, :3], sos[k, 3:], x, -1, states[k] * start)[0]
         return x
 
-    return with_values(both_ways(run, x, axis, padtype, n), own)
+    return both_ways(run, x, axis, padtype, n)

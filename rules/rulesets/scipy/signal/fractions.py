@@ -6,8 +6,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value
-from ...arrays.numpys_own import with_values
+from .... import composed, composed_each, value
 from .responses import vector
 
 
@@ -27,25 +26,23 @@ def quotient(num, den):
     return np.polydiv(num, den)[0] if np.shape(num)[0] >= np.shape(den)[0] else np.zeros(0)
 
 
-@composed(signal.residue)
-def residue(b, a, tol=1e-3, rtype="avg"):
+@composed(signal.residue, value="own")
+def residue(b, a, tol=1e-3, rtype="avg", *, own):
     """At a simple root ``p`` of ``a`` it is ``b(p) / a'(p)``."""
-    own = signal.residue(*value((b, a)), tol, rtype)
     b, a = (np.trim_zeros(vector(x) * 1.0, "f") for x in (b, a))
     poles = in_order(np.roots(a), own[1])
     residues = np.polyval(b, poles) / np.polyval(np.polyder(a), poles)
-    return with_values((residues, poles, quotient(b, a)), own)
+    return residues, poles, quotient(b, a)
 
 
-@composed(signal.residuez)
-def residuez(b, a, tol=1e-3, rtype="avg"):
+@composed(signal.residuez, value="own")
+def residuez(b, a, tol=1e-3, rtype="avg", *, own):
     """From ``c / (1/z - 1/p) = -c p / (1 - p/z)``, with the residue ``c`` in ``1/z``."""
-    own = signal.residuez(*value((b, a)), tol, rtype)
     b, a = (np.trim_zeros(vector(x) * 1.0, "b") for x in (b, a))
     poles = in_order(np.roots(a), own[1])
     b, a = np.flip(b), np.flip(a)
     residues = -poles * np.polyval(b, 1 / poles) / np.polyval(np.polyder(a), 1 / poles)
-    return with_values((residues, poles, np.flip(quotient(b, a))), own)
+    return residues, poles, np.flip(quotient(b, a))
 
 
 def groups_of(poles, tol):
@@ -67,27 +64,6 @@ def product(poles):
     return y
 
 
-def over_one_denominator(f, turn):
-    """The numerators for a pole of count m are those of its powers up to m."""
-
-    @composed(f)
-    def combined(r, p, k, tol=1e-3, rtype="avg"):
-        own = f(*value((r, p, k)), tol, rtype)
-        r, p, k = vector(r), vector(p), vector(k)
-        firsts, counts = groups_of(p, tol)
-        places = [[at] * count for at, count in zip(firsts, counts)]
-        den = product(p[at] for at in chain(*places))
-        terms = [np.convolve(turn(k), turn(den))] if np.any(value(k) != 0) else []
-        i = 0
-        for group, same in enumerate(places):
-            for power in range(1, len(same) + 1):
-                others = chain(*places[:group], same[power:], *places[group + 1 :])
-                terms.append(r[i] * turn(product(p[at] for at in others)))
-                i += 1
-        num = turn(sum_from_the_end(terms, np.shape(own[0])[0]))
-        return with_values((num, den), own)
-
-
 def sum_from_the_end(terms, n):
     total = np.zeros(n)
     for x in terms:
@@ -96,5 +72,19 @@ def sum_from_the_end(terms, n):
     return total
 
 
-over_one_denominator(signal.invres, lambda x: x)
-over_one_denominator(signal.invresz, np.flip)
+@composed_each({signal.invres: lambda x: x, signal.invresz: np.flip}, value="own")
+def over_one_denominator(turn, r, p, k, tol=1e-3, rtype="avg", *, own):
+    """The numerators for a pole of count m are those of its powers up to m."""
+    r, p, k = vector(r), vector(p), vector(k)
+    firsts, counts = groups_of(p, tol)
+    places = [[at] * count for at, count in zip(firsts, counts)]
+    den = product(p[at] for at in chain(*places))
+    terms = [np.convolve(turn(k), turn(den))] if np.any(value(k) != 0) else []
+    i = 0
+    for group, same in enumerate(places):
+        for power in range(1, len(same) + 1):
+            others = chain(*places[:group], same[power:], *places[group + 1 :])
+            terms.append(r[i] * turn(product(p[at] for at in others)))
+            i += 1
+    num = turn(sum_from_the_end(terms, np.shape(own[0])[0]))
+    return num, den

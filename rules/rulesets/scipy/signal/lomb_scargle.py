@@ -6,8 +6,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, value
-from ...arrays.numpys_own import with_values
+from .... import composed
 from .filters import array
 
 
@@ -41,21 +40,17 @@ def fitted_power(x, y, freqs, weights, floating):
 
 if "weights" in signature(signal.lombscargle).parameters:  # since SciPy 1.15
 
-    @composed(signal.lombscargle)
+    @composed(signal.lombscargle, value="own")
     def lombscargle(x, y, freqs, precenter=False, normalize=False, *, weights=None,
                     floating_mean=False):  # fmt: skip
         if precenter is True:
             raise MissingRuleError("scipy.signal.lombscargle has no rule for precenter.\n"
                                    "  give it y - np.mean(y)")  # fmt: skip
-        options = {"normalize": normalize, "floating_mean": floating_mean}
-        own = signal.lombscargle(*value((x, y, freqs)), weights=value(weights), **options)
         x, y, freqs = array(x), array(y), array(freqs)
         weights = np.ones(np.shape(x)) if weights is None else array(weights)
         a, b, power, tau, variance = fitted_power(x, y, freqs, weights, floating_mean)
         if normalize in (False, "power"):
-            found = power * (np.shape(x)[0] / 4)
-        elif normalize == "amplitude":
-            found = (a + 1j * b) * np.exp(1j * tau)
-        else:
-            found = power / (2 * variance)
-        return with_values(np.reshape(found, np.shape(own)), own)
+            return power * (np.shape(x)[0] / 4)
+        if normalize == "amplitude":
+            return (a + 1j * b) * np.exp(1j * tau)
+        return power / (2 * variance)

@@ -10,8 +10,8 @@ from scipy import signal
 from .....config import MissingRuleError, user_line
 from .... import handed_out, innermost, seen, value
 from ....containers import Children, registered
-from .responses import normalize, vector
-from .systems import abcd_normalize, cont2discrete, ss2tf, ss2zpk, tf2zpk, zpk2tf
+from .responses import vector
+from .systems import abcd_normalize, cont2discrete
 from .systems import state_space as in_state_space
 
 # By the number of parts.
@@ -55,7 +55,7 @@ class TracedSystem:
             parts = self.to_zpk().parts
             return parts[0] if name == "zeros" else parts[1]
         if name in PARTS[len(self.parts)]:
-            parts = normalize(*self.parts) if len(self.parts) == 2 else self.parts
+            parts = seen(signal.normalize)(*self.parts) if len(self.parts) == 2 else self.parts
             return parts[PARTS[len(parts)].index(name)]
         if name.startswith("__"):
             raise AttributeError(name)
@@ -68,14 +68,15 @@ class TracedSystem:
     # ---- other forms ----
 
     def converted(self, count, convert):
-        parts = self.parts if len(self.parts) == count else convert[len(self.parts)](*self.parts)
+        given = len(self.parts)
+        parts = self.parts if given == count else seen(convert[given])(*self.parts)
         return TracedSystem(checked(parts), self.dt)
 
     def to_tf(self):
-        return self.converted(2, {3: zpk2tf, 4: ss2tf})
+        return self.converted(2, {3: signal.zpk2tf, 4: signal.ss2tf})
 
     def to_zpk(self):
-        return self.converted(3, {2: tf2zpk, 4: ss2zpk})
+        return self.converted(3, {2: signal.tf2zpk, 4: signal.ss2zpk})
 
     def to_ss(self):
         return TracedSystem(in_state_space(self.parts), self.dt)

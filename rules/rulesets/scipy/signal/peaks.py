@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import signal
 
-from .... import composed, getitem, value
-from ...arrays.numpys_own import with_values
+from .... import composed, getitem, value, with_values
 from .filters import array
 
 
@@ -12,10 +11,9 @@ def over_bases(x, peaks, left, right):
     return getitem(x, peaks) - np.maximum(getitem(x, left), getitem(x, right))
 
 
-@composed(signal.peak_prominences)
-def peak_prominences(x, peaks, wlen=None):
-    own = signal.peak_prominences(value(x), peaks, wlen)
-    return with_values(over_bases(array(x), np.asarray(peaks), *own[1:]), own[0]), *own[1:]
+@composed(signal.peak_prominences, value="own")
+def peak_prominences(x, peaks, wlen=None, *, own):
+    return over_bases(array(x), np.asarray(peaks), *own[1:]), *own[1:]
 
 
 def first_below(x, peak, end, height, step):
@@ -43,11 +41,10 @@ def widths(x, peaks, rel_height, prominences, left, right):
     return stops - starts, heights, starts, stops
 
 
-@composed(signal.peak_widths)
+@composed(signal.peak_widths, value="own")
 def peak_widths(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
-    own = signal.peak_widths(value(x), peaks, *value((rel_height, prominence_data)), wlen)
     given = peak_prominences(x, peaks, wlen) if prominence_data is None else prominence_data
-    return with_values(widths(array(x), np.asarray(peaks), rel_height, *given), own)
+    return widths(array(x), np.asarray(peaks), rel_height, *given)
 
 
 @composed(signal.find_peaks)

@@ -6,8 +6,7 @@ import numpy as np
 from scipy import ndimage, signal
 
 from .....config import MissingRuleError
-from .... import bilinear_rule, composed, is_traced, primitive, seen, value
-from ...arrays.numpys_own import with_values
+from .... import bilinear_rule, composed, composed_each, is_traced, primitive, seen, value
 from ...arrays.products import conj
 from .. import ndimage as rules_of_ndimage  # noqa: F401 - loads them
 from ..fft import fft_, irfft, rfft
@@ -49,24 +48,24 @@ def filter_pull(ybar, h, x, up, down):
 bilinear_rule(polyphase, filter_pull, signal_pull)
 
 
-@composed(signal.upfirdn)
+@composed(signal.upfirdn, value="own")
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
-    own = signal.upfirdn(*value((h, x)), up, down, axis, mode, value(cval))
     if mode != "constant" or is_traced(cval) or (cval != 0 and is_traced(h)):
         raise MissingRuleError(
             "scipy.signal.upfirdn has a derivative for zeros beyond the borders alone.\n"
             "  extend x by np.pad, and leave mode and cval out"
         )
     y = polyphase(array(h), along_last(array(x), axis), up, down)
-    return with_values(np.moveaxis(y, -1, axis), own)
+    return np.moveaxis(y, -1, axis)
 
 
 BACKGROUNDS = {"mean": np.mean, "median": np.median, "minimum": np.min, "maximum": np.max}
 
 
-@composed(signal.resample_poly)
-def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
-    own = signal.resample_poly(value(x), up, down, axis, value(window), padtype, value(cval))
+@composed(signal.resample_poly, value="own")
+def resample_poly(
+    x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None, *, own
+):
     if padtype not in (*BACKGROUNDS, "constant") or is_traced(cval):
         raise MissingRuleError(
             "scipy.signal.resample_poly has a derivative for padtype 'constant', 'mean', "
@@ -76,7 +75,7 @@ def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant
     common = math.gcd(int(up), int(down))
     up, down = int(up) // common, int(down) // common
     if up == down == 1:
-        return with_values(np.moveaxis(x * 1, -1, axis), own)
+        return np.moveaxis(x * 1, -1, axis)
     half = 10 * max(up, down)
     if isinstance(window, str | tuple):
         h = up * signal.firwin(2 * half + 1, 1.0 / max(up, down), window=window)
@@ -93,12 +92,11 @@ def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant
     if padtype in BACKGROUNDS:
         ground = BACKGROUNDS[padtype](x, axis=-1, keepdims=True)
     y = polyphase(h, x - ground, up, down)[..., first : first + count] + ground
-    return with_values(np.moveaxis(y, -1, axis), own)
+    return np.moveaxis(y, -1, axis)
 
 
-@composed(signal.decimate)
-def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
-    own = signal.decimate(value(x), q, n, ftype, axis, zero_phase)
+@composed(signal.decimate, value="own")
+def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True, *, own):
     if ftype not in ("iir", "fir"):
         raise MissingRuleError(
             "scipy.signal.decimate has a derivative for ftype='iir' and 'fir'.\n"
@@ -108,12 +106,12 @@ def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
     if ftype == "fir":
         h = signal.firwin((20 * q if n is None else n) + 1, 1.0 / q, window="hamming")
         if zero_phase:
-            return with_values(resample_poly(x, 1, q, axis, h), own)
+            return resample_poly(x, 1, q, axis, h)
         y = polyphase(h, along_last(x, axis), 1, q)[..., : own.shape[axis]]
-        return with_values(np.moveaxis(y, -1, axis), own)
+        return np.moveaxis(y, -1, axis)
     sos = signal.cheby1(8 if n is None else n, 0.05, 0.8 / q, output="sos")
     y = along_last((sosfiltfilt if zero_phase else sosfilt)(sos, x, axis), axis)[..., ::q]
-    return with_values(np.moveaxis(y, -1, axis), own)
+    return np.moveaxis(y, -1, axis)
 
 
 # ---- other numbers of frequencies -----------------------------------------------------------
@@ -149,9 +147,8 @@ def other_frequencies(spectrum, num):
     return np.concatenate([low, gap, high], axis=-1)
 
 
-@composed(signal.resample)
+@composed(signal.resample, value="own")
 def resample(x, num, t=None, axis=0, window=None, domain="time"):
-    own = signal.resample(value(x), num, value(t), axis, value(window), domain)
     x = array(x)
     axis = axis if np.ndim(x) > 1 else -1
     x = along_last(x, axis)
@@ -171,8 +168,8 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
         y = ifft_(other_frequencies(spectrum * weights, num) * (num / n))
     y = np.moveaxis(y, -1, axis)
     if t is None:
-        return with_values(y, own)
-    return with_values((y, t[0] + (t[1] - t[0]) * (n / num) * np.arange(num)), own)
+        return y
+    return y, t[0] + (t[1] - t[0]) * (n / num) * np.arange(num)
 
 
 # ---- local polynomials ----------------------------------------------------------------------
@@ -180,14 +177,13 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
 convolve1d = seen(ndimage.convolve1d)
 
 
-@composed(signal.savgol_filter)
+@composed(signal.savgol_filter, value="own")
 def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp",
                   cval=0.0):  # fmt: skip
     options = window_length, polyorder, deriv, delta
-    own = signal.savgol_filter(value(x), *options, axis, mode, value(cval))
     kernel = signal.savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta)
     if mode != "interp":
-        return with_values(convolve1d(x, kernel, axis, None, mode, cval), own)
+        return convolve1d(x, kernel, axis, None, mode, cval)
     x = along_last(array(x), axis)
     half = window_length // 2
     # At the ends, what the filter makes of a window alone: the same numbers for each signal.
@@ -195,7 +191,7 @@ def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode
     inner = convolve1d(x, kernel, -1, None, "constant")[..., half : np.shape(x)[-1] - half]
     y = [x[..., :window_length] @ ends[:half].T, inner,
          x[..., np.shape(x)[-1] - window_length :] @ ends[window_length - half :].T]  # fmt: skip
-    return with_values(np.moveaxis(np.concatenate(y, axis=-1), -1, axis), own)
+    return np.moveaxis(np.concatenate(y, axis=-1), -1, axis)
 
 
 # ---- filters by rank ------------------------------------------------------------------------
@@ -203,30 +199,22 @@ def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode
 rank_filter = seen(ndimage.rank_filter)
 
 
-@composed(signal.order_filter)
+@composed(signal.order_filter, value="own")
 def order_filter(a, domain, rank):
-    own = signal.order_filter(value(a), domain, rank)
     y = rank_filter(a, rank, footprint=np.asarray(domain), mode="constant")
-    return with_values(y, own)
+    return y
 
 
-def medians(f):
-    @composed(f)
-    def median(volume, kernel_size=None if f is signal.medfilt else 3):
-        own = f(value(volume), kernel_size)
-        sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, np.ndim(volume))
-        size = tuple(int(n) for n in sizes)
-        y = rank_filter(volume, math.prod(size) // 2, size, mode="constant")
-        return with_values(y, own)
+@composed_each({signal.medfilt: None, signal.medfilt2d: 3}, value="own")
+def median(default, volume, kernel_size=None):
+    kernel_size = default if kernel_size is None else kernel_size
+    sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, np.ndim(volume))
+    size = tuple(int(n) for n in sizes)
+    return rank_filter(volume, math.prod(size) // 2, size, mode="constant")
 
 
-medians(signal.medfilt)
-medians(signal.medfilt2d)
-
-
-@composed(signal.wiener)
+@composed(signal.wiener, value="own")
 def wiener(im, mysize=None, noise=None):
-    own = signal.wiener(value(im), mysize, value(noise))
     im = array(im)
     sizes = [3] * np.ndim(im) if mysize is None else np.broadcast_to(mysize, np.ndim(im)).tolist()
     correlate = seen(signal.correlate)
@@ -235,4 +223,4 @@ def wiener(im, mysize=None, noise=None):
     variance = correlate(im**2, ones, "same") - mean**2
     noise = np.mean(variance) if noise is None else noise
     moved = mean + (im - mean) * (1 - noise / variance)
-    return with_values(np.where(variance < noise, mean, moved), own)
+    return np.where(variance < noise, mean, moved)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, is_traced, value
-from ...arrays.numpys_own import with_values
+from .... import composed, composed_each, is_traced, value, with_values
 from .filters import array, filtered, padded
 
 
@@ -58,36 +57,32 @@ def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquis
     return y
 
 
-def of_sections(f):
-    @composed(f)
-    def response(sos, worN=512, whole=False, fs=2 * np.pi):
-        refuse_traced(f, fs=fs)
-        own = f(*value((sos, worN)), whole, fs)
-        sos, w = array(sos), angles(own[0], worN, fs)
-        z = np.exp(-1j * w)
-        h = 1.0
-        for k in range(np.shape(sos)[0]):
-            h = h * (polynomial(sos[k, :3], z) / polynomial(sos[k, 3:], z))
-        return with_values((w * (fs / (2 * np.pi)), h), own)
+# SciPy has it under a second name since 1.15.
+OF_SECTIONS = [getattr(signal, name) for name in ("sosfreqz", "freqz_sos") if hasattr(signal, name)]
 
 
-of_sections(signal.sosfreqz)
-if hasattr(signal, "freqz_sos"):
-    of_sections(signal.freqz_sos)
+@composed_each({f: f for f in OF_SECTIONS}, value="own")
+def response_of_sections(f, sos, worN=512, whole=False, fs=2 * np.pi, *, own):
+    refuse_traced(f, fs=fs)
+    sos, w = array(sos), angles(own[0], worN, fs)
+    z = np.exp(-1j * w)
+    h = 1.0
+    for k in range(np.shape(sos)[0]):
+        h = h * (polynomial(sos[k, :3], z) / polynomial(sos[k, 3:], z))
+    return w * (fs / (2 * np.pi)), h
 
 
 def from_roots(roots, x):
     return np.prod(x[..., None] - vector(roots), axis=-1)
 
 
-@composed(signal.freqz_zpk)
-def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * np.pi):
+@composed(signal.freqz_zpk, value="own")
+def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * np.pi, *, own):
     refuse_traced(signal.freqz_zpk, fs=fs)
-    own = signal.freqz_zpk(*value((z, p, k, worN)), whole, fs)
     w = angles(own[0], worN, fs)
     x = np.exp(1j * w)
     h = k * from_roots(z, x) / from_roots(p, x)
-    return with_values((w * (fs / (2 * np.pi)), h), own)
+    return w * (fs / (2 * np.pi)), h
 
 
 @composed(signal.freqs)
@@ -103,24 +98,22 @@ def freqs(b, a, worN=200, plot=None):
     return w, h
 
 
-@composed(signal.freqs_zpk)
-def freqs_zpk(z, p, k, worN=200):
-    own = signal.freqs_zpk(*value((z, p, k, worN)))
+@composed(signal.freqs_zpk, value="own")
+def freqs_zpk(z, p, k, worN=200, *, own):
     w = own[0] if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
     s = 1j * w
-    return w, with_values(k * from_roots(z, s) / from_roots(p, s), own[1])
+    return w, k * from_roots(z, s) / from_roots(p, s)
 
 
-@composed(signal.group_delay)
-def group_delay(system, w=512, whole=False, fs=2 * np.pi):
+@composed(signal.group_delay, value="own")
+def group_delay(system, w=512, whole=False, fs=2 * np.pi, *, own):
     refuse_traced(signal.group_delay, fs=fs)
     b, a = map(vector, system)
-    own = signal.group_delay(value((b, a)), value(w), whole, fs)
     w = angles(own[0], w, fs)
     z = np.exp(-1j * w)
     c = np.convolve(b, np.conj(np.flip(a)))
     slope = polynomial(c * np.arange(np.shape(c)[0]), z) / polynomial(c, z)
-    return with_values((w * (fs / (2 * np.pi)), np.real(slope) - np.shape(a)[0] + 1), own)
+    return w * (fs / (2 * np.pi)), np.real(slope) - np.shape(a)[0] + 1
 
 
 # ---- polynomials, roots, sections -----------------------------------------------------------
@@ -129,55 +122,50 @@ def group_delay(system, w=512, whole=False, fs=2 * np.pi):
 def as_normalized(num, den, own):
     """The end of each polynomial, as long as SciPy leaves it, over the first of the lower one."""
     num, den = (x[..., np.shape(x)[-1] - y.shape[-1] :] for x, y in zip((num, den), own))
-    return with_values((num / den[0], den / den[0]), own)
+    return num / den[0], den / den[0]
 
 
-@composed(signal.normalize)
-def normalize(b, a):
-    own = signal.normalize(*value((b, a)))
+@composed(signal.normalize, value="own")
+def normalize(b, a, *, own):
     num = array(b)
     num = np.atleast_2d(num) if own[0].ndim == 2 else np.ravel(num)
     return as_normalized(num, vector(a), own)
 
 
-@composed(signal.zpk2tf)
-def zpk2tf(z, p, k):
-    own = signal.zpk2tf(*value((z, p, k)))
+@composed(signal.zpk2tf, value="own")
+def zpk2tf(z, p, k, *, own):
     if own[0].ndim > 1:
         raise MissingRuleError("scipy.signal.zpk2tf of several sets of zeros has no rule yet.\n"
                                "  call it for one after the other")  # fmt: skip
-    return with_values((vector(k) * np.poly(vector(z)), np.poly(vector(p))), own)
+    return vector(k) * np.poly(vector(z)), np.poly(vector(p))
 
 
-@composed(signal.sos2tf)
-def sos2tf(sos):
-    own = signal.sos2tf(value(sos))
+@composed(signal.sos2tf, value="own")
+def sos2tf(sos, *, own):
     sos, b, a = array(sos), np.ones(1), np.ones(1)
     for k in range(np.shape(sos)[0]):
         b, a = np.convolve(b, sos[k, :3]), np.convolve(a, sos[k, 3:])
     ends = (x[np.shape(x)[0] - y.shape[0] :] for x, y in zip((b, a), own))
-    return with_values(tuple(ends), own)
+    return tuple(ends)
 
 
-@composed(signal.deconvolve)
-def deconvolve(signal_, divisor):
-    own = signal.deconvolve(*value((signal_, divisor)))
+@composed(signal.deconvolve, value="own")
+def deconvolve(signal_, divisor, *, own):
     num, den = vector(signal_), vector(divisor)
     n = np.shape(num)[0] - np.shape(den)[0] + 1
     if n < 1:
         return own[0], num
     quotient = filtered(num, den, np.eye(1, n)[0], -1)
-    return with_values((quotient, num - np.convolve(den, quotient)), own)
+    return quotient, num - np.convolve(den, quotient)
 
 
 # ---- from one frequency to another ----------------------------------------------------------
 
 
-@composed(signal.lp2lp_zpk)
+@composed(signal.lp2lp_zpk, value="own")
 def lp2lp_zpk(z, p, k, wo=1.0):
-    own = signal.lp2lp_zpk(*value((z, p, k, wo)))
     z, p = vector(z), vector(p)
-    return with_values((wo * z, wo * p, k * wo ** degree(z, p)), own)
+    return wo * z, wo * p, k * wo ** degree(z, p)
 
 
 def degree(z, p):
@@ -188,12 +176,11 @@ def gain(z, p):
     return np.real(np.prod(-z) / np.prod(-p))
 
 
-@composed(signal.lp2hp_zpk)
+@composed(signal.lp2hp_zpk, value="own")
 def lp2hp_zpk(z, p, k, wo=1.0):
-    own = signal.lp2hp_zpk(*value((z, p, k, wo)))
     z, p = vector(z), vector(p)
     zeros = np.concatenate([wo / z, np.zeros(degree(z, p))])
-    return with_values((zeros, wo / p, k * gain(z, p)), own)
+    return zeros, wo / p, k * gain(z, p)
 
 
 def split(x, wo):
@@ -204,47 +191,42 @@ def split(x, wo):
     return np.concatenate([x + root, x - root])
 
 
-@composed(signal.lp2bp_zpk)
+@composed(signal.lp2bp_zpk, value="own")
 def lp2bp_zpk(z, p, k, wo=1.0, bw=1.0):
-    own = signal.lp2bp_zpk(*value((z, p, k, wo, bw)))
     z, p = vector(z), vector(p)
     zeros = np.concatenate([split(z * bw / 2, wo), np.zeros(degree(z, p))])
-    return with_values((zeros, split(p * bw / 2, wo), k * bw ** degree(z, p)), own)
+    return zeros, split(p * bw / 2, wo), k * bw ** degree(z, p)
 
 
-@composed(signal.lp2bs_zpk)
+@composed(signal.lp2bs_zpk, value="own")
 def lp2bs_zpk(z, p, k, wo=1.0, bw=1.0):
-    own = signal.lp2bs_zpk(*value((z, p, k, wo, bw)))
     z, p = vector(z), vector(p)
     ones = np.ones(degree(z, p))
     zeros = np.concatenate([split(bw / 2 / z, wo), 1j * wo * ones, -1j * wo * ones])
-    return with_values((zeros, split(bw / 2 / p, wo), k * gain(z, p)), own)
+    return zeros, split(bw / 2 / p, wo), k * gain(z, p)
 
 
-@composed(signal.bilinear_zpk)
+@composed(signal.bilinear_zpk, value="own")
 def bilinear_zpk(z, p, k, fs):
-    own = signal.bilinear_zpk(*value((z, p, k, fs)))
     z, p, twice = vector(z), vector(p), 2.0 * fs
     zeros = np.concatenate([(twice + z) / (twice - z), -np.ones(degree(z, p))])
     scale = np.real(np.prod(twice - z) / np.prod(twice - p))
-    return with_values((zeros, (twice + p) / (twice - p), k * scale), own)
+    return zeros, (twice + p) / (twice - p), k * scale
 
 
 def with_zeros_before(x, n):
     return np.flip(padded(np.flip(x), n))
 
 
-@composed(signal.lp2lp)
-def lp2lp(b, a, wo=1.0):
-    own = signal.lp2lp(*value((b, a, wo)))
+@composed(signal.lp2lp, value="own")
+def lp2lp(b, a, wo=1.0, *, own):
     b, a = vector(b), vector(a)
     powers = [1 / wo ** np.arange(np.shape(x)[0] - 1, -1, -1) for x in (b, a)]
     return as_normalized(b * powers[0], a * powers[1], own)
 
 
-@composed(signal.lp2hp)
-def lp2hp(b, a, wo=1.0):
-    own = signal.lp2hp(*value((b, a, wo)))
+@composed(signal.lp2hp, value="own")
+def lp2hp(b, a, wo=1.0, *, own):
     b, a = vector(b), vector(a)
     n = max(np.shape(b)[0], np.shape(a)[0])
     turned = [padded(np.flip(x) * wo ** np.arange(np.shape(x)[0]), n) for x in (b, a)]
@@ -267,10 +249,9 @@ def binomials(n):
     return np.array([math.comb(n, k) for k in range(n + 1)], float)
 
 
-@composed(signal.lp2bp)
-def lp2bp(b, a, wo=1.0, bw=1.0):
+@composed(signal.lp2bp, value="own")
+def lp2bp(b, a, wo=1.0, bw=1.0, *, own):
     """From s to ``(s**2 + wo**2) / (bw s)``, times a power of s."""
-    own = signal.lp2bp(*value((b, a, wo, bw)))
     b, a = vector(b), vector(a)
     n = max(np.shape(b)[0], np.shape(a)[0]) - 1
 
@@ -281,10 +262,9 @@ def lp2bp(b, a, wo=1.0, bw=1.0):
     return as_normalized(*(of_powers(x, expand, 2 * n + 1) for x in (b, a)), own)
 
 
-@composed(signal.lp2bs)
-def lp2bs(b, a, wo=1.0, bw=1.0):
+@composed(signal.lp2bs, value="own")
+def lp2bs(b, a, wo=1.0, bw=1.0, *, own):
     """From s to ``bw s / (s**2 + wo**2)``, times a power of the denominator."""
-    own = signal.lp2bs(*value((b, a, wo, bw)))
     b, a = vector(b), vector(a)
     n = max(np.shape(b)[0], np.shape(a)[0]) - 1
 
@@ -295,10 +275,9 @@ def lp2bs(b, a, wo=1.0, bw=1.0):
     return as_normalized(*(of_powers(x, expand, 2 * n + 1) for x in (b, a)), own)
 
 
-@composed(signal.bilinear)
-def bilinear(b, a, fs=1.0):
+@composed(signal.bilinear, value="own")
+def bilinear(b, a, fs=1.0, *, own):
     """From s to ``2 fs (z - 1) / (z + 1)``, times a power of the denominator."""
-    own = signal.bilinear(*value((b, a, fs)))
     b, a = (x[np.flatnonzero(value(x))[0] :] for x in (vector(b), vector(a)))
     n = max(np.shape(b)[0], np.shape(a)[0]) - 1
 

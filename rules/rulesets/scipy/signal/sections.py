@@ -5,7 +5,6 @@ from scipy import optimize, signal
 
 from .....config import MissingRuleError
 from .... import composed, value
-from ...arrays.numpys_own import with_values
 from .filters import array
 from .responses import vector
 from .systems import tf2zpk
@@ -32,9 +31,8 @@ def multiplied_out(roots, sections):
     return np.stack([np.pad(row, (3 - np.shape(row)[0], 0)) for row in rows])
 
 
-@composed(signal.zpk2sos)
-def zpk2sos(z, p, k, pairing=None, *, analog=False):
-    own = signal.zpk2sos(*value((z, p, k)), pairing, analog=analog)
+@composed(signal.zpk2sos, value="own")
+def zpk2sos(z, p, k, pairing=None, *, analog=False, own):
     z, p, k = vector(z), vector(p), np.real(array(k))
     monic = signal.zpk2sos(*value((z, p)), 1.0, pairing, analog=analog)
     tops, bottoms = (multiplied_out(x, part) for x, part in ((z, monic[:, :3]), (p, monic[:, 3:])))
@@ -45,18 +43,16 @@ def zpk2sos(z, p, k, pairing=None, *, analog=False):
             "are too close.\n  write the filter as polynomials: signal.zpk2tf"
         )
     scale = np.where(np.arange(len(own)) == 0, k, 1.0)
-    return with_values(np.concatenate([tops * scale[:, None], bottoms], axis=1), own)
+    return np.concatenate([tops * scale[:, None], bottoms], axis=1)
 
 
-@composed(signal.tf2sos)
+@composed(signal.tf2sos, value="own")
 def tf2sos(b, a, pairing=None, *, analog=False):
-    own = signal.tf2sos(*value((b, a)), pairing, analog=analog)
-    return with_values(zpk2sos(*tf2zpk(b, a), pairing, analog=analog), own)
+    return zpk2sos(*tf2zpk(b, a), pairing, analog=analog)
 
 
-@composed(signal.sos2zpk)
+@composed(signal.sos2zpk, value="own")
 def sos2zpk(sos):
-    own = signal.sos2zpk(value(sos))
     parts = [tf2zpk(section[:3], section[3:]) for section in array(sos)]
     gain = 1.0
     for _, _, k in parts:
@@ -65,4 +61,4 @@ def sos2zpk(sos):
         np.concatenate([np.pad(part[i], (0, 2 - np.shape(part[i])[0])) for part in parts])
         for i in (0, 1)
     )
-    return with_values((z, p, gain), own)
+    return z, p, gain

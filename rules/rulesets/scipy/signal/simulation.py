@@ -5,8 +5,19 @@
 import numpy as np
 from scipy import signal
 
-from .... import NoTangent, ProjectTo, composed, frule, is_traced, primitive, rrule, thunk, value
-from ...arrays.numpys_own import with_values
+from .... import (
+    NoTangent,
+    ProjectTo,
+    composed,
+    composed_each,
+    frule,
+    is_traced,
+    primitive,
+    rrule,
+    thunk,
+    value,
+    with_values,
+)
 from ...arrays.products import adjoint
 from ..linalg.exponential import exponential
 from .filters import array
@@ -57,11 +68,6 @@ def driven_rrule(driven, m, v):
 # ---- continuous time --------------------------------------------------------------------------
 
 
-def shaped_as(own, y):
-    """``y`` in the shape of SciPy's result, which leaves out axes of length 1."""
-    return with_values(tuple(np.reshape(part, np.shape(out)) for part, out in zip(y, own)), own)
-
-
 def states(system, inputs, times, start, interp):
     """The states at ``times``, and the inputs as an array, or None."""
     a, b, _, _ = system
@@ -89,40 +95,21 @@ def outputs(system, x, inputs):
     return y if inputs is None else y + inputs @ system[3].T
 
 
-@composed(signal.lsim)
+@composed(signal.lsim, value="own")
 def lsim(system, U, T, X0=None, interp=True):
-    own = signal.lsim(*value((system, U, T, X0)), interp)
     system = state_space(system)
     times = vector(T)
     inputs = None if U is None or np.ndim(value(U)) == 0 else vector(U)
     if inputs is not None and np.ndim(inputs) == 1:
         inputs = np.reshape(inputs, (np.shape(times)[0], -1))
     x = states(system, inputs, times, X0, interp)
-    return times, *shaped_as(own[1:], (outputs(system, x, inputs), x))
+    return times, outputs(system, x, inputs), x
 
 
 def response_times(system, n):
     """As SciPy chooses them: seven times the slowest time constant."""
     rate = np.min(np.abs(np.real(np.linalg.eigvals(system[0]))))
     return np.linspace(0.0, 7 / rate, n) if value(rate) else np.linspace(0.0, 7.0, n)
-
-
-def answer_to(f, starts_with):
-    """The answer to a jump, of the input or of the state."""
-
-    @composed(f)
-    def answer(system, X0=None, T=None, N=None):
-        own = f(*value((system, X0, T)), N)
-        system = state_space(system)
-        if T is None:
-            times = with_values(response_times(system, 100 if N is None else N), own[0])
-        else:
-            times = array(T)
-        start, inputs = starts_with(system[1], X0, np.shape(times))
-        x = states(system, inputs, times, start, False)
-        return times, *shaped_as(own[1:], (outputs(system, x, inputs),))
-
-    return answer
 
 
 def jump_of_state(b, start, shape):
@@ -133,8 +120,15 @@ def jump_of_input(b, start, shape):
     return start, np.ones((*shape, 1))
 
 
-impulse = answer_to(signal.impulse, jump_of_state)
-step = answer_to(signal.step, jump_of_input)
+@composed_each({signal.impulse: jump_of_state, signal.step: jump_of_input}, value="own")
+def answer(starts_with, system, X0=None, T=None, N=None):
+    """The answer to a jump, of the input or of the state."""
+    system = state_space(system)
+    times = response_times(system, 100 if N is None else N) if T is None else array(T)
+    start, inputs = starts_with(system[1], X0, np.shape(times))
+    x = states(system, inputs, times, start, False)
+    return times, outputs(system, x, inputs)
+
 
 # ---- samples ----------------------------------------------------------------------------------
 
@@ -153,9 +147,8 @@ def between(t, u, points):
     return u[k] + (u[k + 1] - u[k]) * share[:, None]
 
 
-@composed(signal.dlsim)
-def dlsim(system, u, t=None, x0=None):
-    own = signal.dlsim(*value((system, u, t, x0)))
+@composed(signal.dlsim, value="own")
+def dlsim(system, u, t=None, x0=None, *, own):
     parts, dt = with_interval(system)
     a, b, c, d = state_space(parts)
     u = vector(u)
@@ -168,32 +161,24 @@ def dlsim(system, u, t=None, x0=None):
     pushes = u[: n - 1] @ b.T
     x = driven(a.T, np.concatenate([np.reshape(start, (1, -1)), pushes]))
     y = times, x @ c.T + u[:n] @ d.T, x
-    return with_values(y[: len(own)], own)
+    return y[: len(own)]
 
 
-def answers_to(f, shaped):
+@composed_each({signal.dimpulse: lambda n: np.eye(1, n)[0], signal.dstep: np.ones}, value="own")
+def answers(shaped, system, x0=None, t=None, n=None):
     """The answers to a jump in each of the inputs."""
+    parts, dt = with_interval(system)
+    system = (*state_space(parts), dt)
+    if t is None:
+        n = 100 if n is None else n
+        t = np.linspace(0, n * dt, n, endpoint=False)
+    t = array(t)
+    count, inputs = np.shape(t)[0], np.shape(system[1])[1]
+    found = [
+        dlsim(system, shaped(count)[:, None] * np.eye(inputs)[i], t, x0) for i in range(inputs)
+    ]
+    return found[-1][0], tuple(y for _, y, _ in found)
 
-    @composed(f)
-    def answers(system, x0=None, t=None, n=None):
-        own = f(*value((system, x0, t)), n)
-        parts, dt = with_interval(system)
-        system = (*state_space(parts), dt)
-        if t is None:
-            n = 100 if n is None else n
-            t = np.linspace(0, n * dt, n, endpoint=False)
-        t = array(t)
-        count, inputs = np.shape(t)[0], np.shape(system[1])[1]
-        found = [
-            dlsim(system, shaped(count)[:, None] * np.eye(inputs)[i], t, x0) for i in range(inputs)
-        ]
-        return with_values((found[-1][0], tuple(y for _, y, _ in found)), own)
-
-    return answers
-
-
-answers_to(signal.dimpulse, lambda count: np.eye(1, count)[0])
-answers_to(signal.dstep, np.ones)
 
 # ---- frequencies ------------------------------------------------------------------------------
 
@@ -215,18 +200,16 @@ def frequencies(own, w):
     return own if w is None or np.ndim(value(w)) == 0 else vector(w)
 
 
-@composed(signal.freqresp)
-def freqresp(system, w=None, n=10000):
-    own = signal.freqresp(*value((system, w)), n)
+@composed(signal.freqresp, value="own")
+def freqresp(system, w=None, n=10000, *, own):
     w = frequencies(own[0], w)
-    return w, with_values(transferred(parts_of(system), 1j * w), own[1])
+    return w, transferred(parts_of(system), 1j * w)
 
 
-@composed(signal.dfreqresp)
-def dfreqresp(system, w=None, n=10000, whole=False):
-    own = signal.dfreqresp(*value((system, w)), n, whole)
+@composed(signal.dfreqresp, value="own")
+def dfreqresp(system, w=None, n=10000, whole=False, *, own):
     w = frequencies(own[0], w)
-    return with_values((w, transferred(with_interval(system)[0], np.exp(1j * w))), own)
+    return w, transferred(with_interval(system)[0], np.exp(1j * w))
 
 
 def decibels_and_degrees(h):
@@ -240,8 +223,7 @@ def bode(system, w=None, n=100):
     return w, *with_values(decibels_and_degrees(h), own[1:])
 
 
-@composed(signal.dbode)
+@composed(signal.dbode, value="own")
 def dbode(system, w=None, n=100):
-    own = signal.dbode(*value((system, w)), n)
     w, h = dfreqresp(system, w, n)
-    return with_values((w / with_interval(system)[1], *decibels_and_degrees(h)), own)
+    return w / with_interval(system)[1], *decibels_and_degrees(h)

@@ -8,7 +8,6 @@ from scipy.fft import fftfreq, rfftfreq
 
 from .....config import MissingRuleError
 from .... import composed, linear_rule, primitive, value
-from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
 from ..fft import fft_, irfft, rfft
 from ..fft import ifft as ifft_
@@ -174,32 +173,24 @@ def cross_spectrum(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_on
     return frequencies(nfft, fs, onesided), np.moveaxis(power, -1, axis)
 
 
-@composed(signal.csd)
+@composed(signal.csd, value="own")
 def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant",
         return_onesided=True, scaling="density", axis=-1, average="mean"):  # fmt: skip
-    plain_x, plain_y = value(x), value(y)
-    own = signal.csd(plain_x, plain_x if y is x else plain_y, value(fs), value(window), nperseg,
-                     noverlap, nfft, detrend, return_onesided, scaling, axis, average)  # fmt: skip
-    found = cross_spectrum(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided,
-                           scaling, axis, average)  # fmt: skip
-    return with_values(found, own)
+    return cross_spectrum(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided,
+                          scaling, axis, average)  # fmt: skip
 
 
-@composed(signal.welch)
+@composed(signal.welch, value="own")
 def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant",
           return_onesided=True, scaling="density", axis=-1, average="mean"):  # fmt: skip
-    own = signal.welch(value(x), value(fs), value(window), nperseg, noverlap, nfft, detrend,
-                       return_onesided, scaling, axis, average)  # fmt: skip
     f, power = cross_spectrum(x, x, fs, window, nperseg, noverlap, nfft, detrend,
                               return_onesided, scaling, axis, average)  # fmt: skip
-    return with_values((f, np.real(power)), own)
+    return f, np.real(power)
 
 
-@composed(signal.periodogram)
+@composed(signal.periodogram, value="own")
 def periodogram(x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True,
                 scaling="density", axis=-1):  # fmt: skip
-    own = signal.periodogram(value(x), value(fs), value(window), nfft, detrend, return_onesided,
-                             scaling, axis)  # fmt: skip
     x = along_last(array(x), axis)
     size = np.shape(x)[-1]
     if nfft is not None and nfft < size:
@@ -207,20 +198,18 @@ def periodogram(x, fs=1.0, window="boxcar", nfft=None, detrend="constant", retur
     window = "boxcar" if window is None else window
     f, power = cross_spectrum(x, x, fs, window, size, 0, nfft, detrend, return_onesided, scaling,
                               -1, "mean")  # fmt: skip
-    return with_values((f, np.moveaxis(np.real(power), -1, axis)), own)
+    return f, np.moveaxis(np.real(power), -1, axis)
 
 
-@composed(signal.coherence)
+@composed(signal.coherence, value="own")
 def coherence(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None,
               detrend="constant", axis=-1):  # fmt: skip
-    own = signal.coherence(value(x), value(y), value(fs), value(window), nperseg, noverlap, nfft,
-                           detrend, axis)  # fmt: skip
     options = fs, window, nperseg, noverlap, nfft, detrend, True, "density", axis, "mean"
     f, left = cross_spectrum(x, x, *options)
     _, right = cross_spectrum(y, y, *options)
     _, both = cross_spectrum(x, y, *options)
     found = np.real(both * conj(both)) / np.real(left) / np.real(right)
-    return with_values((f, found), own)
+    return f, found
 
 
 def times(n, size, step, fs):
@@ -253,25 +242,21 @@ def with_times_last(spectra, axis):
     return np.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
 
 
-@composed(signal.stft)
+@composed(signal.stft, value="own")
 def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detrend=False,
          return_onesided=True, boundary="zeros", padded=True, axis=-1,
          scaling="spectrum"):  # fmt: skip
-    own = signal.stft(value(x), value(fs), value(window), nperseg, noverlap, nfft, detrend,
-                      return_onesided, boundary, padded, axis, scaling)  # fmt: skip
     scaling = "density" if scaling == "psd" else scaling
     f, t, spectra, _ = complex_pieces(x, fs, window, nperseg, noverlap, nfft, detrend,
                                       return_onesided, scaling, axis, boundary,
                                       padded)  # fmt: skip
-    return with_values((f, t, with_times_last(spectra, axis)), own)
+    return f, t, with_times_last(spectra, axis)
 
 
-@composed(signal.spectrogram)
+@composed(signal.spectrogram, value="own")
 def spectrogram(x, fs=1.0, window=("tukey", 0.25), nperseg=None, noverlap=None, nfft=None,
                 detrend="constant", return_onesided=True, scaling="density", axis=-1,
                 mode="psd"):  # fmt: skip
-    own = signal.spectrogram(value(x), value(fs), value(window), nperseg, noverlap, nfft, detrend,
-                             return_onesided, scaling, axis, mode)  # fmt: skip
     window, size = window_of(window, nperseg, np.shape(x)[axis])
     noverlap = size // 8 if noverlap is None else noverlap
     f, t, spectra, nfft = complex_pieces(x, fs, window, None, noverlap, nfft, detrend,
@@ -286,14 +271,12 @@ def spectrogram(x, fs=1.0, window=("tukey", 0.25), nperseg=None, noverlap=None, 
     spectra = with_times_last(spectra, axis)
     if mode == "phase":
         spectra = np.unwrap(spectra, axis=axis - 1 if axis < 0 else axis)
-    return with_values((f, t, spectra), own)
+    return f, t, spectra
 
 
-@composed(signal.istft)
+@composed(signal.istft, value="own")
 def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, input_onesided=True,
-          boundary=True, time_axis=-1, freq_axis=-2, scaling="spectrum"):  # fmt: skip
-    own = signal.istft(value(Zxx), value(fs), value(window), nperseg, noverlap, nfft,
-                       input_onesided, boundary, time_axis, freq_axis, scaling)  # fmt: skip
+          boundary=True, time_axis=-1, freq_axis=-2, scaling="spectrum", *, own):  # fmt: skip
     ndim = np.ndim(Zxx)
     time_axis, freq_axis = time_axis % ndim, freq_axis % ndim
     spectra = np.moveaxis(array(Zxx), (time_axis, freq_axis), (-2, -1))
@@ -317,4 +300,4 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     x = x / np.where(value(norm) > 1e-10, norm, 1.0)
     if np.ndim(x) > 1:
         x = np.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
-    return with_values((own[0], x), own)
+    return own[0], x

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import linalg, signal
 
 from .....config import MissingRuleError
-from .... import composed, innermost, seen, value
-from ...arrays.numpys_own import with_values
+from .... import composed, innermost, seen, value, with_values
 from ..linalg.exponential import exponential
 from .filters import array
 from .responses import vector, zpk2tf
@@ -48,19 +47,18 @@ def over_first(num, den):
     return num / den[0], den / den[0]
 
 
-@composed(signal.tf2ss)
-def tf2ss(num, den):
+@composed(signal.tf2ss, value="own")
+def tf2ss(num, den, *, own):
     """The controller canonical form."""
-    own = signal.tf2ss(*value((num, den)))
     if own[3].size == 0:
         return own
     num, den = over_first(num, den)
     n = np.shape(den)[0]
     through = num[:, :1]
     if n == 1:
-        return with_values((*own[:3], np.reshape(through, own[3].shape)), own)
+        return *own[:3], through
     moves = np.concatenate([-den[None, 1:], np.eye(n - 2, n - 1)])
-    return with_values((moves, own[1], num[:, 1:] - through * den[1:], through), own)
+    return moves, own[1], num[:, 1:] - through * den[1:], through
 
 
 def from_coefficients(x, smallest):
@@ -76,19 +74,17 @@ def from_coefficients(x, smallest):
     return np.roots((x - rounding) / gain), gain
 
 
-@composed(signal.tf2zpk)
+@composed(signal.tf2zpk, value="own")
 def tf2zpk(b, a):
-    own = signal.tf2zpk(*value((b, a)))
     b, a = np.ravel(array(b)), vector(a)
     p, first = from_coefficients(a, 0.0)
     z, gain = from_coefficients(b / first, 1e-14)
-    return with_values((z, p, gain), own)
+    return z, p, gain
 
 
-@composed(signal.zpk2ss)
+@composed(signal.zpk2ss, value="own")
 def zpk2ss(z, p, k):
-    own = signal.zpk2ss(*value((z, p, k)))
-    return with_values(tf2ss(*zpk2tf(z, p, k)), own)
+    return tf2ss(*zpk2tf(z, p, k))
 
 
 # ---- state space ------------------------------------------------------------------------------
@@ -138,24 +134,22 @@ def characteristic(a):
     return np.poly(a)
 
 
-@composed(signal.ss2tf)
-def ss2tf(A, B, C, D, input=0):
+@composed(signal.ss2tf, value="own")
+def ss2tf(A, B, C, D, input=0, *, own):
     """From ``det(s - a + b c) = det(s - a) (1 + c (s - a)**-1 b)``."""
-    own = signal.ss2tf(*value((A, B, C, D)), input)
     a, b, c, d = abcd_normalize(A, B, C, D)
     b, d = b[:, input : input + 1], d[:, input : input + 1]
     if np.size(a) == 0:
-        return with_values((np.reshape(d, own[0].shape), own[1]), own)
+        return np.reshape(d, own[0].shape), own[1]
     den = characteristic(a)
     rows = [characteristic(a - b @ row[None]) + (through - 1) * den for row, through in zip(c, d)]
-    return with_values((np.stack(rows), den), own)
+    return np.stack(rows), den
 
 
-@composed(signal.ss2zpk)
+@composed(signal.ss2zpk, value="own")
 def ss2zpk(A, B, C, D, input=0):
-    own = signal.ss2zpk(*value((A, B, C, D)), input)
     num, den = ss2tf(A, B, C, D, input)
-    return with_values(tf2zpk(num[0], den), own)
+    return tf2zpk(num[0], den)
 
 
 # ---- from continuous time to samples -----------------------------------------------------------

@@ -5,8 +5,7 @@ import operator
 import numpy as np
 from scipy import sparse
 
-from .... import Traced, shape_of
-from ...arrays.numpys_own import with_values
+from .... import Traced, shape_of, with_values
 from . import products
 from .array import SparseArray, as_dense, at_coords, issparse, lifted, renumbered
 from .places import Places

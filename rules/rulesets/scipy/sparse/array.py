@@ -6,9 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, composed, dtype_of, innermost, value
+from .... import Traced, array_of, as_library, dtype_of, innermost, value
 from ....containers import Children, registered
-from ...arrays.numpys_own import with_values
 from . import products
 from .places import Places, numbered, taken
 from .seeing import seeing
@@ -304,18 +303,7 @@ def constant(f):
     return calls
 
 
-def valued_by(f):
-    """Decorator: as ``composed``, but the value is what ``f``, of SciPy's, itself returns."""
-
-    def define(body):
-        @composed(f)
-        @functools.wraps(body)
-        def with_own_value(*args, **kwargs):
-            return with_values(body(*args, **kwargs), constant(f)(*args, **kwargs))
-
-        return body
-
-    return define
+as_library[SparseArray] = SparseArray.to_scipy
 
 
 def as_dense(x):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, composed, handed_out, innermost, value
+from .... import Traced, array_of, composed, composed_each, handed_out, innermost, value
 from .array import SparseArray, as_dense, issparse, lifted, plain, renumbered
 from .places import Places, numbered
 from .seeing import SeeingClass
@@ -115,27 +115,24 @@ class Numbering:
         return y if dtype is None else y.astype(dtype)
 
 
-def placing(name, *, nested=False):
-    """Let SciPy's ``name``, which puts blocks into one array, do so with numbers of entries."""
-    f = getattr(sparse, name)
-
-    @composed(f)
-    def place(blocks, format=None, dtype=None):
-        numbers = Numbering()
-        if nested:
-            ids = [[numbers.block(x) for x in row] for row in blocks]
-        else:
-            ids = [numbers.block(x) for x in blocks]
-        return numbers.at(f(ids, format=format), dtype)
-
-    return place
+NESTED = {sparse.bmat: True, sparse.block_array: True}
+FLAT = {sparse.hstack: False, sparse.vstack: False, sparse.block_diag: False}
 
 
-placing("hstack")
-placing("vstack")
-placing("block_diag")
-bmat = placing("bmat", nested=True)
-placing("block_array", nested=True)
+@composed_each({f: (f, nested) for f, nested in (NESTED | FLAT).items()})
+def placed(entry, blocks, format=None, dtype=None):
+    """Let SciPy, which puts blocks into one array, do so with numbers of entries."""
+    f, nested = entry
+    numbers = Numbering()
+    if nested:
+        ids = [[numbers.block(x) for x in row] for row in blocks]
+    else:
+        ids = [numbers.block(x) for x in blocks]
+    return numbers.at(f(ids, format=format), dtype)
+
+
+def bmat(blocks, format=None, dtype=None):
+    return placed((sparse.bmat, True), blocks, format, dtype)
 
 
 @composed(sparse.tril)

@@ -10,10 +10,10 @@ from scipy.sparse import linalg
 
 from .....config import MissingRuleError, user_line
 from .... import composed, value
-from .array import issparse, lifted, plain, valued_by
+from .array import issparse, lifted, plain
 
 
-@valued_by(linalg.norm)
+@composed(linalg.norm, value="own")
 def norm(x, ord=None, axis=None):
     x = lifted(x).summed()
     if axis is not None and np.ndim(axis) == 0:
@@ -56,7 +56,7 @@ if hasattr(linalg, "matrix_power"):
         return A @ half @ half if power % 2 else half @ half
 
 
-@valued_by(linalg.expm_multiply)
+@composed(linalg.expm_multiply, value="own")
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
     """Truncated Taylor series, as SciPy's, of as many terms as rounding lets one see.
 

@@ -15,13 +15,11 @@ from scipy.sparse import linalg
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     Tangent,
     Traced,
     composed,
-    frule,
+    pair_rule,
     primitive,
-    rrule,
     value,
 )
 from ...arrays.products import conj
@@ -127,27 +125,21 @@ def refuse_unsolved(info, method):
         )
 
 
-@frule.register(iterated)
-def iterated_frule(tangents, iterated, a, b, method):
-    _, a_dot, bdot, _ = tangents
+@pair_rule(iterated)
+def iterated_pair(iterated, a, b, method):
     y, info = iterated(a, b, method)
     refuse_unsolved(info, method)
-    ydot = solution(a, bdot - method.push(a_dot, y), method.for_derivatives(b))
-    return (y, info), Tangent(tuple, ydot, NoTangent())
-
-
-@rrule.register(iterated)
-def iterated_rrule(iterated, a, b, method):
-    y, info = iterated(a, b, method)
-    refuse_unsolved(info, method)
-    project_a, project_b = ProjectTo(a), ProjectTo(b)
     adjoint = method.for_derivatives(b).adjoint
+
+    def iterated_pushforward(a_dot, bdot, _2):
+        ydot = solution(a, bdot - method.push(a_dot, y), method.for_derivatives(b))
+        return Tangent(tuple, ydot, NoTangent())
 
     def iterated_pullback(ybar):
         bbar = solution(method.adjoint_of(a), ybar[0], adjoint)
-        return NoTangent(), project_a(method.pull(bbar, y)), project_b(bbar), NoTangent()
+        return method.pull(bbar, y), bbar, NoTangent()
 
-    return (y, info), iterated_pullback
+    return (y, info), iterated_pushforward, iterated_pullback
 
 
 def by_iteration(solver):

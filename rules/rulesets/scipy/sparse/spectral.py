@@ -9,18 +9,15 @@ from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     Tangent,
     composed,
-    frule,
+    pair_rule,
     primitive,
-    rrule,
     value,
 )
-from ...arrays.numpys_own import with_values
 from ...arrays.products import conj
 from . import construction
-from .array import SparseArray, constant, issparse, lifted
+from .array import SparseArray, issparse, lifted
 from .products import matmul, on_pattern
 from .systems import solved
 
@@ -61,23 +58,17 @@ def refuse_complex(entries):
         )
 
 
-@frule.register(eigenpairs)
-def eigenpairs_frule(tangents, eigenpairs, entries, places, options):
-    refuse_complex(entries)
-    _, entries_dot, *_ = tangents
+@pair_rule(eigenpairs)
+def eigenpairs_pair(eigenpairs, entries, places, options):
     w, v = eigenpairs(entries, places, options)
-    moved = matmul(entries_dot, v, places)
-    wdot = np.sum(v * moved, axis=0)
-    columns = [eigenvector_moves(entries, places, w[i], v[:, i], -moved[:, i], 0.0)
-               for i in range(len(value(w)))]  # fmt: skip
-    return (w, v), Tangent(tuple, wdot, np.stack(columns, axis=1))
-
-
-@rrule.register(eigenpairs)
-def eigenpairs_rrule(eigenpairs, entries, places, options):
-    w, v = eigenpairs(entries, places, options)
-    project_entries = ProjectTo(entries)
     refuse_complex(entries)
+
+    def eigenpairs_pushforward(entries_dot, *_):
+        moved = matmul(entries_dot, v, places)
+        wdot = np.sum(v * moved, axis=0)
+        columns = [eigenvector_moves(entries, places, w[i], v[:, i], -moved[:, i], 0.0)
+                   for i in range(len(value(w)))]  # fmt: skip
+        return Tangent(tuple, wdot, np.stack(columns, axis=1))
 
     def eigenpairs_pullback(ybar):
         wbar, vbar = ybar[0], ybar[1]
@@ -88,9 +79,9 @@ def eigenpairs_rrule(eigenpairs, entries, places, options):
             moves = [eigenvector_moves(entries, places, w[i], v[:, i], vbar[:, i], wbar[i])
                      for i in range(len(value(w)))]  # fmt: skip
             abar = on_pattern(-np.stack(moves, axis=1), v, places)
-        return NoTangent(), project_entries(abar), NoTangent(), NoTangent()
+        return abar, NoTangent(), NoTangent()
 
-    return (w, v), eigenpairs_pullback
+    return (w, v), eigenpairs_pushforward, eigenpairs_pullback
 
 
 @primitive
@@ -104,25 +95,19 @@ def _vectors_for(entries, places, options, w):
     return v[:, np.argsort(value(found))[np.argsort(np.argsort(value(w)))]]
 
 
-@frule.register(eigenvalues)
-def eigenvalues_frule(tangents, eigenvalues, entries, places, options):
-    _, entries_dot, *_ = tangents
+@pair_rule(eigenvalues)
+def eigenvalues_pair(eigenvalues, entries, places, options):
     w = eigenvalues(entries, places, options)
     v = _vectors_for(entries, places, options, w)
-    return w, np.real(np.sum(conj(v) * matmul(entries_dot, v, places), axis=0))
 
-
-@rrule.register(eigenvalues)
-def eigenvalues_rrule(eigenvalues, entries, places, options):
-    w = eigenvalues(entries, places, options)
-    v = _vectors_for(entries, places, options, w)
-    project_entries = ProjectTo(entries)
+    def eigenvalues_pushforward(entries_dot, *_):
+        return np.real(np.sum(conj(v) * matmul(entries_dot, v, places), axis=0))
 
     def eigenvalues_pullback(wbar):
         abar = on_pattern(v * wbar, conj(v), places)
-        return NoTangent(), project_entries(abar), NoTangent(), NoTangent()
+        return abar, NoTangent(), NoTangent()
 
-    return w, eigenvalues_pullback
+    return w, eigenvalues_pushforward, eigenvalues_pullback
 
 
 @composed(linalg.eigsh)
@@ -143,8 +128,8 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     return eigenvalues(a.entries, a.places, options)
 
 
-@composed(linalg.svds)
-def svds(A, k=6, which="LM", v0=None, return_singular_vectors=True, solver="arpack", **options):
+@composed(linalg.svds, value="own")
+def svds(A, k=6, which="LM", return_singular_vectors=True, *, own, **options):
     """The largest singular values: roots of eigenvalues of the smaller of ``a^H a`` and ``a a^H``.
 
     With a tolerance ``tol`` other than 0 the eigenvectors have that of the values.
@@ -155,12 +140,9 @@ def svds(A, k=6, which="LM", v0=None, return_singular_vectors=True, solver="arpa
             f"sparse matrix, in {user_line()}.\n  write return_singular_vectors=False, or "
             "numpy.linalg.svd(A.toarray())"
         )
-    own = constant(linalg.svds)(
-        A, k, which=which, v0=v0, return_singular_vectors=False, solver=solver, **options
-    )
     a = lifted(A).summed()
     adjoint = a.conj().T
     squares = eigsh(adjoint @ a if a.shape[0] >= a.shape[1] else a @ adjoint, k,
                     return_eigenvectors=False)  # fmt: skip
     order = np.argsort(value(squares))[np.argsort(np.argsort(own))]
-    return with_values(np.sqrt(squares[order]), own)
+    return np.sqrt(squares[order])

@@ -20,6 +20,7 @@ from .... import (
     composed,
     frule,
     innermost,
+    pair_rule,
     primitive,
     rrule,
     value,
@@ -64,24 +65,19 @@ def solved(entries, b, places, **options):
     return linalg.spsolve(places.holding(entries), b, **options)
 
 
-@frule.register(solved)
-def solved_frule(tangents, solved, entries, b, places, **options):
-    _, entries_dot, bdot, _ = tangents
+@pair_rule(solved)
+def solved_pair(solved, entries, b, places, **options):
     y = solved(entries, b, places, **options)
-    return y, solved(entries, bdot - times_dot(entries_dot, y, places), places, **options)
 
-
-@rrule.register(solved)
-def solved_rrule(solved, entries, b, places, **options):
-    y = solved(entries, b, places, **options)
-    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+    def solved_pushforward(entries_dot, bdot, _2):
+        return solved(entries, bdot - times_dot(entries_dot, y, places), places, **options)
 
     def solved_pullback(ybar):
         bbar = solved(conj(entries), ybar, places.T, **options)
         abar = -on_pattern(bbar, conj(y), places)
-        return NoTangent(), project_entries(abar), project_b(bbar), NoTangent()
+        return abar, bbar, NoTangent()
 
-    return y, solved_pullback
+    return y, solved_pushforward, solved_pullback
 
 
 @composed(linalg.spsolve)

@@ -3,9 +3,7 @@
 import numpy as np
 from scipy import spatial
 
-from .... import array_of, non_differentiable, value
-from ...arrays.numpys_own import composed_for_derivatives
-from ..linalg.calls import composed_with_value
+from .... import array_of, composed, non_differentiable, value
 from ..traced_objects import refused
 from .distance import as_vector, minkowski_sum
 
@@ -25,7 +23,7 @@ INSTEAD = {
 non_differentiable(spatial.tsearch)
 
 
-@composed_for_derivatives(spatial.minkowski_distance_p)
+@composed(spatial.minkowski_distance_p, value="own")
 def minkowski_distance_p(x, y, p=2.0):
     """The distance without the root."""
     x, y = as_vector(x), as_vector(y)
@@ -34,17 +32,17 @@ def minkowski_distance_p(x, y, p=2.0):
     return np.sum(np.abs(y - x) ** (1 if p == 1 else p), axis=-1)
 
 
-@composed_for_derivatives(spatial.minkowski_distance)
+@composed(spatial.minkowski_distance, value="own")
 def minkowski_distance(x, y, p=2.0):
     return minkowski_sum(as_vector(x), as_vector(y), p)
 
 
-@composed_for_derivatives(spatial.distance_matrix)
+@composed(spatial.distance_matrix, value="own")
 def distance_matrix(x, y, p=2.0, threshold=1000000):
     return minkowski_sum(as_vector(x)[:, None], as_vector(y)[None], p)
 
 
-@composed_with_value(spatial.procrustes)
+@composed(spatial.procrustes, value="own")
 def procrustes(data1, data2):
     """Rows moved to the mean 0 and scaled to the norm 1, the second ones turned to the first.
 
@@ -59,7 +57,7 @@ def procrustes(data1, data2):
     return a, b, np.sum(np.square(a - b))
 
 
-@composed_for_derivatives(spatial.geometric_slerp)
+@composed(spatial.geometric_slerp, value="own")
 def geometric_slerp(start, end, t, tol=1e-07):
     """The circle through two unit vectors, in the plane that these span."""
     start, end, t = (as_vector(array_of(x)) for x in (start, end, t))

@@ -13,9 +13,17 @@ from scipy import special
 from scipy.spatial import distance
 
 from .....config import MissingRuleError
-from .... import array_of, astype, composed, dtype_of, is_traced, non_differentiable, value
+from .... import (
+    array_of,
+    astype,
+    composed,
+    dtype_of,
+    is_traced,
+    non_differentiable,
+    value,
+    with_values,
+)
 from ...arrays.indexing import scatter
-from ...arrays.numpys_own import composed_for_derivatives, with_values
 from .rows import ROWS, distances, moved, pair_distances, pair_squares, root, squares
 
 INSTEAD: dict[str, Any] = {}
@@ -232,12 +240,12 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
 # ---- of two vectors -----------------------------------------------------------------------------
 
 
-@composed_for_derivatives(distance.minkowski)
+@composed(distance.minkowski, value="own")
 def minkowski(u, v, p=2, w=None):
     return minkowski_sum(as_vector(u), as_vector(v), p, None if w is None else as_vector(w))
 
 
-@composed_for_derivatives(distance.euclidean)
+@composed(distance.euclidean, value="own")
 def euclidean(u, v, w=None):
     return minkowski(u, v, 2, w)
 
@@ -246,69 +254,69 @@ def euclidean(u, v, w=None):
 OF_LENGTHS = np.real(distance.sqeuclidean(np.array([1j]), np.array([0j]))) > 0
 
 
-@composed_for_derivatives(distance.sqeuclidean)
+@composed(distance.sqeuclidean, value="own")
 def sqeuclidean(u, v, w=None):
     steps = as_vector(u) - as_vector(v)
     squared = steps * (np.conj(steps) if OF_LENGTHS else steps)
     return weighted(squared, None if w is None else as_vector(w))
 
 
-@composed_for_derivatives(distance.seuclidean)
+@composed(distance.seuclidean, value="own")
 def seuclidean(u, v, V):  # noqa: N803 - SciPy's own name
     return np.linalg.norm((as_vector(u) - as_vector(v)) / np.sqrt(as_vector(V)))
 
 
-@composed_for_derivatives(distance.mahalanobis)
+@composed(distance.mahalanobis, value="own")
 def mahalanobis(u, v, VI):  # noqa: N803 - SciPy's own name
     step, m = as_vector(u) - as_vector(v), np.atleast_2d(as_vector(VI))
     return root(step @ m @ step)
 
 
-@composed_for_derivatives(distance.cityblock)
+@composed(distance.cityblock, value="own")
 def cityblock(u, v, w=None):
     return cityblock_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
 
 
-@composed_for_derivatives(distance.chebyshev)
+@composed(distance.chebyshev, value="own")
 def chebyshev(u, v, w=None):
     return chebyshev_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
 
 
-@composed_for_derivatives(distance.canberra)
+@composed(distance.canberra, value="own")
 def canberra(u, v, w=None):
     return canberra_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
 
 
-@composed_for_derivatives(distance.braycurtis)
+@composed(distance.braycurtis, value="own")
 def braycurtis(u, v, w=None):
     return braycurtis_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
 
 
-@composed_for_derivatives(distance.correlation)
+@composed(distance.correlation, value="own")
 def correlation(u, v, w=None, centered=True):
     u, v, w = as_vector(u)[None], as_vector(v)[None], None if w is None else as_vector(w)
     return cosines(u, v, w, centered)[0, 0]
 
 
-@composed_for_derivatives(distance.cosine)
+@composed(distance.cosine, value="own")
 def cosine(u, v, w=None):
     return correlation(u, v, w, False)
 
 
-@composed_for_derivatives(distance.jensenshannon)
+@composed(distance.jensenshannon, value="own")
 def jensenshannon(p, q, base=None, *, axis=0, keepdims=False):
     p, q = (np.moveaxis(as_vector(x), axis, -1) for x in (p, q))
     y = jensenshannon_sum(p, q, base)
     return np.expand_dims(y, axis) if keepdims else y
 
 
-@composed_for_derivatives(distance.directed_hausdorff)
+@composed(distance.directed_hausdorff, value="own")
 def directed_hausdorff(u, v, rng=0, **seed):
     _, i, j = distance.directed_hausdorff(value(u), value(v), rng, **seed)
     return np.linalg.norm(array_of(u)[i] - array_of(v)[j]), i, j
 
 
-@composed_for_derivatives(distance.squareform)
+@composed(distance.squareform, value="own")
 def squareform(X, force="no", checks=True):  # noqa: N803 - SciPy's own name
     x = array_of(X)
     own = distance.squareform(value(x), force, checks)

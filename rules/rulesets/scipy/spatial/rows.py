@@ -11,11 +11,8 @@ from scipy.spatial import distance
 
 from .... import (
     AbstractZero,
-    NoTangent,
-    ProjectTo,
-    frule,
+    pair_rule,
     primitive,
-    rrule,
     scalar_rule,
     seen,
     value,
@@ -49,22 +46,18 @@ def squares(a, b):
     return distance.cdist(a, b, "sqeuclidean")
 
 
-@frule.register(squares)
-def squares_frule(tangents, squares, a, b):
-    _, adot, bdot = tangents
-    return squares(a, b), 2 * along_steps(adot, bdot, a, b)
-
-
-@rrule.register(squares)
-def squares_rrule(squares, a, b):
+@pair_rule(squares)
+def squares_pair(squares, a, b):
     """``ydot = 2 (a_i - b_j) @ (adot_i - bdot_j)``, by products of matrices."""
-    project_a, project_b = ProjectTo(a), ProjectTo(b)
+
+    def squares_pushforward(adot, bdot):
+        return 2 * along_steps(adot, bdot, a, b)
 
     def squares_pullback(ybar):
         abar, bbar = steps_transpose(ybar, a, b)
-        return NoTangent(), project_a(2 * abar), project_b(2 * bbar)
+        return 2 * abar, 2 * bbar
 
-    return squares(a, b), squares_pullback
+    return squares(a, b), squares_pushforward, squares_pullback
 
 
 @primitive
@@ -73,24 +66,19 @@ def distances(a, b):
     return distance.cdist(a, b)
 
 
-@frule.register(distances)
-def distances_frule(tangents, distances, a, b):
-    _, adot, bdot = tangents
-    y = distances(a, b)
-    return y, 2 * half_inverse(y) * along_steps(adot, bdot, a, b)
-
-
-@rrule.register(distances)
-def distances_rrule(distances, a, b):
+@pair_rule(distances)
+def distances_pair(distances, a, b):
     """From ``y**2 = squares``: ``y * ydot = (a_i - b_j) @ (adot_i - bdot_j)``."""
     y = distances(a, b)
-    project_a, project_b = ProjectTo(a), ProjectTo(b)
+
+    def distances_pushforward(adot, bdot):
+        return 2 * half_inverse(y) * along_steps(adot, bdot, a, b)
 
     def distances_pullback(ybar):
         abar, bbar = steps_transpose(2 * half_inverse(y) * ybar, a, b)
-        return NoTangent(), project_a(abar), project_b(bbar)
+        return abar, bbar
 
-    return y, distances_pullback
+    return y, distances_pushforward, distances_pullback
 
 
 def along_steps(adot, bdot, a, b):
@@ -150,36 +138,29 @@ def pairs_transpose(ybar, x):
     return sum_of_steps(both, x, x)
 
 
-@frule.register(pair_squares)
-def pair_squares_frule(tangents, pair_squares, x):
-    return pair_squares(x), 2 * along_pairs(tangents[1], x)
+@pair_rule(pair_squares)
+def pair_squares_pair(pair_squares, x):
 
-
-@rrule.register(pair_squares)
-def pair_squares_rrule(pair_squares, x):
-    project_x = ProjectTo(x)
+    def pair_squares_pushforward(xdot):
+        return 2 * along_pairs(xdot, x)
 
     def pair_squares_pullback(ybar):
-        return NoTangent(), project_x(pairs_transpose(2 * ybar, x))
+        return pairs_transpose(2 * ybar, x)
 
-    return pair_squares(x), pair_squares_pullback
+    return pair_squares(x), pair_squares_pushforward, pair_squares_pullback
 
 
-@frule.register(pair_distances)
-def pair_distances_frule(tangents, pair_distances, x):
+@pair_rule(pair_distances)
+def pair_distances_pair(pair_distances, x):
     y = pair_distances(x)
-    return y, 2 * half_inverse(y) * along_pairs(tangents[1], x)
 
-
-@rrule.register(pair_distances)
-def pair_distances_rrule(pair_distances, x):
-    y = pair_distances(x)
-    project_x = ProjectTo(x)
+    def pair_distances_pushforward(xdot):
+        return 2 * half_inverse(y) * along_pairs(xdot, x)
 
     def pair_distances_pullback(ybar):
-        return NoTangent(), project_x(pairs_transpose(2 * half_inverse(y) * ybar, x))
+        return pairs_transpose(2 * half_inverse(y) * ybar, x)
 
-    return y, pair_distances_pullback
+    return y, pair_distances_pushforward, pair_distances_pullback
 
 
 # These have SciPy's own values: of all with all, and of pairs.

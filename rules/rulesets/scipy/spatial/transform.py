@@ -7,8 +7,7 @@ import numpy as np
 from scipy.spatial import transform
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, innermost, is_traced, value
-from ...arrays.numpys_own import with_value, with_values
+from .... import array_of, innermost, is_traced, value, with_values
 from ...arrays.quotients import not_smooth
 from ..traced_objects import as_float, refused
 from . import quaternions
@@ -47,7 +46,7 @@ class TracedRotation:
         plain = own.as_quat()
         turn = np.sum(value(q) * plain, axis=-1, keepdims=True) < 0  # q and -q are one rotation
         q = q * np.where(turn, -1.0, 1.0) if np.any(turn) else q
-        self.q = with_value(q, plain) if is_traced(q) else q
+        self.q = with_values(q, plain) if is_traced(q) else q
         self.own = own
 
     @property

@@ -4,8 +4,7 @@ import numpy as np
 from scipy import stats
 
 from .....config import MissingRuleError, user_line
-from .... import innermost, value
-from ...arrays.numpys_own import with_values
+from .... import innermost, value, with_values
 from .multivariate import factor_of, log_det
 from .tools import LOG_ROOT_2PI
 from .univariate import number, traced_in

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import stats
 
-from .... import value
+from .... import composed, value
 from ...arrays.elementwise import or_one
-from .samples import floats, of_samples
+from .samples import floats
 
 
 def integral(u_values, v_values, u_weights, v_weights, slope):
@@ -35,7 +35,7 @@ def shares(values, weights):
     return weights / np.sum(weights)
 
 
-@of_samples(stats.wasserstein_distance)
+@composed(stats.wasserstein_distance, value="own")
 def wasserstein_distance(u_values, v_values, u_weights=None, v_weights=None):
     def slope(a, b):
         return np.where(a == b, np.sign(a), (np.abs(b) - np.abs(a)) / or_one(b - a))
@@ -43,7 +43,7 @@ def wasserstein_distance(u_values, v_values, u_weights=None, v_weights=None):
     return integral(u_values, v_values, u_weights, v_weights, slope)
 
 
-@of_samples(stats.energy_distance)
+@composed(stats.energy_distance, value="own")
 def energy_distance(u_values, v_values, u_weights=None, v_weights=None):
     squares = integral(u_values, v_values, u_weights, v_weights, lambda a, b: a + b)
     return np.sqrt(2 * squares)

@@ -1,25 +1,13 @@
 """Statistics of tests, with their p-values, and the regression on a line."""
 
-import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value
-from ...arrays.numpys_own import with_values
-from .samples import (
-    centred,
-    floats,
-    in_one_axis,
-    kurtosis,
-    mean,
-    of_samples,
-    placed,
-    skew,
-    variance,
-)
+from .... import composed, value, with_values
+from .samples import centred, floats, in_one_axis, kurtosis, mean, skew, variance
 
 
 class Tested(NamedTuple):
@@ -51,7 +39,7 @@ def tested_correlation(x, y, alternative):
     return Tested(r, tested.pvalue)
 
 
-@of_samples(stats.pearsonr)
+@composed(stats.pearsonr, value="own")
 def pearsonr(x, y, alternative="two-sided", method=None, axis=0):
     if method is not None:
         raise MissingRuleError(
@@ -62,44 +50,37 @@ def pearsonr(x, y, alternative="two-sided", method=None, axis=0):
     return tested_correlation(in_one_axis(x, axis), in_one_axis(y, axis), alternative)
 
 
-@of_samples(stats.pointbiserialr)
+@composed(stats.pointbiserialr, value="own")
 def pointbiserialr(x, y, axis=0):
     x, y = in_one_axis(np.asarray(value(x), float), axis), in_one_axis(y, axis)
     return tested_correlation(x, y, "two-sided")
 
 
-@composed(stats.linregress)
-def linregress(*args, **kwargs):
-    if any(np.iscomplexobj(value(part)) for part in (*args, *kwargs.values())):
+@composed(stats.linregress, value="own")
+def linregress(x, y=None, alternative="two-sided", *, own):
+    if np.iscomplexobj(value(x)) or np.iscomplexobj(value(y)):
         raise MissingRuleError(
             f"scipy.stats.linregress has no rule for complex numbers, in {user_line()}.\n"
             "  write np.linalg.lstsq"
         )
-    own = stats.linregress(*value(args), **value(kwargs))
-    given = inspect.signature(stats.linregress).bind(*args, **kwargs).arguments
-    if given.get("y") is None or given.get("axis", 0) != 0 or np.ndim(given["x"]) != 1:
+    if y is None or np.ndim(x) != 1:
         raise MissingRuleError(
             f"scipy.stats.linregress has a rule for two vectors only, in {user_line()}.\n"
             "  write linregress(x, y), once for each"
         )
-    if given.get("nan_policy") == "omit" and np.any(np.isnan(own[0])):
-        return own
-    x, y = floats(given["x"]), floats(given["y"])
-    with np.errstate(all="ignore"):
-        r, pvalue = tested_correlation(x, y, given.get("alternative", "two-sided"))
-        slope = mean(centred(x) * centred(y)) / variance(x)
-        intercept = mean(y) - slope * mean(x)
-        error = np.sqrt((1 - r * r) * variance(y) / variance(x) / (len(x) - 2))
-        parts = placed((slope, intercept, r, pvalue, error), own)
-        intercept_stderr = error * np.sqrt(mean(x * x))
-        last = with_values(np.reshape(intercept_stderr, ()), own.intercept_stderr)
-    return type(own)(*parts, intercept_stderr=last)
+    x, y = floats(x), floats(y)
+    r, pvalue = tested_correlation(x, y, alternative)
+    slope = mean(centred(x) * centred(y)) / variance(x)
+    intercept = mean(y) - slope * mean(x)
+    error = np.sqrt((1 - r * r) * variance(y) / variance(x) / (len(x) - 2))
+    of_intercept = with_values(error * np.sqrt(mean(x * x)), own.intercept_stderr)
+    return type(own)(slope, intercept, r, pvalue, error, intercept_stderr=of_intercept)
 
 
 # ---- t, F and chi-square tests -------------------------------------------------------------------
 
 
-@of_samples(stats.ttest_1samp)
+@composed(stats.ttest_1samp, value="own")
 def ttest_1samp(a, popmean, axis=0, alternative="two-sided"):
     a, popmean = in_one_axis(a, axis), floats(popmean)
     if np.ndim(popmean) > 0:
@@ -109,7 +90,7 @@ def ttest_1samp(a, popmean, axis=0, alternative="two-sided"):
     return tested_by_t(t, n - 1, alternative)
 
 
-@of_samples(stats.ttest_rel)
+@composed(stats.ttest_rel, value="own")
 def ttest_rel(a, b, axis=0, alternative="two-sided"):
     return ttest_1samp(floats(a) - floats(b), 0.0, axis, alternative=alternative)
 
@@ -126,7 +107,7 @@ def tested_means(gap, v1, n1, v2, n2, equal_var, alternative):
     return tested_by_t(gap / np.sqrt(spread), df, alternative)
 
 
-@of_samples(stats.ttest_ind)
+@composed(stats.ttest_ind, value="own")
 def ttest_ind(a, b, axis=0, equal_var=True, permutations=None, random_state=None,
               alternative="two-sided", trim=0, method=None):  # fmt: skip
     if trim or permutations or method is not None:
@@ -140,7 +121,7 @@ def ttest_ind(a, b, axis=0, equal_var=True, permutations=None, random_state=None
     return tested_means(mean(a) - mean(b), v1, n1, v2, n2, equal_var, alternative)
 
 
-@of_samples(stats.ttest_ind_from_stats)
+@composed(stats.ttest_ind_from_stats, value="own")
 def ttest_ind_from_stats(mean1, std1, nobs1, mean2, std2, nobs2, equal_var=True,
                          alternative="two-sided"):  # fmt: skip
     v1, v2 = floats(std1) ** 2, floats(std2) ** 2
@@ -149,8 +130,8 @@ def ttest_ind_from_stats(mean1, std1, nobs1, mean2, std2, nobs2, equal_var=True,
     return tested_means(gap, v1, n1, v2, n2, equal_var, alternative)
 
 
-@of_samples(stats.f_oneway)
-def f_oneway(samples, axis=0, equal_var=True):
+@composed(stats.f_oneway, value="own")
+def f_oneway(*samples, axis=0, equal_var=True):
     if not equal_var:
         raise MissingRuleError(f"scipy.stats.f_oneway has no rule for equal_var=False, in "
                                f"{user_line()}.\n  leave out equal_var")  # fmt: skip
@@ -164,8 +145,8 @@ def f_oneway(samples, axis=0, equal_var=True):
     return Tested(f, special.fdtrc(between, rest, f))
 
 
-@of_samples(stats.bartlett)
-def bartlett(samples, axis=0):
+@composed(stats.bartlett, value="own")
+def bartlett(*samples, axis=0):
     groups = [in_one_axis(x, axis) for x in samples]
     sizes = [np.shape(x)[-1] - 1 for x in groups]
     spreads, k, total = [variance(x, 1) for x in groups], len(groups), sum(sizes)
@@ -175,7 +156,7 @@ def bartlett(samples, axis=0):
     return Tested(statistic, special.chdtrc(k - 1, statistic))
 
 
-@of_samples(stats.jarque_bera)
+@composed(stats.jarque_bera, value="own")
 def jarque_bera(x, axis=None):
     n = np.shape(in_one_axis(x, axis))[-1]
     statistic = n / 6 * (skew(x, axis) ** 2 + kurtosis(x, axis) ** 2 / 4)
@@ -188,7 +169,7 @@ POWERS = {
 }  # fmt: skip
 
 
-@of_samples(stats.power_divergence)
+@composed(stats.power_divergence, value="own")
 def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
     """Cressie, Read (1984); 0 and -1 are limits."""
     observed = floats(f_obs)
@@ -213,6 +194,6 @@ def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
     return Tested(statistic, special.chdtrc(df, statistic))
 
 
-@of_samples(stats.chisquare)
+@composed(stats.chisquare, value="own")
 def chisquare(f_obs, f_exp=None, ddof=0, axis=0, sum_check=True):
     return power_divergence(f_obs, f_exp, ddof, axis, 1)

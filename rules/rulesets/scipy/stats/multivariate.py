@@ -11,8 +11,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import innermost, value
-from ...arrays.numpys_own import with_values
+from .... import innermost, value, with_values
 from .tools import LOG_2, LOG_ROOT_2PI
 from .univariate import number, refused, traced_in
 

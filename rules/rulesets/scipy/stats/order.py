@@ -8,8 +8,7 @@ from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
 from .... import composed, value
-from ...arrays.numpys_own import with_values
-from .samples import floats, in_one_axis, of_samples
+from .samples import floats, in_one_axis
 
 # ---- entropy ----------------------------------------------------------------------------------
 
@@ -53,7 +52,7 @@ def correa(x, m):
 ENTROPIES = {"vasicek": vasicek, "van es": van_es, "ebrahimi": ebrahimi, "correa": correa}
 
 
-@of_samples(stats.differential_entropy)
+@composed(stats.differential_entropy, value="own")
 def differential_entropy(values, window_length=None, base=None, axis=0, method="auto"):
     x = np.sort(in_one_axis(values, axis), axis=-1)
     n, method = np.shape(x)[-1], method.lower()
@@ -68,7 +67,7 @@ def differential_entropy(values, window_length=None, base=None, axis=0, method="
 
 if hasattr(stats, "lmoment"):  # since SciPy 1.15
 
-    @of_samples(stats.lmoment)
+    @composed(stats.lmoment, value="own")
     def lmoment(sample, order=None, axis=0, sorted=False, standardize=True):
         """Sums of the numbers in order, with the weights of Legendre's polynomials.
 
@@ -88,9 +87,8 @@ if hasattr(stats, "lmoment"):  # since SciPy 1.15
         return y[order - 1]
 
 
-@composed(stats.scoreatpercentile)
-def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=None):
-    own = stats.scoreatpercentile(*value((a, per, limit)), interpolation_method, axis)
+@composed(stats.scoreatpercentile, value="own")
+def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=None, *, own):
     if np.size(own) == 0 or np.size(value(a)) == 0:
         return own
     a = floats(a)
@@ -106,11 +104,10 @@ def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=No
         j = min(i + 1, np.shape(a)[-1] - 1)
         return a[..., i] + (a[..., j] - a[..., i]) * (place - i)
 
-    y = score(per) if np.ndim(per) == 0 else np.stack([score(x) for x in per])
-    return with_values(np.reshape(y, np.shape(own)), own)
+    return score(per) if np.ndim(per) == 0 else np.stack([score(x) for x in per])
 
 
-@of_samples(stats.expectile)
+@composed(stats.expectile, value="own")
 def expectile(a, alpha=0.5, weights=None, **where):
     """The mean whose weights are ``alpha`` above it and ``1 - alpha`` below."""
     own = stats.expectile(*value((a, alpha)), weights=value(weights), **where)
@@ -122,7 +119,7 @@ def expectile(a, alpha=0.5, weights=None, **where):
     return np.sum(shares * floats(a), axis=axis) / np.sum(shares, axis=axis)
 
 
-@of_samples(stats.sigmaclip)
+@composed(stats.sigmaclip, value="own")
 def sigmaclip(a, low=4.0, high=4.0):
     """Return the entries that are kept, and limits made of their mean and their deviation."""
     _, lower, upper = stats.sigmaclip(*value((a, low, high)))
@@ -166,7 +163,7 @@ def intercept_of(y, x, slope, jointly):
     return np.median(y - slope * x) if jointly else np.median(y) - slope * np.median(x)
 
 
-@of_samples(stats.theilslopes)
+@composed(stats.theilslopes, value="own")
 def theilslopes(y, x=None, alpha=0.95, method="separate", axis=None):
     own = stats.theilslopes(*value((y, x)), alpha, method)
     y, x = points_of("theilslopes", y, x, axis)
@@ -178,7 +175,7 @@ def theilslopes(y, x=None, alpha=0.95, method="separate", axis=None):
     return LineAndLimits(slope, intercept_of(y, x, slope, method == "joint"), *limits)
 
 
-@of_samples(stats.siegelslopes)
+@composed(stats.siegelslopes, value="own")
 def siegelslopes(y, x=None, method="hierarchical", axis=None):
     y, x = points_of("siegelslopes", y, x, axis)
     slopes, intercepts = [], []

@@ -4,8 +4,8 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import value
-from .samples import floats, in_one_axis, of_samples
+from .... import composed, value
+from .samples import floats, in_one_axis
 
 
 def given_power(f, lmbda):
@@ -16,7 +16,7 @@ def given_power(f, lmbda):
         )
 
 
-@of_samples(stats.boxcox)
+@composed(stats.boxcox, value="own")
 def boxcox(x, lmbda=None, alpha=None, optimizer=None):
     given_power("boxcox", lmbda)
     return special.boxcox(floats(x), lmbda)
@@ -28,20 +28,20 @@ def yeojohnson_of(x, lmbda):
     return np.where(right, up, -special.boxcox1p(np.where(right, 0.0, -x), 2 - lmbda))
 
 
-@of_samples(stats.yeojohnson)
+@composed(stats.yeojohnson, value="own")
 def yeojohnson(x, lmbda=None):
     given_power("yeojohnson", lmbda)
     return yeojohnson_of(floats(x), lmbda)
 
 
-@of_samples(stats.boxcox_llf)
+@composed(stats.boxcox_llf, value="own")
 def boxcox_llf(lmb, data, axis=0):
     data = in_one_axis(data, axis)
     spread = np.log(np.var(special.boxcox(data, lmb), axis=-1))
     return (lmb - 1) * np.sum(np.log(data), axis=-1) - np.shape(data)[-1] / 2 * spread
 
 
-@of_samples(stats.yeojohnson_llf)
+@composed(stats.yeojohnson_llf, value="own")
 def yeojohnson_llf(lmb, data, axis=0):
     data = in_one_axis(data, axis)
     spread = np.log(np.var(yeojohnson_of(data, lmb), axis=-1))

@@ -1,20 +1,18 @@
 """Statistics of a sample by scipy.stats: moments, means, spreads, distances, transforms."""
 
-import inspect
 import math
 
 import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, astype, composed, innermost, name_of, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, astype, composed, dtype_of, innermost, value, with_values
 
 
 def floats(x):
     """An array of floating point numbers."""
     x = array_of(x)
-    return x if np.asarray(value(x)).dtype.kind in "fc" else astype(x, float)
+    return x if dtype_of(x).kind in "fc" else astype(x, float)
 
 
 def in_one_axis(x, axis):
@@ -25,49 +23,6 @@ def in_one_axis(x, axis):
     axes = (axis,) if np.ndim(axis) == 0 else tuple(axis)
     x = np.moveaxis(x, axes, range(-len(axes), 0))
     return np.reshape(x, (*np.shape(x)[: -len(axes)], -1))
-
-
-def of_samples(f):
-    """Decorator: as ``composed``, with SciPy's own value, for functions that leave axes out.
-
-    The body may keep the axes or drop them. It is not told of ``keepdims`` and ``nan_policy``.
-    """
-
-    def define(body):
-        signature = inspect.signature(f)
-
-        @composed(f)
-        def summary(*args, **kwargs):
-            own = f(*value(args), **value(kwargs))
-            given = dict(signature.bind(*args, **kwargs).arguments)
-            given.pop("keepdims", None)
-            if given.pop("nan_policy", "propagate") == "omit":
-                refuse_nan(f, given)
-            with np.errstate(all="ignore"):
-                return placed(body(**given), own)
-
-        return body
-
-    return define
-
-
-def refuse_nan(f, given):
-    for x in value(tuple(given.values())):
-        if isinstance(x, np.ndarray | list | tuple | float) and np.any(
-            np.isnan(np.asarray(x, float))
-        ):
-            raise MissingRuleError(
-                f"{name_of(f)} has no rule for data with NaN and nan_policy='omit', in "
-                f"{user_line()}.\n  write it of the data that are not NaN"
-            )
-
-
-def placed(y, own):
-    """``y`` as SciPy gives it: in its shape, with its numbers, in its tuple."""
-    if not isinstance(y, tuple):
-        return with_values(np.reshape(y, np.shape(own)), own)
-    parts = [placed(part, own_part) for part, own_part in zip(y, own)]
-    return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
 
 
 def mean(x):
@@ -106,17 +61,17 @@ def of_dtype(a, dtype):
     return floats(a) if dtype is None else astype(array_of(a), dtype)
 
 
-@of_samples(stats.gmean)
+@composed(stats.gmean, value="own")
 def gmean(a, axis=0, dtype=None, weights=None):
     return np.exp(weighted_mean(np.log(of_dtype(a, dtype)), axis, weights))
 
 
-@of_samples(stats.hmean)
+@composed(stats.hmean, value="own")
 def hmean(a, axis=0, dtype=None, weights=None):
     return 1 / weighted_mean(1 / of_dtype(a, dtype), axis, weights)
 
 
-@of_samples(stats.pmean)
+@composed(stats.pmean, value="own")
 def pmean(a, p, axis=0, dtype=None, weights=None):
     if value(p) == 0:
         if innermost((p,)) is not None:
@@ -126,7 +81,7 @@ def pmean(a, p, axis=0, dtype=None, weights=None):
     return weighted_mean(of_dtype(a, dtype) ** p, axis, weights) ** (1 / p)
 
 
-@of_samples(stats.trim_mean)
+@composed(stats.trim_mean, value="own")
 def trim_mean(a, proportiontocut, axis=0):
     a = np.sort(in_one_axis(a, axis), axis=-1)
     n = np.shape(a)[-1]
@@ -137,7 +92,7 @@ def trim_mean(a, proportiontocut, axis=0):
 # ---- moments -------------------------------------------------------------------------------------
 
 
-@of_samples(stats.moment)
+@composed(stats.moment, value="own")
 def moment(a, order=1, axis=0, center=None):
     a = in_one_axis(a, axis)
     if np.ndim(order):
@@ -151,7 +106,7 @@ def one_moment(a, order, center):
     return mean((a - center) ** order)
 
 
-@of_samples(stats.skew)
+@composed(stats.skew, value="own")
 def skew(a, axis=0, bias=True):
     a = centred(in_one_axis(a, axis))
     n = np.shape(a)[-1]
@@ -160,7 +115,7 @@ def skew(a, axis=0, bias=True):
     return y if bias or n < 3 else y * math.sqrt(n * (n - 1)) / (n - 2)
 
 
-@of_samples(stats.kurtosis)
+@composed(stats.kurtosis, value="own")
 def kurtosis(a, axis=0, fisher=True, bias=True):
     a = centred(in_one_axis(a, axis))
     n = np.shape(a)[-1]
@@ -171,24 +126,24 @@ def kurtosis(a, axis=0, fisher=True, bias=True):
     return y - 3 if fisher else y
 
 
-@of_samples(stats.variation)
+@composed(stats.variation, value="own")
 def variation(a, axis=0, ddof=0):
     a = in_one_axis(a, axis)
     return np.sqrt(variance(a, ddof)) / mean(a)
 
 
-@of_samples(stats.sem)
+@composed(stats.sem, value="own")
 def sem(a, axis=0, ddof=1):
     a = in_one_axis(a, axis)
     return np.sqrt(variance(a, ddof) / np.shape(a)[-1])
 
 
-@of_samples(stats.gstd)
+@composed(stats.gstd, value="own")
 def gstd(a, axis=0, ddof=1):
     return np.exp(np.sqrt(variance(np.log(in_one_axis(a, axis)), ddof)))
 
 
-@of_samples(stats.kstat)
+@composed(stats.kstat, value="own")
 def kstat(data, n=2, axis=None):
     """Unbiased estimates of the cumulants (Kendall, Stuart 12.6)."""
     a = in_one_axis(data, axis)
@@ -204,7 +159,7 @@ def kstat(data, n=2, axis=None):
     return scale * ((count + 1) * mean(a**4) - 3 * (count - 1) * mean(a * a) ** 2)
 
 
-@of_samples(stats.kstatvar)
+@composed(stats.kstatvar, value="own")
 def kstatvar(data, n=2, axis=None):
     count = np.shape(in_one_axis(data, axis))[-1]
     if n == 1:
@@ -213,7 +168,7 @@ def kstatvar(data, n=2, axis=None):
     return (2 * count * second**2 + (count - 1) * fourth) / (count * (count + 1))
 
 
-@of_samples(stats.describe)
+@composed(stats.describe, value="own")
 def describe(a, axis=0, ddof=1, bias=True):
     x = in_one_axis(a, axis)
     ends = np.min(x, axis=-1), np.max(x, axis=-1)
@@ -241,14 +196,14 @@ def sum_of(kept, a):
     return np.sum(np.where(kept, a, 0.0), axis=-1, keepdims=True)
 
 
-@of_samples(stats.tmean)
+@composed(stats.tmean, value="own")
 def tmean(a, limits=None, inclusive=(True, True), axis=None):
     a = in_one_axis(a, axis)
     kept = within(a, limits, inclusive)
     return sum_of(kept, a) / np.sum(kept, axis=-1, keepdims=True)
 
 
-@of_samples(stats.tvar)
+@composed(stats.tvar, value="own")
 def tvar(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
     a = in_one_axis(a, axis)
     kept = within(a, limits, inclusive)
@@ -257,25 +212,25 @@ def tvar(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
     return sum_of(kept, deviation * np.conj(deviation)) / (n - ddof)
 
 
-@of_samples(stats.tstd)
+@composed(stats.tstd, value="own")
 def tstd(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
     return np.sqrt(tvar(a, limits, inclusive, axis, ddof))
 
 
-@of_samples(stats.tsem)
+@composed(stats.tsem, value="own")
 def tsem(a, limits=None, inclusive=(True, True), axis=0, ddof=1):
     n = np.sum(within(in_one_axis(a, axis), limits, inclusive), axis=-1, keepdims=True)
     return np.sqrt(tvar(a, limits, inclusive, axis, ddof) / n)
 
 
-@of_samples(stats.tmin)
+@composed(stats.tmin, value="own")
 def tmin(a, lowerlimit=None, axis=0, inclusive=True):
     a = in_one_axis(a, axis)
     kept = within(a, (lowerlimit, None), (inclusive, True))
     return np.min(np.where(kept, a, np.inf), axis=-1)
 
 
-@of_samples(stats.tmax)
+@composed(stats.tmax, value="own")
 def tmax(a, upperlimit=None, axis=0, inclusive=True):
     a = in_one_axis(a, axis)
     kept = within(a, (None, upperlimit), (True, inclusive))
@@ -285,19 +240,19 @@ def tmax(a, upperlimit=None, axis=0, inclusive=True):
 # ---- scores --------------------------------------------------------------------------------------
 
 
-@of_samples(stats.zmap)
+@composed(stats.zmap, value="own")
 def zmap(scores, compare, axis=0, ddof=0):
     compare = floats(compare)
     centre = np.mean(compare, axis=axis, keepdims=True)
     return (floats(scores) - centre) / np.std(compare, axis=axis, ddof=ddof, keepdims=True)
 
 
-@of_samples(stats.zscore)
+@composed(stats.zscore, value="own")
 def zscore(a, axis=0, ddof=0):
     return zmap(a, a, axis, ddof)
 
 
-@of_samples(stats.gzscore)
+@composed(stats.gzscore, value="own")
 def gzscore(a, axis=0, ddof=0):
     return zscore(np.log(floats(a)), axis, ddof)
 
@@ -324,7 +279,7 @@ def directional_stats(samples, *, axis=0, normalize=True):
 # ---- order, circles, entropy ---------------------------------------------------------------------
 
 
-@of_samples(stats.iqr)
+@composed(stats.iqr, value="own")
 def iqr(x, axis=None, rng=(25, 75), scale=1.0, interpolation="linear"):
     scales = {"normal": 2 * special.ndtri(0.75), "raw": 1.0}
     scale = scales[scale.lower()] if isinstance(scale, str) else scale
@@ -332,7 +287,7 @@ def iqr(x, axis=None, rng=(25, 75), scale=1.0, interpolation="linear"):
     return (high - low) / scale
 
 
-@of_samples(stats.median_abs_deviation)
+@composed(stats.median_abs_deviation, value="own")
 def median_abs_deviation(x, axis=0, center=None, scale=1.0):
     x = in_one_axis(x, axis)
     middle = np.median(x, axis=-1) if center is None else center(x, axis=-1)
@@ -347,26 +302,26 @@ def resultant(samples, high, low, axis):
     return mean(np.sin(angles)), mean(np.cos(angles)), unit
 
 
-@of_samples(stats.circmean)
+@composed(stats.circmean, value="own")
 def circmean(samples, high=2 * math.pi, low=0, axis=None):
     y, x, unit = resultant(samples, high, low, axis)
     angle = np.arctan2(y, x)
     return low + unit * np.where(angle < 0, angle + 2 * math.pi, angle)
 
 
-@of_samples(stats.circvar)
+@composed(stats.circvar, value="own")
 def circvar(samples, high=2 * math.pi, low=0, axis=None):
     return 1 - np.hypot(*resultant(samples, high, low, axis)[:2])
 
 
-@of_samples(stats.circstd)
+@composed(stats.circstd, value="own")
 def circstd(samples, high=2 * math.pi, low=0, axis=None, normalize=False):
     y, x, unit = resultant(samples, high, low, axis)
     width = np.sqrt(-2 * np.log(np.hypot(y, x)))
     return width if normalize else width * unit
 
 
-@of_samples(stats.entropy)
+@composed(stats.entropy, value="own")
 def entropy(pk, qk=None, base=None, axis=0):
     pk = floats(pk)
     if qk is None:

@@ -6,19 +6,8 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value
-from ...arrays.numpys_own import with_values
-from .samples import (
-    floats,
-    in_one_axis,
-    kurtosis,
-    mean,
-    of_samples,
-    refuse_nan,
-    skew,
-    trim_mean,
-    variance,
-)
+from .... import composed
+from .samples import floats, in_one_axis, kurtosis, mean, skew, trim_mean, variance
 
 
 def tested_by_normal(z, alternative):
@@ -32,7 +21,7 @@ def tested_by_normal(z, alternative):
 # ---- normality --------------------------------------------------------------------------------
 
 
-@of_samples(stats.skewtest)
+@composed(stats.skewtest, value="own")
 def skewtest(a, axis=0, alternative="two-sided"):
     """Source: D'Agostino, Belanger, D'Agostino (1990)."""
     n = np.shape(in_one_axis(a, axis))[-1]
@@ -44,7 +33,7 @@ def skewtest(a, axis=0, alternative="two-sided"):
     return tested_by_normal(z, alternative)
 
 
-@of_samples(stats.kurtosistest)
+@composed(stats.kurtosistest, value="own")
 def kurtosistest(a, axis=0, alternative="two-sided"):
     """Source: Anscombe, Glynn (1983)."""
     n = np.shape(in_one_axis(a, axis))[-1]
@@ -58,7 +47,7 @@ def kurtosistest(a, axis=0, alternative="two-sided"):
     return tested_by_normal(z, alternative)
 
 
-@of_samples(stats.normaltest)
+@composed(stats.normaltest, value="own")
 def normaltest(a, axis=0):
     statistic = skewtest(a, axis)[0] ** 2 + kurtosistest(a, axis)[0] ** 2
     return statistic, special.chdtrc(2, statistic)
@@ -69,8 +58,8 @@ def normaltest(a, axis=0):
 CENTERS = {"median": lambda x: np.median(x, axis=-1, keepdims=True), "mean": mean}
 
 
-@of_samples(stats.levene)
-def levene(samples, center="median", proportiontocut=0.05, axis=0):
+@composed(stats.levene, value="own")
+def levene(*samples, center="median", proportiontocut=0.05, axis=0):
     """The test of equal means (f_oneway), of the distances from the centers."""
     groups = [in_one_axis(x, axis) for x in samples]
     middle = CENTERS.get(center, lambda x: trim_mean(x, proportiontocut, -1))
@@ -91,26 +80,23 @@ def spread_scores(a):
     return ((n - 1.5) * n * square - 0.5 * total) / ((n - 1) * (n - 2))
 
 
-@composed(stats.obrientransform)
-def obrientransform(*samples, **options):
-    own = stats.obrientransform(*value(samples), **options)
-    if options.get("nan_policy") == "omit":
-        refuse_nan(stats.obrientransform, {"samples": samples})
+@composed(stats.obrientransform, value="own")
+def obrientransform(*samples, own):
     scores = tuple(spread_scores(floats(x)) for x in samples)
     if isinstance(own, tuple):  # since SciPy 1.18
-        return with_values(scores, own)
+        return scores
     if own.dtype == object:
         raise MissingRuleError(
             f"scipy.stats.obrientransform has a rule for samples of one length, in {user_line()}.\n"
             "  write obrientransform(x), once for each"
         )
-    return with_values(np.stack(scores), own)
+    return np.stack(scores)
 
 
 # ---- several tests ----------------------------------------------------------------------------
 
 
-@of_samples(stats.combine_pvalues)
+@composed(stats.combine_pvalues, value="own")
 def combine_pvalues(pvalues, method="fisher", weights=None, axis=0):
     p = in_one_axis(pvalues, axis)
     n = float(np.shape(p)[-1])
@@ -133,7 +119,7 @@ def combine_pvalues(pvalues, method="fisher", weights=None, axis=0):
     return z, special.ndtr(-z)
 
 
-@of_samples(stats.false_discovery_control)
+@composed(stats.false_discovery_control, value="own")
 def false_discovery_control(ps, axis=0, method="bh"):
     """Benjamini, Hochberg (1995), or Yekutieli (2001)."""
     p = floats(ps)

@@ -8,8 +8,7 @@ that of a formula in the table: of the standard form, to which location and scal
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, astype, holds_traced, innermost, layers, value
-from ...arrays.numpys_own import with_values
+from .... import Traced, array_of, astype, holds_traced, innermost, layers, value, with_values
 from ...arrays.ties import motion
 
 VALUES = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")

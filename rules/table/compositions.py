@@ -1,0 +1,217 @@
+"""Compositions: the derivative of a function is that of other functions, which do the same.
+
+``np.ptp(x)`` is differentiated as ``np.max(x) - np.min(x)``. A composition has the derivative, but
+not always the last bit of the value, its shape, its order of memory, or a number where NumPy gives
+a number. So ``composed(f, value="own")`` keeps the value that ``f`` itself returns. Here alone is
+decided when ``f`` is called for it:
+
+- once for a call of the user's; a rule that calls the body by its name has the body alone;
+- at the level outside all transforms, so that a recording has it as one step;
+- not for an array of dask, which has fewer options, and no order of memory.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from ...config import MissingRuleError, RuleError, user_line
+from ..annotations import Function, Value
+from ..containers import iterate_leaves
+from ..shapes import is_lazy
+from ..signatures import name_of, parameters, positional_names, without_defaults
+from ..tracing.funnel import array_of, primitive
+from ..tracing.level import Traced, value
+from ..tracing.object_arrays import holds_traced
+from .kinds import Kind, options_of
+
+# Options that say how to compute, and not what; and those that the library's own value obeys. No
+# body need take them.
+HINTS = frozenset({"check_finite", "driver", "lapack_driver", "lwork", "tol", "workers"})
+OF_THE_VALUE = frozenset({"keepdims", "nan_policy"})
+
+# Of classes that stand for a library's own: how an instance is made one of the library's.
+as_library: dict[type, Callable] = {}
+
+
+@primitive
+def with_value(y: Value, own: Value) -> Value:
+    """Return ``own``, with the derivative of ``y``; see ``define`` for its rule."""
+    return own
+
+
+def with_values(y: Value, own: Value) -> Any:
+    """Return ``own``, in its tuple or list and in its shape, with the derivative of ``y``."""
+    if isinstance(own, tuple | list):
+        cls = type(y) if hasattr(y, "_fields") else type(own)
+        parts = map(with_values, y, own)
+        # A result of SciPy's may have attributes beside its fields.
+        return cls(*parts, **getattr(y, "__dict__", {})) if hasattr(cls, "_fields") else cls(parts)
+    if not isinstance(y, Traced):
+        return y if holds_traced(y) else own  # an object array of traced numbers has no other value
+    like_own: Any = y
+    if np.shape(like_own) != np.shape(own):
+        like_own = np.reshape(like_own, np.shape(own))
+    return with_value(like_own, own)
+
+
+def own_valued(f: Function, body: Callable) -> Any:
+    """Return ``body``, which has the derivative of ``f``, with the value that ``f`` returns."""
+    kind = Composed(f, body, "", "own")
+
+    @functools.wraps(body)
+    def valued(*args: Any, **kwargs: Any) -> Any:
+        return kind.run(*args, **kwargs)
+
+    return valued
+
+
+class Composed(Kind):
+    """No rule of its own: ``body`` does the same by functions that have rules.
+
+    ``run`` answers a call, and ``inner`` is what other rules call by the name of the body: it keeps
+    no value of the library's, but calls the library where the body asks what that gives (``own``).
+    """
+
+    __slots__ = ("_placed", "asks", "body", "inner", "keeps_own", "of_scipy", "run")
+    label = "composed of other functions"
+
+    def __init__(self, f: Function, body: Callable, line: str, value: str | None = None) -> None:
+        super().__init__(f, 0, options_of(body, 0), line)
+        if value not in (None, "own"):
+            raise RuleError(f"composed({name_of(f)}, value={value!r}): it is 'own', or not given.")
+        self.body = body
+        self.of_scipy = (getattr(f, "__module__", None) or "").partition(".")[0] == "scipy"
+        self.keeps_own = value == "own"
+        self.asks = self.keeps_own and any(p.name == "own" for p in parameters(body) or ())
+        if self.asks and self.keywords:
+            self.keywords.remove("own")
+        self.inner = self._beside_own() if self.asks else body
+        self.run = self._with_own_value if self.keeps_own else self._composition
+        self._placed: float | None = None
+
+    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
+        return self.run(*args, **kwargs)
+
+    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
+        if not hasattr(config, "frule_via_ad"):
+            return None
+        return config.frule_via_ad(tangents, self.run, *args, **kwargs)
+
+    def rrule(
+        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
+    ) -> Any:
+        if not hasattr(config, "rrule_via_ad"):
+            return None
+        return config.rrule_via_ad(self.run, *given, **kwargs)
+
+    # ---- the three ways to run ----
+
+    def _composition(self, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = self.bind(self.f, args, kwargs)
+        return self.body(*args, **kwargs)
+
+    def _with_own_value(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.asks and any(is_lazy(value(x)) for x in args):
+            return self._composition(*args, **kwargs)
+        return with_values(*self._both(args, kwargs))
+
+    def _beside_own(self) -> Callable:
+        @functools.wraps(self.body)
+        def beside_own(*args: Any, **kwargs: Any) -> Any:
+            return self._both(args, kwargs)[0]
+
+        return beside_own
+
+    def _both(self, args: tuple, kwargs: dict) -> tuple[Any, Any]:
+        """Return what the body gives, and what the library gives."""
+        given, options = self._named(args, kwargs)
+        args, kwargs = self.bind(self.f, given, options)
+        # The library first: it says what is wrong with its input, and warns of it.
+        own = self.f(*map(_for_library, given), **{k: _for_library(x) for k, x in options.items()})
+        if self.asks:
+            kwargs = {**kwargs, "own": own}
+        with np.errstate(all="ignore"):
+            return self.body(*args, **kwargs), own
+
+    # ---- how a call is bound ----
+
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Fit a call to the body, which may take fewer parameters than ``f``, by their names."""
+        args, kwargs = self._named(args, kwargs)
+        if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
+            kwargs = self._without_hints(args, kwargs)
+            if not kwargs.keys() <= self.keywords:
+                kwargs = without_defaults(f, kwargs, self.keywords)
+        if self.of_scipy:
+            args = tuple([_array(x) if type(x) is list else x for x in args])
+            kwargs = {k: _array(x) if type(x) is list else x for k, x in kwargs.items()}
+        return args, kwargs
+
+    def _named(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Give all arguments by name, where the body does not take them in the places of ``f``.
+
+        Leave to overwrite an argument is dropped: a tape may still read that memory.
+        """
+        placed = self._count_placed() if self._placed is None else self._placed
+        if len(args) > placed:
+            names = (self.names or [])[: len(args)]
+            if len(names) == len(args) and kwargs.keys().isdisjoint(names):  # else Python says it
+                args, kwargs = (), {**dict(zip(names, args)), **kwargs}
+        if kwargs and any(name.startswith("overwrite_") for name in kwargs):
+            kwargs = {k: x for k, x in kwargs.items() if not k.startswith("overwrite_")}
+        return args, kwargs
+
+    def _count_placed(self) -> float:
+        """Count the leading parameters that have the same name in ``f`` and in the body."""
+        theirs = self.names = positional_names(self.f)
+        ours = positional_names(self.body)
+        known = parameters(self.body) or ()
+        if any(p.kind is p.VAR_POSITIONAL for p in known) or not set(ours) <= set(theirs):
+            self._placed = math.inf  # the body has names of its own, in the places of ``f``
+        else:
+            alike = takewhile(lambda names: names[0] == names[1], zip(theirs, ours))
+            self._placed = sum(1 for _ in alike)
+        return self._placed
+
+    def _without_hints(self, args: tuple, kwargs: dict) -> dict:
+        hints = (HINTS | OF_THE_VALUE if self.keeps_own else HINTS) - (self.keywords or set())
+        if kwargs.get("nan_policy") == "omit" and "nan_policy" in hints:
+            _refuse_nan(self.f, (*args, *kwargs.values()))
+        return {name: x for name, x in kwargs.items() if name not in hints}
+
+
+def _for_library(x: Value) -> Any:
+    x = value(x)
+    convert = as_library.get(type(x))
+    return x if convert is None else convert(x)
+
+
+def _array(x: list) -> Any:
+    """Return an array where a list is one to SciPy: of numbers, no indices, or of arrays."""
+    plain = value(x)
+    if not all(isinstance(part, _IN_ARRAYS) for part in iterate_leaves(plain)):
+        return x
+    try:
+        as_array = np.asarray(plain)
+    except ValueError:  # of arrays of several shapes
+        return x
+    return array_of(x) if as_array.dtype.kind in "fc" or as_array.ndim > 1 else x
+
+
+_IN_ARRAYS = (np.ndarray, np.number, float, complex, int)
+
+
+def _refuse_nan(f: Function, args: tuple) -> None:
+    for x in value(args):
+        if (
+            isinstance(x, np.ndarray | list | tuple | float)
+            and np.isnan(np.asarray(x, float)).any()
+        ):
+            raise MissingRuleError(
+                f"{name_of(f)} has no rule for data with NaN and nan_policy='omit', in "
+                f"{user_line()}.\n  write it of the data that are not NaN"
+            )

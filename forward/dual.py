@@ -282,7 +282,8 @@ class ForwardLevel(DualWrites):
         """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
         tangents: list[Any] = []
         for x in numbers:
-            if type(x) is Dual and x.at_level is self and type(x.tangent) is _float64:
+            ours = type(x) is Dual and x.at_level is self
+            if ours and type(x.primal) is type(x.tangent) is _float64:
                 tangents.append(x.tangent)
             elif type(x) is _float64 or type(x) is float:
                 tangents.append(0.0)

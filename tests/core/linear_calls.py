@@ -257,6 +257,16 @@ def calls_of_entries():
                 yield entry, (Dot(shape, dtype), (place,) * len(shape)), {}
 
 
+def calls_between_places():
+    """Yield interpolation at places of a constant grid, inside, on and outside of it."""
+    for x in (np.array([-0.5, 0.3, 1.0, 2.0, 9.0]), np.array([[0.2], [1.7]]), 0.4, 9.0):
+        k, after = np.asarray(x, int) % 3, np.asarray(x, int) % 2
+        for dtype in (float, complex):
+            for f in (on_plain_grid, slope_on_plain_grid):
+                yield f, (Dot((3,), dtype), x, np.arange(3.0)), {}
+            yield into_two, (Dot(np.shape(x), dtype), (3,), k, after, x, 2.0), {}
+
+
 def unary_calls():
     for shape in SHAPES:
         for f, rest, options in calls_of_one(shape):
@@ -418,6 +428,7 @@ def calls(index_forms):
     """Yield every call, as ``(f, args, kwargs)``."""
     yield from index_calls(index_forms)
     yield from calls_of_entries()
+    yield from calls_between_places()
     yield from unary_calls()
     yield from joining_calls()
     yield from grid_calls()

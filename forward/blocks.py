@@ -72,21 +72,10 @@ class BlockDuals(ForwardLevel):
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
 
-    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
+    def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
         if kind.f is not np.stack or kwargs:
             return None
-        blocks, still = [], None
-        for x in numbers:
-            if type(x) is Dual and x.at_level is self and type(x.tangent) is _array:
-                if type(x.primal) is not _float64 or x.tangent.dtype is not FLOAT64:
-                    return None
-                blocks.append(x.tangent)
-            elif type(x) is _float64 or type(x) is float:
-                still = np.zeros(self.directions.count) if still is None else still
-                blocks.append(still)
-            else:
-                return None
-        return self.directions.array(np.array(np.array(blocks).T, order="C"))
+        return self.directions.array(np.array(np.array(tangents).T, order="C"))
 
     # ---- reads ----
 

@@ -281,14 +281,21 @@ class ForwardLevel(DualWrites):
     def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
         """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
         tangents: list[Any] = []
+        still = self.zero_tangent((), FLOAT64)
         for x in numbers:
-            ours = type(x) is Dual and x.at_level is self
-            if ours and type(x.primal) is type(x.tangent) is _float64:
-                tangents.append(x.tangent)
-            elif type(x) is _float64 or type(x) is float:
-                tangents.append(0.0)
+            if type(x) is _float64 or type(x) is float:
+                tangents.append(still)
+            elif type(x) is Dual and x.at_level is self and type(x.primal) is _float64:
+                t = x.tangent
+                if type(t) is not type(still) or t.dtype is not FLOAT64:
+                    return None
+                tangents.append(t)
             else:
                 return None
+        return self.joined(kind, tangents, kwargs)
+
+    def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
+        """Return what ``kind`` makes of the tangents of a list of numbers; None if unknown."""
         return kind.f(tangents, **kwargs)
 
     def apply_rule(

@@ -259,7 +259,13 @@ def calls_of_entries():
 
 def calls_between_places():
     """Yield interpolation at places of a constant grid, inside, on and outside of it."""
-    for x in (np.array([-0.5, 0.3, 1.0, 2.0, 9.0]), np.array([[0.2], [1.7]]), 0.4, 9.0):
+    for x in (
+        np.array([-0.5, 0.3, 1.0, 2.0, 9.0]),
+        np.array([[0.2], [1.7]]),
+        np.zeros(0),
+        0.4,
+        9.0,
+    ):
         k, after = np.asarray(x, int) % 3, np.asarray(x, int) % 2
         for dtype in (float, complex):
             for f in (on_plain_grid, slope_on_plain_grid):
@@ -272,23 +278,6 @@ def unary_calls():
         for f, rest, options in calls_of_one(shape):
             for dtype in (float, np.float32, complex):
                 yield f, (Dot(shape, dtype), *rest), options
-
-
-def grid_calls():
-    """Interpolation: places inside, on, and outside of a grid, which may have one place."""
-    for grid in (np.array([0.0, 1.0, 2.5]), np.zeros(1)):
-        for places in (
-            np.array([-1.0, 0.0, 0.4, 1.0, 2.5, 9.0]),
-            np.array([[0.3], [2.0]]),
-            np.zeros(0),
-        ):
-            for dtype in (float, complex):
-                for f in (on_plain_grid, slope_on_plain_grid):
-                    yield f, (Dot(grid.shape, dtype), places, grid), {}
-                k = np.minimum(np.arange(places.size).reshape(places.shape), len(grid) - 1)
-                after = np.minimum(k + 1, len(grid) - 1)
-                weights = np.cos(places), np.sin(places)
-                yield into_two, (Dot(places.shape, dtype), grid.shape, k, after, *weights), {}
 
 
 def joining_calls():
@@ -431,7 +420,6 @@ def calls(index_forms):
     yield from calls_between_places()
     yield from unary_calls()
     yield from joining_calls()
-    yield from grid_calls()
     yield from product_calls()
     yield from einsum_calls()
     yield from solve_calls()

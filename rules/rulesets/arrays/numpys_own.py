@@ -1,14 +1,8 @@
 """Compositions whose value has the dtype, or the order of memory, that NumPy gives it."""
 
-import functools
-
 import numpy as np
 
 from ... import astype, composed, computed_into, value, with_values
-
-__all__ = ["composed_for_derivatives", "laid_out_like", "with_values"]
-
-composed_for_derivatives = functools.partial(composed, value="own")
 
 
 @composed(computed_into, value="own")

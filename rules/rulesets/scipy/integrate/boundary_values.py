@@ -13,8 +13,7 @@ from scipy import integrate, sparse
 from scipy.sparse import linalg
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, linear_rule, primitive, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
 from .quadrature import as_array, opened, plainly, settling

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, value, with_values
 from .quadrature import as_array, opened, plainly
 from .refined import Refinement, refined, stand_ins
 

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import user_line
-from .... import array_of, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, value, with_values
 from .double_exponential import integrated, nodes_of
 from .quadrature import as_array, opened, plainly
 from .refined import Refinement, refined, stand_ins

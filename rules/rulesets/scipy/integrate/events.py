@@ -7,8 +7,7 @@ traced residual at the time that SciPy found; each step makes one more order of 
 
 import numpy as np
 
-from .... import value
-from ...arrays.numpys_own import with_values
+from .... import value, with_values
 from .quadrature import number
 
 ORDERS = 4  # how many derivatives are right

@@ -15,8 +15,16 @@ import numpy as np
 from scipy import integrate
 
 from .....config import user_line
-from .... import TracedArray, TracedNumber, all_settled, array_of, innermost, is_array, value
-from ...arrays.numpys_own import with_values
+from .... import (
+    TracedArray,
+    TracedNumber,
+    all_settled,
+    array_of,
+    innermost,
+    is_array,
+    value,
+    with_values,
+)
 from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .events import traced_events
@@ -26,7 +34,7 @@ from .quadrature import as_array, opened, plainly, settling
 from .runge_kutta import Steps
 from .sensitivities import MOST, WithSlopes
 from .solutions import Solution, TracedSolution
-from .steps import NODES, Explicit, Implicit
+from .steps import NODES, Explicit, Implicit, has_steps, is_explicit
 
 METHODS = {
     name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
@@ -95,14 +103,6 @@ def scipys_own(method):
     stand_in = getattr(method, "__module__", "").startswith("chainrules.")
     name = method.__name__ if stand_in else method
     return METHODS.get(name, method) if isinstance(name, str) else method
-
-
-def is_explicit(method):
-    return issubclass(method, (integrate.RK23, integrate.RK45, integrate.DOP853))
-
-
-def has_steps(method):
-    return is_explicit(method) or issubclass(method, integrate.Radau)
 
 
 def moved_by(ydot, fun, args, slopes):

@@ -23,8 +23,8 @@ from .... import (
     name_of,
     strip,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ...functions.closures import TakenOut
 from .integral import flat, integral, with_slopes
 from .quadpack import Nodes

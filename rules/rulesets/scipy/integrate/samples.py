@@ -5,7 +5,6 @@ from scipy import integrate
 from scipy.special import gammaln, roots_legendre
 
 from .... import array_of, composed, value
-from ...arrays.numpys_own import composed_for_derivatives
 
 
 def along_last(y, x, dx, axis):
@@ -25,13 +24,13 @@ def along_last(y, x, dx, axis):
     return y, np.broadcast_to(widths, (*np.shape(y)[:-1], np.shape(widths)[-1]))
 
 
-@composed_for_derivatives(integrate.trapezoid)
+@composed(integrate.trapezoid, value="own")
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     y, h = along_last(y, x, dx, axis)
     return np.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
 
 
-@composed_for_derivatives(integrate.cumulative_trapezoid)
+@composed(integrate.cumulative_trapezoid, value="own")
 def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
     y, h = along_last(y, x, dx, axis)
     return from_initial(np.cumsum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1), initial, axis)
@@ -63,7 +62,7 @@ def parabolas(y, h):
     return np.sum(both / 6 * (ends + y1 * middle), axis=-1)
 
 
-@composed_for_derivatives(integrate.simpson)
+@composed(integrate.simpson, value="own")
 def simpson(y, x=None, *, dx=1.0, axis=-1):
     y, h = along_last(y, x, dx, axis)
     n = np.shape(y)[-1]
@@ -89,7 +88,7 @@ def first_halves(y, h):
     )  # fmt: skip
 
 
-@composed_for_derivatives(integrate.cumulative_simpson)
+@composed(integrate.cumulative_simpson, value="own")
 def cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
     n = np.shape(y)[axis]
     if n < 3:
@@ -106,7 +105,7 @@ def cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
     return from_initial(np.cumsum(pieces, axis=-1), initial, axis)
 
 
-@composed_for_derivatives(integrate.romb)
+@composed(integrate.romb, value="own")
 def romb(y, dx=1.0, axis=-1, show=False):
     y = np.moveaxis(array_of(y), axis, -1)
     step = np.shape(y)[-1] - 1
@@ -132,7 +131,7 @@ def fixed_quad(func, a, b, args=(), n=5):
     return (b - a) / 2.0 * np.sum(w * array_of(func(y, *args)), axis=-1), None
 
 
-@composed_for_derivatives(integrate.newton_cotes)
+@composed(integrate.newton_cotes, value="own")
 def newton_cotes(rn, equal=0):
     x = array_of(rn)
     n = np.shape(x)[0] - 1

@@ -5,8 +5,7 @@ import functools
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, innermost, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, innermost, value, with_values
 from .bdf import Differences, differences
 from .march import march
 from .runge_kutta import Steps, inside, runge_kutta

@@ -7,6 +7,14 @@ from .... import value
 from .collocation import NODES, stages
 
 
+def is_explicit(method):
+    return issubclass(method, (integrate.RK23, integrate.RK45, integrate.DOP853))
+
+
+def has_steps(method):
+    return is_explicit(method) or issubclass(method, integrate.Radau)
+
+
 class Weights:
     """The weights of the slopes of a step, in its states and in values inside.
 

@@ -19,8 +19,8 @@ from .... import (
     rrule,
     thunk,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered

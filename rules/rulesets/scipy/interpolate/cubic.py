@@ -6,8 +6,7 @@ Source of the systems for the slopes: de Boor (1978), a practical guide to splin
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, composed, value, with_values
 from ..traced_objects import as_float
 from .piecewise import Follows, TracedPPoly, over
 from .systems import solved

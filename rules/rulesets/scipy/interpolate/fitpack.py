@@ -9,8 +9,7 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, innermost, value
-from ...arrays.numpys_own import with_values
+from .... import StandIn, array_of, composed, innermost, value, with_values
 from ..traced_objects import as_float
 from .bsplines import TracedBSpline, differentiated, followed, integrated, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of

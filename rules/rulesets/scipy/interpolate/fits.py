@@ -9,8 +9,7 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, innermost, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, composed, innermost, value, with_values
 from ..traced_objects import as_float
 from .bsplines import TracedBSpline, basis, differentiated, followed, intervals
 from .piecewise import over, refuse

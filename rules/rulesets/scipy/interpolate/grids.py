@@ -6,8 +6,7 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, dtype_of, innermost, value
-from ...arrays.numpys_own import with_values
+from .... import StandIn, array_of, composed, dtype_of, innermost, value, with_values
 from ..traced_objects import Interpolates, as_float
 from .bsplines import basis, differentiated
 from .bsplines import intervals as spline_intervals

@@ -23,8 +23,8 @@ from .... import (
     rrule,
     thunk,
     value,
+    with_values,
 )
-from ...arrays.numpys_own import with_values
 from ..traced_objects import as_float
 from .systems import scattered
 

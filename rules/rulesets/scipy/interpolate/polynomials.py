@@ -9,8 +9,7 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, is_traced, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, composed, is_traced, value, with_values
 from ..traced_objects import Interpolates, TracedFunction, as_float
 from .piecewise import over, refuse, to_axis
 from .systems import or_one

@@ -8,8 +8,7 @@ import math
 import numpy as np
 from scipy import interpolate, spatial
 
-from .... import composed, primitive, scalar_rule, value
-from ...arrays.numpys_own import with_values
+from .... import composed, primitive, scalar_rule, value, with_values
 from ..spatial.rows import distances, squares
 from ..traced_objects import Interpolates, as_float
 from .grids import as_points, interp1d

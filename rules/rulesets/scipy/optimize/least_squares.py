@@ -7,8 +7,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value
-from ...arrays.numpys_own import with_values
+from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value, with_values
 from ...functions.implicit import Watched, config_of, settled, singular
 from .calls import Call, Solved, follows
 from .constraints import between, plain_bounds

@@ -7,8 +7,7 @@ import numpy as np
 from scipy import optimize
 
 from .....config import MissingRuleError, user_line
-from .... import gradient_via_ad, jacobian_via_ad
-from ...arrays.numpys_own import with_values
+from .... import gradient_via_ad, jacobian_via_ad, with_values
 from ...functions.implicit import Watched, settled
 from .calls import Call, Solved, follows, plain_part
 from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, plain_bounds

@@ -7,8 +7,7 @@ import numpy as np
 from scipy import optimize
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, is_traced, non_differentiable
-from ...arrays.numpys_own import composed_for_derivatives, with_values
+from .... import array_of, composed, is_traced, non_differentiable, with_values
 from .calls import Call, Solved, follows
 from .results import TracedResult
 
@@ -51,13 +50,13 @@ def _as_float(x: Any) -> Any:
     return x if x.dtype.kind == "f" else x * 1.0
 
 
-@composed_for_derivatives(optimize.rosen)
+@composed(optimize.rosen, value="own")
 def rosen_composed(x):
     x = _as_float(x)
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2, axis=0)
 
 
-@composed_for_derivatives(optimize.rosen_der)
+@composed(optimize.rosen_der, value="own")
 def rosen_der_composed(x):
     x = _as_float(x)
     slope = x[1:] - x[:-1] ** 2
@@ -65,7 +64,7 @@ def rosen_der_composed(x):
     return first + np.concatenate([0 * x[:1], 200 * slope])
 
 
-@composed_for_derivatives(optimize.rosen_hess)
+@composed(optimize.rosen_hess, value="own")
 def rosen_hess_composed(x):
     x = np.atleast_1d(_as_float(x))
     beside = np.diag(-400 * x[:-1], 1)
@@ -74,7 +73,7 @@ def rosen_hess_composed(x):
     return beside + np.transpose(beside) + np.diag(diagonal)
 
 
-@composed_for_derivatives(optimize.rosen_hess_prod)
+@composed(optimize.rosen_hess_prod, value="own")
 def rosen_hess_prod_composed(x, p):
     return rosen_hess_composed(x) @ _as_float(p)
 

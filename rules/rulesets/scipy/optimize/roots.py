@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from .... import array_of
-from ...arrays.numpys_own import with_values
+from .... import array_of, with_values
 from ...functions.implicit import settled, solution
 from .calls import Call, Solved, follows
 from .results import Later, TracedResult

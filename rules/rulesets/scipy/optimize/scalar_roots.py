@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from ...arrays.numpys_own import with_values
+from .... import with_values
 from ...functions.implicit import are_apart, difference, entrywise, solution
 from .calls import Call, Solved, follows
 from .results import TracedResult

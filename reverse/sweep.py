@@ -111,7 +111,8 @@ def sweep(
     bars = cotangents.bars
     owned = cotangents.owned
     accumulate = cotangents.add
-    of_number, of_numbers = OF_NUMBER, OF_NUMBERS  # most entries ask: local names are faster
+    # Most entries ask for these: local names are faster.
+    of_number, of_numbers, one, floats = OF_NUMBER, OF_NUMBERS, ONE, FLOATS
     for index, ybar in seeds:
         accumulate(index, ybar)
     for i in cotangents.order(inputs):
@@ -121,17 +122,17 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
-        if size == of_number or size == of_numbers:  # noqa: SIM109
-            if type(ybar) in FLOATS or not isinstance(ybar, Traced):
+        if size == of_numbers or size == of_number:  # noqa: SIM109
+            if type(ybar) in floats or not isinstance(ybar, Traced):
                 if size == of_number:
                     a, da = entry
-                    xbar, abar = bars[a], ybar if da is ONE else ybar * da
+                    xbar, abar = bars[a], ybar if da is one else ybar * da
                     bars[a] = abar if xbar is None else xbar + abar
                     continue
                 a, da, b, db = entry
-                xbar, abar = bars[a], ybar if da is ONE else ybar * da
+                xbar, abar = bars[a], ybar if da is one else ybar * da
                 bars[a] = abar if xbar is None else xbar + abar
-                xbar, bbar = bars[b], ybar if db is ONE else ybar * db
+                xbar, bbar = bars[b], ybar if db is one else ybar * db
                 bars[b] = bbar if xbar is None else xbar + bbar
                 continue
             # It is differentiated again: a product and the sum that it joins are made at once.

@@ -20,7 +20,7 @@ from ..annotations import Function, Tangentlike, Value
 from ..tangents.project import ProjectTo
 from ..tangents.thunks import Thunk, thunk, unthunk
 from ..tangents.zeros import NO_TANGENT, AbstractZero
-from .kinds import unbroadcast
+from .sums import unbroadcast
 from .tables import frule, rrule
 
 

@@ -13,16 +13,12 @@ import numpy as np
 from scipy import ndimage, special
 
 from .... import (
-    NoTangent,
-    ProjectTo,
     array_of,
     composed,
-    frule,
     is_traced,
     linear_rule,
+    pair_rule,
     primitive,
-    rrule,
-    unthunk,
     value,
     with_values,
 )
@@ -128,7 +124,7 @@ def spline_pieces(order):
 
 
 @primitive
-def spline_weights(u, order, times=0):
+def spline_weights(u, *, order, times=0):
     """The splines that meet at ``u``, differentiated so many times: (..., order + 1)."""
     pieces = spline_pieces(order)
     for _ in range(times):
@@ -139,22 +135,18 @@ def spline_weights(u, order, times=0):
     return y
 
 
-@frule.register(spline_weights)
-def spline_weights_frule(tangents, spline_weights, u, order, times=0):
-    udot = unthunk(tangents[1])
-    slopes = spline_weights(u, order, times + 1)
-    return spline_weights(u, order, times), slopes * np.expand_dims(udot, -1)
+@pair_rule(spline_weights)
+def spline_weights_pair(spline_weights, u, *, order, times=0):
+    slopes = spline_weights(u, order=order, times=times + 1)
 
-
-@rrule.register(spline_weights)
-def spline_weights_rrule(spline_weights, u, order, times=0):
-    project_u, slopes = ProjectTo(u), spline_weights(u, order, times + 1)
+    def spline_weights_pushforward(udot):
+        return slopes * np.expand_dims(udot, -1)
 
     def spline_weights_pullback(ybar):
-        ubar = project_u(np.sum(slopes * ybar, axis=-1))
-        return NoTangent(), ubar, NoTangent(), NoTangent()
+        return np.sum(slopes * ybar, axis=-1)
 
-    return spline_weights(u, order, times), spline_weights_pullback
+    y = spline_weights(u, order=order, times=times)
+    return y, spline_weights_pushforward, spline_weights_pullback
 
 
 def along(x, n, order, mode):
@@ -163,7 +155,7 @@ def along(x, n, order, mode):
     at, slope = mapped(plain, n, mode)
     start = np.floor(at if order % 2 else at + 0.5)
     u = with_values(slope * x, at - start)
-    weights = spline_weights(u, order)
+    weights = spline_weights(u, order=order)
     index = mapped_index(start.astype(int)[..., None] - order // 2 + np.arange(order + 1), n, mode)
     inside = index >= 0
     if mode == "constant":

@@ -119,3 +119,46 @@ def test_a_right_hand_side_runs_once():
         calls.clear()
         np.testing.assert_allclose(transform(run)(P)[0], -np.exp(-P[0]), rtol=1e-4)
         assert len(calls) == plain
+
+
+@hypothesis.given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 3),
+    stiffness=st.floats(1.0, 300.0),
+    span=st.sampled_from([(0.0, 1.0), (0.0, 3.0), (1.0, 0.4), (-1.0, 0.5)]),
+    options=st.sampled_from(
+        [{}, {"max_step": 0.1}, {"first_step": 1e-3}, {"dense_output": True}, {"jac": True}]
+    ),
+)
+@hypothesis.settings(max_examples=6)
+def test_random_systems_by_bdf(seed, n, stiffness, span, options):
+    rng = np.random.default_rng(seed)
+    sign = np.sign(span[1] - span[0])  # decaying along the way that is gone
+    decay = -sign * np.diag(np.geomspace(0.3, stiffness, n))
+    mixing, forcing, start = rng.normal(size=(n, n)), rng.normal(size=n), rng.normal(size=n)
+    times = np.sort(rng.uniform(*sorted(span), 3))[:: int(sign)]
+    own = {"jac": lambda t, y: decay + 0.1 * mixing} if options.get("jac") else options
+
+    def states(p, method="BDF", **options):
+        def rhs(t, y):
+            pull = decay * p[0] + 0.1 * p[1] * mixing
+            return pull @ y + p[2] * np.cos(3 * t) * forcing
+
+        tight = {"rtol": 1e-9, "atol": 1e-11}
+        y0 = start * p[3]
+        found = integrate.solve_ivp(rhs, span, y0, method, t_eval=times, **tight, **options)
+        return found.sol(times[1]) if "dense_output" in options else found.y
+
+    p = np.array([1.0, 1.0, 0.7, 1.2])
+    pdot = rng.normal(size=4)
+    y, ydot = cr.jvp(lambda p: states(p, **own), (p,), (pdot,))
+    plain = states(p, **own)
+    np.testing.assert_array_equal(y, plain)
+    ybar = rng.normal(size=np.shape(y))
+    (pbar,) = cr.vjp(lambda p: states(p, **own), p)[1](ybar)
+    np.testing.assert_allclose(np.sum(ybar * ydot), pbar @ pdot, rtol=1e-8, atol=1e-9)
+    h = 1e-4
+    exact = {"dense_output": True} if options.get("dense_output") else {}
+    ends = [states(p + s * h * pdot, "Radau", **exact) for s in (2, 1, -1, -2)]
+    slope = (-ends[0] + 8 * ends[1] - 8 * ends[2] + ends[3]) / (12 * h)
+    np.testing.assert_allclose(ydot, slope, rtol=1e-4, atol=1e-4 * np.max(np.abs(slope)))

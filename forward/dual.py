@@ -281,7 +281,7 @@ class ForwardLevel(DualWrites):
     def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
         """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
         tangents: list[Any] = []
-        still = self.zero_tangent((), FLOAT64)
+        still = self.zero_tangent((), FLOAT64)[()]  # of a number
         for x in numbers:
             if type(x) is _float64 or type(x) is float:
                 tangents.append(still)

@@ -51,8 +51,8 @@ class DualWrites(Engine):
     # ---- what the slot ``tangent`` holds; ``BlockDuals`` has blocks there ----
 
     def zero_tangent(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Return zeros for the slot of an array, or of a number."""
-        return np.zeros(shape, dtype)[()]
+        """Return zeros for the slot of an array."""
+        return np.zeros(shape, dtype)
 
     def laid_out(self, tangent: Any, axes: tuple[int, ...] | None) -> Any:
         """Copy what the slot holds, such that the axes of the array lie in memory as ``axes``."""

@@ -149,9 +149,11 @@ class Cotangents:
             if not isinstance(ybar, Traced):
                 return False
             if index not in self.owned:
-                present = self._accumulator(index, ybar, space)
+                self._accumulate_apart(index, ybar, space)
+            present = self.bars[index]
             whole = unmask(present)
-            if isinstance(whole, Traced) and whole.at_level.add_at(whole, place, ybar):
+            ours = index in self.owned and isinstance(whole, Traced)
+            if ours and whole.at_level.add_at(whole, place, ybar):
                 if type(present) is Masked:
                     present.alive[place] = True
                 return True
@@ -161,23 +163,21 @@ class Cotangents:
         present.append(place, ybar)
         return True
 
-    def _accumulator(self, index: int, ybar: Value, space: Projector) -> Any:
+    def _accumulate_apart(self, index: int, ybar: Value, space: Projector) -> None:
         """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it has such.
 
-        Return what the entry has. Single numbers are cheaper in a dict, and where structural
-        zeros matter, pieces tell them.
+        Single numbers are cheaper in a dict, and where structural zeros matter, pieces tell them.
         """
         present = self.bars[index]
         apart = type(space) is not ProjectArray or not isinstance(ybar, TracedArray)
         if apart or is_sensitive(self.entries[index]):
-            return present
+            return
         level = ybar.at_level
         if present is None or (isinstance(present, Traced) and present.at_level is level):
             made = level.accumulator(space.shape, space.dtype)
             if made is not None and (present is None or level.add_at(made, ..., present)):
-                self.bars[index] = present = made
+                self.bars[index] = made
                 self.owned.add(index)
-        return present
 
     def _own(self, index: int, space: Projector, masked: bool) -> Any:
         """Return the array of the sweep's own that an entry has, or is given now; or None.

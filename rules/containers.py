@@ -20,6 +20,7 @@ import numpy as np
 
 from .annotations import Value
 from .known_classes import Children, becomes_known, registered
+from .shapes import dtype_of
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
@@ -151,7 +152,8 @@ def _fields(x: Value) -> dict[str, Any] | None:
         )
         or isinstance(x, type | enum.Enum | BaseException)
         or hasattr(cls, "__array__")
-        or hasattr(cls, "__array_ufunc__")
+        # An array has a dtype; a quantity, which says what ufuncs mean to it, has none.
+        or (hasattr(cls, "__array_ufunc__") and dtype_of(x) is not None)
         or hasattr(cls, "__dlpack__")
         # An iterator is used up by reading it, so a rebuilt copy would share its state.
         or hasattr(cls, "__next__")

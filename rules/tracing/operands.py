@@ -7,6 +7,7 @@ which may know more, Python leaves the answer.
 import numpy as np
 
 from ..annotations import Index, Value
+from ..shapes import dtype_of
 from .array import TracedArray
 from .level import Traced
 
@@ -21,7 +22,9 @@ def is_operand(x: Value) -> bool:
     # Traced values first: they say that they are of their number's class, too, but not as fast.
     if isinstance(x, _OPERANDS):
         return True
-    return hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
+    speaks = hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
+    # An array has a dtype. A quantity has none, and says itself what an operator means.
+    return speaks and dtype_of(x) is not None
 
 
 def is_basic(index: Index) -> bool:

@@ -79,3 +79,17 @@ def test_first_and_second_order(dtype, chosen):
     if np.isfinite(products).all():
         scale = np.abs(products).max(initial=1.0)
         np.testing.assert_allclose(hessian / scale, products / scale, atol=1e-8)
+
+
+def test_pieces_are_not_added_into_what_two_entries_share():
+    """The cotangent of ``x + z`` goes to both; a read of ``x[0]`` is added to that of x alone."""
+
+    def f(x, z):
+        p = x[0] ** 2
+        return np.sum((x + z) ** 2) + p
+
+    x, z = np.arange(3.0), np.ones(3)
+    (xx, xz), (zx, zz) = cr.hessian(f, argnums=(0, 1))(x, z)
+    np.testing.assert_array_equal(xx, np.diag([4.0, 2.0, 2.0]))
+    for block in (xz, zx, zz):
+        np.testing.assert_array_equal(block, 2 * np.eye(3))

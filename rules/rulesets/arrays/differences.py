@@ -218,8 +218,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
             "np.interp of an array of dask has no derivative: dask has no such function.\n"
             "  compute the array before, or write the pieces with np.where"
         )
-    x, xp, fp = map(as_array, (x, xp, fp))
-    if left is right is period is None and not is_traced(xp) and dtype_of(fp).kind in "fc":
+    given = x, xp, fp
+    x, xp, fp = map(as_array, given)
+    real = dtype_of(x).kind == "f" and dtype_of(xp).kind in "fiu"
+    if real and left is right is period is None and not is_traced(xp) and dtype_of(fp).kind in "fc":
         x0 = value(x)
         y = on_plain_grid(fp, x0, xp)
         if x is x0:
@@ -227,7 +229,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         still = with_values(x, np.zeros_like(x0))  # its derivative, and zero: x0 may be infinite
         with np.errstate(invalid="ignore"):
             return with_values(y + slope_on_plain_grid(fp, x0, xp) * still, value(y))
-    own = np.interp(*value((x, xp, fp, left, right, period)))  # first: it says what is wrong
+    own = np.interp(*value((*given, left, right, period)))  # first: it says what is wrong
     return with_values(interp_by_pieces(x, xp, fp, left, right, period), own)
 
 

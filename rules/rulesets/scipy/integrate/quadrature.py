@@ -17,6 +17,7 @@ from .... import (
     dtype_of,
     healed,
     innermost,
+    is_lazy,
     is_traced,
     jacobian_via_ad,
     layers,
@@ -240,6 +241,8 @@ def by_nodes(build, ends, full_output, options, line):
     parameters = strip(build.parameters, level)
     columns = Columns(NO_STATE, parameters)
     if columns.size > COLUMNS or any(dtype_of(x) != np.float64 for x in parameters):
+        return None
+    if any(is_lazy(value(x)) for x in parameters):
         return None
     ts, ys, result = [], [], ()
 

@@ -9,7 +9,7 @@ evaluation after the other, and it serves any number of directions.
 import numpy as np
 
 from .....config import HasForwardsMode
-from .... import dtype_of, innermost, jacobian_via_ad, shape_of, strip, value
+from .... import dtype_of, innermost, is_lazy, jacobian_via_ad, shape_of, strip, value
 
 # Columns for which a block of numbers costs about as much as one; evaluations in one callback; and
 # numbers in all matrices.
@@ -87,7 +87,7 @@ class WithSlopes:
             isinstance(self.config, HasForwardsMode)
             and innermost(given) is None
             and 0 < self.columns.size <= COLUMNS
-            and all(dtype_of(x) == np.float64 for x in given)
+            and all(dtype_of(x) == np.float64 and not is_lazy(x) for x in given)
         )
         self.slopes, self.found = [], None
 

@@ -203,15 +203,13 @@ class Cotangents:
 
     def of_inputs(self, inputs: int) -> list[Any]:
         """Return the cotangent of each input, zero if none arrived; arrays nobody else holds."""
-        xbars: list[Any] = []
+        xbars = []
         for index in range(inputs):
             xbar = self.bars[index]
             if xbar is None:
                 xbars.append(ZERO)
-            elif index in self.owned:
-                xbars.append(xbar if type(xbar) is _array else unmask(xbar))
             else:
-                xbars.append(own(xbar))
+                xbars.append(unmask(xbar) if index in self.owned else own(xbar))
         return xbars
 
 

@@ -14,7 +14,7 @@ from ..rules.engines.engine import escaped
 Entry = tuple[Any, ...]
 
 INPUT = 0  # ()                                 an input of the transform
-NODE = 1  # (node,)                             anything else: see ``Node``
+NODE = 1  # (node,)                             anything else: see ``TapeNode``
 OF_NUMBER = 2  # (a, da)                        a float that depends on one: the partial's value
 OF_ARRAY = 3  # (a, partial, args)              an array: the partial, and what it is called on
 OF_NUMBERS = 4  # (a, da, b, db)                a float that depends on two
@@ -29,7 +29,7 @@ OF_TWO = (OF_NUMBERS, OF_ARRAYS)
 ON_ARRAYS = (OF_ARRAY, OF_ARRAYS)
 
 
-class Node:
+class TapeNode:
     """The one element of an entry of no other form, which knows its way back itself."""
 
     __slots__ = ()

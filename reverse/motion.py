@@ -18,7 +18,7 @@ from ..rules.linear.program import LinearProgram
 from ..rules.linear.samples import Samples
 from ..rules.tangents.filled import zero_tangent
 from .cotangents import Cotangents, own
-from .entries import Entry, Node
+from .entries import Entry, TapeNode
 from .sweep import sweep
 
 
@@ -105,7 +105,7 @@ class SparseBars(dict[int, Any]):
         super().__setitem__(i, ybar)
 
 
-class End(Node):
+class End(TapeNode):
     """Stands for an entry whose tangent is known, or an input, and keeps its cotangent."""
 
     __slots__ = ("ybar",)

@@ -46,14 +46,24 @@ from ..rules.tangents.zeros import NO_TANGENT, ZERO
 from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive
 from .cotangents import Cotangents
-from .entries import Node, append
+from .entries import TapeNode, append
 
 
-class KindNode(Node):
+class CallNode(TapeNode):
+    """A call, and which of its arguments depend on the tape."""
+
+    __slots__ = ("active",)
+    active: list[tuple[int, Active]]
+
+    def parents(self) -> list[int]:
+        return [parent for _, active in self.active for parent in active.parents()]
+
+
+class KindNode(CallNode):
     """A call answered by a rule kind. ``form`` tells the space of its result: see ``space_at``."""
 
     __slots__ = (
-        "active", "args", "form", "kind", "kwargs", "leaves_out", "sensitive", "template", "y",
+        "args", "form", "kind", "kwargs", "leaves_out", "sensitive", "template", "y",
     )  # fmt: skip
 
     def __init__(
@@ -116,9 +126,6 @@ class KindNode(Node):
                 counts = kind.counts(i, flags, shape, self.args, self.kwargs, space)
             active.receive(xbar, cotangents, kind.f, i, counts)
 
-    def parents(self) -> list[int]:
-        return [parent for _, active in self.active for parent in active.parents()]
-
     def _add_piece(self, ybar: Tangentlike, cotangents: Cotangents) -> bool:
         """Add the cotangent of ``x[index]`` to that of ``x``, if it has a short way there."""
         ((_, active),) = self.active
@@ -165,10 +172,10 @@ def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
         node.pull(ybar, cotangents)
 
 
-class RuleNode(Node):
+class RuleNode(CallNode):
     """A call answered by a hand-written rrule; argument 0 is the function itself."""
 
-    __slots__ = ("active", "f", "form", "pullback", "sensitive", "template")
+    __slots__ = ("f", "form", "pullback", "sensitive", "template")
 
     def __init__(
         self, pullback: Pullback, f: Function, active: list[tuple[int, Active]], entries: Any
@@ -191,11 +198,8 @@ class RuleNode(Node):
             counts = flags if i == 1 else None
             active.receive(xbars[i], cotangents, self.f, i - 1, counts)
 
-    def parents(self) -> list[int]:
-        return [parent for _, active in self.active for parent in active.parents()]
 
-
-class OutputNode(Node):
+class OutputNode(TapeNode):
     """One number or array inside a container that a call returned."""
 
     __slots__ = ("call", "key", "sensitive")
@@ -215,7 +219,7 @@ class OutputNode(Node):
         return (self.call,)
 
 
-class MergeNode(Node):
+class MergeNode(TapeNode):
     """A call's result that is itself traced here: it was computed from captured values too."""
 
     __slots__ = ("captured", "node", "sensitive")

@@ -42,14 +42,12 @@ def keeps_dtype(x: Value, dtype: np.dtype) -> bool:
 
 def broadcast_entry(entry: Entry, shape: tuple, x: Value, z: Value) -> Entry:
     """Return the entry for operands, ``x`` or ``x`` and ``z``, that were broadcast to ``shape``."""
-    given = x.shape if type(x) is _array else shape_of(x)
-    shape_x = None if given == shape else given
+    shape_x = None if (given := shape_of(x)) == shape else given
     if len(entry) == OF_ARRAY:
         if shape_x is None:
             return entry
         return *entry[:2], shape_x, None, None, None, entry[2], shape
-    given = z.shape if type(z) is _array else shape_of(z)
-    shape_z = None if given == shape else given
+    shape_z = None if (given := shape_of(z)) == shape else given
     if shape_x is None and shape_z is None:
         return entry
     a, partial, b, partial_b, args = entry

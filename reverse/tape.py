@@ -355,14 +355,9 @@ class Tape(Engine):
 
     def _held(self, values: tuple, args: tuple) -> tuple:
         """Hold the plain arrays that were given beside traced values, where they are kept."""
-        hold, beside = self.watch.hold, self.watch.hold_beside
-        held = []
-        for v, x in zip(values, args, strict=True):
-            if v is None or (v is not x and isinstance(x, Traced)):
-                held.append(v)
-            else:
-                held.append(hold(x) if v is x else beside(v, x))
-        return tuple(held)
+        hold = self.watch.hold_beside
+        pairs = zip(values, args, strict=True)
+        return tuple([v if v is None else hold(v, x) for v, x in pairs])
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

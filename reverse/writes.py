@@ -29,7 +29,7 @@ from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out,
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .active import Active, find_active
 from .cotangents import Cotangents
-from .entries import Node, append, is_sensitive
+from .entries import TapeNode, append, is_sensitive
 from .pieces import Pieces
 
 
@@ -52,7 +52,7 @@ def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     root.position = node.position
 
 
-class WriteNode(Node):
+class WriteNode(TapeNode):
     """A version of an array that differs from the one before in the entries written.
 
     ``axes`` is the order in which the array lies in memory: in that order the path makes views of
@@ -239,7 +239,7 @@ def _last(positions: np.ndarray) -> Any:
     return (last[flat] == order).reshape(positions.shape)
 
 
-class ConstantNode(Node):
+class ConstantNode(TapeNode):
     """A fresh array: nothing flows back from it."""
 
     __slots__ = ()

@@ -129,7 +129,7 @@ class Composed(Kind):
     def _both(self, args: tuple, kwargs: dict) -> tuple[Any, Any]:
         """Return what the body gives, and what the library gives."""
         given, options = self._named(args, kwargs)
-        args, kwargs = self.bind(self.f, given, options)
+        args, kwargs = self._fitted(given, options)
         # The library first: it says what is wrong with its input, and warns of it.
         own = self.f(*map(_for_library, given), **{k: _for_library(x) for k, x in options.items()})
         if self.asks:
@@ -141,11 +141,14 @@ class Composed(Kind):
 
     def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Fit a call to the body, which may take fewer parameters than ``f``, by their names."""
-        args, kwargs = self._named(args, kwargs)
+        return self._fitted(*self._named(args, kwargs))
+
+    def _fitted(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Leave out what the body does not take, and make arrays of SciPy's lists."""
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
             kwargs = self._without_hints(args, kwargs)
             if not kwargs.keys() <= self.keywords:
-                kwargs = without_defaults(f, kwargs, self.keywords)
+                kwargs = without_defaults(self.f, kwargs, self.keywords)
         if self.of_scipy:
             args = tuple([_array(x) if type(x) is list else x for x in args])
             kwargs = {k: _array(x) if type(x) is list else x for k, x in kwargs.items()}

@@ -23,8 +23,7 @@ class Masked:
 
     def __init__(self, value: Value, alive: Any) -> None:
         self.value = value
-        # Of a 0-d array NumPy's comparisons make a number.
-        self.alive: Any = alive if type(alive) is np.ndarray else plain_array(alive)
+        self.alive: Any = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
 
     def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:
@@ -58,7 +57,8 @@ def plain_array(x: Value) -> Any:
 
     And an array of dask, which would be computed.
     """
-    return x if isinstance(x, Traced) or is_lazy(x) else np.asarray(x)
+    known = type(x) is np.ndarray or isinstance(x, Traced) or is_lazy(x)
+    return x if known else np.asarray(x)
 
 
 def all_alive(alive: Any) -> bool:

@@ -134,13 +134,18 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 # ---- interpolation ----
 
 
-class Places:
-    """Places ``x`` on a grid: between the entries ``k`` and ``after``, at ``part`` of the way."""
+def bracket(x, xp):
+    """The entries of a grid before and after ``x``; at an end both are the last one there."""
+    last = np.shape(xp)[0] - 1
+    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, last)
+    return k, np.minimum(k + 1, last)
+
+
+class Bracket:
+    """Bracket of ``x`` on a plain grid: between ``k`` and ``after``, at ``part`` of the way."""
 
     def __init__(self, x, xp):
-        last = len(xp) - 1
-        self.k = np.minimum(np.maximum(np.searchsorted(xp, x, side="right") - 1, 0), last)
-        self.after = np.minimum(self.k + 1, last)
+        self.k, self.after = bracket(x, xp)
         start = xp[self.k]
         outside = (x < xp[0]) | (x > xp[-1])
         self.slope = np.where(outside, 0.0, 1.0 / or_one(xp[self.after] - start))
@@ -156,35 +161,35 @@ def on_plain_grid(fp, x, xp):
 @primitive
 def slope_on_plain_grid(fp, x, xp):
     """The slope of ``np.interp`` at ``x``; to the right of a place of the grid."""
-    at = Places(x, xp)
+    at = Bracket(x, xp)
     return at.slope * (fp[at.after] - fp[at.k])
 
 
 def on_plain_grid_block(fp, x, xp):
-    at, fp = Places(x, xp), fp.values
+    at, fp = Bracket(x, xp), fp.values
     return (1.0 - at.part) * fp[:, at.k] + at.part * fp[:, at.after]
 
 
 def slope_block(fp, x, xp):
-    at, fp = Places(x, xp), fp.values
+    at, fp = Bracket(x, xp), fp.values
     return at.slope * (fp[:, at.after] - fp[:, at.k])
 
 
 def on_plain_grid_pattern(fp, x, xp):
-    at = Places(x, xp)
+    at = Bracket(x, xp)
     ids = fp.ids[at.k]
     return Pattern(np.shape(ids), fp.taken(ids).rows + fp.taken(fp.ids[at.after]).rows)
 
 
 @linear_rule(on_plain_grid, block=on_plain_grid_block, pattern=on_plain_grid_pattern)
 def on_plain_grid_transpose(ybar, space, x, xp):
-    at = Places(x, xp)
+    at = Bracket(x, xp)
     return into_two(ybar, space.shape, at.k, at.after, 1.0 - at.part, at.part)
 
 
 @linear_rule(slope_on_plain_grid, block=slope_block, pattern=on_plain_grid_pattern)
 def slope_on_plain_grid_transpose(ybar, space, x, xp):
-    at = Places(x, xp)
+    at = Bracket(x, xp)
     return into_two(ybar, space.shape, at.k, at.after, -at.slope, at.slope)
 
 
@@ -242,9 +247,7 @@ def interp_by_pieces(x, xp, fp, left, right, period):
         xp, fp = xp[order], fp[order]
         xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = np.concatenate([fp[-1:], fp, fp[:1]])
-    last = np.shape(xp)[0] - 1
-    k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, last)
-    after = np.minimum(k + 1, last)
+    k, after = bracket(x, xp)
     y = (fp[after] - fp[k]) / or_one(xp[after] - xp[k]) * (x - xp[k]) + fp[k]
     y = np.where(x < xp[0], fp[0] if left is None else left, y)
     y = np.where(x > xp[-1], fp[-1] if right is None else right, y)

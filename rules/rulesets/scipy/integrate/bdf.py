@@ -8,8 +8,6 @@ that SciPy's Newton iteration ended with, which solve their equations to its tol
 Source: Shampine and Reichelt (1997), The MATLAB ODE Suite; scipy.integrate.BDF.
 """
 
-import math
-
 import numpy as np
 
 from .....config import HasForwardsMode, HasReverseMode
@@ -17,7 +15,6 @@ from .... import (
     NoTangent,
     ProjectTo,
     as_structured,
-    dtype_of,
     frule,
     innermost,
     primitive,
@@ -27,7 +24,7 @@ from .... import (
     value,
 )
 from .march import Plan
-from .sensitivities import COLUMNS, NUMBERS, Columns, jacobians_of_all
+from .sensitivities import NUMBERS, Columns, jacobians_of_all
 
 MOST = 5  # the highest order
 ROWS = MOST + 3
@@ -108,14 +105,13 @@ class Differences(Plan):
 
 def follows_steps(steps, y, start, stop, parameters):
     """Say whether the derivative is that of these steps of BDF: of few states and parameters."""
-    given, n = (y, *parameters), shape_of(y)[0]
-    columns = sum(math.prod(shape_of(x)) for x in given)
+    columns = Columns(y, parameters)
     return (
         innermost((start, stop)) is None
         and start != stop
-        and 0 < columns <= COLUMNS
-        and steps * ROWS * n * columns <= NUMBERS
-        and all(dtype_of(x) == np.float64 for x in given)
+        and columns.size > 0
+        and steps * ROWS * columns.n * columns.size <= NUMBERS
+        and columns.fit_a_block(y, parameters)
     )
 
 

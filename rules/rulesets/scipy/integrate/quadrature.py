@@ -14,10 +14,8 @@ from .... import (
     TracedNumber,
     all_settled,
     array_of,
-    dtype_of,
     healed,
     innermost,
-    is_lazy,
     is_traced,
     jacobian_via_ad,
     layers,
@@ -29,7 +27,7 @@ from .... import (
 from ...functions.closures import TakenOut
 from .integral import flat, integral, with_slopes
 from .quadpack import Nodes
-from .sensitivities import COLUMNS, NO_STATE, Columns
+from .sensitivities import NO_STATE, Columns
 
 
 def settling(f):
@@ -240,9 +238,7 @@ def by_nodes(build, ends, full_output, options, line):
         return None
     parameters = strip(build.parameters, level)
     columns = Columns(NO_STATE, parameters)
-    if columns.size > COLUMNS or any(dtype_of(x) != np.float64 for x in parameters):
-        return None
-    if any(is_lazy(value(x)) for x in parameters):
+    if not columns.fit_a_block(NO_STATE, parameters):
         return None
     ts, ys, result = [], [], ()
 

@@ -7,8 +7,6 @@ array, and pulls back through one evaluation after the other. A state is ``y + h
 slopes k with the weights a of the method, so both are sums with these weights.
 """
 
-import math
-
 import numpy as np
 
 from .....config import (
@@ -26,18 +24,16 @@ from .... import (
     add,
     as_structured,
     child_tangents,
-    dtype_of,
     frule,
     innermost,
     primitive,
     rrule,
-    shape_of,
     sum_tangents,
     unthunk,
     value,
 )
 from .march import Plan
-from .sensitivities import COLUMNS, NUMBERS, Columns, sensitivities
+from .sensitivities import NUMBERS, Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
@@ -128,14 +124,12 @@ class Steps(Plan):
 
     def few_columns(self, y, parameters):
         """Say whether sensitivities are the cheapest way: of few states and parameters."""
-        given, n = (y, *parameters), shape_of(y)[0]
-        columns = sum(math.prod(shape_of(x)) for x in given)
+        columns = Columns(y, parameters)
         return (
             not self.moves
             and len(self) > 0
-            and columns <= COLUMNS
-            and self.count * n * columns <= NUMBERS
-            and all(dtype_of(x) == np.float64 for x in given)
+            and self.count * columns.n * columns.size <= NUMBERS
+            and columns.fit_a_block(y, parameters)
         )
 
     def known_of(self, *given):

@@ -27,6 +27,12 @@ class Columns:
         self.ends = np.cumsum([self.n, *(int(np.prod(shape)) for shape in self.shapes)]).tolist()
         self.size = self.ends[-1]
 
+    def fit_a_block(self, y, parameters):
+        """Say whether these are float64 numbers, few enough for one block of directions."""
+        given = (y, *parameters)
+        plain = all(dtype_of(x) == np.float64 and not is_lazy(value(x)) for x in given)
+        return plain and self.size <= COLUMNS
+
     def row(self, y, parameters):
         return np.concatenate([y, *(np.reshape(x, -1) for x in parameters)])
 
@@ -86,8 +92,8 @@ class WithSlopes:
         self.possible = (
             isinstance(self.config, HasForwardsMode)
             and innermost(given) is None
-            and 0 < self.columns.size <= COLUMNS
-            and all(dtype_of(x) == np.float64 and not is_lazy(x) for x in given)
+            and self.columns.size > 0
+            and self.columns.fit_a_block(given[0], given[1:])
         )
         self.slopes, self.found = [], None
 

@@ -26,6 +26,7 @@ from .... import (
     as_structured,
     dtype_of,
     frule,
+    pair_rule,
     primitive,
     rrule,
     thunk,
@@ -47,23 +48,18 @@ def with_slopes(y, slopes, *parameters):
     return y
 
 
-@frule.register(with_slopes)
-def with_slopes_frule(tangents, with_slopes, y, slopes, *parameters):
-    _, _, _, *dots = map(unthunk, tangents)
-    # What moves them at levels further out, y and the slopes have met themselves.
-    parts = [np.sum(a * dot) for a, dot in zip(slopes, dots) if not isinstance(dot, AbstractZero)]
-    return y, sum(parts[1:], parts[0]) if parts else ZERO
-
-
-@rrule.register(with_slopes)
-def with_slopes_rrule(with_slopes, y, slopes, *parameters):
-    spaces = [ProjectTo(x) for x in parameters]
+@pair_rule(with_slopes)
+def with_slopes_pair(with_slopes, y, slopes, *parameters):
+    def with_slopes_pushforward(_ydot, _slopesdot, *dots):
+        # What moves y and the slopes at levels further out they have met themselves.
+        given = zip(slopes, map(unthunk, dots))
+        parts = [np.sum(a * dot) for a, dot in given if not isinstance(dot, AbstractZero)]
+        return sum(parts[1:], parts[0]) if parts else ZERO
 
     def with_slopes_pullback(ybar):
-        bars = [project(ybar * a) for project, a in zip(spaces, slopes)]
-        return NoTangent(), NoTangent(), NoTangent(), *bars
+        return NoTangent(), NoTangent(), *(ybar * a for a in slopes)
 
-    return y, with_slopes_pullback
+    return y, with_slopes_pushforward, with_slopes_pullback
 
 
 def flat(xs):

@@ -44,7 +44,8 @@ def shape_of(x: Value) -> tuple[int, ...]:
 
 def is_lazy(x: Value) -> bool:
     """Say whether the plain ``x`` is an array of dask: of chunks that nobody has computed yet."""
-    return hasattr(type(x), "__dask_graph__") and hasattr(x, "chunks")
+    cls = type(x)
+    return cls is not np.ndarray and hasattr(cls, "__dask_graph__") and hasattr(x, "chunks")
 
 
 def tangent_dtype(dtype: np.dtype) -> np.dtype | None:

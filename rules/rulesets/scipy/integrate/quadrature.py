@@ -16,6 +16,7 @@ from .... import (
     array_of,
     healed,
     innermost,
+    is_lazy,
     is_traced,
     jacobian_via_ad,
     layers,
@@ -238,7 +239,7 @@ def by_nodes(build, ends, full_output, options, line):
         return None
     parameters = strip(build.parameters, level)
     columns = Columns(NO_STATE, parameters)
-    if not columns.fit_a_block(NO_STATE, parameters):
+    if not columns.fit_a_block(NO_STATE, parameters) or any(map(is_lazy, value(parameters))):
         return None
     ts, ys, result = [], [], ()
 

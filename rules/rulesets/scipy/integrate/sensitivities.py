@@ -30,8 +30,7 @@ class Columns:
     def fit_a_block(self, y, parameters):
         """Say whether these are float64 numbers, few enough for one block of directions."""
         given = (y, *parameters)
-        plain = all(dtype_of(x) == np.float64 and not is_lazy(value(x)) for x in given)
-        return plain and self.size <= COLUMNS
+        return self.size <= COLUMNS and all(dtype_of(x) == np.float64 for x in given)
 
     def row(self, y, parameters):
         return np.concatenate([y, *(np.reshape(x, -1) for x in parameters)])
@@ -94,6 +93,7 @@ class WithSlopes:
             and innermost(given) is None
             and self.columns.size > 0
             and self.columns.fit_a_block(given[0], given[1:])
+            and not any(map(is_lazy, given))
         )
         self.slopes, self.found = [], None
 

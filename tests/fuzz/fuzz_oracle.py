@@ -7,7 +7,7 @@ import warnings
 from copy import deepcopy
 
 import numpy as np
-from fuzz_program import Constants
+from fuzz_program import CAST, Constants
 
 import chainrules as cr
 
@@ -275,8 +275,8 @@ def by_blocks(program, y):
             [coordinates(push(*(part(b, k, z) for b, z in zip(block, inputs)))) for k in range(n)]
         )
         blocks = np.stack([coordinates(row) for row in np.asarray(ydots)])
-        single = "float32" in program.lines()
-        expect("a block of directions", rows, blocks, 2e-3 if single else precision(inputs))
+        tolerance = 2e-3 if "float32" in program.lines() else precision(program, inputs)
+        expect("a block of directions", rows, blocks, tolerance)
     return None
 
 
@@ -325,8 +325,9 @@ def strided(t):
     return np.repeat(t, 2, axis=-1)[..., ::2] if np.ndim(t) else t
 
 
-def precision(inputs):
+def precision(program, inputs):
     single = any(np.asarray(x).dtype in (np.float32, np.complex64) for x in inputs)
+    single = single or CAST in program.lines()
     return 2e-3 if single else 1e-8
 
 
@@ -393,7 +394,7 @@ def failures_of(program, y, order=2):
     real = not is_complex(y) and not any(map(is_complex, inputs))
     slopes = differences(program) if np.all(np.isfinite(y)) and np.size(y) else None
     empty = not np.size(y) or not all(np.size(x) for x in inputs)
-    tolerance = precision(inputs)
+    tolerance = precision(program, inputs)
     flat = all(np.ndim(x) < 2 for x in (y, *inputs))  # of one order of memory
     failed = set()
     for label, mode in {**FIRST, **(REAL if real else {})}.items():

@@ -46,6 +46,7 @@ from .tangents.structural import Tangent, add, child_tangents, structural, sum_t
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent, linear_in
 from .tracing.array import TracedArray
+from .tracing.conversions import describe
 from .tracing.funnel import (
     array_of,
     as_dtype,
@@ -72,7 +73,6 @@ from .tracing.number import TracedNumber
 from .tracing.object_arrays import healed, holds_traced
 from .tracing.operands import is_array, is_basic
 from .tracing.options import computed_into, write_out
-from .tracing.refusals import describe
 from .tracing.seen import seen
 from .tracing.shown import as_object_array
 from .tracing.stand_ins import AbstractStandIn, StandIn, stands_for

@@ -17,8 +17,8 @@ from ..annotations import Function
 from ..containers import LEAVES, constants, iterate_leaves
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
+from ..tracing.conversions import describe
 from ..tracing.funnel import content_of
-from ..tracing.refusals import describe
 from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...config import EscapedTraceError, MutationError, user_line
+from ...config import EscapedTraceError
 from ..annotations import Function, Index, Value
 from ..containers import iterate_leaves, map_leaves
+from ..refusals.table import refusal
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype, call
 from ..tracing.level import Level, Traced, innermost
@@ -120,12 +121,7 @@ class BufferLevel(Level):
         try:
             follow(path, root.primal)[index] = v
         except EscapedTraceError:
-            raise EscapedTraceError(
-                "an array that is made outside of a function, and filled by it, is filled once "
-                f"more in {user_line()}: the function is evaluated again for its derivative, and "
-                "what the array held belongs to the evaluation before.\n"
-                "  make the array inside the function"
-            ) from None
+            raise refusal("buffer filled again") from None
 
     def constant(self, x: Value) -> Value:
         return buffer(x)
@@ -139,11 +135,7 @@ class BufferLevel(Level):
             return
         views = living_views(root)
         if memory_of(root).is_seen():
-            raise MutationError(
-                f"a traced value would be written into a plain array that others may see, in "
-                f"{user_line()}.\n  make it anew before it is written to, or make it a traced one: "
-                "np.zeros(n, like=x)"
-            )
+            raise refusal("plain buffer seen elsewhere")
         root.primal = level.constant(root.primal)
         for view in views:
             view.primal = follow(root_of(view)[1], root.primal)

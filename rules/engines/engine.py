@@ -13,13 +13,13 @@ import numpy as np
 from ...config import (
     ChainRulesError,
     EscapedTraceError,
-    LostDerivativeError,
     MutationError,
     RuleConfig,
     user_line,
 )
 from ..annotations import Function, Index, Value
 from ..containers import are_settings, iterate_leaves
+from ..refusals.table import OwnClassError, refusal
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
 from ..table.methods import OPTED_OUT
@@ -31,12 +31,12 @@ from ..tracing.level import Level, Traced, innermost, next_level, strip_all, typ
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import (
     OBJECT,
-    OwnClassError,
     as_numbers,
     entrywise,
     healed,
     healed_call,
     is_object_array,
+    own_class_error,
     refuse_objects,
     result,
 )
@@ -98,11 +98,7 @@ def is_of_numbers(x: list) -> bool:
 
 def escaped() -> EscapedTraceError:
     """Return the error of using a traced value after the run that it belongs to."""
-    return EscapedTraceError(
-        f"a traced value was used in {user_line()} after the transform that made it (grad, jvp, "
-        "...) had ended.\n"
-        "  return what you need from the differentiated function; keep cr.value(x) elsewhere"
-    )
+    return refusal("value of an ended transform")
 
 
 class Engine(Level):
@@ -219,7 +215,7 @@ class Engine(Level):
         elif is_of_its_own(other):
             if is_masked_array(other):
                 if may_mask(ufunc, other):
-                    raise OwnClassError(other)
+                    raise own_class_error(other)
                 if not masks_some(other):
                     return self.binary(ufunc, operation, numbers_of(a), numbers_of(b))
             # A number of NumPy's does not ask the class on its right what its operators mean.
@@ -243,11 +239,7 @@ class Engine(Level):
                 return entrywise(f, args, kwargs)
         if args is not given:
             if args[0] is not given[0] and is_writer(f):
-                raise MutationError(
-                    f"{name_of(f)} would write into an object array of traced numbers, such as "
-                    f"np.asarray makes of a traced array, in {user_line()}.\n"
-                    "  write into the traced array itself, or into a copy (x.copy())"
-                )
+                raise refusal("write into objects", name=name_of(f))
             # What was healed may belong to a level inside this one, which answers first.
             level = innermost((*args, *kwargs.values()))
             y = level.call(f, args, kwargs)
@@ -302,8 +294,4 @@ class Engine(Level):
         instead = traced_options.get((f, names[0])) if hashable else None
         if instead is not None and len(names) == 1:
             return instead(*args, **kwargs)
-        raise LostDerivativeError(
-            f"{name_of(f)} has no derivative in its option {names[-1]!r}, which depends on a "
-            f"differentiated input in {user_line()}.\n"
-            f"  write {names[-1]}=cr.value(...), where no derivative is wanted"
-        )
+        raise refusal("traced option", name=name_of(f), option=names[-1])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import LostDerivativeError, TangentError
+from ...config import TangentError
 from ..annotations import Tangentlike, Value
 from ..containers import (
     LEAVES,
@@ -23,18 +23,19 @@ from ..containers import (
     iterate_leaves,
     replaced,
 )
+from ..loading import load, needed
+from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of, tangent_dtype
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import ZERO, AbstractZero
-from ..tracing.first import load, needed
+from ..tracing.conversions import describe
 from ..tracing.level import Traced
 from ..tracing.object_arrays import OBJECT, healed
 from ..tracing.operands import is_array
 from ..tracing.own_classes import has_own_numbers, without_masks
-from ..tracing.refusals import describe
 
 _SHOWN = 12  # how many of the keys on the way to a place an error names
 _NUMBERS = (float, int, complex, np.number, Traced)
@@ -106,19 +107,10 @@ def taken_input(x: Value) -> Any:
     for part in iterate_leaves(x):
         if is_foreign_array(part):
             cls = type(part)
-            raise LostDerivativeError(
-                f"an array of type {cls.__module__}.{cls.__name__} cannot be differentiated: "
-                "it has neither __array_ufunc__ nor __array_function__, so that nobody sees "
-                "what is computed with it.\n"
-                f"  give NumPy's array instead: np.asarray(x){_importing(cls)}"
-            )
+            named = f"{cls.__module__}.{cls.__name__}"
+            raise refusal("foreign array", cls=named, importing=_importing(cls))
         if has_own_numbers(without_masks(part)):
-            raise LostDerivativeError(
-                f"an array of class {type(part).__name__} cannot be differentiated: rules know "
-                "nothing of what its operators, its masks and the like mean.\n"
-                "  give np.asarray(x); of a masked one np.ma.filled(x, 0.0), and the mask as an "
-                "array by itself: np.where(mask, 0.0, x)"
-            )
+            raise refusal("array of an own class", cls=type(part).__name__)
     return taken(replaced(without_masks, x))
 
 

@@ -10,9 +10,10 @@ and Datasets, too. xarray is not imported here: who has one of its objects has i
 import importlib
 from typing import Any
 
-from ...config import LostDerivativeError, TangentError, user_line
+from ...config import TangentError
 from ..annotations import Tangentlike, Value
 from ..known_classes import Form, built_in, late, registered
+from ..refusals.table import refusal
 from ..shapes import dtype_of, shape_of
 from ..tangents.filled import zero_tangent
 from ..tangents.zeros import NO_TANGENT, AbstractZero
@@ -55,21 +56,14 @@ def _with_parts(x: Value, values: dict) -> Any:
     found = _parts(y)
     for key, v in values.items():
         if isinstance(v, Traced) and found.get(key) is not v:
-            raise LostDerivativeError(
-                f"xarray does not keep a traced number as the data of a "
-                f"{type(x).__name__}, in {user_line()}.\n  give it an array"
-            )
+            raise refusal("number for an array of xarray", cls=type(x).__name__)
     return y
 
 
 def _refuse_coordinates(x: Value) -> None:
     for name, coordinate in getattr(x, "coords", {}).items():
         if isinstance(coordinate.variable._data, Traced):
-            raise LostDerivativeError(
-                f"the coordinate {name!r} of a {type(x).__name__} holds a traced array, in "
-                f"{user_line()}, and coordinates are constants.\n"
-                f"  make it a variable: ds.reset_coords({name!r}), or drop it"
-            )
+            raise refusal("traced coordinate", name=name, cls=type(x).__name__)
 
 
 def _derivative(x: Value, keys: tuple, values: list) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from ...config import LostDerivativeError, user_line
 from ..annotations import Value
 from ..containers import LEAVES, Children, registered
+from ..refusals.table import refusal
 from ..tracing.level import innermost
 
 
@@ -105,16 +105,9 @@ def _checked(parts: Callable, rebuild: Callable, x: Value, values: dict) -> Any:
     before = len(entries)
     y = rebuild(x, dict(values))
     if len(entries) != before:
-        raise LostDerivativeError(
-            f"the rebuild of {cls.__name__} computes with the parts that it puts in, in "
-            f"{user_line()}.\n  let it put them in as they are"
-        )
+        raise refusal("rebuild computes", cls=cls.__name__)
     found = parts(y)
     for name, value in values.items():
         if name not in found or found[name] is not value:
-            raise LostDerivativeError(
-                f"the rebuild of {cls.__name__} gave one whose part {name!r} is not what was put "
-                f"in, in {user_line()}.\n"
-                "  let rebuild put in what it is given, and parts return that very object"
-            )
+            raise refusal("rebuild replaces", cls=cls.__name__, name=name)
     return y

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...config import MissingRuleError
 from ..annotations import Function, Value
+from ..refusals.table import refusal
 from ..signatures import name_of
 from ..tangents.zeros import NO_TANGENT, ZERO
 from ..tracing.funnel import body
@@ -33,9 +33,7 @@ class NonDifferentiable(Kind):
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
         if "dtype" in kwargs and np.dtype(kwargs["dtype"]) == object:
             # np.logical_or.reduce(x, dtype=object) is one of the entries of x
-            raise MissingRuleError(
-                f"{name_of(f)} with dtype=object has no rule.\n  leave out dtype"
-            )
+            raise refusal("objects for dtype", name=name_of(f))
         return body(f)(*args, **kwargs)
 
     def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:

@@ -4,8 +4,8 @@ from typing import Any
 
 from ...config import MissingRuleError, RuleError, defined_at
 from ..annotations import Function, Value
+from ..loading import load, needed
 from ..signatures import RuleSignature, name_of
-from ..tracing.first import load, needed
 from ..tracing.level import type_under
 from .keys import why_never_asked
 from .methods import OPTED_OUT

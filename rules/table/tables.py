@@ -12,9 +12,9 @@ from multipledispatch.variadic import Variadic
 
 from ...config import RuleConfig, RuleError, defined_at
 from ..annotations import Function
+from ..loading import lacking, load, needed
 from ..signatures import RuleSignature, name_of
 from ..tangents.zeros import linear_in
-from ..tracing.first import lacking, load, needed
 from ..tracing.funnel import shown
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed

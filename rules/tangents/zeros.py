@@ -9,7 +9,7 @@ import numpy as np
 
 from ...config import RuleError, user_line
 from ..annotations import Function, Tangentlike, Value
-from ..tracing.first import load, needed
+from ..loading import load, needed
 
 # Ufuncs by the operator that they are; the conjugate of what stands for any number is itself.
 _OPERATORS = {

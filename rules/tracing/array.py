@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ...config import MutationError, user_line
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in
+from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
+from .conversions import describe, refuse_array
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, type_under, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
-from .refusals import describe, refuse_array
 from .shown import shown
 from .views import (
     Memory,
@@ -87,20 +87,14 @@ class Flat(Iterator):
 def _refuse_overlap(x: Value, v: Value) -> None:
     """Refuse to write ``v`` into the entries of ``x`` one by one, if what is read changes so."""
     if v is not x and isinstance(v, Traced) and shares_memory(v, x):
-        raise MutationError(
-            "x.flat is written entry by entry, and what is written to it is a view of the same "
-            f"array, in {user_line()}.\n  write a copy: v.copy()"
-        )
+        raise refusal("flat written with its view")
 
 
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Value) -> Value:
         y = entries_of(operation(self, in_place_operand(other)))
         if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
-            raise MutationError(
-                f"an in-place operator in {user_line()} gives {describe(y)}, which an array of "
-                f"dtype {self.dtype} cannot hold.\n  write x = x + ... instead of x += ..."
-            )
+            raise refusal("in-place dtype", y=describe(y), dtype=self.dtype)
         self[...] = y
         return self
 
@@ -123,10 +117,7 @@ def _set_shape(x: Value, shape: Any) -> None:
     if y is x:
         return
     if any(view is not y for view in living_views(x)) or not shares_memory(y.primal, kept):
-        raise MutationError(
-            f"the shape of a traced {describe(x)} that has views, or is not contiguous, cannot be "
-            f"set in {user_line()}.\n  write x = np.reshape(x, ...)"
-        )
+        raise refusal("set shape", x=describe(x))
     x.primal = y.primal
     for name in type(x).__slots__:
         setattr(x, name, getattr(y, name))
@@ -149,9 +140,7 @@ def _read(name: str) -> Callable:
 
 def _refused(what: str, instead: str) -> Callable:
     def refuse(self: Traced, *args: Any, **kwargs: Any) -> Any:
-        raise MutationError(
-            f"{what} is not possible on a traced {describe(self)}, in {user_line()}.\n  {instead}"
-        )
+        raise refusal("set attribute", what=what, x=describe(self), instead=instead)
 
     return refuse
 

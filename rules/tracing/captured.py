@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ...config import MutationError, user_line
+from ...config import user_line
 from ...config.thresholds import COPIED_AT_ONCE, DIGESTED
 from ..annotations import Value
 from ..containers import LEAVES, Within, are_settings, children, fold, is_flat, iterate_leaves
+from ..refusals.table import refusal
 from .array import TracedArray
+from .conversions import describe
 from .level import Traced
-from .refusals import describe
 from .views import copied, snapshot
 
 WORDS = 1021, 1019  # primes, so that rows or entries that changed places are noticed
@@ -105,11 +106,7 @@ class Watch:
         """
         for x, before, line in self.arrays.values():
             if digest(x) != before:
-                raise MutationError(
-                    f"a plain array, {describe(x)}, was used in {line} and has been changed since, "
-                    "so the derivative would be wrong.\n"
-                    "  use a copy there (c.copy()), or write the changes into another array"
-                )
+                raise refusal("captured array changed", x=describe(x), line=line)
 
     def _watch(self, x: np.ndarray) -> None:
         if id(x) not in self.arrays and x.dtype.kind != "O" and may_change(x):

@@ -13,7 +13,8 @@ import numpy as np
 from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
-from .asked import of_scipy
+from ..refusals.remedies import of_scipy
+from ..refusals.table import refusal
 from .level import Traced, innermost
 from .shown import refused_write
 
@@ -39,11 +40,7 @@ def explain(error: Exception) -> None:
         raise error.__cause__.with_traceback(error.__traceback__) from None
     message = str(error).strip()
     if "traced(" in message and ("convert string" in message or "invalid literal" in message):
-        raise LostDerivativeError(
-            f"text was read as a number, and the text was that of a traced value: {message}.\n"
-            "  keep the traced value itself; or write cr.value(x) into the text, where no "
-            "derivative is wanted"
-        ) from error
+        raise refusal("text of a traced value", message=message) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise refused_write(message) from error
     if type(error).__module__.partition(".")[0] not in _RAISERS:
@@ -63,9 +60,8 @@ def explain(error: Exception) -> None:
         instead = of_scipy(called, names)
     elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
         instead = f"write {own}; or cr.value(x), where no derivative is wanted"
-    raise LostDerivativeError(
-        f"{called or 'a function'} met {met}, in {where}: {message}.\n  {instead}"
-    ) from error
+    fields = {"called": called or "a function", "met": met, "line": where, "message": message}
+    raise refusal("met by other code", **fields, instead=instead) from error
 
 
 def _note_traced_argument(error: Exception) -> None:

@@ -7,8 +7,9 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ...config import LostDerivativeError, MutationError, user_line
+from ...config import LostDerivativeError, MutationError
 from ..annotations import Function, Index, Value
+from ..refusals.table import refusal
 from ..shapes import is_lazy
 from .level import Traced, innermost
 from .views import bare
@@ -96,11 +97,7 @@ def _explain_captured(f: Function, args: tuple, error: Exception) -> None:
     lost = LostDerivativeError, MutationError
     met = isinstance(error, lost) or isinstance(error.__cause__, lost)
     if met and any(map(_captures_traced, args)):
-        raise LostDerivativeError(
-            f"{f.__name__} was called with a function that captures a traced value, in "
-            f"{user_line()}; no argument is traced, so that no rule was asked.\n"
-            f"  pass the value to {f.__name__} as an argument, and from there to the function"
-        ) from error
+        raise refusal("captured by an argument", name=f.__name__) from error
 
 
 def _captures_traced(x: Value, depth: int = 3) -> bool:

@@ -25,7 +25,7 @@ from ..containers import (
     refuse_cycle,
     replaced,
 )
-from .first import load, needed
+from ..loading import load, needed
 
 _next = itertools.count(1).__next__
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...config import LostDerivativeError, MissingRuleError, user_line
+from ...config import MissingRuleError, user_line
 from ..annotations import Function, Value
 from ..containers import children
+from ..refusals.table import refusal
 from ..signatures import name_of
+from .conversions import describe
 from .funnel import body
 from .level import Level, Traced, innermost
 from .object_arrays import healed
-from .refusals import describe
 
 _NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math")
 
@@ -53,11 +54,7 @@ def run_body(f: Function, args: tuple, kwargs: dict) -> Any:
     """Run ``f`` on traced values without its rule, because of ``captures_inner``."""
     if runs_in_python(f):
         return healed(body(f)(*args, **kwargs))
-    raise LostDerivativeError(
-        f"{name_of(f)} was called with a function that captures values of an inner transform, "
-        f"in {user_line()}.\n"
-        "  pass those values as arguments"
-    )
+    raise refusal("inner value captured", name=name_of(f))
 
 
 def missing_rule(

@@ -13,17 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...config import MissingRuleError, user_line
 from ..annotations import Function, Index, Value
 from ..containers import are_settings
+from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import positional_names
-from .duck_typing import INSTEAD, PYTHONS, instead_of
-from .funnel import astype, call, entry
-from .level import Traced, innermost, type_under, value
-from .object_arrays import OBJECT, healed, in_place_operand
-from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
-from .refusals import (
+from .conversions import (
     KEEP,
     SIZES,
     describe,
@@ -34,6 +29,11 @@ from .refusals import (
     refuse_two_precisions,
     whole,
 )
+from .duck_typing import INSTEAD, PYTHONS, instead_of
+from .funnel import astype, call, entry
+from .level import Traced, innermost, type_under, value
+from .object_arrays import OBJECT, healed, in_place_operand
+from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -106,7 +106,7 @@ def _truth_method(name: str) -> Callable:
     def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
         y = getattr(value(self), name)(*map(value, args), **kwargs)
         if getattr(y, "dtype", None) != BOOL:  # with dtype=object it is one of the entries
-            raise MissingRuleError(f"{name} with dtype=object has no rule.\n  leave out dtype")
+            raise refusal("objects for dtype", name=name)
         return y
 
     return method
@@ -295,10 +295,7 @@ class TracedNumber(Traced):
             said = f"a traced {describe(self)} has no attribute {name!r}"
             raise AttributeError(f"{said}.\n  {instead}" if instead else said)
         instead = INSTEAD.get(name, f"write cr.value(x).{name}, where no derivative is wanted")
-        raise AttributeError(
-            f"x.{name} of a traced {describe(self)} cannot be followed, in {user_line()}.\n"
-            f"  {instead}"
-        )
+        raise refusal("attribute", name=name, x=describe(self), instead=instead)
 
     dtype, flags = _constant_property("dtype"), _constant_property("flags")
     shape, strides = _constant_property("shape"), _constant_property("strides")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...config import LostDerivativeError, user_line
 from ..annotations import Function, Value
 from ..containers import (
     DEEP,
@@ -19,6 +18,7 @@ from ..containers import (
     map_leaves,
     replaced,
 )
+from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT
 from ..signatures import name_of
 from .funnel import array_of
@@ -48,7 +48,7 @@ def _healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     if any(map(is_of_its_own, iterate_leaves(given))):
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
-            raise OwnClassError(x)
+            raise own_class_error(x)
     return healed(given)
 
 
@@ -81,7 +81,7 @@ def in_place_operand(x: Value) -> Any:
         If its class decides what ufuncs mean, too.
     """
     if is_of_its_own(x) and type(x).__array_ufunc__ is not np.ndarray.__array_ufunc__:
-        raise OwnClassError(x)
+        raise own_class_error(x)
     return entries_of(x)
 
 
@@ -95,19 +95,12 @@ def holds_traced(x: Value) -> bool:
     return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
 
 
-class OwnClassError(LostDerivativeError):
-    """An array of a class of its own, such as a masked one, with or beside traced numbers."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        what, instead = "that holds traced numbers", "np.asarray(x) of it"
-        if array.dtype is not OBJECT:
-            what = "beside traced values"
-        if is_masked_array(array):
-            instead = "np.ma.filled(m, ...), or np.where of its mask"
-        super().__init__(
-            f"an array of class {type(array).__name__} {what} cannot be followed here, in "
-            f"{user_line()}.\n  write {instead}: an array of NumPy's own class"
-        )
+def own_class_error(array: np.ndarray) -> OwnClassError:
+    """Return the error of an array of a class of its own, with or beside traced numbers."""
+    what = "that holds traced numbers" if array.dtype is OBJECT else "beside traced values"
+    masked = is_masked_array(array)
+    instead = "np.ma.filled(m, ...), or np.where of its mask" if masked else "np.asarray(x) of it"
+    return refusal("own class", cls=type(array).__name__, what=what, instead=instead)
 
 
 def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
@@ -119,7 +112,7 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
     if not isinstance(f, np.ufunc) and not (getattr(f, "__module__", None) or "").startswith(
         ("numpy", "_operator")
     ):
-        raise OwnClassError(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
+        raise own_class_error(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
     return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
 
 
@@ -141,10 +134,7 @@ def refuse_nested(y: Value) -> None:
         seen[id(array)] = array
         for part in filter(_is_nested, array.reshape(-1).tolist()):
             if id(part) in seen or innermost((part,)) is not None or holds_traced(part):
-                raise LostDerivativeError(
-                    "an array of objects that are arrays of traced numbers cannot be followed, in "
-                    f"{user_line()}.\n  make it a list; or one array: np.stack, np.concatenate"
-                )
+                raise refusal("nested objects")
             if is_object_array(part):
                 waiting.append(part)
 
@@ -158,10 +148,7 @@ def _is_nested(part: Value) -> bool:
 def refuse_objects(f: Function, y: Value) -> None:
     """Refuse what ``f`` made of a traced value and an array of objects."""
     if type(y) is np.ndarray and y.dtype.kind == "O":
-        raise LostDerivativeError(
-            f"{name_of(f)} of a traced value and an array of dtype object gave objects, which have "
-            f"no derivative, in {user_line()}.\n  make it an array of numbers: a.astype(float)"
-        )
+        raise refusal("objects from a call", name=name_of(f))
 
 
 def result(y: Value) -> Any:
@@ -187,11 +174,9 @@ def result(y: Value) -> Any:
             return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
         if type(y) is not np.ndarray and (numbers or holds_traced(np.asarray(y))):
             masked = isinstance(y, np.ma.MaskedArray)
-            raise LostDerivativeError(
-                f"traced numbers in a {type(y).__name__}{' with masked entries' * masked}, as the "
-                "result of a function, have no derivative.\n"
-                f"  return {'np.ma.filled(y, 0.0)' if masked else 'np.asarray(y)'}"
-            )
+            cls = f"{type(y).__name__}{' with masked entries' * masked}"
+            instead = "np.ma.filled(y, 0.0)" if masked else "np.asarray(y)"
+            raise refusal("result of an own class", cls=cls, instead=instead)
     return healed(y)
 
 
@@ -214,7 +199,7 @@ def _healed(x: Value) -> Any:
         y, axes = array_of(x.tolist()), axes_of(x)
         return y if axes is None else laid_out(y, axes)  # in the order of memory that x has
     if is_of_its_own(x) and holds_traced(x.view(np.ndarray)):
-        raise OwnClassError(x)
+        raise own_class_error(x)
     return x
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...config import MissingRuleError, MutationError, user_line
+from ...config import user_line
 from ..annotations import Function, Index, Value
+from ..refusals.table import refusal
 from ..shapes import OBJECT, dtype_of, shape_of
 from ..signatures import name_of
 from .funnel import array_of, astype, primitive
@@ -46,9 +47,7 @@ def _cast_to_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> tuple:
         options["signature"] = signature
     loop = ufunc.resolve_dtypes(given + (None,) * ufunc.nout, **options)
     if any(taken.kind == "O" for taken in loop):
-        raise MissingRuleError(
-            f"{name_of(ufunc)} with dtype=object has no rule.\n  leave out dtype, or name a float"
-        )
+        raise refusal("objects for dtype", name=name_of(ufunc))
     return tuple(
         x if dtype_of(x) == taken else astype(x, taken)
         for x, taken in zip(inputs, loop, strict=False)
@@ -122,15 +121,7 @@ def write_out(f: Function, y: Value, out: Any, index: Index = ...) -> Any:
         return y
     if is_traced(y) and not isinstance(out, Traced) and not is_object_array(out):
         name = name_of(f).removeprefix("numpy.")
-        operation = _OPERATORS.get(name, "+")
-        raise MutationError(
-            f"{name}(..., out=...), or an in-place operator, would write a traced result "
-            f"into a plain array, which has no room for a derivative, in {user_line()}.\n"
-            f"  use the result instead: y = np.{name}(...), or a = a {operation} x instead "
-            f"of a {operation}= x; or make the array a traced one: np.zeros_like(x)\n"
-            "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object "
-            "is made inside the differentiated function"
-        )
+        raise refusal("out is plain", name=name, operator=_OPERATORS.get(name, "+"))
     if is_shown(out):
         raise refused_write(f"{name_of(f)}(..., out=...) in {user_line()}")
     out[index] = y

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...config import LostDerivativeError, MutationError
+from ..refusals.table import refusal
 from .onlookers import is_debugging, looks_on
 
 innermost_run: contextvars.ContextVar = contextvars.ContextVar("chainrules_run", default=None)
@@ -88,10 +89,7 @@ class Run:
             message = f"while cr.debug() is on, something hid this error: {self.error}"
             warnings.warn(message, UserWarning, stacklevel=3)
             return None
-        return LostDerivativeError(
-            f"something hid this error, and went on: {self.error}\n"
-            "  (if a debugger or a view of variables did: with cr.debug(): ...)"
-        )
+        return refusal("hidden error", error=self.error)
 
     def check(self) -> None:
         """Raise where an array that stands for a traced one was written to.

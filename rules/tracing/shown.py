@@ -14,6 +14,7 @@ import numpy as np
 
 from ...config import MutationError, user_line
 from ..annotations import Value
+from ..refusals.table import refusal
 from .level import value
 from .running import outermost_run
 
@@ -40,11 +41,7 @@ class Shown(np.ndarray):
         """Return the error of a write into this memory, if there was one."""
         if all(map(operator.is_, self.entries(), self.given)):
             return None
-        return MutationError(
-            f"the array that np.asarray, or a function that calls it, made of a traced one in "
-            f"{self.line} was written to, by ufunc.at, and the traced one would not show it.\n"
-            "  write into the traced array itself, np.add.at(x, ...), or into a copy (x.copy())"
-        )
+        return refusal("stand-in written by at", line=self.line)
 
 
 def shown(x: Value) -> np.ndarray:
@@ -67,12 +64,7 @@ def is_shown(x: Any) -> bool:
 
 def refused_write(message: str) -> MutationError:
     """Return the error of a write into what ``np.asarray`` made of a traced array."""
-    return MutationError(
-        f"{message}: what NumPy made of a traced array by np.asarray, or by a call that does "
-        "the same, cannot be written to.\n"
-        "  write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
-        "chainrules.numpy gives the traced array"
-    )
+    return refusal("stand-in written", message=message)
 
 
 def as_object_array(x: Value, cls: type = np.ndarray) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from ...config import MutationError, user_line
 from ..annotations import Index, Value
 from ..containers import LEAVES, iterate_leaves
+from ..refusals.table import refusal
 from ..shapes import dtype_of
 from .level import Traced
 from .views import Path, bare, follow, laid_out, memory_of, root_of
@@ -134,16 +134,10 @@ def check_write(x: Value, v: Value, level: Any) -> None:
     if not isinstance(v, Traced):
         return
     if v.at_level.number > level.number:
-        raise MutationError(
-            f"a value of an inner transform would be written into an array of an outer one in "
-            f"{user_line()}.\n  make the array inside the inner function, and return it"
-        )
+        raise refusal("inner value written")
     dtype = dtype_of(x)
     if dtype is not None and dtype.kind not in "fc":
-        raise MutationError(
-            f"an array of dtype {dtype} would truncate a traced number that is written into it "
-            f"in {user_line()}.\n  make it an array of floats: np.zeros_like(x, dtype=float)"
-        )
+        raise refusal("truncating write", dtype=dtype)
 
 
 def begin_write(root: Value) -> tuple | None:
@@ -163,11 +157,7 @@ def begin_write(root: Value) -> tuple | None:
         mark_shared(*given)
     memory = memory_of(root)
     if memory.seen_by and memory.is_seen():
-        raise MutationError(
-            f"a write in {user_line()} goes into an array whose memory is seen elsewhere, as "
-            "another argument, or by what np.asarray(x) made of it, and would not be seen there.\n"
-            "  write into a copy (x = x.copy()); np.asarray of chainrules.numpy gives x itself"
-        )
+        raise refusal("write into shared memory")
     if memory.draft is None:
         array = bare(root)
         if type(array) is np.ndarray and not array.flags.writeable:
@@ -199,11 +189,7 @@ def check_swap(x: Value, index: Index, v: Value, draft: Any) -> tuple | None:
     source = _place(follow(root_of(v)[1], array), array)
     before = root.memory.moved
     if before and before[:2] == (source, to) != (to, to) and before[2]() is not v:
-        raise MutationError(
-            f"two parts of a traced array are swapped through views in {user_line()}: "
-            "x[i], x[j] = x[j], x[i] makes both equal, and so does rng.shuffle(x).\n"
-            "  write x[[i, j]] = x[[j, i]], or x[...] = x[rng.permutation(len(x))]; or swap copies"
-        )
+        raise refusal("swap of views")
     return to, source, weakref.ref(x)
 
 

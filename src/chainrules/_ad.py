@@ -3,7 +3,7 @@
 from typing import Any, NoReturn
 
 from .config import user_frame, user_line
-from .rules.tracing.asked import of_scipy
+from .rules.refusals.remedies import of_scipy
 
 
 class _Exact:

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from .rules.tracing import first
+from .rules import loading
 
 _FUNCTIONS = ".rules.rulesets.functions"
 _HOMES = {
@@ -32,18 +32,18 @@ MODULES = {**{name: f".{name}" for name in _NAMES.split()}, "_rulesets": ".rules
 
 
 def _rulesets() -> bool:
-    first.imported(f"{__package__}.rules.rulesets")
+    loading.imported(f"{__package__}.rules.rulesets")
     return True
 
 
 def _rules_of_packages() -> bool:
     # In the thread that asks: a package may be just being imported there.
-    done: bool = first.alone(first.imported_here(f"{__package__}.rules_of_packages").load)
+    done: bool = loading.alone(loading.imported_here(f"{__package__}.rules_of_packages").load)
     return done
 
 
 # What engines ask; and then, so that they may replace rules of ours, the packages.
-first.needed += [_rulesets, _rules_of_packages]
+loading.needed += [_rulesets, _rules_of_packages]
 
 
 def find(name: str) -> Any:
@@ -54,9 +54,9 @@ def find(name: str) -> Any:
     AttributeError
     """
     if name in MODULES:
-        return first.imported(f"{__package__}{MODULES[name]}")
+        return loading.imported(f"{__package__}{MODULES[name]}")
     if name in HOME_OF:
-        return getattr(first.imported(f"{__package__}{HOME_OF[name]}"), name)
+        return getattr(loading.imported(f"{__package__}{HOME_OF[name]}"), name)
     from ._other_names import INSTEAD
 
     message = f"module {__package__!r} has no attribute {name!r}"

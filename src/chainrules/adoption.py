@@ -25,7 +25,7 @@ import numpy as np
 from ._held import Undo, adopt_functions, made_anew, with_mirrors
 from ._numbers import SCALARS, Complex, Float, Map, Type
 from .rules import Traced, is_traced, value
-from .rules.tracing.asked import adopted
+from .rules.refusals.remedies import adopted
 
 
 def has_attribute(x: Any, name: str, /) -> bool:

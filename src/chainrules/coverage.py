@@ -16,8 +16,8 @@ import numpy as np
 
 from . import frule, rrule
 from .coverage_of_methods import method_rows
+from .rules.loading import load
 from .rules.tangents.missing import NotImplementedTangent
-from .rules.tracing.first import load
 
 load()  # the tables are read as they are
 

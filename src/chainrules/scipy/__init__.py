@@ -19,7 +19,7 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 from typing import Any
 
-from ..rules.tracing.asked import FAMILIES as FOLLOWED  # the modules whose functions have rules
+from ..rules.refusals.remedies import FAMILIES as FOLLOWED  # the modules whose functions have rules
 
 __all__ = [name for name in FOLLOWED if "." not in name]
 

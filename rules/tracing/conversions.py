@@ -1,4 +1,4 @@
-"""The ways out of tracing: where Python or NumPy asks a traced value for its plain number.
+"""Conversions to plain numbers, which a traced value refuses: it would lose its derivative.
 
 ``float(x)``, ``math.sin(x)``, ``range(x)`` and ``"%g" % x`` are errors that say what to write
 instead.
@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...config import LostDerivativeError, user_line
+from ...config import LostDerivativeError
 from ..annotations import Function, Value
+from ..refusals.remedies import adopted, asked, or_adopt
+from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import name_of
-from .asked import adopted, asked, or_adopt
 from .level import Traced, value
 from .running import refused
 
@@ -42,11 +43,7 @@ def lost(what: str, instead: str) -> Callable:
 
 
 def lost_by(x: Value, what: str, instead: str) -> LostDerivativeError:
-    return LostDerivativeError(
-        f"{what} needs a plain number, and would drop the derivative of a traced "
-        f"{describe(x)} in {user_line()}.\n"
-        f"  {instead}\n  or write cr.value(x), where no derivative is wanted"
-    )
+    return refusal("plain number", what=what, x=describe(x), instead=instead)
 
 
 def lost_to(what: str, instead: str, *, number: bool = True) -> Callable:
@@ -114,11 +111,9 @@ def refuse_two_precisions(x: Value, y: Value) -> None:
     kinds = {part.dtype.name for part in (x, y) if isinstance(part, np.generic)}
     if len(kinds) == 1 or not sys._getframe(2).f_globals.get("__name__", "").startswith("numpy"):
         return
-    raise LostDerivativeError(
-        f"NumPy compares traced numbers of {' and '.join(sorted(kinds))} in a list one by one, in "
-        f"{user_line()}, and would not give the result the dtype of both.\n  "
-        + or_adopt("give it np.stack([x, y]) or cr.array([x, y]) in place of the list")
-    )
+    instead = or_adopt("give it np.stack([x, y]) or cr.array([x, y]) in place of the list")
+    kinds_of_both = " and ".join(sorted(kinds))
+    raise refusal("two precisions in a list", kinds=kinds_of_both, instead=instead)
 
 
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...config import user_frame
-from .first import imported
+from ..loading import imported
 
 # Modules whose globals see traced values: how often each was adopted, by the id of its globals.
 adopted: Counter = Counter()

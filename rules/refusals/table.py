@@ -1,0 +1,247 @@
+"""Table of refusals: the errors that a trace raises, each with its cause and its remedy.
+
+``refusal("write into shared memory")`` builds an error whose message is the cause, with the user's
+line in it, and below it what to write instead. The table is read by a test, which provokes each.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...config import (
+    EscapedTraceError,
+    LostDerivativeError,
+    MissingRuleError,
+    MutationError,
+    user_line,
+)
+
+
+class OwnClassError(LostDerivativeError):
+    """An array of a class of its own, such as a masked one, with or beside traced numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error class, and the two sentences of its message.
+
+    Fields in braces are filled in by who refuses; ``{line}`` is the user's.
+    """
+
+    error: type[Exception]
+    cause: str
+    remedy: str
+
+
+def refusal(name: str, /, **fields: Any) -> Any:
+    """Build the error of the table's row ``name``; the caller raises it."""
+    row = REFUSALS[name]
+    if "line" not in fields and "{line}" in row.cause:
+        fields["line"] = user_line()
+    return row.error(f"{row.cause.format(**fields)}\n  {row.remedy.format(**fields)}")
+
+
+REFUSALS = {
+    # ---- a plain number is asked for ----
+    "plain number": Refusal(
+        LostDerivativeError,
+        "{what} needs a plain number, and would drop the derivative of a traced {x} in {line}.",
+        "{instead}\n  or write cr.value(x), where no derivative is wanted",
+    ),
+    "hidden error": Refusal(
+        LostDerivativeError,
+        "something hid this error, and went on: {error}",
+        "(if a debugger or a view of variables did: with cr.debug(): ...)",
+    ),
+    "text of a traced value": Refusal(
+        LostDerivativeError,
+        "text was read as a number, and the text was that of a traced value: {message}.",
+        "keep the traced value itself; or write cr.value(x) into the text, where no derivative is "
+        "wanted",
+    ),
+    "two precisions in a list": Refusal(
+        LostDerivativeError,
+        "NumPy compares traced numbers of {kinds} in a list one by one, in {line}, and would not "
+        "give the result the dtype of both.",
+        "{instead}",
+    ),
+    "met by other code": Refusal(
+        LostDerivativeError, "{called} met {met}, in {line}: {message}.", "{instead}"
+    ),
+    "attribute": Refusal(
+        AttributeError, "x.{name} of a traced {x} cannot be followed, in {line}.", "{instead}"
+    ),
+    "value of an ended transform": Refusal(
+        EscapedTraceError,
+        "a traced value was used in {line} after the transform that made it (grad, jvp, ...) had "
+        "ended.",
+        "return what you need from the differentiated function; keep cr.value(x) elsewhere",
+    ),
+    # ---- calls ----
+    "captured by an argument": Refusal(
+        LostDerivativeError,
+        "{name} was called with a function that captures a traced value, in {line}; no argument "
+        "is traced, so that no rule was asked.",
+        "pass the value to {name} as an argument, and from there to the function",
+    ),
+    "inner value captured": Refusal(
+        LostDerivativeError,
+        "{name} was called with a function that captures values of an inner transform, in {line}.",
+        "pass those values as arguments",
+    ),
+    "traced option": Refusal(
+        LostDerivativeError,
+        "{name} has no derivative in its option {option!r}, which depends on a differentiated "
+        "input in {line}.",
+        "write {option}=cr.value(...), where no derivative is wanted",
+    ),
+    "objects for dtype": Refusal(
+        MissingRuleError,
+        "{name} with dtype=object has no rule.",
+        "leave out dtype, or name a float",
+    ),
+    # ---- objects, classes, containers ----
+    "nested objects": Refusal(
+        LostDerivativeError,
+        "an array of objects that are arrays of traced numbers cannot be followed, in {line}.",
+        "make it a list; or one array: np.stack, np.concatenate",
+    ),
+    "objects from a call": Refusal(
+        LostDerivativeError,
+        "{name} of a traced value and an array of dtype object gave objects, which have no "
+        "derivative, in {line}.",
+        "make it an array of numbers: a.astype(float)",
+    ),
+    "result of an own class": Refusal(
+        LostDerivativeError,
+        "traced numbers in a {cls}, as the result of a function, have no derivative.",
+        "return {instead}",
+    ),
+    "foreign array": Refusal(
+        LostDerivativeError,
+        "an array of type {cls} cannot be differentiated: it has neither __array_ufunc__ nor "
+        "__array_function__, so that nobody sees what is computed with it.",
+        "give NumPy's array instead: np.asarray(x){importing}",
+    ),
+    "own class": Refusal(
+        OwnClassError,
+        "an array of class {cls} {what} cannot be followed here, in {line}.",
+        "write {instead}: an array of NumPy's own class",
+    ),
+    "array of an own class": Refusal(
+        LostDerivativeError,
+        "an array of class {cls} cannot be differentiated: rules know nothing of what its "
+        "operators, its masks and the like mean.",
+        "give np.asarray(x); of a masked one np.ma.filled(x, 0.0), and the mask as an array by "
+        "itself: np.where(mask, 0.0, x)",
+    ),
+    "rebuild computes": Refusal(
+        LostDerivativeError,
+        "the rebuild of {cls} computes with the parts that it puts in, in {line}.",
+        "let it put them in as they are",
+    ),
+    "rebuild replaces": Refusal(
+        LostDerivativeError,
+        "the rebuild of {cls} gave one whose part {name!r} is not what was put in, in {line}.",
+        "let rebuild put in what it is given, and parts return that very object",
+    ),
+    "number for an array of xarray": Refusal(
+        LostDerivativeError,
+        "xarray does not keep a traced number as the data of a {cls}, in {line}.",
+        "give it an array",
+    ),
+    "traced coordinate": Refusal(
+        LostDerivativeError,
+        "the coordinate {name!r} of a {cls} holds a traced array, in {line}, and coordinates are "
+        "constants.",
+        "make it a variable: ds.reset_coords({name!r}), or drop it",
+    ),
+    # ---- writes ----
+    "inner value written": Refusal(
+        MutationError,
+        "a value of an inner transform would be written into an array of an outer one in {line}.",
+        "make the array inside the inner function, and return it",
+    ),
+    "truncating write": Refusal(
+        MutationError,
+        "an array of dtype {dtype} would truncate a traced number that is written into it in "
+        "{line}.",
+        "make it an array of floats: np.zeros_like(x, dtype=float)",
+    ),
+    "write into shared memory": Refusal(
+        MutationError,
+        "a write in {line} goes into an array whose memory is seen elsewhere, as another argument, "
+        "or by what np.asarray(x) made of it, and would not be seen there.",
+        "write into a copy (x = x.copy()); np.asarray of chainrules.numpy gives x itself",
+    ),
+    "swap of views": Refusal(
+        MutationError,
+        "two parts of a traced array are swapped through views in {line}: x[i], x[j] = x[j], x[i] "
+        "makes both equal, and so does rng.shuffle(x).",
+        "write x[[i, j]] = x[[j, i]], or x[...] = x[rng.permutation(len(x))]; or swap copies",
+    ),
+    "flat written with its view": Refusal(
+        MutationError,
+        "x.flat is written entry by entry, and what is written to it is a view of the same array, "
+        "in {line}.",
+        "write a copy: v.copy()",
+    ),
+    "in-place dtype": Refusal(
+        MutationError,
+        "an in-place operator in {line} gives {y}, which an array of dtype {dtype} cannot hold.",
+        "write x = x + ... instead of x += ...",
+    ),
+    "set shape": Refusal(
+        MutationError,
+        "the shape of a traced {x} that has views, or is not contiguous, cannot be set in {line}.",
+        "write x = np.reshape(x, ...)",
+    ),
+    "set attribute": Refusal(
+        MutationError, "{what} is not possible on a traced {x}, in {line}.", "{instead}"
+    ),
+    "out is plain": Refusal(
+        MutationError,
+        "{name}(..., out=...), or an in-place operator, would write a traced result into a plain "
+        "array, which has no room for a derivative, in {line}.",
+        "use the result instead: y = np.{name}(...), or a = a {operator} x instead of "
+        "a {operator}= x; or make the array a traced one: np.zeros_like(x)\n"
+        "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object is "
+        "made inside the differentiated function",
+    ),
+    "stand-in written by at": Refusal(
+        MutationError,
+        "the array that np.asarray, or a function that calls it, made of a traced one in {line} "
+        "was written to, by ufunc.at, and the traced one would not show it.",
+        "write into the traced array itself, np.add.at(x, ...), or into a copy (x.copy())",
+    ),
+    "stand-in written": Refusal(
+        MutationError,
+        "{message}: what NumPy made of a traced array by np.asarray, or by a call that does the "
+        "same, cannot be written to.",
+        "write into the traced array itself, or into a copy (np.array(x)); np.asarray of "
+        "chainrules.numpy gives the traced array",
+    ),
+    "write into objects": Refusal(
+        MutationError,
+        "{name} would write into an object array of traced numbers, such as np.asarray makes of a "
+        "traced array, in {line}.",
+        "write into the traced array itself, or into a copy (x.copy())",
+    ),
+    "captured array changed": Refusal(
+        MutationError,
+        "a plain array, {x}, was used in {line} and has been changed since, so the derivative "
+        "would be wrong.",
+        "use a copy there (c.copy()), or write the changes into another array",
+    ),
+    "plain buffer seen elsewhere": Refusal(
+        MutationError,
+        "a traced value would be written into a plain array that others may see, in {line}.",
+        "make it anew before it is written to, or make it a traced one: np.zeros(n, like=x)",
+    ),
+    "buffer filled again": Refusal(
+        EscapedTraceError,
+        "an array that is made outside of a function, and filled by it, is filled once more in "
+        "{line}: the function is evaluated again for its derivative, and what the array held "
+        "belongs to the evaluation before.",
+        "make the array inside the function",
+    ),
+}

@@ -1,0 +1,345 @@
+"""Every refusal, provoked; and its remedy, followed: a derivative that is known beforehand."""
+
+import contextlib
+import json
+import math
+import operator
+import re
+import warnings
+
+import numpy
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules import numpy as mirror
+from chainrules.rules.refusals.table import REFUSALS, refusal
+
+X = np.array([2.0, 3.0])
+
+
+def grad(f, x=2.0):
+    return lambda: cr.grad(f)(x)
+
+
+# ---- programs ---------------------------------------------------------------------------------
+
+
+def hides(x):
+    with contextlib.suppress(TypeError):
+        float(x)
+    return x * x
+
+
+def looked_at():
+    with warnings.catch_warnings(), cr.debug():
+        warnings.simplefilter("ignore")
+        return cr.grad(hides)(2.0)
+
+
+@cr.primitive
+def total(g, n):
+    return sum(float(g(k)) for k in range(n))
+
+
+call = cr.primitive(operator.call)
+
+
+@cr.rrule.register(call)
+def call_rrule(call, f, x):
+    y, pullback = cr.vjp(f, x)
+    return y, lambda ybar: (None, None, *pullback(ybar))
+
+
+def captures_inner(x):
+    return cr.grad(lambda t: call(lambda v: v * t, x))(1.0)
+
+
+def passes_inner(x):
+    return cr.grad(lambda t: t * x)(1.0)
+
+
+class Own(np.ndarray):
+    """An array of a class that says nothing of what its operators mean."""
+
+
+def objects(x):
+    a = np.empty(2, object)
+    a[0] = a[1] = x
+    return a
+
+
+class Foreign:
+    shape, dtype = (2,), np.dtype(float)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(2)
+
+
+class Total:
+    def __init__(self, x):
+        self.x, self.total = x, np.sum(x)
+
+
+class AsList:
+    def __init__(self, x):
+        self.x = x
+
+
+cr.register_container(Total, lambda b: {"x": b.x}, lambda b, v: Total(v["x"]))
+cr.register_container(AsList, lambda b: {"x": b.x}, lambda b, v: AsList(list(v["x"])))
+
+
+OBJECTS = np.array([1, 2], object)
+MASKED = np.ma.array([0.0, 4.0], mask=[True, False])
+
+
+def wrote(f):
+    """Return a program that changes an array by ``f``, with a copy of ``x`` for the array."""
+
+    def program(x):
+        y = x * 1.0
+        f(y, x)
+        return np.sum(y)
+
+    return grad(program, X)
+
+
+def put(y, v):
+    np.put(y, 0, v)
+    return np.sum(y)
+
+
+def inner_written(x):
+    y = x * 1.0
+
+    def inner(t):
+        y[0] = t
+        return t * t
+
+    return cr.grad(inner)(3.0) * np.sum(y)
+
+
+def inner_returned(x):
+    def inner(t):
+        y = np.zeros_like(x * t)
+        y[1:], y[0] = x[1:], t
+        return np.sum(y * t)
+
+    return cr.grad(inner)(3.0) * np.sum(x)
+
+
+def halves(x):
+    y = x.copy()
+    y[0] = x[0] * 0.5
+    return np.sum(y)
+
+
+def swaps(x):
+    y = np.reshape(x * np.array([1.0, 2.0]), (2, 1))
+    y[0], y[1] = y[1], y[0]
+    return y[0, 0]
+
+
+def changed(copy):
+    def program(x):
+        c = np.ones(200_000)
+        y = np.sum(x) * np.mean(x[0] * (c.copy() if copy else c))
+        c[0] = 5.0
+        return y
+
+    return grad(program, X)
+
+
+def fills(t):
+    z = mirror.zeros(2)
+    z[0] = t
+    return np.sum(z * t)
+
+
+def fills_again(x):
+    z = mirror.zeros(2)
+
+    def f(t):
+        z[0] = t
+        return np.sum(z * t)
+
+    return cr.grad(f)(x) + cr.grad(f)(x)
+
+
+def seen_elsewhere(x):
+    z = mirror.zeros(2)
+    seen = numpy.asarray(z)
+    z[0] = x
+    return z @ z + seen[0]
+
+
+escaped: list = []
+
+
+def keeps(x):
+    escaped.append(x)
+    return x * x
+
+
+def uses_escaped():
+    cr.grad(keeps)(2.0)
+    return escaped.pop() * 2.0
+
+
+# By the row of the table: what is refused, what its remedy is, and the derivative that it gives.
+CASES = {
+    "plain number": (grad(lambda x: math.exp(x)), grad(lambda x: np.exp(x)), math.exp(2.0)),
+    "hidden error": (grad(hides), looked_at, 4.0),
+    "text of a traced value": (
+        grad(lambda x: x * float(f"{x!r}")),
+        grad(lambda x: x * float(f"{cr.value(x)!r}")),
+        2.0,
+    ),
+    "two precisions in a list": (
+        grad(lambda x: np.max([x[0], x.astype(np.float32)[1]]), X),
+        grad(lambda x: np.max(np.stack([x[0], x.astype(np.float32)[1]])), X),
+        [0.0, 1.0],
+    ),
+    "met by other code": (
+        grad(lambda x: x * len(json.dumps({"x": x}))),
+        grad(lambda x: x * len(json.dumps({"x": cr.value(x)}))),
+        10.0,
+    ),
+    "attribute": (
+        grad(lambda x: np.sum(x) * len(x.data), X),
+        grad(lambda x: np.sum(x) * len(cr.value(x).data), X),
+        [2.0, 2.0],
+    ),
+    "value of an ended transform": (uses_escaped, grad(lambda x: x * x), 4.0),
+    "captured by an argument": (grad(lambda x: total(lambda k: k * x, 3)), None, None),
+    "inner value captured": (grad(captures_inner), grad(passes_inner), 1.0),
+    "traced option": (
+        grad(lambda x: np.sum(x, where=x), X),
+        grad(lambda x: np.sum(x, where=cr.value(x) > 2.5), X),
+        [0.0, 1.0],
+    ),
+    "objects for dtype": (
+        grad(lambda x: np.sum(np.multiply(x, x, dtype=object)), X),
+        grad(lambda x: np.sum(np.multiply(x, x, dtype=float)), X),
+        [4.0, 6.0],
+    ),
+    "nested objects": (
+        lambda: cr.jvp(objects, (X,), (X,)),
+        lambda: cr.jvp(lambda x: list(objects(x)), (X,), (X,))[1],
+        [X, X],
+    ),
+    "objects from a call": (
+        grad(lambda x: np.sum(np.kron(x, OBJECTS)), X),
+        grad(lambda x: np.sum(np.kron(x, OBJECTS.astype(float))), X),
+        [3.0, 3.0],
+    ),
+    "result of an own class": (
+        lambda: cr.jvp(lambda x: np.ma.array([x[0], x[1]], mask=[0, 1]), (X,), (X,)),
+        lambda: cr.jvp(
+            lambda x: np.ma.filled(np.ma.array([x[0], x[1]], mask=[0, 1]), 0.0), (X,), (X,)
+        )[1],
+        [2.0, 0.0],
+    ),
+    "foreign array": (grad(np.sum, Foreign()), grad(np.sum, np.asarray(Foreign())), [1.0, 1.0]),
+    "own class": (
+        grad(lambda x: np.sum(x / MASKED), X),
+        grad(lambda x: np.sum(np.where(MASKED.mask, 0.0, x / np.ma.filled(MASKED, 1.0))), X),
+        [0.0, 0.25],
+    ),
+    "array of an own class": (
+        grad(np.sum, X.view(Own)),
+        grad(np.sum, np.asarray(X.view(Own))),
+        [1.0, 1.0],
+    ),
+    "rebuild computes": (grad(lambda b: np.sum(b.x**2), Total(X)), None, None),
+    "rebuild replaces": (grad(lambda b: b.x[0], AsList(X)), None, None),
+    "inner value written": (grad(inner_written, X), grad(inner_returned, X), [9.0, 14.0]),
+    "truncating write": (
+        grad(halves, np.arange(2)),
+        grad(halves, np.arange(2).astype(float)),
+        [0.5, 1.0],
+    ),
+    "write into shared memory": (
+        wrote(lambda y, x: (np.asarray(y), y.__setitem__(0, x[1]))),
+        wrote(lambda y, x: (mirror.asarray(y), y.__setitem__(0, x[1]))),
+        [0.0, 2.0],
+    ),
+    "swap of views": (
+        grad(swaps, X),
+        None,
+        None,
+    ),
+    "flat written with its view": (
+        wrote(lambda y, x: y.flat.__setitem__(slice(None), y[::-1])),
+        wrote(lambda y, x: y.flat.__setitem__(slice(None), y[::-1].copy())),
+        [1.0, 1.0],
+    ),
+    "in-place dtype": (
+        wrote(lambda y, x: y.__iadd__(1j)),
+        grad(lambda x: np.sum((x + 1j).real), X),
+        [1.0, 1.0],
+    ),
+    "set shape": (
+        wrote(lambda y, x: [y[:1], y.__setattr__("shape", (2, 1))]),
+        grad(lambda x: np.sum(np.reshape(x, (2, 1))), X),
+        [1.0, 1.0],
+    ),
+    "set attribute": (
+        wrote(lambda y, x: setattr(y, "dtype", np.dtype(np.float32))),
+        grad(lambda x: np.sum(x.astype(np.float32)), X),
+        [1.0, 1.0],
+    ),
+    "out is plain": (
+        grad(lambda x: np.sum(np.multiply(x, x, out=numpy.zeros(2))), X),
+        grad(lambda x: np.sum(np.multiply(x, x, out=np.zeros_like(x))), X),
+        [4.0, 6.0],
+    ),
+    "stand-in written by at": (
+        wrote(lambda y, x: np.add.at(np.asarray(y), 0, 1.0)),
+        wrote(lambda y, x: np.add.at(y, 0, x[1])),
+        [1.0, 2.0],
+    ),
+    "stand-in written": (
+        wrote(lambda y, x: np.asarray(y).__setitem__(0, 1.0)),
+        wrote(lambda y, x: mirror.asarray(y).__setitem__(0, 1.0)),
+        [0.0, 1.0],
+    ),
+    "write into objects": (
+        grad(lambda x: put(np.asarray([x, x]), x[1]), X),
+        grad(lambda x: put(np.stack([x, x]), x[1]), X),
+        [1.0, 3.0],
+    ),
+    "captured array changed": (changed(copy=False), changed(copy=True), [7.0, 2.0]),
+    "plain buffer seen elsewhere": (grad(seen_elsewhere), grad(fills), 4.0),
+    "buffer filled again": (grad(fills_again), grad(lambda x: cr.grad(fills)(x) * 2.0), 4.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_refused_and_its_remedy(name):
+    refused, remedy, expected = CASES[name]
+    row = REFUSALS[name]
+    words = [re.escape(part) for part in re.split(r"\{[^}]*\}", row.cause)]
+    with pytest.raises(row.error, match="(?s)" + ".*".join(words)) as error:
+        refused()
+    if "{line}" in row.cause:
+        assert "test_refusals.py:" in str(error.value)
+    if remedy is not None:
+        np.testing.assert_allclose(expected, remedy(), rtol=1e-6)
+
+
+def test_each_row_of_the_table_is_provoked_somewhere():
+    in_xarray = {"number for an array of xarray", "traced coordinate"}  # tests/interop/test_xarray
+    assert set(CASES) | in_xarray == set(REFUSALS)
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_row_says_the_cause_in_a_sentence_and_begins_the_remedy_without_a_capital(name):
+    row = REFUSALS[name]
+    assert row.cause.endswith((".", "}"))
+    assert row.remedy[0].islower() or row.remedy[0] in "({"
+    fields = re.findall(r"\{(\w+)", row.cause + row.remedy)
+    error = refusal(name, **dict.fromkeys(fields, "this"))
+    assert type(error) is row.error
+    assert "{" not in str(error)

@@ -28,7 +28,7 @@ from ..rules.table.pullback import check_shape
 from ..rules.table.tables import derivers
 from ..rules.tracing.funnel import is_primitive
 from ..rules.tracing.no_rule import runs_in_python
-from .transposed import transposed
+from .vjp import transposed
 
 
 def derive(f: Function) -> bool:

@@ -49,8 +49,7 @@ from .entries import (
 from .nodes import KindNode, MergeNode, OutputNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
-from .transposed import transposed
-from .vjp import Recording
+from .vjp import Recording, transposed
 from .writes import CONSTANT, WriteNode
 
 _array = np.ndarray

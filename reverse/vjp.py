@@ -25,9 +25,11 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken, taken_input
+from ..rules.linear.program import LinearProgram
 from ..rules.shapes import FLOATS, FLOATS_AND_ARRAYS
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import check_shape
+from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.views import for_receiver
@@ -262,3 +264,20 @@ def pulling(
         return [map_leaves(own, unthunk(xbar)) for xbar in found]
 
     return y, pull
+
+
+def transposed(
+    program: LinearProgram, sources: list, config: ReverseConfig = REVERSE
+) -> Callable[[list], list]:
+    """Return the transpose of a linear program: from cotangents of its outputs to those of inputs.
+
+    What was recorded forwards, ``A @ xdot``, is pulled back: ``A.T @ ybar``. ``sources`` are the
+    leaves that the inputs of ``program`` are tangents of.
+    """
+    zeros = tuple(map(zero_tangent, sources))
+
+    def run(*values: object) -> list:
+        return program.run(list(values))
+
+    _, pull = pulling(config, run, zeros, {}, range(len(zeros)))
+    return lambda ybars: pull(ybars, False)

@@ -9,7 +9,6 @@ from .containers import Within, children, fold, iterate_leaves, map_leaves, repl
 from .engines.buffers import all_settled, buffer, handed_out, writers
 from .engines.engine import Engine
 from .engines.inputs import is_perturbable_input, taken
-from .engines.labelled import register_xarray
 from .engines.registration import register_container
 from .linear.blocks import Block, aligned, block_rule, fitted, run_on_block, shifted, spread
 from .linear.jacobians import gradient_via_ad, jacobian_via_ad
@@ -110,7 +109,6 @@ __all__ = [
     "own_valued",
     "with_values",
     "register_container",
-    "register_xarray",
     "Masked",
     "told_of_masks",
     "unmask",

@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 from .rules import loading
+from .rules.known_classes import late
 
 _FUNCTIONS = ".rules.rulesets.functions"
 _HOMES = {
@@ -42,6 +43,11 @@ def _rules_of_packages() -> bool:
     return done
 
 
+def _containers_of_xarray() -> None:
+    loading.imported(f"{__package__}.interop.xarray").register_xarray()
+
+
+late["xarray"] = _containers_of_xarray
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]
 

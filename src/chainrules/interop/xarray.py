@@ -10,15 +10,15 @@ and Datasets, too. xarray is not imported here: who has one of its objects has i
 import importlib
 from typing import Any
 
-from ...config import TangentError
-from ..annotations import Tangentlike, Value
-from ..known_classes import Form, built_in, late, registered
-from ..refusals.table import refusal
-from ..shapes import dtype_of, shape_of
-from ..tangents.filled import zero_tangent
-from ..tangents.zeros import NO_TANGENT, AbstractZero
-from ..tracing.level import Traced
-from .registration import Shell, children_by
+from ..config import TangentError
+from ..rules.annotations import Tangentlike, Value
+from ..rules.engines.registration import Shell, children_by
+from ..rules.known_classes import Form, built_in, registered
+from ..rules.refusals.table import refusal
+from ..rules.shapes import dtype_of, shape_of
+from ..rules.tangents.filled import zero_tangent
+from ..rules.tangents.zeros import NO_TANGENT, AbstractZero
+from ..rules.tracing.level import Traced
 
 
 def register_xarray() -> None:
@@ -27,9 +27,6 @@ def register_xarray() -> None:
     for cls in (xarray.Variable, xarray.DataArray, xarray.Dataset):
         registered[cls] = children_by(_parts, _with_parts)
         built_in[cls] = Form(_derivative, _fitting)
-
-
-late["xarray"] = register_xarray
 
 
 def _variables(x: Value) -> Any:

@@ -24,7 +24,7 @@ from ..containers import iterate_leaves
 from ..shapes import is_lazy
 from ..signatures import name_of, parameters, positional_names, without_defaults
 from ..tracing.funnel import array_of, primitive
-from ..tracing.level import Traced, value
+from ..tracing.level import Traced, innermost, value
 from ..tracing.object_arrays import holds_traced
 from .kinds import Kind, options_of
 
@@ -56,6 +56,14 @@ def with_values(y: Value, own: Value) -> Any:
     if np.shape(like_own) != np.shape(own):
         like_own = np.reshape(like_own, np.shape(own))
     return with_value(like_own, own)
+
+
+def library_value(f: Function, args: tuple, kwargs: dict) -> Any:
+    """Return what a library's function gives for plain values: to a recording, one step."""
+    args = tuple(map(_for_library, args))
+    kwargs = {name: _for_library(x) for name, x in kwargs.items()}
+    level = innermost((*args, *kwargs.values()))
+    return f(*args, **kwargs) if level is None else level.library(f, args, kwargs)
 
 
 def own_valued(f: Function, body: Callable) -> Any:
@@ -131,7 +139,7 @@ class Composed(Kind):
         given, options = self._named(args, kwargs)
         args, kwargs = self._fitted(given, options)
         # The library first: it says what is wrong with its input, and warns of it.
-        own = self.f(*map(_for_library, given), **{k: _for_library(x) for k, x in options.items()})
+        own = library_value(self.f, given, options)
         if self.asks:
             kwargs = {**kwargs, "own": own}
         with np.errstate(all="ignore"):

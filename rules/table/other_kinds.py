@@ -12,7 +12,7 @@ from ..refusals.table import refusal
 from ..signatures import name_of
 from ..tangents.zeros import NO_TANGENT, ZERO
 from ..tracing.funnel import body
-from ..tracing.level import value
+from ..tracing.level import innermost, value
 from ..tracing.writing import is_fresh
 from .kinds import Kind
 
@@ -34,6 +34,9 @@ class NonDifferentiable(Kind):
         if "dtype" in kwargs and np.dtype(kwargs["dtype"]) == object:
             # np.logical_or.reduce(x, dtype=object) is one of the entries of x
             raise refusal("objects for dtype", name=name_of(f))
+        level = innermost((*args, *kwargs.values()))
+        if level is not None and (getattr(f, "__module__", None) or "").startswith("scipy."):
+            return level.library(body(f), args, kwargs)  # SciPy asks no argument what it is
         return body(f)(*args, **kwargs)
 
     def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:

@@ -77,6 +77,10 @@ class Level(ABC):
     def write(self, x: Value, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
 
+    def library(self, f: Function, args: tuple, kwargs: dict) -> Any:
+        """Answer a call of a library's function on values outside all transforms."""
+        return f(*args, **kwargs)
+
     def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
         """Return ``xbar + ybar * factor``; None is zero, and ``ybar`` a number of this level."""
         product = ybar if factor is ONE else ybar * factor

@@ -15,8 +15,9 @@ import numpy as np
 from ...config import MutationError, user_line
 from ..annotations import Value
 from ..refusals.table import refusal
-from .level import value
+from .level import Traced, value
 from .running import outermost_run
+from .views import axes_of, laid_out
 
 
 class Shown(np.ndarray):
@@ -70,7 +71,11 @@ def refused_write(message: str) -> MutationError:
 def as_object_array(x: Value, cls: type = np.ndarray) -> Any:
     """Return an object array that lies as the traced ``x`` does, with one number per entry."""
     many = type(x).writable
-    array = np.empty_like(np.asarray(value(x) if many else 0.0).view(cls), object)
+    plain = value(x) if many else 0.0
+    if isinstance(plain, Traced):  # it says how it lies, and its numbers are not looked at
+        array = laid_out(np.empty(np.shape(plain), object), axes_of(plain)).view(cls)
+    else:
+        array = np.empty_like(np.asarray(plain).view(cls), object)
     for index in np.ndindex(array.shape):
         array[index] = x[index] if many else x
     return array

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy import special
 
-from ... import astype, dtype_of, scalar_rule, value
+from ... import array_of, astype, dtype_of, scalar_rule, value
 from .tools import above, numerical, or_one
 
 rd = special.elliprd
@@ -33,7 +33,7 @@ def integral(factor, powers, *args):
 
     Scaled by the mean size of the numbers.
     """
-    values = [np.asarray(value(x)) for x in args]
+    values = [array_of(value(x)) for x in args]
     scale = sum(np.abs(x).astype(float) for x in values) / len(values)
     points, step = logarithms(values)
     t = np.exp(points) * np.where(scale == 0, 1.0, scale)[..., None]

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from ... import astype, dtype_of, not_implemented, value
+from ... import array_of, astype, dtype_of, not_implemented, value
 
 # Central differences of eighth order: weights of f(x + k h) - f(x - k h), for k from 1 to 4.
 OFFSETS = np.array([1, 2, 3, 4, -1, -2, -3, -4])
@@ -26,7 +26,11 @@ def above(low):
 
 def around(*points):
     """As ``anywhere``, with a singularity at each of ``points``."""
-    return lambda x: np.minimum(1, np.min([np.abs(x - point) for point in points], axis=0))
+
+    def radius(x):
+        return np.minimum(1, np.min(np.stack([np.abs(x - point) for point in points]), axis=0))
+
+    return radius
 
 
 def off_poles(x):
@@ -62,7 +66,7 @@ def numerical(f, i, radius=anywhere, output=None):
     def partial(y, *args):
         x = args[i]
         with np.errstate(all="ignore"):
-            point = np.asarray(value(x))
+            point = array_of(value(x))
             wanted = STEP * np.abs(radius(point.astype(np.result_type(point, float))))
             ends = wanted == 0
             wanted = np.where(ends | np.isinf(wanted), STEP, wanted)

@@ -267,7 +267,17 @@ class Recorder(Program, Level):
                 look = functools.partial(self.look, kind="value", convert=about.itself)
                 args, kwargs = self._replaced((args, kwargs), look, None)
                 return f(*args, **kwargs)
-        g = shown(f)
+        return self.step(shown(f), args, kwargs)
+
+    def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        args, kwargs = healed((args, kwargs))
+        level = innermost((f, *args, *kwargs.values()))
+        if level is not self or any(map(about.runs, iterate_leaves((args, kwargs)))):
+            return super().library(f, args, kwargs)
+        return self.step(f, args, kwargs)
+
+    def step(self, g: Any, args: tuple, kwargs: dict) -> Any:
+        """Append a call of ``g`` as one step, whatever it does inside, and return what it gave."""
         values, options = self.samples(args), self.samples(kwargs)
         y = self.attempt_unwatched(g, values, options)
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):

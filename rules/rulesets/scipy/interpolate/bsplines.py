@@ -9,14 +9,13 @@ from scipy import interpolate
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     StandIn,
     array_of,
-    frule,
     innermost,
     is_traced,
+    pair_rule,
     primitive,
-    rrule,
+    shape_of,
     thunk,
     value,
     with_values,
@@ -80,33 +79,28 @@ def spline_values(c, xp, t, k, nu):
     return interpolate.BSpline.construct_fast(t, c, k)(xp, nu)
 
 
-@frule.register(spline_values)
-def spline_values_frule(tangents, spline_values, c, xp, t, k, nu):
-    _, cdot, xpdot, *_ = tangents
+@pair_rule(spline_values)
+def spline_values_pair(spline_values, c, xp, t, k, nu):
     y = spline_values(c, xp, t, k, nu)
-    moved = xpdot
-    if not isinstance(xpdot, AbstractZero):
-        moved = spline_values(c, xp, t, k, nu + 1) * over(xpdot, y)
-    if isinstance(cdot, AbstractZero):
-        return y, moved
-    return y, spline_values(cdot, xp, t, k, nu) + moved
+    n, rank = shape_of(c)[0], len(shape_of(xp))
 
-
-@rrule.register(spline_values)
-def spline_values_rrule(spline_values, c, xp, t, k, nu):
-    project_c, project_xp = ProjectTo(c), ProjectTo(xp)
+    def spline_values_pushforward(cdot, xpdot, *_):
+        moved = xpdot
+        if not isinstance(xpdot, AbstractZero):
+            moved = spline_values(c, xp, t, k, nu + 1) * over(xpdot, y)
+        if isinstance(cdot, AbstractZero):
+            return moved
+        return spline_values(cdot, xp, t, k, nu) + moved
 
     def spline_values_pullback(ybar):
-        def cbar():
-            return project_c(values_transpose(ybar, xp, t, k, nu, project_c.shape[0]))
-
         def xpbar():
             slope = spline_values(c, xp, t, k, nu + 1)
-            return project_xp(np.real(sum_behind(np.conj(slope) * ybar, project_xp.ndim)))
+            return np.real(sum_behind(np.conj(slope) * ybar, rank))
 
-        return NoTangent(), thunk(cbar), thunk(xpbar), NoTangent(), NoTangent(), NoTangent()
+        cbar = thunk(lambda: values_transpose(ybar, xp, t, k, nu, n))
+        return cbar, thunk(xpbar), NoTangent(), NoTangent(), NoTangent()
 
-    return spline_values(c, xp, t, k, nu), spline_values_pullback
+    return y, spline_values_pushforward, spline_values_pullback
 
 
 def values_transpose(ybar, xp, t, k, nu, n):

@@ -3,6 +3,8 @@
 Source of the recurrences: de Boor (1978), a practical guide to splines, chapters IX and X.
 """
 
+import operator
+
 import numpy as np
 from scipy import interpolate
 
@@ -11,6 +13,7 @@ from .... import (
     NoTangent,
     StandIn,
     array_of,
+    as_library,
     innermost,
     is_traced,
     pair_rule,
@@ -20,7 +23,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float
+from ..traced_objects import as_float, valued
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
@@ -147,7 +150,9 @@ class TracedBSpline:
     def tck(self):
         return self.t, self.c, self.k
 
-    def plain(self):
+    @property
+    def own(self):
+        """SciPy's spline of the same numbers."""
         t, c = value(self.t), value(self.c)
         return interpolate.BSpline.construct_fast(t, c, self.k, self.extrapolate, self.axis)
 
@@ -165,7 +170,7 @@ class TracedBSpline:
     def derivative(self, nu=1):
         if nu < 0:
             return self.antiderivative(-nu)
-        own, (t, c, k) = self.plain().derivative(nu), self.tck
+        own, (t, c, k) = self.own.derivative(nu), self.tck
         for _ in range(nu):
             t, c, k = differentiated(t, c, k)
         return type(self)(t, padded(c, own.c), k, self.extrapolate, self.axis)
@@ -173,16 +178,16 @@ class TracedBSpline:
     def antiderivative(self, nu=1):
         if nu <= 0:
             return self.derivative(-nu)
-        own, (t, c, k) = self.plain().antiderivative(nu), self.tck
+        own, (t, c, k) = self.own.antiderivative(nu), self.tck
         for _ in range(nu):
             t, c, k = integrated(t, c, k)
         rest = np.broadcast_to(c[-1:], (len(own.c) - np.shape(c)[0], *np.shape(c)[1:]))
         c = with_values(np.concatenate([c, rest]), own.c)
         return type(self)(t, c, k, own.extrapolate, self.axis)
 
+    @valued
     def integrate(self, a, b, extrapolate=None):
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        own = self.plain().integrate(value(a), value(b), extrapolate)
         t, c, k = integrated(*self.tck)
         whole, (first, last) = TracedBSpline(t, c, k), self.ends()
         if extrapolate == "periodic":
@@ -199,10 +204,13 @@ class TracedBSpline:
             def area(p):  # the spline is taken for 0 outside
                 return whole(first if value(p) < value(first) else min(p, last, key=value))
 
-        return with_values(area(b) - area(a), own)
+        return area(b) - area(a)
 
     def insert_knot(self, x, m=1):
         refuse("BSpline.insert_knot", "write the spline with the knots that it is to have")
+
+
+as_library[TracedBSpline] = operator.attrgetter("own")
 
 
 def traced_bspline(t, c, k, extrapolate=True, axis=0):

@@ -24,7 +24,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float
+from ..traced_objects import as_float, valued
 from .systems import scattered
 
 
@@ -159,7 +159,9 @@ class TracedPPoly:
     def __init__(self, c, x, extrapolate=True, axis=0):
         self.c, self.x, self.extrapolate, self.axis = c, x, extrapolate, axis
 
-    def plain(self):
+    @property
+    def own(self):
+        """SciPy's polynomials of the same numbers."""
         c, x = value(self.c), value(self.x)
         return interpolate.PPoly.construct_fast(c, x, self.extrapolate, self.axis)
 
@@ -194,15 +196,15 @@ class TracedPPoly:
             starts = np.concatenate([areas[:1] * 0, np.cumsum(areas, axis=0)[:-1]])
             c = np.concatenate([c, starts[None]])
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        own = self.plain().antiderivative(nu)
+        own = self.own.antiderivative(nu)
         return type(self)(with_values(c, own.c), self.x, extrapolate, self.axis)
 
+    @valued
     def integrate(self, a, b, extrapolate=None):
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        own = self.plain().integrate(value(a), value(b), extrapolate)
         whole = TracedPPoly(self.antiderivative().c, self.x, extrapolate)
         if extrapolate != "periodic":
-            return with_values(whole(b) - whole(a), own)
+            return whole(b) - whole(a)
         first, last = self.x[0], self.x[-1]
         whole.extrapolate = True
 
@@ -210,10 +212,10 @@ class TracedPPoly:
             periods = np.floor(value((p - first) / (last - first)))
             return periods * whole(last) + whole(p - periods * (last - first))
 
-        return with_values(area(b) - area(a), own)
+        return area(b) - area(a)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        own = self.plain().solve(value(y), discontinuity, extrapolate)
+        own = self.own.solve(value(y), discontinuity, extrapolate)
         if np.ndim(self.c) > 2:
             refuse("PPoly.solve of several polynomials", "write one for each")
         return piecewise_roots(self.c, self.x, as_float(y), own)

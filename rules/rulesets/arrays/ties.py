@@ -55,6 +55,11 @@ def motion(x):
     return with_values(x, np.zeros_like(value(x)))
 
 
+def moving_with(y, ydot):
+    """``y`` with the derivative of ``ydot`` in place of its own."""
+    return with_values(ydot, value(y))
+
+
 # ---- the order among equal numbers ----
 
 
@@ -153,7 +158,7 @@ def choice_by(share):
         if not np.any(a == b):
             return y
         of_a, of_b = shares_in_order(share, a, b)
-        return with_values(weighed(of_a, motion(a)) + weighed(of_b, motion(b)), value(y))
+        return moving_with(y, weighed(of_a, motion(a)) + weighed(of_b, motion(b)))
 
     return choice
 
@@ -186,7 +191,7 @@ class Again:
         self.x = x
 
     def value(self, y, push):
-        return with_values(push(motion(self.x)), value(y))
+        return moving_with(y, push(motion(self.x)))
 
     def through(self, branch, even):
         return through(branch, even, self.x)

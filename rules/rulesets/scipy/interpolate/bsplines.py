@@ -3,8 +3,6 @@
 Source of the recurrences: de Boor (1978), a practical guide to splines, chapters IX and X.
 """
 
-import operator
-
 import numpy as np
 from scipy import interpolate
 
@@ -13,7 +11,6 @@ from .... import (
     NoTangent,
     StandIn,
     array_of,
-    as_library,
     innermost,
     is_traced,
     pair_rule,
@@ -208,9 +205,6 @@ class TracedBSpline:
 
     def insert_knot(self, x, m=1):
         refuse("BSpline.insert_knot", "write the spline with the knots that it is to have")
-
-
-as_library[TracedBSpline] = operator.attrgetter("own")
 
 
 def traced_bspline(t, c, k, extrapolate=True, axis=0):

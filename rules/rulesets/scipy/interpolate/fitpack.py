@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, innermost, seen, value, with_values
+from .... import StandIn, array_of, composed, innermost, value, with_values
 from ..traced_objects import as_float
 from .bsplines import TracedBSpline, differentiated, followed, integrated, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
@@ -42,27 +42,37 @@ def values_beside(t, c, k, x, nu, ext):
     return np.where(below | above, 0.0, y) if ext == 1 else y
 
 
-@composed(interpolate.splev, value="own")
+@composed(interpolate.splev)
 def splev(x, tck, der=0, ext=0):
     if is_spline(tck):
+        own = followed_by(tck)
+        if np.ndim(tck.c) > 1 or ext != 0:
+            return interpolate.splev(value(x), own, der, ext)  # SciPy's own error
         return tck(x, der, extrapolate=True)
     t, c, k = tck
     if is_parametric(tck):
         return [splev(x, (t, part, k), der, ext) for part in c]
-    return values_beside(t, c, k, x, der, ext)
+    own = interpolate.splev(value(x), (value(t), value(c), k), der, ext)
+    return with_values(values_beside(t, c, k, x, der, ext), own)
 
 
-@composed(interpolate.spalde, value="own")
+def followed_by(tck):
+    return tck.own if isinstance(tck, TracedBSpline) else tck
+
+
+@composed(interpolate.spalde)
 def spalde(x, tck):
     if np.ndim(x):
         return [spalde(part, tck) for part in array_of(x)]
     t, c, k = tck.tck if is_spline(tck) else tck
     if is_parametric((t, c, k)):
         return [spalde(x, (t, part, k)) for part in c]
-    return np.stack([values_beside(t, c, k, x, nu, 0) for nu in range(k + 1)])
+    own = interpolate.spalde(value(x), (value(t), value(c), k))
+    y = np.stack([values_beside(t, c, k, x, nu, 0) for nu in range(k + 1)])
+    return with_values(y, own)
 
 
-@composed(interpolate.splint, value="own")
+@composed(interpolate.splint)
 def splint(a, b, tck, full_output=0):
     if is_spline(tck):
         return tck.integrate(a, b, extrapolate=False)
@@ -71,9 +81,10 @@ def splint(a, b, tck, full_output=0):
         refuse("splint with full_output", "write it without")
     if is_parametric(tck):
         return [splint(a, b, (t, part, k)) for part in c]
+    own = interpolate.splint(value(a), value(b), value(tck))
     n = np.shape(t)[0] - k - 1
     whole = TracedBSpline(as_float(t), as_float(c)[:n], k)
-    return whole.integrate(a, b, extrapolate=False)
+    return with_values(whole.integrate(a, b, extrapolate=False), own)
 
 
 def moved(f, step, tck, n):
@@ -129,12 +140,14 @@ def curve(x, y, w, xb, xe, k, inner, own_t, own_c):
         w = np.ones(len(x)) if w is None else as_float(w)
         c = least_squares(*rows_of(t, k, x), y, w, n)
     c = np.concatenate([c, np.zeros((len(own_c) - n, *np.shape(c)[1:]))])
-    return t, c
+    return with_values(t, own_t), with_values(c, own_c)
 
 
-@composed(interpolate.splrep, value="own")
+@composed(interpolate.splrep)
 def splrep(x, y, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, full_output=0, per=0,
-           quiet=1, *, own):  # fmt: skip
+           quiet=1):  # fmt: skip
+    given = value((x, y, w, xb, xe))
+    own = interpolate.splrep(*given, k, task, value(s), value(t), full_output, per, quiet)
     s = 0.0 if s is None and w is None else s
     if per or task == 1:
         refuse("splrep with per or task=1", "write make_interp_spline(x, y, bc_type='periodic')")
@@ -142,16 +155,19 @@ def splrep(x, y, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, full_out
         refuse(f"splrep {SMOOTHING}", GIVE_KNOTS)
     tck = own[0] if full_output else own
     t, c = curve(x, y, w, xb, xe, k, t, tck[0], tck[1])
-    return ((t, c, k), *own[1:]) if full_output else (t, c, k)
+    if full_output:
+        return (t, c, k), *own[1:]
+    return t, c, k
 
 
-@composed(interpolate.splprep, value="own")
+@composed(interpolate.splprep)
 def splprep(x, w=None, u=None, ub=None, ue=None, k=3, task=0, s=None, t=None, full_output=0,
-            nest=None, per=0, quiet=1, *, own):  # fmt: skip
+            nest=None, per=0, quiet=1):  # fmt: skip
     """The parameter, where none is given, is the length of the chords up to each point."""
     if per or task or t is not None or full_output or s is None or s != 0:
         refuse(f"splprep {SMOOTHING} or with per, task, t or full_output", GIVE_KNOTS)
-    (own_t, own_c, _), own_u = own
+    given = value((x, w, u, ub, ue))
+    (own_t, own_c, _), own_u = interpolate.splprep(*given, k, s=0, nest=nest, quiet=quiet)
     x = as_float(array_of(x)).T
     if u is None:
         chords = np.linalg.norm(np.diff(x, axis=0), axis=1)
@@ -193,7 +209,7 @@ class TracedUnivariateSpline:
         self.tck, self.ext = tck, MODES[ext]
 
     def __call__(self, x, nu=0, ext=None):
-        return seen(interpolate.splev)(x, self.tck, nu, self.ext if ext is None else MODES[ext])
+        return splev(x, self.tck, nu, self.ext if ext is None else MODES[ext])
 
     def get_knots(self):
         t, _, k = self.tck
@@ -204,10 +220,10 @@ class TracedUnivariateSpline:
         return c[: np.shape(t)[0] - k - 1]
 
     def integral(self, a, b):
-        return seen(interpolate.splint)(a, b, self.tck)
+        return splint(a, b, self.tck)
 
     def derivatives(self, x):
-        return seen(interpolate.spalde)(x, self.tck)
+        return spalde(x, self.tck)
 
     def derivative(self, n=1):
         # As SciPy has it: outside a constant the derivative is 0.
@@ -225,7 +241,7 @@ class TracedUnivariateSpline:
 
 def traced_spline(own, x, y, w, bbox, k, inner, ext):
     t, c, _ = own._eval_args
-    t, c = with_values(curve(x, y, w, *bbox, k, inner, t, c), (t, c))
+    t, c = curve(x, y, w, *bbox, k, inner, t, c)
     return TracedUnivariateSpline((t, c, k), ext)
 
 

@@ -52,19 +52,12 @@ def least_squares(call: Call) -> Any:
     x = stationary(cost, answer.x, args, config, () if bounds is None else between(bounds))
     made = {
         "x": x,
-        "cost": Later(lambda: with_values(cost(x, *args), answer.cost)),
-        "fun": Later(lambda: with_values(residual(x, *args), answer.fun)),
-        "grad": Later(
-            lambda: with_values(gradient_via_ad(config, lambda x: cost(x, *args), x), answer.grad)
-        ),
+        "cost": Later(lambda: cost(x, *args)),
+        "fun": Later(lambda: residual(x, *args)),
+        "grad": Later(lambda: gradient_via_ad(config, lambda x: cost(x, *args), x)),
     }
     if loss == "linear" and isinstance(answer.jac, np.ndarray):
-        made["jac"] = Later(
-            lambda: with_values(
-                jacobian_via_ad(config, lambda x: residual(x, *args), x)[1],
-                answer.jac,
-            )
-        )
+        made["jac"] = Later(lambda: jacobian_via_ad(config, lambda x: residual(x, *args), x)[1])
     return TracedResult(answer, **made)
 
 
@@ -86,7 +79,7 @@ def leastsq(call: Call) -> Any:
     def residual(x: Any) -> Any:
         return np.reshape(array_of(settled(f(x, *args))), -1)
 
-    fvec = Later(lambda: with_values(residual(x), info["fvec"]))
+    fvec = Later(lambda: residual(x))
     cov = cov_x
     if cov_x is not None:
         cov = with_values(inverse_gram(solved.config, residual, x), cov_x)
@@ -138,7 +131,7 @@ def curve_fit(call: Call) -> Any:
     if not rest:
         return p, cov
     info, *rest = rest
-    fvec = Later(lambda: with_values(residual(p), info["fvec"]))
+    fvec = Later(lambda: residual(p))
     return p, cov, TracedResult(info, fvec=fvec), *rest
 
 
@@ -174,8 +167,8 @@ def lsq_linear(call: Call) -> Any:
     x = bounded_linear(a, b, answer.x, held)
     made = {
         "x": x,
-        "fun": Later(lambda: with_values(a @ x - b, answer.fun)),
-        "cost": Later(lambda: with_values(np.sum((a @ x - b) ** 2) / 2, answer.cost)),
+        "fun": Later(lambda: a @ x - b),
+        "cost": Later(lambda: np.sum((a @ x - b) ** 2) / 2),
     }
     return TracedResult(answer, **made)
 

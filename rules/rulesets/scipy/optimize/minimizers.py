@@ -75,19 +75,12 @@ def followed(
     def gradient(x: Any) -> Any:
         return gradient_via_ad(config, number, x)
 
-    def fun() -> Any:
-        return with_values(number(x), answer.fun)
-
-    def jac() -> Any:
-        return with_values(gradient(x), answer.jac)
-
-    def hess() -> Any:
-        return with_values(jacobian_via_ad(config, gradient, x)[1], answer.hess)
-
-    made: dict = {"x": x, "fun": Later(fun)}
+    made: dict = {"x": x, "fun": Later(lambda: number(x))}
     # Of no constraints these are the derivatives of the function itself.
-    made |= {} if "jac" not in answer or isinstance(answer.jac, list) else {"jac": Later(jac)}
-    made |= {"hess": Later(hess)} if "hess" in answer else {}
+    if "jac" in answer and not isinstance(answer.jac, list):
+        made["jac"] = Later(lambda: gradient(x))
+    if "hess" in answer:
+        made["hess"] = Later(lambda: jacobian_via_ad(config, gradient, x)[1])
     return TracedResult(answer, **made)
 
 
@@ -101,20 +94,21 @@ def minimize_scalar(call: Call) -> Any:
     if not solved.traced:
         return answer
     x = _in_interval(solved, answer.x, bounds)
-    fun = Later(lambda: with_values(_number(solved, x), answer.fun))
+    fun = Later(lambda: _number(solved, x))
     return TracedResult(answer, x=x, fun=fun)
 
 
 def _in_interval(solved: Solved, x: Any, bounds: Any) -> Any:
-    if bounds is None:
-        return with_values(stationary(solved.f, np.float64(x), solved.args, solved.config), x)
-
     def of_vector(x: Any, *args: Any) -> Any:
         return solved.f(x[0], *args)
 
-    held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
-    found = stationary(of_vector, np.array([x], float), solved.args, solved.config, (held,))
-    return with_values(found[0], x)
+    if bounds is None:
+        found = stationary(solved.f, np.float64(x), solved.args, solved.config)
+    else:
+        held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
+        start = np.array([x], float)
+        found = stationary(of_vector, start, solved.args, solved.config, (held,))[0]
+    return with_values(found, x)
 
 
 def fminbound(call: Call) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from .... import array_of, with_values
+from .... import array_of
 from ...functions.implicit import settled, solution
 from .calls import Call, Solved, follows
 from .results import Later, TracedResult
@@ -25,7 +25,7 @@ def root(call: Call) -> Any:
     square = np.size(answer.fun) == np.size(answer.x)
     solve = solution if square else stationary
     x = solve(residual if square else half_square(residual), answer.x, solved.args, solved.config)
-    fun = Later(lambda: with_values(array_of(settled(residual(x, *solved.args))), answer.fun))
+    fun = Later(lambda: array_of(settled(residual(x, *solved.args))))
     return TracedResult(answer, x=x, fun=fun)
 
 
@@ -38,7 +38,7 @@ def fsolve(call: Call) -> Any:
         return solution(f, solved.answer, args, config)
     found, info, *rest = solved.answer
     x = solution(f, found, args, config)
-    fvec = Later(lambda: with_values(array_of(settled(f(x, *args))), info["fvec"]))
+    fvec = Later(lambda: array_of(settled(f(x, *args))))
     return x, TracedResult(info, fvec=fvec), *rest
 
 

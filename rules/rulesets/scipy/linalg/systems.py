@@ -12,11 +12,11 @@ from scipy import linalg
 from .... import (
     AbstractZero,
     composed,
+    own_valued,
     pair_rule,
     primitive,
     shape_of,
     value,
-    with_values,
 )
 from ...arrays.products import adjoint
 
@@ -140,12 +140,13 @@ def dense_adjoint(a, *, assume_a, lower, **options):
 linear_system(dense_solve, dense_product, dense_pull, dense_adjoint)
 
 
+divided = own_valued(linalg.solve, lambda a, b: np.atleast_1d(b) / np.ravel(a)[0])
+
+
 @composed(linalg.solve)
 def solve(a, b, lower=False, assume_a=None, transposed=False, check_finite=True):
     if math.prod(shape_of(a)) == 1:  # which SciPy takes for a number
-        y = np.atleast_1d(b) / np.ravel(a)[0]
-        own = linalg.solve(value(a), value(b), check_finite=check_finite)
-        return with_values(np.reshape(y, np.shape(own)), own)
+        return divided(a, b, check_finite=check_finite)
     return dense_solve(a, b, assume_a=assume_a, lower=lower, transposed=transposed,
                        check_finite=check_finite)  # fmt: skip
 

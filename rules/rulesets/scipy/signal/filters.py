@@ -18,6 +18,7 @@ from .... import (
     composed,
     is_traced,
     linear_rule,
+    own_valued,
     pair_rule,
     primitive,
     shape_of,
@@ -25,7 +26,6 @@ from .... import (
     thunk,
     unthunk,
     value,
-    with_values,
 )
 from ...arrays.products import conj
 
@@ -180,21 +180,26 @@ def filtered_from(b, a, x, axis, zi):
     return np.moveaxis(y, -1, axis), np.moveaxis(zf, -1, axis)
 
 
+from_state = own_valued(signal.lfilter, filtered_from)
+
+
 @composed(signal.lfilter)
 def lfilter(b, a, x, axis=-1, zi=None):
     b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
     if zi is None:
         return filtered(b, a, x, axis)
-    own = signal.lfilter(*value((b, a, x)), axis, value(zi))
-    return with_values(filtered_from(b, a, x, axis, array(zi)), own)
+    return from_state(b, a, x, axis, array(zi))
 
 
 @composed(signal.sosfilt)
 def sosfilt(sos, x, axis=-1, zi=None):
-    sos, y = array(sos), array(x)
+    sos, x = array(sos), array(x)
     if zi is None and not is_traced(sos):
-        return in_sections(y, sos, axis)
-    own = signal.sosfilt(*value((sos, y)), axis, value(zi))
+        return in_sections(x, sos, axis)
+    return one_by_one(sos, x, axis, zi)
+
+
+def section_by_section(sos, y, axis, zi):
     states = []
     for k in range(np.shape(sos)[0]):
         b, a = sos[k, :3], sos[k, 3:]
@@ -203,7 +208,10 @@ def sosfilt(sos, x, axis=-1, zi=None):
         else:
             y, state = filtered_from(b, a, y, axis, array(zi)[k])
             states.append(state)
-    return with_values(y if zi is None else (y, np.stack(states)), own)
+    return y if zi is None else (y, np.stack(states))
+
+
+one_by_one = own_valued(signal.sosfilt, section_by_section)
 
 
 # ---- the state of a filter that has seen ones for ever --------------------------------------

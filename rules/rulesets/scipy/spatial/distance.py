@@ -229,11 +229,11 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     if name in ROWS and not kwargs:
         return ROWS[name][1](x)
     if name in BY_PAIRS:
-        return with_values(BY_PAIRS[name](x[i], x[j], **kwargs), own)
-    if "euclidean" in name:
-        return with_values(euclidean_pairs(name, x, **kwargs), own)
-    square = distance.squareform(own)
-    y = all_with_all(name, x, x, square, lambda: x, kwargs)[i, j]
+        y = BY_PAIRS[name](x[i], x[j], **kwargs)
+    elif "euclidean" in name:
+        y = euclidean_pairs(name, x, **kwargs)
+    else:
+        y = all_with_all(name, x, x, distance.squareform(own), lambda: x, kwargs)[i, j]
     return with_values(y, own)
 
 

@@ -183,7 +183,7 @@ def has_branch(number, *xs):
 # ---- what a reduction chooses ----
 
 
-class Again:
+class TieChoice:
     """The choice that is differentiated again at a tie in ``x``, by its ``shares``."""
 
     def __init__(self, shares, x):
@@ -220,7 +220,7 @@ def chooses(order):
         place, several = rule.weights_at(ordered, rule.f(ordered, **options), axis, options)
         if type(several) is not int:
             several = several.astype(np.asarray(number).dtype)
-        return Again((place, several), x)
+        return TieChoice((place, several), x)
 
     def define(weights):
         weights.again = again

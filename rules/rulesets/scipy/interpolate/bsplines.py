@@ -250,6 +250,6 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
         return super().design_matrix(x, t, k, extrapolate)
 
 
-def followed(own):
+def seeing_points(own):
     """Return SciPy's spline as one that sees traced points."""
     return BSpline.construct_fast(own.t, own.c, own.k, own.extrapolate, own.axis)

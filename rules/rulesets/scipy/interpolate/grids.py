@@ -280,7 +280,7 @@ def rectangle(x, y, z, bbox=(None,) * 4, kx=3, ky=3, s=0, maxit=20):
     return formula
 
 
-class SeesPoints(metaclass=StandIn):
+class BivariateMixin(metaclass=StandIn):
     """A mixin of SciPy's bivariate splines: points may be traced."""
 
     def __call__(self, x, y, dx=0, dy=0, grid=True):
@@ -313,7 +313,7 @@ class TracedBivariate:
         refuse("RectBivariateSpline.partial_derivative", "write spline(x, y, dx, dy)")
 
 
-class RectBivariateSpline(SeesPoints, interpolate.RectBivariateSpline):
+class RectBivariateSpline(BivariateMixin, interpolate.RectBivariateSpline):
     """``scipy.interpolate.RectBivariateSpline``, whose methods see traced values."""
 
     def __new__(cls, *args, **kwargs):

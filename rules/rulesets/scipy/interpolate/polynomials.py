@@ -143,15 +143,15 @@ class BarycentricInterpolator(Polynomial, interpolate.BarycentricInterpolator):
 
 @composed(interpolate.krogh_interpolate, value="own")
 def krogh_interpolate(xi, yi, x, der=0, axis=0):
-    return taken(krogh(xi, yi, axis), x, der, np.size(value(xi)))
+    return of_orders(krogh(xi, yi, axis), x, der, np.size(value(xi)))
 
 
 @composed(interpolate.barycentric_interpolate, value="own")
 def barycentric_interpolate(xi, yi, x, axis=0, *, der=0, rng=None):
-    return taken(barycentric(xi, yi, axis), x, der, np.size(value(xi)))
+    return of_orders(barycentric(xi, yi, axis), x, der, np.size(value(xi)))
 
 
-def taken(formula, x, der, n):
+def of_orders(formula, x, der, n):
     """Derivatives of one order, of a list of these, or of all (None)."""
     if np.ndim(der) == 0 and der is not None:
         return formula(x, der)

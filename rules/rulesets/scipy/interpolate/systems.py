@@ -20,7 +20,7 @@ def scattered(x, index, n):
     return scatter(x, (n, *np.shape(x)[np.ndim(index) :]), dtype_of(value(x)), index)
 
 
-def product(entries, x, rows, columns, n):
+def matrix_product(entries, x, rows, columns, n):
     """``a @ x``, where ``a`` has n rows and ``entries`` at ``(rows, columns)``."""
     return scattered(entries[:, None] * x[columns], rows, n)
 
@@ -49,7 +49,7 @@ def solution_pair(solution, entries, b, rows, columns):
 
     def solution_pushforward(entriesdot, bdot, _2, _3):
         if not isinstance(entriesdot, AbstractZero):
-            bdot = bdot - product(entriesdot, y, rows, columns, np.shape(b)[0])
+            bdot = bdot - matrix_product(entriesdot, y, rows, columns, np.shape(b)[0])
         return bdot if isinstance(bdot, AbstractZero) else solution(entries, bdot, rows, columns)
 
     def solution_pullback(ybar):

@@ -9,7 +9,7 @@ from scipy import optimize, sparse
 from .....config import MissingRuleError, user_line
 from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value, with_values
 from ...functions.implicit import Watched, config_of, settled, singular
-from .calls import Call, Solved, follows
+from .calls import Solved, SolverCall, follows
 from .constraints import between, plain_bounds
 from .results import Later, TracedResult
 from .stationary import Constraint, half_square, holding, stationary
@@ -23,7 +23,7 @@ LOSSES: dict[str, Callable] = {
 }
 
 
-def least_squares(call: Call) -> Any:
+def least_squares(call: SolverCall) -> Any:
     bounds, kwargs = call.get("bounds"), call.get("kwargs") or {}
     loss, scale = call.get("loss", "linear"), call.get("f_scale", 1.0)
     instead: dict = {} if bounds is None else {"bounds": plain_bounds(bounds)}
@@ -65,7 +65,7 @@ def parts_of(bounds: Any) -> Any:
     return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
 
 
-def leastsq(call: Call) -> Any:
+def leastsq(call: SolverCall) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer
@@ -95,7 +95,7 @@ def inverse_gram(config: Any, residual: Callable, x: Any) -> Any:
 # ---- fits of curves -----------------------------------------------------------------------------
 
 
-def curve_fit(call: Call) -> Any:
+def curve_fit(call: SolverCall) -> Any:
     f, bounds = call.get("f"), call.get("bounds")
     watched = Watched(f)  # type: ignore[arg-type]
     data = [call.get(name) for name in ("xdata", "ydata", "sigma")]
@@ -157,7 +157,7 @@ def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
 # ---- linear least squares -----------------------------------------------------------------------
 
 
-def lsq_linear(call: Call) -> Any:
+def lsq_linear(call: SolverCall) -> Any:
     bounds = call.get("bounds")
     answer = call.run(**({} if bounds is None else {"bounds": plain_bounds(bounds)}))
     if not is_traced((call.get("A"), call.get("b"), parts_of(bounds))):
@@ -173,7 +173,7 @@ def lsq_linear(call: Call) -> Any:
     return TracedResult(answer, **made)
 
 
-def nnls(call: Call) -> Any:
+def nnls(call: SolverCall) -> Any:
     answer = call.run()
     if not is_traced((call.get("A"), call.get("b"))):
         return answer
@@ -203,7 +203,7 @@ def bounded_linear(a: Any, b: Any, own: Any, bounds: Constraint) -> Any:
     return with_values(fixed + places @ rest, own)
 
 
-def _system(call: Call) -> tuple[Any, Any]:
+def _system(call: SolverCall) -> tuple[Any, Any]:
     a, b = call["A"], array_of(call["b"])
     if isinstance(a, sparse.linalg.LinearOperator):
         raise MissingRuleError(

@@ -7,12 +7,12 @@ from scipy import optimize
 
 from .... import array_of
 from ...functions.implicit import settled, solution
-from .calls import Call, Solved, follows
+from .calls import Solved, SolverCall, follows
 from .results import Later, TracedResult
 from .stationary import half_square, stationary
 
 
-def root(call: Call) -> Any:
+def root(call: SolverCall) -> Any:
     solved = Solved(call, "fun")
     answer = solved.answer
     if not solved.traced:
@@ -29,7 +29,7 @@ def root(call: Call) -> Any:
     return TracedResult(answer, x=x, fun=fun)
 
 
-def fsolve(call: Call) -> Any:
+def fsolve(call: SolverCall) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer
@@ -42,7 +42,7 @@ def fsolve(call: Call) -> Any:
     return x, TracedResult(info, fvec=fvec), *rest
 
 
-def by_iteration(call: Call) -> Any:
+def by_iteration(call: SolverCall) -> Any:
     """``broyden1`` and its kin, whose functions have no further arguments."""
     solved = Solved(call, "F")
     answer = solved.answer

@@ -121,7 +121,7 @@ def with_interval(system):
     return tuple(system[:-1]), system[-1]
 
 
-def between(t, u, points):
+def on_line(t, u, points):
     """The line through the two values of ``u`` that are next to each point."""
     k = np.clip(np.searchsorted(value(t), value(points), "right") - 1, 0, len(value(t)) - 2)
     share = (points - t[k]) / (t[k + 1] - t[k])
@@ -137,7 +137,7 @@ def dlsim(system, u, t=None, x0=None, *, own):
     n = np.shape(own[0])[0]
     times = np.linspace(0.0, (n - 1) * dt if t is None else array(t)[-1], n)
     if t is not None:
-        u = between(array(t), u, times)
+        u = on_line(array(t), u, times)
     start = np.zeros(np.shape(a)[0]) if x0 is None else array(x0)
     pushes = u[: n - 1] @ b.T
     x = driven(a.T, np.concatenate([np.reshape(start, (1, -1)), pushes]))

@@ -24,7 +24,7 @@ from .... import (
     with_values,
 )
 from ...arrays.indexing import scatter
-from .rows import ROWS, distances, moved, pair_distances, pair_squares, root, squares
+from .rows import ROWS, centred, distances, pair_distances, pair_squares, root, squares
 
 INSTEAD: dict[str, Any] = {}
 FLAGS = "it is for vectors of flags, and with other numbers a count"
@@ -104,7 +104,7 @@ BY_PAIRS = {
 
 def forms(a, b, m):
     """``(a_i - b_j) @ m @ (a_i - b_j)`` of all rows."""
-    a, b = moved(a, b)
+    a, b = centred(a, b)
     am, bm = a @ m, b @ m
     return np.sum(am * a, axis=1)[:, None] + np.sum(bm * b, axis=1) - am @ b.T - a @ bm.T
 

@@ -73,7 +73,7 @@ def traced_in(args, kwargs):
     return innermost((*args, *kwargs.values())) is not None
 
 
-def refused(dist, name, remedy):
+def refusal_of(dist, name, remedy):
     return MissingRuleError(
         f"scipy.stats.{dist.name}.{name} has no derivative, in {user_line()}.\n  write {remedy}"
     )
@@ -132,7 +132,7 @@ class Distribution:
 
     def formula(self, name):
         if (formula := self.formulas.of[name]) is None:
-            raise refused(self.own, name, "the formula in NumPy: there is no rule yet")
+            raise refusal_of(self.own, name, "the formula in NumPy: there is no rule yet")
         return formula
 
     def parameters(self, args, kwds):
@@ -249,7 +249,7 @@ class Distribution:
             return self.own.stats(*args, **kwds)
         shapes, loc, scale, moments = self.own._parse_args_stats(*args, **kwds)
         if not set(moments) <= set("mv"):
-            raise refused(self.own, "stats", "moments='mv': mean and variance have one")
+            raise refusal_of(self.own, "stats", "moments='mv': mean and variance have one")
         placed = (*shapes, loc) if self.discrete else (*shapes, loc, scale)
         found = [(self.mean if m == "m" else self.var)(*placed) for m in "mv" if m in moments]
         return found[0] if len(found) == 1 else tuple(found)
@@ -259,7 +259,7 @@ class Distribution:
             return self.own.moment(order, *args, **kwds)
         own = self.own.moment(order, *value(args), **value(kwds))
         if order not in (0, 1, 2):
-            raise refused(self.own, "moment", "orders up to 2: mean and var have derivatives")
+            raise refusal_of(self.own, "moment", "orders up to 2: mean and var have derivatives")
         mean = self.mean(*args, **kwds)
         y = (1 + 0 * mean, mean, self.var(*args, **kwds) + mean * mean)[order]
         return with_values(y, own)
@@ -283,7 +283,7 @@ class Distribution:
         if not traced_in(args, kwds):
             return self.own.rvs(*args, **kwds)
         if self.discrete:
-            raise refused(self.own, "rvs", "the score: samples are whole numbers, which do not "
+            raise refusal_of(self.own, "rvs", "the score: samples are whole numbers, which do not "
                           "move; weigh them with the gradient of logpmf")  # fmt: skip
         return self.path("rvs", *args, **kwds)
 
@@ -302,7 +302,7 @@ class Distribution:
 def refusing(name, remedy):
     def refuses(self, *args, **kwds):
         if traced_in(args, kwds):
-            raise refused(self.own, name, remedy)
+            raise refusal_of(self.own, name, remedy)
         return getattr(self.own, name)(*args, **kwds)
 
     return refuses
@@ -396,7 +396,7 @@ class Frozen:
     def expect(self, *args, **kwds):
         if hasattr(self, "own"):
             return self.own.expect(*args, **kwds)
-        raise refused(self.dist.own, "expect", REFUSED["expect"])
+        raise refusal_of(self.dist.own, "expect", REFUSED["expect"])
 
 
 def of_frozen(name):

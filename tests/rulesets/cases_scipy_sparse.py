@@ -8,7 +8,7 @@ import scipy.sparse.csgraph
 import scipy.sparse.linalg  # noqa: F401
 
 from chainrules.rules.rulesets.scipy.sparse import iterative, operators, products, spectral, systems
-from chainrules.rules.rulesets.scipy.sparse.places import Places, numbered
+from chainrules.rules.rulesets.scipy.sparse.places import EntryPlaces, numbered
 from chainrules.scipy import sparse
 from chainrules.scipy.sparse import csgraph, linalg
 
@@ -96,7 +96,7 @@ cases(operators.multiplied, case(X), case(XX))(lambda x: CONSTANT @ x)
 
 # ---- products and systems -------------------------------------------------------------------
 
-PLACES = Places(numbered(scipys.csr_array(scipys.coo_array((E, (ROW, COLUMN)), shape=(4, 4)))))
+PLACES = EntryPlaces(numbered(scipys.csr_array(scipys.coo_array((E, (ROW, COLUMN)), shape=(4, 4)))))
 OPERATOR = linalg.aslinearoperator(CONSTANT.T)
 CASES |= {
     products.matmul: [case(E, X, PLACES), case(E, XX, PLACES)],

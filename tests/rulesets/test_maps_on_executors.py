@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.rules.rulesets.functions.executors import pools
-from chainrules.rules.rulesets.functions.executors.tasks import Held
+from chainrules.rules.rulesets.functions.executors.tasks import HeldResult
 
 cloudpickle = pytest.importorskip("cloudpickle")
 # Processes cannot import this file.
@@ -387,7 +387,9 @@ def test_another_value_of_what_was_held():
         """One that loses what its workers held, and has it evaluated again."""
 
         def submit(self, f, *args):
-            args = [pickle.loads(cloudpickle.dumps(x)) if type(x) is Held else x for x in args]
+            args = [
+                pickle.loads(cloudpickle.dumps(x)) if type(x) is HeldResult else x for x in args
+            ]
             return super().submit(f, *args)
 
     on = {"executor": Forgetful(), "back": "tape"}

@@ -20,10 +20,8 @@ from ... import (
     pair_rule,
     refuse_integers,
     shape_of,
-    value,
-    with_values,
 )
-from .ties import in_order, motion, through
+from .ties import in_order, motion, moving_with, through
 
 
 def axes_along(axis, ndim):
@@ -233,7 +231,7 @@ def running(accumulate, x, axis):
     ordered = in_lanes(*in_order(x), axis)
     chosen = attained(ordered, accumulate(ordered, -1))
     ydot = from_lanes(latest(in_lanes(motion(x), axis), *chosen), np.shape(y), axis)
-    return with_values(ydot, value(y)), even, chosen
+    return moving_with(y, ydot), even, chosen
 
 
 @pair_rule(np.maximum.accumulate, np.minimum.accumulate)

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ... import (
-    NoTangent,
-    ProjectTo,
     ZeroTangent,
     array_of,
     as_dtype,
@@ -18,12 +16,11 @@ from ... import (
     block_rule,
     composed,
     dtype_of,
-    frule,
     is_traced,
     linear_rule,
     own_valued,
+    pair_rule,
     pattern_rule,
-    rrule,
     value,
     zeros_pass,
 )
@@ -37,20 +34,12 @@ def is_continuous(dtype):
     return np.dtype(dtype).kind in "fcO"
 
 
-@frule.register(astype)
-def astype_frule(tangents, astype, x, *, dtype, **options):
-    y = astype(x, dtype, **options)
-    return y, ProjectTo(y)(tangents[1]) if is_continuous(dtype) else ZeroTangent()
+@pair_rule(astype)
+def astype_pair(astype, x, *, dtype, **options):
+    def kept(tangent):
+        return tangent if is_continuous(dtype) else ZeroTangent()
 
-
-@rrule.register(astype)
-def astype_rrule(astype, x, *, dtype, **options):
-    project_x = ProjectTo(x)
-
-    def astype_pullback(ybar):
-        return NoTangent(), project_x(ybar) if is_continuous(dtype) else ZeroTangent()
-
-    return astype(x, dtype, **options), astype_pullback
+    return astype(x, dtype, **options), kept, kept
 
 
 zeros_pass.add(astype)

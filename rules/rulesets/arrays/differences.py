@@ -19,6 +19,7 @@ from ... import (
 )
 from .accumulations import from_lanes, in_lanes
 from .elementwise import as_array, or_one
+from .ties import motion, moving_with
 
 # ---- differences ----
 
@@ -231,9 +232,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         y = on_plain_grid(fp, x0, xp)
         if x is x0:
             return y
-        still = with_values(x, np.zeros_like(x0))  # its derivative, and zero: x0 may be infinite
         with np.errstate(invalid="ignore"):
-            return with_values(y + slope_on_plain_grid(fp, x0, xp) * still, value(y))
+            return moving_with(y, y + slope_on_plain_grid(fp, x0, xp) * motion(x))
     own = np.interp(*value((*given, left, right, period)))  # first: it says what is wrong
     return with_values(interp_by_pieces(x, xp, fp, left, right, period), own)
 

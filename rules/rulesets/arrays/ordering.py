@@ -20,11 +20,10 @@ from ... import (
     selection_rule,
     unbroadcast,
     value,
-    with_values,
 )
 from .accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
 from .elementwise import as_array
-from .ties import has_branch, in_order, motion, shared, shared_again, through
+from .ties import has_branch, in_order, motion, moving_with, shared, shared_again, through
 
 selection_rule(np.where)
 
@@ -100,7 +99,7 @@ class ClipRule(Kind):
             return y
         chosen = zip(xs, self.chosen(xs))
         terms = [shared(motion(x), *share) for x, share in chosen if x is not None]
-        return with_values(sum(terms), value(y))
+        return moving_with(y, sum(terms))
 
     def kept(self, active, y, xs):
         return y, xs
@@ -179,7 +178,7 @@ def sorted_lanes(sort, a, axis, options):
     order = order_of(sort, ordered, lanes, options)
     closer = neighbours_in(reordered(ordered, order))
     ydot = mean_of_ties(taken(motion(as_array(a)), order, axis), closer)
-    return with_values(from_lanes(ydot, np.shape(y), axis), value(y)), order, ties, closer
+    return moving_with(y, from_lanes(ydot, np.shape(y), axis)), order, ties, closer
 
 
 def neighbours_in(lanes):

@@ -95,7 +95,7 @@ def place_of(q, n, method):
     return (n - 1) * q
 
 
-def between(lanes, q, n, method, dtype):
+def interpolated_quantiles(lanes, q, n, method, dtype):
     """Interpolate in sorted lanes, of which the first ``n`` numbers count; as NumPy 2 does."""
     place = place_of(q, n, method)
     index = np.floor(value(place)).astype(int)
@@ -153,7 +153,7 @@ def quantiles_of(a, q, axis, method, keepdims, skip_nan, weights):
     elif method in DISCRETE:
         y = discrete(lanes, flat, n, method)
     else:
-        y = between(lanes, flat, n, method, np.result_type(value(a), value(q), 0.5))
+        y = interpolated_quantiles(lanes, flat, n, method, np.result_type(value(a), value(q), 0.5))
     if not skip_nan and np.any(missing):
         y = np.where(missing[..., -1:], np.nan, y)
     y = np.moveaxis(y, -1, 0)

@@ -55,6 +55,11 @@ def motion(x):
     return with_values(x, np.zeros_like(value(x)))
 
 
+def moving_with(y, ydot):
+    """``y`` with the derivative of ``ydot`` in place of its own."""
+    return with_values(ydot, value(y))
+
+
 # ---- the order among equal numbers ----
 
 
@@ -153,7 +158,7 @@ def choice_by(share):
         if not np.any(a == b):
             return y
         of_a, of_b = shares_in_order(share, a, b)
-        return with_values(weighed(of_a, motion(a)) + weighed(of_b, motion(b)), value(y))
+        return moving_with(y, weighed(of_a, motion(a)) + weighed(of_b, motion(b)))
 
     return choice
 
@@ -178,7 +183,7 @@ def has_branch(number, *xs):
 # ---- what a reduction chooses ----
 
 
-class Again:
+class TieChoice:
     """The choice that is differentiated again at a tie in ``x``, by its ``shares``."""
 
     def __init__(self, shares, x):
@@ -186,7 +191,7 @@ class Again:
         self.x = x
 
     def value(self, y, push):
-        return with_values(push(motion(self.x)), value(y))
+        return moving_with(y, push(motion(self.x)))
 
     def through(self, branch, even):
         return through(branch, even, self.x)
@@ -215,7 +220,7 @@ def chooses(order):
         place, several = rule.weights_at(ordered, rule.f(ordered, **options), axis, options)
         if type(several) is not int:
             several = several.astype(np.asarray(number).dtype)
-        return Again((place, several), x)
+        return TieChoice((place, several), x)
 
     def define(weights):
         weights.again = again

@@ -9,7 +9,7 @@ import numpy as np
 from ... import (
     array_of,
     astype,
-    composed,
+    composed_each,
     dtype_of,
     linear_rule,
     non_differentiable,
@@ -25,25 +25,25 @@ from .constant import COMPARISONS, LOGIC
 from .elementwise import or_one
 from .indexing import scatter
 
-
-def reduces_as(reduce, function, casts=True):
-    @composed(reduce)
-    def as_function(array, axis=0, dtype=None, keepdims=False, **options):
-        array = array_of(array)
-        if dtype is not None and casts:
-            array = astype(array, dtype)
-        elif dtype is not None:
-            options["dtype"] = dtype
-        return function(array, axis=axis, keepdims=keepdims, **options)
-
-
 # A sum in another dtype is rounded otherwise than one of numbers that were converted before.
-reduces_as(np.add.reduce, np.sum, casts=False)
-reduces_as(np.multiply.reduce, np.prod, casts=False)
-reduces_as(np.maximum.reduce, np.max)
-reduces_as(np.minimum.reduce, np.min)
-reduces_as(np.fmax.reduce, np.nanmax)
-reduces_as(np.fmin.reduce, np.nanmin)
+SUMS = {np.add.reduce: np.sum, np.multiply.reduce: np.prod}
+EXTREMES = {
+    np.maximum.reduce: np.max, np.minimum.reduce: np.min,
+    np.fmax.reduce: np.nanmax, np.fmin.reduce: np.nanmin,
+}  # fmt: skip
+
+
+@composed_each(SUMS)
+def summed_along(function, array, axis=0, dtype=None, keepdims=False, **options):
+    options |= {} if dtype is None else {"dtype": dtype}
+    return function(array_of(array), axis=axis, keepdims=keepdims, **options)
+
+
+@composed_each(EXTREMES)
+def extreme_along(function, array, axis=0, dtype=None, keepdims=False, **options):
+    array = array_of(array) if dtype is None else astype(array_of(array), dtype)
+    return function(array, axis=axis, keepdims=keepdims, **options)
+
 
 # ---- sums of exponentials ----
 
@@ -93,67 +93,6 @@ def in_loop(ufunc, array, dtype):
     return array if own == loop else astype(array, loop)
 
 
-def reduce_by(ufunc):
-    @composed(ufunc.reduce)
-    def reduce(array, axis=0, dtype=None, keepdims=False, where=True, **initial):
-        x = in_loop(ufunc, array, dtype)
-        # NumPy's own errors, and the shape; for the numbers see the loop.
-        plain = ufunc.reduce(value(x), axis, keepdims=keepdims, where=value(where),
-                             **value(initial))  # fmt: skip
-        lanes = np.moveaxis(in_lanes(x, axis), -1, 0)
-        masks = np.moveaxis(in_lanes(np.broadcast_to(where, np.shape(x)), axis), -1, 0)
-        y = initial.get("initial", ufunc.identity)
-        if y is None:
-            y, lanes, masks = np.copy(lanes[0]), lanes[1:], masks[1:]  # NumPy gives no view
-        else:
-            y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(x))
-        for entry, mask in zip(lanes, masks):
-            if where is True or np.ndim(mask):
-                y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
-            elif mask:  # one number, of which nothing goes to what does not count
-                y = ufunc(y, entry)
-        if not isinstance(plain, np.ndarray):
-            return np.reshape(y, ())[()]  # a number, where np.where gives an array without axes
-        return y if np.shape(y) == plain.shape else np.reshape(y, plain.shape)
-
-
-def accumulate_by(ufunc):
-    @composed(ufunc.accumulate, value="own")
-    def accumulate(array, axis=0, dtype=None):
-        x = in_loop(ufunc, array, dtype)
-        if np.ndim(x) == 0:
-            raise TypeError("cannot accumulate on a scalar")
-        entries = np.moveaxis(x, axis, 0)
-        ys = list(entries[:1])
-        for entry in entries[1:]:
-            ys.append(ufunc(ys[-1], entry))
-        return np.moveaxis(np.stack(ys), 0, axis) if ys else x
-
-
-def reduceat_by(ufunc):
-    @composed(ufunc.reduceat)
-    def reduceat(array, indices, axis=0, dtype=None):
-        x = np.moveaxis(in_loop(ufunc, array, dtype), axis, 0)
-        indices = value(indices)
-        np.add.reduceat(np.zeros(len(x)), indices)  # refuses what is out of range
-        ends = [*indices[1:], len(x)]
-        parts = [
-            ufunc.reduce(x[start:end], axis=0) if start + 1 < end else x[start]
-            for start, end in zip(indices, ends)
-        ]
-        nothing = np.zeros_like(x, shape=(0, *np.shape(x)[1:]))
-        return np.moveaxis(np.stack(parts) if parts else nothing, 0, axis)
-
-
-def outer_by(ufunc):
-    @composed(ufunc.outer)
-    def outer(A, B, /, **options):  # noqa: N803 - NumPy's names
-        A, B = array_of(A), array_of(B)  # noqa: N806
-        # As NumPy does: a Python number becomes an array, whose dtype counts.
-        A = np.reshape(A, np.shape(A) + (1,) * np.ndim(B))  # noqa: N806
-        return ufunc(A, np.reshape(B, np.shape(B)), **options)
-
-
 # With AVX-512 NumPy itself reduces these two wrongly along contiguous axes (2.4): no rule.
 MISREDUCED = (np.arctan2, np.power)
 
@@ -162,18 +101,69 @@ def is_binary(ufunc):
     return isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.nout == 1
 
 
-for _ufunc in {f for f in vars(np).values() if is_binary(f)}:
-    if _ufunc in rrule.scalars:
-        for _by, _method in (
-            (reduce_by, _ufunc.reduce),
-            (accumulate_by, _ufunc.accumulate),
-            (reduceat_by, _ufunc.reduceat),
-            (outer_by, _ufunc.outer),
-        ):
-            misreduced = _ufunc in MISREDUCED and _by in (reduce_by, reduceat_by)
-            if rrule.methods_of(_method) is None and not misreduced:
-                _by(_ufunc)
-outer_by(np.divmod)
+def lacking(method, but=()):
+    """Return this method of each binary ufunc with a rule, where the method has none yet."""
+    ufuncs = {f for f in vars(np).values() if is_binary(f) and f in rrule.scalars and f not in but}
+    methods = {getattr(ufunc, method): ufunc for ufunc in ufuncs}
+    return {f: ufunc for f, ufunc in methods.items() if rrule.methods_of(f) is None}
+
+
+@composed_each(lacking("reduce", MISREDUCED))
+def reduce(ufunc, array, axis=0, dtype=None, keepdims=False, where=True, **initial):
+    x = in_loop(ufunc, array, dtype)
+    # NumPy's own errors, and the shape; for the numbers see the loop.
+    plain = ufunc.reduce(value(x), axis, keepdims=keepdims, where=value(where),
+                         **value(initial))  # fmt: skip
+    lanes = np.moveaxis(in_lanes(x, axis), -1, 0)
+    masks = np.moveaxis(in_lanes(np.broadcast_to(where, np.shape(x)), axis), -1, 0)
+    y = initial.get("initial", ufunc.identity)
+    if y is None:
+        y, lanes, masks = np.copy(lanes[0]), lanes[1:], masks[1:]  # NumPy gives no view
+    else:
+        y = astype(np.broadcast_to(y, np.shape(lanes)[1:]), dtype_of(x))
+    for entry, mask in zip(lanes, masks):
+        if where is True or np.ndim(mask):
+            y = ufunc(y, entry) if where is True else np.where(mask, ufunc(y, entry), y)
+        elif mask:  # one number, of which nothing goes to what does not count
+            y = ufunc(y, entry)
+    if not isinstance(plain, np.ndarray):
+        return np.reshape(y, ())[()]  # a number, where np.where gives an array without axes
+    return y if np.shape(y) == plain.shape else np.reshape(y, plain.shape)
+
+
+@composed_each(lacking("accumulate"), value="own")
+def accumulate(ufunc, array, axis=0, dtype=None):
+    x = in_loop(ufunc, array, dtype)
+    if np.ndim(x) == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    entries = np.moveaxis(x, axis, 0)
+    ys = list(entries[:1])
+    for entry in entries[1:]:
+        ys.append(ufunc(ys[-1], entry))
+    return np.moveaxis(np.stack(ys), 0, axis) if ys else x
+
+
+@composed_each(lacking("reduceat", MISREDUCED))
+def reduceat(ufunc, array, indices, axis=0, dtype=None):
+    x = np.moveaxis(in_loop(ufunc, array, dtype), axis, 0)
+    indices = value(indices)
+    np.add.reduceat(np.zeros(len(x)), indices)  # refuses what is out of range
+    ends = [*indices[1:], len(x)]
+    parts = [
+        ufunc.reduce(x[start:end], axis=0) if start + 1 < end else x[start]
+        for start, end in zip(indices, ends)
+    ]
+    nothing = np.zeros_like(x, shape=(0, *np.shape(x)[1:]))
+    return np.moveaxis(np.stack(parts) if parts else nothing, 0, axis)
+
+
+@composed_each(lacking("outer") | {np.divmod.outer: np.divmod})
+def outer(ufunc, A, B, /, **options):  # noqa: N803 - NumPy's names
+    A, B = array_of(A), array_of(B)  # noqa: N806
+    # As NumPy does: a Python number becomes an array, whose dtype counts.
+    A = np.reshape(A, np.shape(A) + (1,) * np.ndim(B))  # noqa: N806
+    return ufunc(A, np.reshape(B, np.shape(B)), **options)
+
 
 # Of comparisons and logic the methods are as constant as the functions.
 for _ufunc in (*COMPARISONS, *LOGIC):

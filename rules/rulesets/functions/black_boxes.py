@@ -36,7 +36,7 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
 
     @frule.register(box)
     def box_frule(tangents, box, *args, **options):
-        y = checked(f, box(*args, **options))
+        y = checked_result(f, box(*args, **options))
         moving = [i for i, t in enumerate(tangents[1:]) if not isinstance(t, AbstractZero)]
         for i in moving:
             refuse_container(f, args[i])
@@ -49,7 +49,7 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
 
     @rrule.register(box)
     def box_rrule(box, *args, **options):
-        y = checked(f, box(*args, **options))
+        y = checked_result(f, box(*args, **options))
         known: dict[int, Any] = {}
 
         def pull(i: int, ybar: Any) -> Any:
@@ -77,7 +77,7 @@ def push(j: Any, x: Any, xdot: Any) -> Any:
     return np.tensordot(j, xdot, np.ndim(x))
 
 
-def checked(f: Callable, y: Any) -> Any:
+def checked_result(f: Callable, y: Any) -> Any:
     """Return ``y``, if it is a number or an array."""
     if is_perturbable_input(y):
         return y

@@ -10,7 +10,7 @@ from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_
 from ... import ZERO, NoTangent, add, call, frule, rrule
 from .bodies import Back, asked, handed_whole, prepares_for, refuse_options
 from .sequences import (
-    Results,
+    ResultStructure,
     Sequence,
     copied,
     form_of,
@@ -197,7 +197,7 @@ def accumulate_frule(
     items, dots = with_tangents(given or at_first(initial), givendot, xs, xsdot)
     carries, carrydots = push_fold(config, f, fdot, items, dots)
     form = form_of(xs)
-    return gather(carries, form, xs), Results(carries, form).collect(carrydots)
+    return gather(carries, form, xs), ResultStructure(carries, form).collect(carrydots)
 
 
 @rrule.register(accumulate)
@@ -207,7 +207,7 @@ def accumulate_rrule(config: HasReverseMode, accumulate, f, xs, *given, initial=
     sequence = Sequence(xs, len(items))
     carries, pull_fold = record_fold(config, f, [*first, *items])
     form = form_of(xs)
-    results = Results(carries, form)
+    results = ResultStructure(carries, form)
 
     def accumulate_pullback(ybar):
         fbar, bars = pull_fold(results.split(ybar))
@@ -227,7 +227,7 @@ def itertools_accumulate_frule(
     first = () if initial is None else (initial,)
     items, dots = with_tangents(first, [], iterable, xsdot)
     carries, carrydots = push_fold(config, f, fdot, items, dots)
-    return list(carries), Results(carries, list).collect(carrydots)
+    return list(carries), ResultStructure(carries, list).collect(carrydots)
 
 
 @rrule.register(itertools.accumulate)
@@ -238,7 +238,7 @@ def itertools_accumulate_rrule(
     first, items = () if initial is None else (initial,), list(iterable)
     sequence = Sequence(iterable, len(items))
     carries, pull_fold = record_fold(config, f, [*first, *items])
-    results = Results(carries, list)
+    results = ResultStructure(carries, list)
 
     def itertools_accumulate_pullback(ybar):
         fbar, bars = pull_fold(results.split(ybar))

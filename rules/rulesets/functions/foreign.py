@@ -118,7 +118,7 @@ LEAVES.add(Foreign)  # what it holds are no inputs
 @frule.register(instances(Foreign))
 def foreign_frule(tangents, foreign, *xs):
     dots = [unthunk(xdot) for xdot in tangents[1:]]
-    whole = [i for i, xdot in enumerate(dots) if not has_slope(xs[i]) and _moves(xdot)]
+    whole = [i for i, xdot in enumerate(dots) if not has_slope(xs[i]) and _is_moving(xdot)]
     dots = tuple([as_structured(x, xdot) for x, xdot in zip(xs, dots) if has_slope(x)])
     if is_traced((xs, dots)):
         y, found = foreign(*xs), foreign.derivative("push", len(xs))(*xs, *dots)
@@ -171,7 +171,7 @@ def _placed(xs: tuple, tangents: tuple) -> tuple:
     return tuple([next(found) if has_slope(x) else ZERO for x in xs])
 
 
-def _moves(xdot: Any) -> bool:
+def _is_moving(xdot: Any) -> bool:
     if isinstance(xdot, AbstractZero):
         return False
     return is_traced(xdot) or bool(np.any(xdot))

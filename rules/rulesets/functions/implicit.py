@@ -98,7 +98,7 @@ def implicit(residual: Callable) -> Callable[[Callable], Callable]:
         def solved(*args: Any, **options: Any) -> Any:
             _refuse_traced(solver, options)
             args = settled(args)
-            x = plain(solver(*plain(args), **options))
+            x = untraced(solver(*untraced(args), **options))
             return solution(residual, x, args, config_of(args))
 
         return solved
@@ -156,7 +156,7 @@ def settled(x: Any) -> Any:
     return all_settled(healed(x))
 
 
-def plain(x: Any) -> Any:
+def untraced(x: Any) -> Any:
     """Return ``x`` with plain numbers in place of traced ones."""
     return x if type(x) in FLOATS else stop_gradient(x)
 
@@ -178,7 +178,7 @@ class Watched:
         self.config = self.config or config_of(y)
         if isinstance(y, Traced) and type(y.primal) in FLOATS:
             return y.primal  # as nearly always
-        return plain(y)
+        return untraced(y)
 
     def __getattr__(self, name: str) -> Any:
         if name == "f":
@@ -238,7 +238,7 @@ def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
 
     If so, its pushforward of a direction in general position is that of ones, entry by entry.
     """
-    fixed = plain(args)
+    fixed = untraced(args)
     slopes = _Slopes(config, lambda x: settled(residual(x, *fixed)))
     direction = 1.0 + np.modf(np.arange(1.0, np.size(x) + 1) * np.pi)[0].reshape(np.shape(x))
     expected, found = slopes.linearized(x) * direction, slopes.push(x, direction)
@@ -286,7 +286,7 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     config = config or config_of(r)
     if config is None:
         return x
-    fixed = plain(args)
+    fixed = untraced(args)
     linear = system(config, lambda x: residual(x, *fixed))
     linear.linearize(x, value(r))
     orders = len(levels_of(r))

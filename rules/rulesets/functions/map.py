@@ -37,7 +37,7 @@ from .checkpoint import checkpoint
 from .folds import accumulate, reduce
 from .scan import scan
 from .sequences import (
-    Results,
+    ResultStructure,
     Sequence,
     form_of,
     gather,
@@ -178,7 +178,7 @@ def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
     ]
     ys, ydots = unzip(pushed, 2)
     form = form_of_map(map, xs[0])
-    return gather(ys, form, xs[0]), Results(ys, form).collect(ydots)
+    return gather(ys, form, xs[0]), ResultStructure(ys, form).collect(ydots)
 
 
 @rrule.register(map)
@@ -189,7 +189,7 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
     ys, pullbacks = unzip([item_rrule(config, f, row) for row in zip(*columns)], 2)
     form = form_of_map(map, xs[0])
-    results = Results(ys, form)
+    results = ResultStructure(ys, form)
     count = 1 + len(xs)
 
     def map_pullback(ybar):
@@ -228,7 +228,7 @@ def map_numbers_rrule(config: AllOf[HasForwardsMode, HasReverseMode], map, f, xs
         return map_rrule(config, map, f, xs)
     ys, slopes = unzip(pushed, 2)
     form = form_of_map(map, xs)
-    results = Results(ys, form)
+    results = ResultStructure(ys, form)
     sequence = Sequence(xs, len(ys))
     slopes = results.collect(slopes) if form is stack else slopes
 

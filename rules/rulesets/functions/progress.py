@@ -49,7 +49,7 @@ class Progress:
         self.bar.total += steps
 
 
-def shown(progress: "Progress | bool | None", name: str, steps: int) -> Progress | None:
+def bar_of(progress: "Progress | bool | None", name: str, steps: int) -> Progress | None:
     """Return the bar that is asked for, or given."""
     return (
         progress if isinstance(progress, Progress) else Progress(name, steps) if progress else None

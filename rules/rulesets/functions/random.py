@@ -16,7 +16,7 @@ from ....config import LostDerivativeError, user_line
 from ... import StandIn, buffer, innermost, value, with_values
 
 
-def moved(noise, loc=0.0, scale=1.0):
+def shifted(noise, loc=0.0, scale=1.0):
     return loc + scale * noise
 
 
@@ -46,10 +46,10 @@ def power(noise, a):
 
 # By the method that draws with parameters: the one that draws without, and the formula.
 SAMPLES: dict[str, tuple[str, Callable]] = {
-    "normal": ("standard_normal", moved),
-    "laplace": ("laplace", moved),
-    "logistic": ("logistic", moved),
-    "gumbel": ("gumbel", moved),
+    "normal": ("standard_normal", shifted),
+    "laplace": ("laplace", shifted),
+    "logistic": ("logistic", shifted),
+    "gumbel": ("gumbel", shifted),
     "uniform": ("random", between),
     "exponential": ("standard_exponential", scaled),
     "rayleigh": ("rayleigh", scaled),

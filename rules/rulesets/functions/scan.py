@@ -40,10 +40,10 @@ from ... import (
 from .bodies import asked, prepares_for, pushed_whole, takes_no_other
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
-from .progress import Progress, counted, shown
+from .progress import Progress, bar_of, counted
 from .sequences import (
     Constant,
-    Results,
+    ResultStructure,
     Sequence,
     columns,
     copied,
@@ -129,7 +129,7 @@ def scan(
     """
     if not (is_array(xs) or isinstance(xs, list | tuple | range)):
         xs = list(xs)
-    return _scan(f, carry, xs, segment, shown(progress, "scan", len(xs)))
+    return _scan(f, carry, xs, segment, bar_of(progress, "scan", len(xs)))
 
 
 def _scan(
@@ -196,7 +196,7 @@ def loop(
     def stepping(carry: Any, _: int) -> tuple[Any, None]:
         return step(carry), None
 
-    bar = shown(progress, "loop", count)
+    bar = bar_of(progress, "loop", count)
     return _scan(stepping, carry, range(count), segment, bar)[0]
 
 
@@ -209,7 +209,7 @@ def steps(
 ) -> tuple[Any, Any]:
     """Do what ``scan`` does, as a loop."""
     carry, xs = released((carry, xs))
-    progress = shown(progress, "scan", len(xs))
+    progress = bar_of(progress, "scan", len(xs))
     ys = []
     # Copies, since a step may write into its carry, which an output may be.
     carry = copied(carry)
@@ -233,7 +233,7 @@ def steps_in_segment(count: int, segment: int | None) -> int:
     return segment
 
 
-def joined(pieces: list) -> Any:
+def concatenated(pieces: list) -> Any:
     """Return stacks of results one after the other, as one stack."""
     return fold(_joined, pieces)
 
@@ -259,7 +259,7 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
     _, fdot, carrydot, xsdot = tangents
     carry, xs = released((carry, xs))
     items = list(xs)
-    progress = shown(progress, "scan", len(items))
+    progress = bar_of(progress, "scan", len(items))
     ys, ydots = [], []
     for x, xdot in counted(zip(items, unstack(xsdot, len(items))), progress):
         step, stepdot = frule_via_ad(config, (fdot, carrydot, xdot), f, carry, x)
@@ -267,7 +267,7 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
         carrydot, ydot = child_tangents(step, stepdot)
         ys.append(y)
         ydots.append(ydot)
-    ysdot = Results(ys, stack).collect(ydots)
+    ysdot = ResultStructure(ys, stack).collect(ydots)
     return (copied(carry), gather(ys, stack, xs)), Tangent(tuple, carrydot, ysdot)
 
 
@@ -275,14 +275,14 @@ def scan_frule(config: HasForwardsMode, tangents, scan, f, carry, xs, segment=No
 def scan_rrule(config: HasReverseMode, scan, f, carry, xs, segment=None, progress=None):
     given, (carry, xs) = xs, released((carry, xs))
     items = list(xs)
-    progress = shown(progress, "scan", len(items))
+    progress = bar_of(progress, "scan", len(items))
     ys, pullbacks = [], []
     for x in counted(items, progress):
         step, pullback = rrule_via_ad(config, f, carry, x)
         carry, y = pair_of(step)
         ys.append(y)
         pullbacks.append(pullback)
-    results, sequence = Results(ys, stack), Sequence(given, len(items))
+    results, sequence = ResultStructure(ys, stack), Sequence(given, len(items))
 
     def scan_pullback(ybar):
         carrybar, ysbar = ybar
@@ -307,7 +307,7 @@ def followed_scan_rrule(
 ):
     count = len(released(xs))
     segment = steps_in_segment(count, segment)
-    progress = shown(progress, "scan", count)
+    progress = bar_of(progress, "scan", count)
     options = {} if progress is None else {"progress": progress}
     if count <= segment:
         return rrule_via_ad(config, steps, f, carry, xs, **options)
@@ -324,7 +324,7 @@ def followed_scan_rrule(
             carry, ys = repeat(steps, (f, held(carry), part), options)
             pieces.append(ys)
         carry, ys = steps(f, carry, part_of(xs, slice(last, None)), **options)
-        return carry, joined([*pieces, ys])
+        return carry, concatenated([*pieces, ys])
 
     y, pullback = rrule_via_ad(config, in_segments, f, carry, xs)
 

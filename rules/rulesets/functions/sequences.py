@@ -134,7 +134,7 @@ class Sequence:
         return self.space(stack_tangents(tangents) if stacked else tangents)
 
 
-class Results:
+class ResultStructure:
     """Structure of a function's results for all items, and the form in which they return.
 
     ``form`` is ``stack``, ``list`` or ``tuple``.

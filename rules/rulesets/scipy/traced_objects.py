@@ -4,6 +4,8 @@ Such a class is SciPy's own with a formula beside it. The numbers are SciPy's, t
 of the formula.
 """
 
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
@@ -31,15 +33,32 @@ def as_float(x):
     return x if dtype_of(value(x)) == dtype else astype(x, dtype)
 
 
+def valued(method):
+    """Decorator: the method below has the value of the method of ``self.own`` of the same name.
+
+    It is handed that value if it has a parameter ``own``.
+    """
+    name, asks = method.__name__, "own" in inspect.signature(method).parameters
+
+    @functools.wraps(method)
+    def with_own_value(self, *args, **kwargs):
+        own = getattr(self.own, name)(*value(args), **value(kwargs))
+        if asks:
+            return with_values(method(self, *args, own=own, **kwargs), own)
+        return with_values(method(self, *args, **kwargs), own)
+
+    return with_own_value
+
+
 class TracedFunction:
     """SciPy's object ``own``, whose values have the derivatives of ``formula``."""
 
     def __init__(self, own, formula):
         self.own, self.formula = own, formula
 
+    @valued
     def __call__(self, *args, **kwargs):
-        y = self.own(*value(args), **value(kwargs))
-        return with_values(self.formula(*args, **kwargs), y)
+        return self.formula(*args, **kwargs)
 
     def __getattr__(self, name):
         if name.startswith("__"):

@@ -78,7 +78,7 @@ class Both:
         return (*adds, *addsdot), (gives, givesdot)
 
 
-class Push(Both):
+class PushItem(Both):
     """The tangents of what ``h`` gives, alone: linear in those of what it is given."""
 
     nothing = ()
@@ -90,13 +90,13 @@ class Push(Both):
 
 def push(of: Both, data: Any, shared: tuple, own: tuple) -> tuple[tuple, tuple, tuple]:
     (shared, shareddot), (own, owndot) = shared, own
-    tangents = NoTangent(), placed(shared, shareddot), placed(own, owndot)
+    tangents = NoTangent(), from_leaves(shared, shareddot), from_leaves(own, owndot)
     y, ydot = frule_via_ad(of.config, tangents, partial(of.h, data), shared, own)
     (adds, gives), (addsdot, givesdot) = y, child_tangents(y, ydot)
     return y, tuple(map(unthunk, child_tangents(adds, addsdot))), flattened(gives, givesdot)
 
 
-class Pull:
+class PullItem:
     """The cotangents of what ``h`` is given: sums for what is shared.
 
     Its ``data`` are those of ``h``, and the digest of what that gave, which it must give again.
@@ -115,17 +115,17 @@ class Pull:
         (data, expected), (shared, addbars), (own, givebars) = data, shared, own
         y, pullback = rrule_via_ad(self.config, partial(self.h, data), shared, own)
         refuse_another(self.h, expected, y[1])
-        return pulled(pullback, y, shared, own, addbars, givebars)
+        return pulled_leaves(pullback, y, shared, own, addbars, givebars)
 
 
-def pulled(
+def pulled_leaves(
     pullback: Callable, y: tuple, shared: tuple, own: tuple, addbars: tuple, givebars: tuple
 ) -> tuple[tuple, tuple]:
     """Pull the cotangents of ``y`` back to one for each number or array in what was given."""
     adds, gives = y
     # What another item adds may be zero in this one, and has no cotangent then.
     bars = [b if is_perturbable_input(x) else NoTangent() for x, b in zip(adds, addbars)]
-    ybar = Tangent(tuple, Tangent(tuple, *bars), placed(gives, givebars))
+    ybar = Tangent(tuple, Tangent(tuple, *bars), from_leaves(gives, givebars))
     _, sharedbar, ownbar = pullback(ybar)
     return flattened(shared, sharedbar), flattened(own, ownbar)
 
@@ -156,7 +156,7 @@ def flattened(x: Any, xdot: Any) -> tuple:
     return tuple(found)
 
 
-def placed(x: Any, flat: tuple) -> Any:
+def from_leaves(x: Any, flat: tuple) -> Any:
     """Return the tangent of ``x`` from one for each number or array in it."""
     rest = iter(flat)
 

@@ -33,9 +33,9 @@ from ..closures import TakenOut
 from ..sequences import form_of, gather
 from .cluster import Cluster, is_client, is_future
 from .holes import emptied
-from .items import Both, Item, Pull, Push, digest, flattened, moving, placed
+from .items import Both, Item, PullItem, PushItem, digest, flattened, from_leaves, moving
 from .pools import Pool, Site, Threads, is_threads
-from .tasks import Call, hold, pull, run, run_aside, scaled, value_of, with_slopes
+from .tasks import SharedCall, hold, pull, run_aside, run_item, scaled, value_of, with_slopes
 
 WAYS = (None, "tape", "slopes", "recompute")
 RUN = 8  # how many items a task folds
@@ -54,9 +54,9 @@ class MapOn:
         level = innermost((shared, owns))
         if level is not None:
             return level.call(self, (shared, owns), {})
-        return self.run(Call(self.h, shared), owns)
+        return self.run(SharedCall(self.h, shared), owns)
 
-    def run(self, call: Call, owns: tuple, task: Callable = run) -> tuple[tuple, tuple]:
+    def run(self, call: SharedCall, owns: tuple, task: Callable = run_item) -> tuple[tuple, tuple]:
         site = self.site
         handles = site.start(task, call, self.datas, owns)
         if isinstance(self.h, Item):
@@ -89,19 +89,19 @@ def map_on_frule(config: HasForwardsMode, tangents, f, shared, owns):
     if is_traced((shareddot, ownsdot)):
         # Who follows them may be after what is linear in them.
         adds, gives = f(shared, owns)
-        addsdot, givesdot = f.of(Push, config)(*given)
+        addsdot, givesdot = f.of(PushItem, config)(*given)
     else:
         both, pairs = f.of(Both, config)(*given)
         adds, addsdot = both[: len(both) // 2], both[len(both) // 2 :]
         gives, givesdot = tuple([y for y, _ in pairs]), [dot for _, dot in pairs]
-    placed_dots = [placed(y, dot) for y, dot in zip(gives, givesdot)]
+    placed_dots = [from_leaves(y, dot) for y, dot in zip(gives, givesdot)]
     ydot = Tangent(tuple, Tangent(tuple, *addsdot), Tangent(tuple, *placed_dots))
     return (adds, gives), ydot
 
 
 @rrule.register(instances(MapOn))
 def map_on_rrule(config: HasReverseMode, f, shared, owns):
-    again = Again(config, f, shared, owns)
+    again = EvaluatedAgain(config, f, shared, owns)
     if is_traced((shared, owns)):
         y, pull_once = f(shared, owns), again.pull
     else:
@@ -120,8 +120,8 @@ def map_on_rrule(config: HasReverseMode, f, shared, owns):
         if chosen:
             sharedbar, found = pull_chosen(addbars, bars, chosen, digests)
         sharedbar = sharedbar or [ZERO for _ in moving(shared)]
-        ownsbar = [placed(own, found[i]) if i in found else ZERO for i, own in enumerate(owns)]
-        return NoTangent(), placed(shared, sharedbar), Tangent(tuple, *ownsbar)
+        ownsbar = [from_leaves(own, found[i]) if i in found else ZERO for i, own in enumerate(owns)]
+        return NoTangent(), from_leaves(shared, sharedbar), Tangent(tuple, *ownsbar)
 
     return y, map_on_pullback
 
@@ -130,7 +130,7 @@ def is_zero(bars: tuple) -> bool:
     return all(isinstance(bar, AbstractZero) for bar in bars)
 
 
-class Again:
+class EvaluatedAgain:
     """The way back of a map that evaluates its items again; differentiated, it is a map, too."""
 
     def __init__(self, config: Any, f: MapOn, shared: tuple, owns: tuple) -> None:
@@ -139,17 +139,17 @@ class Again:
     def pull(self, addbars: tuple, bars: list, chosen: list, digests: list) -> tuple[tuple, dict]:
         """Return the sum of the cotangents of what is shared, and those of items, by number."""
         f, owns = self.f, self.owns
-        g = f.of(Pull, self.config, [(f.datas[i], digests[i]) for i in chosen])
+        g = f.of(PullItem, self.config, [(f.datas[i], digests[i]) for i in chosen])
         sums, listed = g((self.shared, addbars), tuple([(owns[i], bars[i]) for i in chosen]))
         return sums, dict(zip(chosen, listed))
 
 
-def with_pullback(again: Again) -> tuple[tuple, Callable]:
+def with_pullback(again: EvaluatedAgain) -> tuple[tuple, Callable]:
     """Return the value and a way back that uses what the way there left."""
     f, site, config = again.f, again.f.site, again.config
-    call = Call(f.h, again.shared, config, f.back)
+    call = SharedCall(f.h, again.shared, config, f.back)
     if f.back == "recompute":
-        return f.run(call, again.owns, run_aside if site.shares_memory else run), again.pull
+        return f.run(call, again.owns, run_aside if site.shares_memory else run_item), again.pull
     if not site.keeps:
         return with_slopes_here(again, call)
     helds = site.start(hold, call, f.datas, again.owns)
@@ -163,13 +163,13 @@ def with_pullback(again: Again) -> tuple[tuple, Callable]:
         columns = [[column[i] for i in chosen] for column in (helds, bars, digests)]
         handles = site.start(pull, addbars, *columns)
         pairs = tuple([(again.owns[i], bars[i]) for i in chosen])
-        sums, listed = f.of(Pull, config).sums(handles, pairs, f"{f.__name__}, back")
+        sums, listed = f.of(PullItem, config).sums(handles, pairs, f"{f.__name__}, back")
         return sums, dict(zip(chosen, listed))
 
     return y, pull_kept
 
 
-def with_slopes_here(again: Again, call: Call) -> tuple[tuple, Callable]:
+def with_slopes_here(again: EvaluatedAgain, call: SharedCall) -> tuple[tuple, Callable]:
     """Do so where workers keep nothing: the slopes of numbers come here, the rest is done again."""
     f = again.f
     if not isinstance(f.h, Item):

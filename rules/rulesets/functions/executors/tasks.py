@@ -18,10 +18,10 @@ from .... import (
     iterate_leaves,
     shape_of,
 )
-from .items import pulled, refuse_another
+from .items import pulled_leaves, refuse_another
 
 
-class Call:
+class SharedCall:
     """Common part of all items of a map: the function ``h``, and the ``shared`` values.
 
     ``back`` is the way back, ``config`` that of the engine that asks for one.
@@ -31,29 +31,29 @@ class Call:
         self.h, self.shared, self.config, self.back = h, shared, config, back
 
 
-def run(call: Call, data: Any, own: tuple) -> tuple:
+def run_item(call: SharedCall, data: Any, own: tuple) -> tuple:
     return call.h(data, call.shared, own)
 
 
-def run_aside(call: Call, data: Any, own: tuple) -> tuple:
+def run_aside(call: SharedCall, data: Any, own: tuple) -> tuple:
     """Do the same in the memory of the caller, where what ``f`` leaves behind might be read."""
     return value_via_ad(call.config, partial(call.h, data), call.shared, own)
 
 
-class Held:
+class HeldResult:
     """Result of one item, with its tape or its slopes, in the memory of the worker that ran it.
 
     Pickled it is its recipe. Wherever it arrives it is evaluated again, when it is needed.
     """
 
-    def __init__(self, call: Call, data: Any, own: tuple) -> None:
+    def __init__(self, call: SharedCall, data: Any, own: tuple) -> None:
         self.recipe = call, data, own
         self.y: Any = None
         self.pullback: Any = None
         self.slopes: tuple | None = None
 
     def __reduce__(self) -> tuple:
-        return Held, self.recipe
+        return HeldResult, self.recipe
 
     def __sizeof__(self) -> int:
         """Say what it would take to move it: a scheduler asks."""
@@ -82,24 +82,24 @@ class Held:
         refuse_another(call.h, expected, y[1])
         if self.slopes is not None:
             return scaled(self.slopes, givebars)
-        return pulled(self.pullback, y, call.shared, own, addbars, givebars)
+        return pulled_leaves(self.pullback, y, call.shared, own, addbars, givebars)
 
 
-def hold(call: Call, data: Any, own: tuple) -> Held:
-    held = Held(call, data, own)
+def hold(call: SharedCall, data: Any, own: tuple) -> HeldResult:
+    held = HeldResult(call, data, own)
     held.value()
     return held
 
 
-def value_of(_: None, held: Held) -> tuple:
+def value_of(_: None, held: HeldResult) -> tuple:
     return held.value()
 
 
-def pull(addbars: tuple, held: Held, givebars: tuple, expected: list) -> tuple:
+def pull(addbars: tuple, held: HeldResult, givebars: tuple, expected: list) -> tuple:
     return held.pull(addbars, givebars, expected)
 
 
-def with_slopes(call: Call, data: Any, own: tuple) -> tuple[tuple, tuple | None]:
+def with_slopes(call: SharedCall, data: Any, own: tuple) -> tuple[tuple, tuple | None]:
     """Return what the item gave, and its slopes if that is one number."""
     held = hold(call, data, own)
     return held.value(), held.slopes
@@ -117,7 +117,7 @@ def has_slopes(y: tuple, back: str | None) -> bool:
         If it is not, and slopes were asked for by name.
     """
     adds, gives = y
-    is_real = children(gives) is None and shape_of(gives) == () and _kind(gives) == "f"
+    is_real = children(gives) is None and shape_of(gives) == () and _dtype_kind(gives) == "f"
     found = not adds and is_real and back != "tape"
     if back == "slopes" and not found:
         raise TypeError(
@@ -127,13 +127,13 @@ def has_slopes(y: tuple, back: str | None) -> bool:
     return found
 
 
-def _kind(x: Any) -> str:
+def _dtype_kind(x: Any) -> str:
     dtype = dtype_of(x)
     return "" if dtype is None else dtype.kind
 
 
 def slopes_of(pullback: Any, y: tuple, shared: tuple, own: tuple) -> tuple[tuple, tuple]:
-    return pulled(pullback, y, shared, own, (), (np.ones_like(y[1])[()],))
+    return pulled_leaves(pullback, y, shared, own, (), (np.ones_like(y[1])[()],))
 
 
 def scaled(slopes: tuple[tuple, tuple], givebars: tuple) -> tuple:

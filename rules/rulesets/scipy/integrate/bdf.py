@@ -23,7 +23,7 @@ from .... import (
     unthunk,
     value,
 )
-from .march import Plan
+from .march import StepPlan
 from .sensitivities import NUMBERS, Columns, jacobians_of_all
 
 MOST = 5  # the highest order
@@ -47,7 +47,7 @@ def rescaled(order, factor):
     return whole
 
 
-class Differences(Plan):
+class Differences(StepPlan):
     """Steps of BDF, and the differences that SciPy had before the first and after each.
 
     ``maps`` are matrices for each step, (steps, ROWS + 2, ROWS): the differences after it, if its

@@ -16,7 +16,7 @@ from .....config import MissingRuleError, user_line
 from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
-from .quadrature import as_array, opened, plainly, settling
+from .quadrature import as_array, plainly, rebuilt, settling
 
 ORDERS = 4  # how many derivatives are right
 
@@ -102,7 +102,7 @@ def with_parameters(fun, bc, has_p):
 
 @functools.wraps(integrate.solve_bvp)
 def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **options):  # noqa: N803
-    build, parameters, traced = opened("solve_bvp", (fun, bc, fun_jac, bc_jac), x, y, p, S)
+    build, parameters, traced = rebuilt("solve_bvp", (fun, bc, fun_jac, bc_jac), x, y, p, S)
     if not traced:
         return integrate.solve_bvp(fun, bc, x, y, p, S, fun_jac, bc_jac, **options)
     line = user_line()

@@ -31,7 +31,7 @@ TRIES = 20
 def stages(guess, field, t, h, y, *parameters):
     """Solve ``z = y + h * A @ field(t + c * h, z, *parameters)`` by Newton's method. (3, n)."""
     z = guess
-    newton = system(h, differences(field, t + NODES * h, z, parameters))
+    newton = system(h, difference_jacobians(field, t + NODES * h, z, parameters))
     size = np.finfo(float).tiny + np.max(np.abs(z), axis=0)
     before = np.inf
     for _ in range(TRIES):
@@ -55,7 +55,7 @@ def system(h, jacobians):
     return np.eye(3 * n) - np.reshape(blocks, (3 * n, 3 * n))
 
 
-def differences(field, ts, z, parameters):
+def difference_jacobians(field, ts, z, parameters):
     """Jacobians by differences: Newton's method needs no more."""
     f = field(ts, z, *parameters)
     columns = []

@@ -15,7 +15,7 @@ from scipy import integrate
 
 from .....config import MissingRuleError, user_line
 from .... import array_of, value, with_values
-from .quadrature import as_array, opened, plainly
+from .quadrature import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
 
 HALVINGS = 3
@@ -66,7 +66,7 @@ def halved(low, high):
     return [np.concatenate([edges[c + up, :, axes].T for c in corners]) for up in (0, 1)]
 
 
-class Box:
+class IntegrationLimits:
     """Limits that may be infinite: there SciPy has ``x = start + (1 - t) / t`` or (1 - |t|) / t."""
 
     def __init__(self, a, b, line):
@@ -107,7 +107,7 @@ def cubature(f, a, b, *, rule="gk21", rtol=1e-8, atol=0, max_subdivisions=10000,
              workers=1, points=None):  # fmt: skip
     options = {"rule": rule, "rtol": rtol, "atol": atol, "max_subdivisions": max_subdivisions}
     args = args if isinstance(args, tuple) else (args,)
-    build, parameters, traced = opened("cubature", (f, args, (a, b)), points)
+    build, parameters, traced = rebuilt("cubature", (f, args, (a, b)), points)
     points = value(points)
     if not traced:
         return integrate.cubature(f, a, b, **options, args=args, workers=workers, points=points)
@@ -126,7 +126,7 @@ def cubature(f, a, b, *, rule="gk21", rtol=1e-8, atol=0, max_subdivisions=10000,
             stacklevel=3,
         )
     known = np.broadcast_arrays(*(np.asarray(x) * 1.0 for x in known))
-    box = Box(*known, line)
+    box = IntegrationLimits(*known, line)
     regions = [np.stack([getattr(region, name) for region in own.regions]) for name in "ab"]
 
     def pieces(level):

@@ -33,7 +33,7 @@ def integrated(f, a, b, near, w):
     a, b = np.where(turned, b, a), np.where(turned, a, b)
     has_a, has_b = np.isfinite(value(a)), np.isfinite(value(b))
     ways = [
-        (has_a & has_b, between(np.where(has_a, a, 0.0), np.where(has_b, b, 1.0), near, w)),
+        (has_a & has_b, on_interval(np.where(has_a, a, 0.0), np.where(has_b, b, 1.0), near, w)),
         (~has_a & ~has_b, everywhere(near, w)),
         (has_a, onwards(np.where(has_a, a, 0.0), 1.0, near, w)),
         (has_b, onwards(np.where(has_b, b, 0.0), -1.0, near, w)),
@@ -50,7 +50,7 @@ def integrated(f, a, b, near, w):
 # Each way gives nodes, their weights, and which of them count: not what rounding puts on an end.
 
 
-def between(a, b, near, w):
+def on_interval(a, b, near, w):
     half = (b - a) / 2
     x = np.concatenate([a + half * near, b - half * near], axis=-1)
     weights = np.concatenate([half * w, half * w], axis=-1)

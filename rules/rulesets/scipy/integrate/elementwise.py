@@ -12,7 +12,7 @@ from scipy import integrate
 from .....config import user_line
 from .... import array_of, value, with_values
 from .double_exponential import integrated, nodes_of
-from .quadrature import as_array, opened, plainly
+from .quadrature import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
 
 # Of levels: how much finer than SciPy's, and how near to the ends, where numbers may overflow.
@@ -21,13 +21,13 @@ SAME = 1e-5  # of the largest value
 FINER = ((0, 0.0), (1, 0.0), (2, 1e-60), (3, 1e-30), (4, 0.0), (5, 0.0))
 
 
-class Call:
+class ElementwiseCall:
     """A call of SciPy's function ``name`` of ``f``, and its answer."""
 
     def __init__(self, name, f, limits, args, log, options):
         self.name, self.log, self.line = name, log, user_line()
         args = args if isinstance(args, tuple) else (args,)
-        self.build, self.parameters, self.traced = opened(name, (f, args, tuple(limits.values())))
+        self.build, self.parameters, self.traced = rebuilt(name, (f, args, tuple(limits.values())))
         known = f, args, tuple(limits.values())
         if not self.traced:
             self.run(known, None, limits, options)
@@ -110,7 +110,7 @@ class Call:
 
 def tanhsinh(f, a, b, *, args=(), log=False, **options):
     options = {name: value(x) for name, x in options.items()}
-    call = Call("tanhsinh", f, {"a": a, "b": b}, args, log, options)
+    call = ElementwiseCall("tanhsinh", f, {"a": a, "b": b}, args, log, options)
     if not call.traced:
         return call.answer
 

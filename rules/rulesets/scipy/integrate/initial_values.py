@@ -29,8 +29,8 @@ from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .events import traced_events
 from .log import logged, mesh_of
-from .march import Plan
-from .quadrature import as_array, opened, plainly, settling
+from .march import StepPlan
+from .quadrature import as_array, plainly, rebuilt, settling
 from .runge_kutta import Steps
 from .sensitivities import MOST, WithSlopes
 from .solutions import Solution, TracedSolution
@@ -50,7 +50,7 @@ class RightHandSide:
         self.bind = bind
 
     def __call__(self, *parameters):
-        return Bound(self, parameters)
+        return BoundField(self, parameters)
 
     def field(self, ts, z, *parameters):
         rhs = self.bind(*parameters)
@@ -66,7 +66,7 @@ class RightHandSide:
         return [numbers_or_state(rhs(t, y)) for t, y in zip(ts, states)]
 
 
-class Bound:
+class BoundField:
     """The right-hand side for given parameters."""
 
     def __init__(self, f, parameters):
@@ -95,7 +95,7 @@ def plan_of(method, log, times, warn, everywhere=False):
         else np.stack([step.polynomial(step.end)] * 3)
         for step in log
     ]
-    return Plan(Implicit(guesses), mesh, times)
+    return StepPlan(Implicit(guesses), mesh, times)
 
 
 def scipys_own(method):
@@ -192,7 +192,7 @@ def evaluator(build, vectorized=False, swapped=False):
 def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None,
               vectorized=False, args=None, **options):  # fmt: skip
     given = (fun, args, events, options.get("jac"))
-    build, parameters, traced = opened("solve_ivp", given, t_span, y0, t_eval, options)
+    build, parameters, traced = rebuilt("solve_ivp", given, t_span, y0, t_eval, options)
     if not traced:
         method = scipys_own(method)
         return integrate.solve_ivp(fun, t_span, y0, method, t_eval, dense_output, events,
@@ -361,7 +361,7 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
     options |= dict(zip(NAMES_OF_ODEINT, more))
     tfirst = options.pop("tfirst", tfirst)
     args = args if isinstance(args, tuple) else (args,)
-    build, parameters, traced = opened("odeint", (func, args, Dfun), y0, t, options)
+    build, parameters, traced = rebuilt("odeint", (func, args, Dfun), y0, t, options)
     if not traced:
         return integrate.odeint(func, y0, t, args, Dfun, col_deriv, full_output, tfirst=tfirst,
                                 **options)  # fmt: skip

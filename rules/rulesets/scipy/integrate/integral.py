@@ -110,7 +110,7 @@ def at(config, f, t, parameters):
         return value_via_ad(config, lambda *parameters: f(t, *parameters), *parameters)
 
 
-def pushed(config, f, moving, count):
+def pushed_integrand(config, f, moving, count):
     """Return the derivative of ``f(t, *both[:count])`` along ``both[count:]``."""
 
     def fdot(t, *both):
@@ -123,7 +123,7 @@ def pushed(config, f, moving, count):
     return fdot
 
 
-def pulled(config, f):
+def pulled_integrand(config, f):
     """Return what ``zbar`` pulls back to through ``f``, of all parameters in a row."""
 
     def fbar(t, zbar, *parameters):
@@ -157,7 +157,7 @@ def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b,
 
     ydot = ZERO
     if moving:
-        fdot = pushed(config, f, moving, count)
+        fdot = pushed_integrand(config, f, moving, count)
         given = [dots[i] / size for i in moving]
         ydot = size * integral(method.of_derivative(), fdot, a, b, *parameters, *given)
     if not isinstance(adot, AbstractZero) or not isinstance(bdot, AbstractZero):
@@ -179,7 +179,7 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
         if parameters:
             one = len(spaces) == 1 and spaces[0].shape == () and spaces[0].dtype == np.float64
             by_number = one and isinstance(config, HasForwardsMode)
-            fbar = (pulled_by_number if by_number else pulled)(config, f)
+            fbar = (pulled_by_number if by_number else pulled_integrand)(config, f)
             vector = integral(method.of_derivative(), fbar, a, b, ybar / size, *parameters)
             bars = unflattened(np.ravel(size * vector), spaces)
 

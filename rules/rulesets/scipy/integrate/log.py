@@ -3,7 +3,7 @@
 import numpy as np
 
 
-class Step:
+class LoggedStep:
     """A step that SciPy took: both ends, and what its method knows of it.
 
     These are Radau's polynomial; of BDF order, step size and differences, before and after; the
@@ -42,7 +42,7 @@ def logged(method, log, inside=None, evaluated=()):
             before = memory_of(self)
             message = super().step()
             if self.status != "failed":
-                log.append(Step(self, before, len(evaluated)))
+                log.append(LoggedStep(self, before, len(evaluated)))
                 ends = sorted((self.t_old, self.t))
                 if inside is not None and np.any((inside >= ends[0]) & (inside <= ends[1])):
                     self.dense_output()

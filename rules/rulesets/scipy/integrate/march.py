@@ -21,7 +21,7 @@ from .... import (
 )
 
 
-class Plan:
+class StepPlan:
     """Constants of a solution: the mesh, the method, and the requested times within each step."""
 
     def __init__(self, method, mesh, times):

@@ -41,7 +41,7 @@ def settling(f):
     return settled
 
 
-def opened(name, functions, *given):
+def rebuilt(name, functions, *given):
     """Return what builds ``functions`` of parameters, these, and whether anything is traced.
 
     The parameters are the traced values that the functions capture, or are handed as ``args``.
@@ -192,7 +192,7 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
     options |= dict(zip(NAMES_OF_QUAD, more))
     args = args if isinstance(args, tuple) else (args,)
     constants = {name: value(x) for name, x in options.items()}
-    build, parameters, traced = opened("quad", (func, args), a, b, options)
+    build, parameters, traced = rebuilt("quad", (func, args), a, b, options)
     if not traced:
         return integrate.quad(func, a, b, args, full_output, **options)
     line = user_line()
@@ -323,7 +323,7 @@ class QuadVec:
 def quad_vec(f, a, b, *more, args=(), **options):
     options |= dict(zip(NAMES_OF_QUAD_VEC, more))
     args = args if isinstance(args, tuple) else (args,)
-    build, parameters, traced = opened("quad_vec", (f, args), a, b, options)
+    build, parameters, traced = rebuilt("quad_vec", (f, args), a, b, options)
     own_args = {"args": args} if args else {}
     if not traced:
         return integrate.quad_vec(f, a, b, **options, **own_args)
@@ -358,7 +358,7 @@ def ranged(limits):
 def nquad(func, ranges, args=None, opts=None, full_output=False):
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     functions = (func, tuple(ranges), args, opts)
-    build, _, traced = opened("nquad", functions)
+    build, _, traced = rebuilt("nquad", functions)
     if not traced:
         return integrate.nquad(func, ranges, args, opts, full_output)
     # First, for the errors are SciPy's own, and for what it says of its error.

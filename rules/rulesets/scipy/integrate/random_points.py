@@ -7,12 +7,12 @@ from scipy import integrate
 
 from .....config import MissingRuleError, user_line
 from .... import array_of, value, with_values
-from .quadrature import as_array, opened, plainly, settling
+from .quadrature import as_array, plainly, rebuilt, settling
 
 
 @functools.wraps(integrate.qmc_quad)
 def qmc_quad(func, a, b, *, n_estimates=8, n_points=1024, qrng=None, log=False):
-    build, parameters, traced = opened("qmc_quad", (func,), a, b)
+    build, parameters, traced = rebuilt("qmc_quad", (func,), a, b)
     options = {"n_estimates": n_estimates, "n_points": n_points, "qrng": qrng, "log": log}
     if not traced:
         return integrate.qmc_quad(func, a, b, **options)

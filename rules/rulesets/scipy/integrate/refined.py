@@ -14,7 +14,7 @@ from scipy import integrate
 
 from .....config import HasForwardsMode, HasReverseMode
 from .... import ZERO, AbstractZero, NoTangent, ProjectTo, frule, primitive, rrule, unthunk
-from .integral import pulled, pushed, size_of, unflattened
+from .integral import pulled_integrand, pushed_integrand, size_of, unflattened
 from .quadrature import settling
 
 ROUNDING = 0.6  # eps to this power: sums whose terms cancel are settled to no more
@@ -71,7 +71,7 @@ def refined_frule(config: HasForwardsMode, tangents, refined, rule, f, *paramete
     if not moving:
         return y, ZERO
     size = size_of(*(dots[i] for i in moving))
-    fdot = pushed(config, f, moving, len(parameters))
+    fdot = pushed_integrand(config, f, moving, len(parameters))
     ydot = size * refined(rule, fdot, *parameters, *[dots[i] / size for i in moving])
     return y, ProjectTo(y)(ydot)
 
@@ -83,7 +83,7 @@ def refined_rrule(config: HasReverseMode, refined, rule, f, *parameters):
 
     def refined_pullback(ybar):
         size = size_of(ybar)
-        vector = refined(rule, pulled(config, f), ybar / size, *parameters)
+        vector = refined(rule, pulled_integrand(config, f), ybar / size, *parameters)
         return NoTangent(), NoTangent(), NoTangent(), *unflattened(size * vector, spaces)
 
     return y, refined_pullback

@@ -32,14 +32,14 @@ from .... import (
     unthunk,
     value,
 )
-from .march import Plan
+from .march import StepPlan
 from .sensitivities import NUMBERS, Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
 
 
-class Steps(Plan):
+class Steps(StepPlan):
     """The plan of an explicit method, and where its evaluations stand in a row.
 
     ``numbers[k]`` are those of the slopes of step ``k``; the first one is the last regular one of
@@ -182,7 +182,7 @@ def joined_tangents(k, kdot):
     return joined(tuple([0.0 if isinstance(dot, AbstractZero) else dot for dot in dots]))
 
 
-def followed(plan, rhs, y, start, stop):
+def states_and_slopes(plan, rhs, y, start, stop):
     """Return the states at which the right-hand side is evaluated, and its slopes."""
     states, slopes = [y], [rhs(start, y)]
     for t, h, tableau, numbers in plan.steps(start, stop):
@@ -195,7 +195,7 @@ def followed(plan, rhs, y, start, stop):
 
 
 def through(plan, f, y, start, stop, *parameters):
-    return followed(plan, lambda t, y: joined(f.slope(t, y, *parameters)), y, start, stop)
+    return states_and_slopes(plan, lambda t, y: joined(f.slope(t, y, *parameters)), y, start, stop)
 
 
 # States at all evaluations of ``f.slope``, and the slopes: (evaluations, n) each.
@@ -207,7 +207,7 @@ def runge_kutta_frule(
     config: HasForwardsMode, tangents, runge_kutta, plan, f, y, start, stop, *parameters
 ):
     if not plan.few_columns(y, parameters):
-        return pushed(config, tangents, plan, f, y, start, stop, *parameters)
+        return pushed_steps(config, tangents, plan, f, y, start, stop, *parameters)
     _, _, _, ydot, _, _, *dots = map(unthunk, tangents)
     columns = Columns(y, parameters)
     known = plan.known_of(y, start, stop, *parameters)
@@ -217,7 +217,7 @@ def runge_kutta_frule(
     return (states, slopes), Tangent(tuple, moved[0] @ dot, moved[1] @ dot)
 
 
-def pushed(config, tangents, plan, f, y, start, stop, *parameters):
+def pushed_steps(config, tangents, plan, f, y, start, stop, *parameters):
     """From ``y_s = y + h * sum(a * k)``; a tangent of the slopes pushes through ``f``."""
     _, _, _, ydot, startdot, stopdot, *dots = map(unthunk, tangents)
     still = isinstance(startdot, AbstractZero) and isinstance(stopdot, AbstractZero)

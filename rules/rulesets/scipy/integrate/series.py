@@ -8,7 +8,7 @@ Maclaurin: the sum of f(k), f(k + h), ... is the integral of f / h from k on, an
 import numpy as np
 
 from .double_exponential import integrated, nodes_of
-from .elementwise import Call
+from .elementwise import ElementwiseCall
 from .refined import stand_ins
 
 TERMS, FIRST_LEVEL, LAST_LEVEL = 16, 2, 8  # at level 0, and four times as many at each level
@@ -17,7 +17,7 @@ TOGETHER = 2**14
 
 def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None):
     given = {"maxterms": maxterms, "tolerances": tolerances}
-    call = Call("nsum", f, {"a": a, "b": b, "step": step}, args, log, given)
+    call = ElementwiseCall("nsum", f, {"a": a, "b": b, "step": step}, args, log, given)
     if not call.traced:
         return call.answer
     rays = Rays(*call.limits, maxterms)

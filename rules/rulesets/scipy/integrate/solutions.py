@@ -5,7 +5,8 @@ import functools
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, innermost, value, with_values
+from .... import array_of, innermost, value
+from ..traced_objects import valued
 from .bdf import Differences, differences
 from .march import march
 from .runge_kutta import Steps, inside, runge_kutta
@@ -68,8 +69,9 @@ class TracedSolution:
     def __init__(self, own, formula):
         self.own, self.formula = own, formula
 
+    @valued
     def __call__(self, t):
-        return with_values(self.formula(t), self.own(value(t)))
+        return self.formula(t)
 
     def __getattr__(self, name):
         if name in ("t_min", "t_max", "ts", "n_segments", "ascending"):

@@ -9,19 +9,18 @@ from scipy import interpolate
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     StandIn,
     array_of,
-    frule,
     innermost,
     is_traced,
+    pair_rule,
     primitive,
-    rrule,
+    shape_of,
     thunk,
     value,
     with_values,
 )
-from ..traced_objects import as_float
+from ..traced_objects import as_float, valued
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
@@ -80,33 +79,28 @@ def spline_values(c, xp, t, k, nu):
     return interpolate.BSpline.construct_fast(t, c, k)(xp, nu)
 
 
-@frule.register(spline_values)
-def spline_values_frule(tangents, spline_values, c, xp, t, k, nu):
-    _, cdot, xpdot, *_ = tangents
+@pair_rule(spline_values)
+def spline_values_pair(spline_values, c, xp, t, k, nu):
     y = spline_values(c, xp, t, k, nu)
-    moved = xpdot
-    if not isinstance(xpdot, AbstractZero):
-        moved = spline_values(c, xp, t, k, nu + 1) * over(xpdot, y)
-    if isinstance(cdot, AbstractZero):
-        return y, moved
-    return y, spline_values(cdot, xp, t, k, nu) + moved
+    n, rank = shape_of(c)[0], len(shape_of(xp))
 
-
-@rrule.register(spline_values)
-def spline_values_rrule(spline_values, c, xp, t, k, nu):
-    project_c, project_xp = ProjectTo(c), ProjectTo(xp)
+    def spline_values_pushforward(cdot, xpdot, *_):
+        moved = xpdot
+        if not isinstance(xpdot, AbstractZero):
+            moved = spline_values(c, xp, t, k, nu + 1) * over(xpdot, y)
+        if isinstance(cdot, AbstractZero):
+            return moved
+        return spline_values(cdot, xp, t, k, nu) + moved
 
     def spline_values_pullback(ybar):
-        def cbar():
-            return project_c(values_transpose(ybar, xp, t, k, nu, project_c.shape[0]))
-
         def xpbar():
             slope = spline_values(c, xp, t, k, nu + 1)
-            return project_xp(np.real(sum_behind(np.conj(slope) * ybar, project_xp.ndim)))
+            return np.real(sum_behind(np.conj(slope) * ybar, rank))
 
-        return NoTangent(), thunk(cbar), thunk(xpbar), NoTangent(), NoTangent(), NoTangent()
+        cbar = thunk(lambda: values_transpose(ybar, xp, t, k, nu, n))
+        return cbar, thunk(xpbar), NoTangent(), NoTangent(), NoTangent()
 
-    return spline_values(c, xp, t, k, nu), spline_values_pullback
+    return y, spline_values_pushforward, spline_values_pullback
 
 
 def values_transpose(ybar, xp, t, k, nu, n):
@@ -153,7 +147,9 @@ class TracedBSpline:
     def tck(self):
         return self.t, self.c, self.k
 
-    def plain(self):
+    @property
+    def own(self):
+        """SciPy's spline of the same numbers."""
         t, c = value(self.t), value(self.c)
         return interpolate.BSpline.construct_fast(t, c, self.k, self.extrapolate, self.axis)
 
@@ -171,7 +167,7 @@ class TracedBSpline:
     def derivative(self, nu=1):
         if nu < 0:
             return self.antiderivative(-nu)
-        own, (t, c, k) = self.plain().derivative(nu), self.tck
+        own, (t, c, k) = self.own.derivative(nu), self.tck
         for _ in range(nu):
             t, c, k = differentiated(t, c, k)
         return type(self)(t, padded(c, own.c), k, self.extrapolate, self.axis)
@@ -179,16 +175,16 @@ class TracedBSpline:
     def antiderivative(self, nu=1):
         if nu <= 0:
             return self.derivative(-nu)
-        own, (t, c, k) = self.plain().antiderivative(nu), self.tck
+        own, (t, c, k) = self.own.antiderivative(nu), self.tck
         for _ in range(nu):
             t, c, k = integrated(t, c, k)
         rest = np.broadcast_to(c[-1:], (len(own.c) - np.shape(c)[0], *np.shape(c)[1:]))
         c = with_values(np.concatenate([c, rest]), own.c)
         return type(self)(t, c, k, own.extrapolate, self.axis)
 
+    @valued
     def integrate(self, a, b, extrapolate=None):
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        own = self.plain().integrate(value(a), value(b), extrapolate)
         t, c, k = integrated(*self.tck)
         whole, (first, last) = TracedBSpline(t, c, k), self.ends()
         if extrapolate == "periodic":
@@ -205,7 +201,7 @@ class TracedBSpline:
             def area(p):  # the spline is taken for 0 outside
                 return whole(first if value(p) < value(first) else min(p, last, key=value))
 
-        return with_values(area(b) - area(a), own)
+        return area(b) - area(a)
 
     def insert_knot(self, x, m=1):
         refuse("BSpline.insert_knot", "write the spline with the knots that it is to have")
@@ -254,6 +250,6 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
         return super().design_matrix(x, t, k, extrapolate)
 
 
-def followed(own):
+def seeing_points(own):
     """Return SciPy's spline as one that sees traced points."""
     return BSpline.construct_fast(own.t, own.c, own.k, own.extrapolate, own.axis)

@@ -11,7 +11,7 @@ from scipy import interpolate
 
 from .... import StandIn, array_of, composed, innermost, value, with_values
 from ..traced_objects import as_float
-from .bsplines import TracedBSpline, differentiated, followed, integrated, values
+from .bsplines import TracedBSpline, differentiated, integrated, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
 from .piecewise import refuse
 
@@ -57,7 +57,7 @@ def splev(x, tck, der=0, ext=0):
 
 
 def followed_by(tck):
-    return tck.plain() if isinstance(tck, TracedBSpline) else tck
+    return tck.own if isinstance(tck, TracedBSpline) else tck
 
 
 @composed(interpolate.spalde)
@@ -87,7 +87,7 @@ def splint(a, b, tck, full_output=0):
     return with_values(whole.integrate(a, b, extrapolate=False), own)
 
 
-def moved(f, step, tck, n):
+def stepped(f, step, tck, n):
     """Apply ``step`` to knots and coefficients n times, and pad these as SciPy's ``f`` does."""
     own = f(value(tck), n)
     t, c, k = as_float(tck[0]), as_float(tck[1]), tck[2]
@@ -104,14 +104,14 @@ def moved(f, step, tck, n):
 def splder(tck, n=1):
     if is_spline(tck):
         return tck.derivative(n)
-    return moved(interpolate.splder, differentiated, tck, n) if n >= 0 else splantider(tck, -n)
+    return stepped(interpolate.splder, differentiated, tck, n) if n >= 0 else splantider(tck, -n)
 
 
 @composed(interpolate.splantider)
 def splantider(tck, n=1):
     if is_spline(tck):
         return tck.antiderivative(n)
-    return moved(interpolate.splantider, integrated, tck, n) if n >= 0 else splder(tck, -n)
+    return stepped(interpolate.splantider, integrated, tck, n) if n >= 0 else splder(tck, -n)
 
 
 # ---- fits ---------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ if hasattr(interpolate, "make_splrep"):  # since SciPy 1.15
         if innermost((x, y, w, xb, xe, s, t)) is None:
             given = {"w": w, "xb": xb, "xe": xe, "k": k, "s": s, "t": t, "nest": nest}
             given |= {} if bc_type is None else {"bc_type": bc_type}
-            return followed(interpolate.make_splrep(x, y, **given))
+            return seeing_points(interpolate.make_splrep(x, y, **given))
         if s != 0 or t is not None or xb is not None or xe is not None or bc_type is not None:
             refuse(f"make_splrep {SMOOTHING} or t, xb, xe, bc_type", GIVE_KNOTS)
         return make_interp(x, y, k=k)
@@ -264,7 +264,7 @@ def of_least_squares(x, y, t, w=None, bbox=(None, None), k=3, ext=0, check_finit
     return traced_spline(own, x, y, w, bbox, k, t, ext)
 
 
-class SeesPoints(metaclass=StandIn):
+class UnivariateMixin(metaclass=StandIn):
     """A mixin: points may be traced; ``made`` makes the object where the samples are."""
 
     def __new__(cls, *args, **kwargs):
@@ -297,19 +297,19 @@ class SeesPoints(metaclass=StandIn):
         return UnivariateSpline._from_tck(own._eval_args, own.ext)
 
 
-class UnivariateSpline(SeesPoints, interpolate.UnivariateSpline):
+class UnivariateSpline(UnivariateMixin, interpolate.UnivariateSpline):
     """``scipy.interpolate.UnivariateSpline``, whose methods see traced values."""
 
     made = staticmethod(univariate)
 
 
-class InterpolatedUnivariateSpline(SeesPoints, interpolate.InterpolatedUnivariateSpline):
+class InterpolatedUnivariateSpline(UnivariateMixin, interpolate.InterpolatedUnivariateSpline):
     """``scipy.interpolate.InterpolatedUnivariateSpline``, whose methods see traced values."""
 
     made = staticmethod(interpolated)
 
 
-class LSQUnivariateSpline(SeesPoints, interpolate.LSQUnivariateSpline):
+class LSQUnivariateSpline(UnivariateMixin, interpolate.LSQUnivariateSpline):
     """``scipy.interpolate.LSQUnivariateSpline``, whose methods see traced values."""
 
     made = staticmethod(of_least_squares)

@@ -11,7 +11,7 @@ from scipy import interpolate
 
 from .... import array_of, composed, innermost, value, with_values
 from ..traced_objects import as_float
-from .bsplines import TracedBSpline, basis, differentiated, followed, intervals
+from .bsplines import TracedBSpline, basis, differentiated, intervals, seeing_points
 from .piecewise import over, refuse
 from .systems import scattered, solved
 
@@ -124,7 +124,7 @@ def make_interp(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
         value(x), value(y), k, plain_t, value(bc_type), axis, check_finite
     )
     if innermost((x, y, t, bc_type)) is None:
-        return followed(own)
+        return seeing_points(own)
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
     t = knots_of(x, k, t, bc_type, own.t)
     if k == 0 or (k == 1 and plain_t is None):
@@ -158,7 +158,7 @@ def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
         value(x), value(y), value(t), k, weights, axis, check_finite, **options
     )
     if innermost((x, y, t, w)) is None:
-        return followed(own)
+        return seeing_points(own)
     x, t = as_float(x), as_float(t)
     y = as_float(np.moveaxis(array_of(y), axis, 0))
     w = np.ones(len(x)) if w is None else as_float(w)
@@ -174,7 +174,7 @@ def make_smoothing(x, y, w=None, lam=None, *, axis=0):
     plain = [None if p is None else value(p) for p in (w, lam)]
     own = interpolate.make_smoothing_spline(value(x), value(y), *plain, **options)
     if innermost((x, y, w, lam)) is None:
-        return followed(own)
+        return seeing_points(own)
     if lam is None:
         refuse("make_smoothing_spline without lam, which it then looks for,", "write lam=...")
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))

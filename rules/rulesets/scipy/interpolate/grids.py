@@ -1,13 +1,14 @@
 """Interpolation in one dimension by kinds, on rectangular grids, and on tensor products."""
 
+import functools
 import itertools
 import math
 
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, dtype_of, innermost, value, with_values
-from ..traced_objects import Interpolates, as_float
+from .... import StandIn, array_of, composed, dtype_of, innermost, value
+from ..traced_objects import Interpolates, TracedFunction, as_float, valued
 from .bsplines import basis, differentiated
 from .bsplines import intervals as spline_intervals
 from .cubic import hermite_coefficients, pchip_slopes
@@ -219,19 +220,16 @@ class RegularGridInterpolator(Interpolates, interpolate.RegularGridInterpolator)
         return self.traced(super(Interpolates, self).__call__, made)
 
 
-@composed(interpolate.interpn)
+@composed(interpolate.interpn, value="own")
 def interpn(points, values, xi, method="linear", bounds_error=True, fill_value=math.nan):
-    plain = value((points, values, xi))
-    own = interpolate.interpn(*plain, method, bounds_error, fill_value)
     if method != "splinef2d":
-        y = on_grid(points, values, method, bounds_error, fill_value)(xi)
-        return with_values(y, own)
+        return on_grid(points, values, method, bounds_error, fill_value)(xi)
     grid, xi = [as_float(x) for x in points], as_points(xi, 2)
     x, y = xi[..., 0], xi[..., 1]
     ts, c = tensor_coefficients(grid, as_float(values), 3)
     found = tensor_values(ts, c, (3, 3), (x, y), (0, 0))
     inside = [(value(p) >= value(g[0])) & (value(p) <= value(g[-1])) for p, g in zip((x, y), grid)]
-    return with_values(np.where(inside[0] & inside[1], found, fill_value), own)
+    return np.where(inside[0] & inside[1], found, fill_value)
 
 
 # ---- splines in two variables -------------------------------------------------------------------
@@ -255,11 +253,9 @@ def bivariate_values(tck, x, y, dx, dy, grid):
     return tensor_values((tx, ty), c, (kx, ky), (x, y), (dx, dy))
 
 
-@composed(interpolate.bisplev)
+@composed(interpolate.bisplev, value="own")
 def bisplev(x, y, tck, dx=0, dy=0):
-    own = interpolate.bisplev(value(x), value(y), value(tck), dx, dy)
-    found = bivariate_values(tck, np.atleast_1d(x), np.atleast_1d(y), dx, dy, True)
-    return with_values(np.reshape(found, np.shape(own)), own)
+    return bivariate_values(tck, np.atleast_1d(x), np.atleast_1d(y), dx, dy, True)
 
 
 def rectangle(x, y, z, bbox=(None,) * 4, kx=3, ky=3, s=0, maxit=20):
@@ -284,14 +280,14 @@ def rectangle(x, y, z, bbox=(None,) * 4, kx=3, ky=3, s=0, maxit=20):
     return formula
 
 
-class SeesPoints(metaclass=StandIn):
+class BivariateMixin(metaclass=StandIn):
     """A mixin of SciPy's bivariate splines: points may be traced."""
 
     def __call__(self, x, y, dx=0, dy=0, grid=True):
-        own = super().__call__(value(x), value(y), dx, dy, grid)
         if innermost((x, y)) is None:
-            return own
-        return with_values(bivariate_values((*self.tck, *self.degrees), x, y, dx, dy, grid), own)
+            return super().__call__(value(x), value(y), dx, dy, grid)
+        formula = functools.partial(bivariate_values, (*self.tck, *self.degrees))
+        return TracedFunction(super().__call__, formula)(x, y, dx, dy, grid)
 
     def ev(self, xi, yi, dx=0, dy=0):
         return self(xi, yi, dx, dy, grid=False)
@@ -303,9 +299,9 @@ class TracedBivariate:
     def __init__(self, own, formula):
         self.own, self.formula = own, formula
 
+    @valued
     def __call__(self, x, y, dx=0, dy=0, grid=True):
-        own = self.own(value(x), value(y), dx, dy, grid)
-        return with_values(self.formula(x, y, dx, dy, grid), own)
+        return self.formula(x, y, dx, dy, grid)
 
     def ev(self, xi, yi, dx=0, dy=0):
         return self(xi, yi, dx, dy, grid=False)
@@ -317,7 +313,7 @@ class TracedBivariate:
         refuse("RectBivariateSpline.partial_derivative", "write spline(x, y, dx, dy)")
 
 
-class RectBivariateSpline(SeesPoints, interpolate.RectBivariateSpline):
+class RectBivariateSpline(BivariateMixin, interpolate.RectBivariateSpline):
     """``scipy.interpolate.RectBivariateSpline``, whose methods see traced values."""
 
     def __new__(cls, *args, **kwargs):

@@ -14,18 +14,17 @@ from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     StandIn,
-    frule,
     innermost,
     is_traced,
+    pair_rule,
     primitive,
-    rrule,
+    shape_of,
     thunk,
     value,
     with_values,
 )
-from ..traced_objects import as_float
+from ..traced_objects import as_float, valued
 from .systems import scattered
 
 
@@ -57,44 +56,31 @@ def piecewise_values(c, x, xp, nu):
     return interpolate.PPoly.construct_fast(c, x)(xp, nu)
 
 
-@frule.register(piecewise_values)
-def piecewise_values_frule(tangents, piecewise_values, c, x, xp, nu):
+@pair_rule(piecewise_values)
+def piecewise_values_pair(piecewise_values, c, x, xp, nu):
     """With ``d = xp - x[i]``: ``y = sum_m c[m, i] * d**(k - 1 - m)``, and its derivatives."""
-    _, cdot, xdot, xpdot, _ = tangents
     y = piecewise_values(c, x, xp, nu)
-    ddot = xpdot if isinstance(xdot, AbstractZero) else xpdot - xdot[intervals(x, xp)]
-    moved = ddot
-    if not isinstance(ddot, AbstractZero):
-        moved = piecewise_values(c, x, xp, nu + 1) * over(ddot, y)
-    if isinstance(cdot, AbstractZero):
-        return y, moved
-    return y, piecewise_values(cdot, x, xp, nu) + moved
+    k, rank = shape_of(c)[0], len(shape_of(xp))
 
-
-@rrule.register(piecewise_values)
-def piecewise_values_rrule(piecewise_values, c, x, xp, nu):
-    project_c, project_x, project_xp = ProjectTo(c), ProjectTo(x), ProjectTo(xp)
+    def piecewise_values_pushforward(cdot, xdot, xpdot, _3):
+        ddot = xpdot if isinstance(xdot, AbstractZero) else xpdot - xdot[intervals(x, xp)]
+        moved = ddot
+        if not isinstance(ddot, AbstractZero):
+            moved = piecewise_values(c, x, xp, nu + 1) * over(ddot, y)
+        if isinstance(cdot, AbstractZero):
+            return moved
+        return piecewise_values(cdot, x, xp, nu) + moved
 
     def piecewise_values_pullback(ybar):
-        def cbar():
-            return project_c(piecewise_transpose(ybar, x, xp, nu, project_c.shape[0]))
-
         def dbar():
             slope = piecewise_values(c, x, xp, nu + 1)
-            return np.real(sum_behind(np.conj(slope) * ybar, project_xp.ndim))
+            return np.real(sum_behind(np.conj(slope) * ybar, rank))
 
-        def xbar():
-            return project_x(-scattered(dbar(), intervals(x, xp), project_x.shape[0]))
+        cbar = thunk(lambda: piecewise_transpose(ybar, x, xp, nu, k))
+        xbar = thunk(lambda: -scattered(dbar(), intervals(x, xp), np.shape(x)[0]))
+        return cbar, xbar, thunk(dbar), NoTangent()
 
-        return (
-            NoTangent(),
-            thunk(cbar),
-            thunk(xbar),
-            thunk(lambda: project_xp(dbar())),
-            NoTangent(),
-        )
-
-    return piecewise_values(c, x, xp, nu), piecewise_values_pullback
+    return y, piecewise_values_pushforward, piecewise_values_pullback
 
 
 def piecewise_transpose(ybar, x, xp, nu, k):
@@ -125,32 +111,27 @@ def slope_at_roots(c, x, y, r):
     return np.where(missed > 1e-8 * size, math.nan, piecewise_values(c, x, r, 1))
 
 
-@frule.register(piecewise_roots)
-def piecewise_roots_frule(tangents, piecewise_roots, c, x, y, r):
+@pair_rule(piecewise_roots)
+def piecewise_roots_pair(piecewise_roots, c, x, y, r):
     """From ``p(r) = y``: ``pdot(r) + slope * (rdot - xdot[i]) = ydot``."""
-    _, cdot, xdot, ydot, _ = tangents
     r = piecewise_roots(c, x, y, r)
-    moved = ydot
-    if not isinstance(cdot, AbstractZero):
-        moved = ydot - piecewise_values(cdot, x, r, 0)
-    if not isinstance(moved, AbstractZero):
-        moved = moved / slope_at_roots(c, x, y, r)
-    return r, moved if isinstance(xdot, AbstractZero) else moved + xdot[intervals(x, r)]
+    k = shape_of(c)[0]
 
-
-@rrule.register(piecewise_roots)
-def piecewise_roots_rrule(piecewise_roots, c, x, y, r):
-    project_c, project_x, project_y = ProjectTo(c), ProjectTo(x), ProjectTo(y)
-    r = piecewise_roots(c, x, y, r)
+    def piecewise_roots_pushforward(cdot, xdot, ydot, _3):
+        moved = ydot
+        if not isinstance(cdot, AbstractZero):
+            moved = ydot - piecewise_values(cdot, x, r, 0)
+        if not isinstance(moved, AbstractZero):
+            moved = moved / slope_at_roots(c, x, y, r)
+        return moved if isinstance(xdot, AbstractZero) else moved + xdot[intervals(x, r)]
 
     def piecewise_roots_pullback(rbar):
         share = rbar / slope_at_roots(c, x, y, r)
-        cbar = -piecewise_transpose(share, x, r, 0, project_c.shape[0])
-        xbar = scattered(rbar, intervals(x, r), project_x.shape[0])
-        bars = project_c(cbar), project_x(xbar), project_y(np.sum(share))
-        return NoTangent(), *bars, NoTangent()
+        cbar = -piecewise_transpose(share, x, r, 0, k)
+        xbar = scattered(rbar, intervals(x, r), np.shape(x)[0])
+        return cbar, xbar, np.sum(share), NoTangent()
 
-    return r, piecewise_roots_pullback
+    return r, piecewise_roots_pushforward, piecewise_roots_pullback
 
 
 def within(xp, low, high, extrapolate, y):
@@ -178,7 +159,9 @@ class TracedPPoly:
     def __init__(self, c, x, extrapolate=True, axis=0):
         self.c, self.x, self.extrapolate, self.axis = c, x, extrapolate, axis
 
-    def plain(self):
+    @property
+    def own(self):
+        """SciPy's polynomials of the same numbers."""
         c, x = value(self.c), value(self.x)
         return interpolate.PPoly.construct_fast(c, x, self.extrapolate, self.axis)
 
@@ -213,15 +196,15 @@ class TracedPPoly:
             starts = np.concatenate([areas[:1] * 0, np.cumsum(areas, axis=0)[:-1]])
             c = np.concatenate([c, starts[None]])
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        own = self.plain().antiderivative(nu)
+        own = self.own.antiderivative(nu)
         return type(self)(with_values(c, own.c), self.x, extrapolate, self.axis)
 
+    @valued
     def integrate(self, a, b, extrapolate=None):
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        own = self.plain().integrate(value(a), value(b), extrapolate)
         whole = TracedPPoly(self.antiderivative().c, self.x, extrapolate)
         if extrapolate != "periodic":
-            return with_values(whole(b) - whole(a), own)
+            return whole(b) - whole(a)
         first, last = self.x[0], self.x[-1]
         whole.extrapolate = True
 
@@ -229,10 +212,10 @@ class TracedPPoly:
             periods = np.floor(value((p - first) / (last - first)))
             return periods * whole(last) + whole(p - periods * (last - first))
 
-        return with_values(area(b) - area(a), own)
+        return area(b) - area(a)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        own = self.plain().solve(value(y), discontinuity, extrapolate)
+        own = self.own.solve(value(y), discontinuity, extrapolate)
         if np.ndim(self.c) > 2:
             refuse("PPoly.solve of several polynomials", "write one for each")
         return piecewise_roots(self.c, self.x, as_float(y), own)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import interpolate
 
 from .... import array_of, composed, is_traced, value, with_values
-from ..traced_objects import Interpolates, TracedFunction, as_float
+from ..traced_objects import Interpolates, TracedFunction, as_float, valued
 from .piecewise import over, refuse, to_axis
 from .systems import or_one
 
@@ -65,12 +65,13 @@ def spread_order(x):
 class TracedPolynomial(TracedFunction):
     """A polynomial, as SciPy's Krogh and barycentric interpolators."""
 
-    def derivatives(self, x, der=None):
-        own = self.own.derivatives(value(x), der)
-        return with_values(np.stack(self.formula(x, len(own) - 1, every=True)), own)
+    @valued
+    def derivatives(self, x, der=None, *, own):
+        return np.stack(self.formula(x, len(own) - 1, every=True))
 
+    @valued
     def derivative(self, x, der=1):
-        return with_values(self.formula(x, der), self.own.derivative(value(x), der))
+        return self.formula(x, der)
 
 
 def through(x, y, axis, order):
@@ -140,20 +141,17 @@ class BarycentricInterpolator(Polynomial, interpolate.BarycentricInterpolator):
         return super().followed()
 
 
-@composed(interpolate.krogh_interpolate)
+@composed(interpolate.krogh_interpolate, value="own")
 def krogh_interpolate(xi, yi, x, der=0, axis=0):
-    own = interpolate.krogh_interpolate(*value((xi, yi, x)), der, axis)
-    return with_values(taken(krogh(xi, yi, axis), x, der, np.size(value(xi))), own)
+    return of_orders(krogh(xi, yi, axis), x, der, np.size(value(xi)))
 
 
-@composed(interpolate.barycentric_interpolate)
+@composed(interpolate.barycentric_interpolate, value="own")
 def barycentric_interpolate(xi, yi, x, axis=0, *, der=0, rng=None):
-    options = {} if rng is None else {"rng": rng}
-    own = interpolate.barycentric_interpolate(*value((xi, yi, x)), axis, der=der, **options)
-    return with_values(taken(barycentric(xi, yi, axis), x, der, np.size(value(xi))), own)
+    return of_orders(barycentric(xi, yi, axis), x, der, np.size(value(xi)))
 
 
-def taken(formula, x, der, n):
+def of_orders(formula, x, der, n):
     """Derivatives of one order, of a list of these, or of all (None)."""
     if np.ndim(der) == 0 and der is not None:
         return formula(x, der)

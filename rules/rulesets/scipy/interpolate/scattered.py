@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import interpolate, spatial
 
-from .... import composed, primitive, scalar_rule, value, with_values
+from .... import composed, primitive, scalar_rule, value
 from ..spatial.rows import distances, squares
 from ..traced_objects import Interpolates, as_float
 from .grids import as_points, interp1d
@@ -74,22 +74,20 @@ class NearestNDInterpolator(Interpolates, interpolate.NearestNDInterpolator):
     formula = staticmethod(at_nearest)
 
 
-@composed(interpolate.griddata)
+@composed(interpolate.griddata, value="own")
 def griddata(points, values, xi, method="linear", fill_value=math.nan, rescale=False):
-    plain = value((points, values, xi))
-    own = interpolate.griddata(*plain, method, fill_value, rescale)
     sites = as_sites(points)
     ndim = np.shape(sites)[-1] if np.ndim(sites) > 1 else 1
     if ndim == 1:
         xi = xi[0] if isinstance(xi, tuple) else xi
         fill = "extrapolate" if method == "nearest" else fill_value
         f = interp1d(np.ravel(sites), values, method, axis=0, bounds_error=False, fill_value=fill)
-        return with_values(np.reshape(f(xi), np.shape(own)), own)
+        return f(xi)
     if method == "cubic":
         refuse("griddata with method='cubic'", "write method='linear', or RBFInterpolator")
     if method == "nearest":
-        return with_values(at_nearest(sites, values, rescale)(xi), own)
-    return with_values(on_triangles(points, values, fill_value, rescale)(xi), own)
+        return at_nearest(sites, values, rescale)(xi)
+    return on_triangles(points, values, fill_value, rescale)(xi)
 
 
 # ---- radial functions ---------------------------------------------------------------------------

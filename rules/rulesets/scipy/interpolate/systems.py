@@ -6,7 +6,7 @@ from scipy.linalg import solve_banded
 from scipy.sparse import linalg
 
 from .....config.thresholds import NARROW_BAND
-from .... import AbstractZero, NoTangent, ProjectTo, dtype_of, frule, primitive, rrule, value
+from .... import AbstractZero, NoTangent, dtype_of, pair_rule, primitive, value
 from ...arrays.indexing import scatter
 
 
@@ -20,7 +20,7 @@ def scattered(x, index, n):
     return scatter(x, (n, *np.shape(x)[np.ndim(index) :]), dtype_of(value(x)), index)
 
 
-def product(entries, x, rows, columns, n):
+def matrix_product(entries, x, rows, columns, n):
     """``a @ x``, where ``a`` has n rows and ``entries`` at ``(rows, columns)``."""
     return scattered(entries[:, None] * x[columns], rows, n)
 
@@ -42,29 +42,22 @@ def solution(entries, b, rows, columns):
     return linalg.splu(a).solve(np.ascontiguousarray(b, a.dtype))
 
 
-@frule.register(solution)
-def solution_frule(tangents, solution, entries, b, rows, columns):
+@pair_rule(solution)
+def solution_pair(solution, entries, b, rows, columns):
     """From ``adot @ y + a @ ydot = bdot``: ``ydot = solve(a, bdot - adot @ y)``."""
-    _, entriesdot, bdot, _, _ = tangents
     y = solution(entries, b, rows, columns)
-    if not isinstance(entriesdot, AbstractZero):
-        bdot = bdot - product(entriesdot, y, rows, columns, np.shape(b)[0])
-    if isinstance(bdot, AbstractZero):
-        return y, bdot
-    return y, solution(entries, bdot, rows, columns)
 
-
-@rrule.register(solution)
-def solution_rrule(solution, entries, b, rows, columns):
-    y = solution(entries, b, rows, columns)
-    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+    def solution_pushforward(entriesdot, bdot, _2, _3):
+        if not isinstance(entriesdot, AbstractZero):
+            bdot = bdot - matrix_product(entriesdot, y, rows, columns, np.shape(b)[0])
+        return bdot if isinstance(bdot, AbstractZero) else solution(entries, bdot, rows, columns)
 
     def solution_pullback(ybar):
         bbar = solution(np.conj(entries), ybar, columns, rows)
         entriesbar = -np.sum(bbar[rows] * np.conj(y)[columns], axis=-1)
-        return NoTangent(), project_entries(entriesbar), project_b(bbar), NoTangent(), NoTangent()
+        return entriesbar, bbar, NoTangent(), NoTangent()
 
-    return y, solution_pullback
+    return y, solution_pushforward, solution_pullback
 
 
 def solved(parts, b):

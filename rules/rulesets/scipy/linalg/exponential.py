@@ -9,7 +9,7 @@ Al-Mohy and Higham (2009).
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, ProjectTo, composed, frule, primitive, rrule, seen
+from .... import composed, pair_rule, primitive, seen
 from ...arrays.products import adjoint
 
 
@@ -47,36 +47,23 @@ def holomorphic_rules(f, f_along):
     with its argument.
     """
 
-    @frule.register(f)
-    def f_frule(tangents, f, a):
-        return f(a), f_along(a, tangents[1])
+    @pair_rule(f)
+    def f_pair(f, a):
+        return f(a), lambda adot: f_along(a, adot), lambda ybar: f_along(adjoint(a), ybar)
 
-    @rrule.register(f)
-    def f_rrule(f, a):
-        project_a = ProjectTo(a)
-
-        def f_pullback(ybar):
-            return NoTangent(), project_a(f_along(adjoint(a), ybar))
-
-        return f(a), f_pullback
-
-    @frule.register(f_along)
-    def f_along_frule(tangents, f_along, a, e):
-        _, adot, edot = tangents
-        moved = block_triangle(adot + np.zeros_like(a), edot + np.zeros_like(e))
-        return f_along(a, e), blocks(f_along(block_triangle(a, e), moved))[2]
-
-    @rrule.register(f_along)
-    def f_along_rrule(f_along, a, e):
-        project_a, project_e = ProjectTo(a), ProjectTo(e)
+    @pair_rule(f_along)
+    def f_along_pair(f_along, a, e):
+        def f_along_pushforward(adot, edot):
+            moved = block_triangle(adot + np.zeros_like(a), edot + np.zeros_like(e))
+            return blocks(f_along(block_triangle(a, e), moved))[2]
 
         def f_along_pullback(ybar):
             zeros = np.zeros_like(ybar)
             moved = f_along(adjoint(block_triangle(a, e)), block_triangle(zeros, ybar, zeros))
             first, last, corner = blocks(moved)
-            return NoTangent(), project_a(first + last), project_e(corner)
+            return first + last, corner
 
-        return f_along(a, e), f_along_pullback
+        return f_along(a, e), f_along_pushforward, f_along_pullback
 
 
 holomorphic_rules(exponential, exponential_along)

@@ -11,17 +11,12 @@ from scipy import linalg
 
 from .... import (
     AbstractZero,
-    NoTangent,
-    ProjectTo,
     composed,
-    frule,
+    own_valued,
     pair_rule,
     primitive,
-    rrule,
     shape_of,
-    unbroadcast,
     value,
-    with_values,
 )
 from ...arrays.products import adjoint
 
@@ -56,39 +51,29 @@ def linear_system(solve, product, pull, adjoint_of):
         ``adjoint_of(p, **options)`` returns p and the options of the adjoint matrix.
     """
 
-    @frule.register(solve)
-    def system_frule(tangents, solve, p, b, **options):
-        _, pdot, bdot = tangents
+    @pair_rule(solve)
+    def system_pair(solve, p, b, **options):
         y = solve(p, b, **options)
-        if isinstance(pdot, AbstractZero):
-            return y, solve(p, bdot, **options)
         vector = np.ndim(b) == 1
-        moved = product(pdot, as_columns(y, vector), **options)
-        if vector and np.ndim(y) == 1:
-            return y, solve(p, bdot - moved[..., 0], **options)
-        # A vector may have met a stack of matrices.
-        ydot = solve(p, as_columns(bdot, vector) - moved, **options)
-        return y, ydot[..., 0] if vector else ydot
 
-    @rrule.register(solve)
-    def system_rrule(solve, p, b, **options):
-        y = solve(p, b, **options)
-        vector = np.ndim(b) == 1
-        project_p, project_b = ProjectTo(p), ProjectTo(b)
+        def system_pushforward(pdot, bdot):
+            if isinstance(pdot, AbstractZero):
+                return solve(p, bdot, **options)
+            moved = product(pdot, as_columns(y, vector), **options)
+            if vector and np.ndim(y) == 1:
+                return solve(p, bdot - moved[..., 0], **options)
+            # A vector may have met a stack of matrices.
+            ydot = solve(p, as_columns(bdot, vector) - moved, **options)
+            return ydot[..., 0] if vector else ydot
 
         def system_pullback(ybar):
             moved, turned = adjoint_of(p, **options)
             columns = vector and np.ndim(ybar) > 1
             bbar = solve(moved, as_columns(ybar, columns), **turned)
             bbar = bbar[..., 0] if columns else bbar
-            pbar = pull(-as_columns(bbar, vector), as_columns(y, vector), **options)
-            return (
-                NoTangent(),
-                project_p(unbroadcast(pbar, project_p.shape)),
-                project_b(unbroadcast(bbar, project_b.shape)),
-            )
+            return pull(-as_columns(bbar, vector), as_columns(y, vector), **options), bbar
 
-        return y, system_pullback
+        return y, system_pushforward, system_pullback
 
 
 # ---- any matrix -----------------------------------------------------------------------------
@@ -155,12 +140,13 @@ def dense_adjoint(a, *, assume_a, lower, **options):
 linear_system(dense_solve, dense_product, dense_pull, dense_adjoint)
 
 
+divided = own_valued(linalg.solve, lambda a, b: np.atleast_1d(b) / np.ravel(a)[0])
+
+
 @composed(linalg.solve)
 def solve(a, b, lower=False, assume_a=None, transposed=False, check_finite=True):
     if math.prod(shape_of(a)) == 1:  # which SciPy takes for a number
-        y = np.atleast_1d(b) / np.ravel(a)[0]
-        own = linalg.solve(value(a), value(b), check_finite=check_finite)
-        return with_values(np.reshape(y, np.shape(own)), own)
+        return divided(a, b, check_finite=check_finite)
     return dense_solve(a, b, assume_a=assume_a, lower=lower, transposed=transposed,
                        check_finite=check_finite)  # fmt: skip
 

@@ -254,11 +254,11 @@ def over_all(x, ndim):
 @composed(ndimage.shift, value="own")
 def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
     checked(output, "shift")
-    coordinates = grid(np.shape(input)) + over_all(-1 * array(shift), np.ndim(input))
+    coordinates = grid(np.shape(input)) + over_all(-1 * stacked(shift), np.ndim(input))
     return over_constant(cval, input, coordinates, order, mode, prefilter)
 
 
-def array(x):
+def stacked(x):
     """A list of numbers, some of them traced, as an array."""
     return np.stack(x) if isinstance(x, list | tuple) else np.asarray(x) if not is_traced(x) else x
 
@@ -305,7 +305,7 @@ def affine_coordinates(matrix, offset, shape):
 def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, order=3,
                      mode="constant", cval=0.0, prefilter=True, *, own):  # fmt: skip
     checked(output, "affine_transform")
-    matrix, offset, ndim = array(matrix), array(offset), np.ndim(input)
+    matrix, offset, ndim = stacked(matrix), stacked(offset), np.ndim(input)
     if np.ndim(matrix) == 2 and np.shape(matrix)[1] == ndim + 1:
         matrix, offset = matrix[:ndim, :ndim], matrix[:ndim, ndim]
     coordinates = affine_coordinates(matrix, offset, own.shape)

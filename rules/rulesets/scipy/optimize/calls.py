@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
-from ...functions.implicit import Watched, config_of, plain, settled
+from ...functions.implicit import Watched, config_of, settled, untraced
 
 # Parameters that are functions of the user's, besides the one that is solved for.
 DERIVATIVES = {
@@ -14,7 +14,7 @@ DERIVATIVES = {
 }  # fmt: skip
 
 
-class Call(dict):
+class SolverCall(dict):
     """The arguments of a call of SciPy's ``own``, by their names."""
 
     def __init__(self, own: Callable, names: tuple, args: tuple, kwargs: dict) -> None:
@@ -40,7 +40,7 @@ def plain_part(name: str, x: Any) -> Any:
     """Return an argument without traced values."""
     if callable(x):
         return Watched(x) if name in DERIVATIVES else x
-    return plain(x)
+    return untraced(x)
 
 
 def follows(own: Callable, body: Callable) -> Callable:
@@ -52,7 +52,7 @@ def follows(own: Callable, body: Callable) -> Callable:
         if len(args) > len(names):
             return own(*args, **kwargs)  # it says so
         args, kwargs = settled((args, kwargs))
-        return body(Call(own, names, args, kwargs))
+        return body(SolverCall(own, names, args, kwargs))
 
     return followed
 
@@ -66,7 +66,7 @@ class Solved:
 
     __slots__ = ("answer", "args", "call", "config", "f")
 
-    def __init__(self, call: Call, name: str, beside: Any = (), **instead: Any) -> None:
+    def __init__(self, call: SolverCall, name: str, beside: Any = (), **instead: Any) -> None:
         self.call = call
         self.f: Any = cast(Any, call.get(name))
         self.args = call.args

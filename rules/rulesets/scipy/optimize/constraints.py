@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from .... import StandIn, array_of, is_traced
-from ...functions.implicit import Watched, config_of, plain, settled
+from ...functions.implicit import Watched, config_of, settled, untraced
 from .stationary import Constraint
 
 
@@ -18,7 +18,7 @@ class Bounds(optimize.Bounds, metaclass=StandIn):
 
     def __init__(self, lb: Any = -np.inf, ub: Any = np.inf, keep_feasible: Any = False) -> None:
         lb, ub = settled((lb, ub))
-        super().__init__(plain(lb), plain(ub), keep_feasible)
+        super().__init__(untraced(lb), untraced(ub), keep_feasible)
         for name, bound in (("lb", lb), ("ub", ub)):
             if is_traced(bound):
                 setattr(self, name, np.atleast_1d(array_of(bound)))
@@ -35,7 +35,7 @@ class LinearConstraint(optimize.LinearConstraint, metaclass=StandIn):
         keep_feasible: Any = False,
     ) -> None:
         A, lb, ub = settled((A, lb, ub))
-        super().__init__(plain(A), plain(lb), plain(ub), keep_feasible)
+        super().__init__(untraced(A), untraced(lb), untraced(ub), keep_feasible)
         if is_traced(A):
             self.A = np.atleast_2d(array_of(A))
         for name, bound in (("lb", lb), ("ub", ub)):
@@ -48,8 +48,8 @@ def plain_bounds(bounds: Any) -> Any:
     if isinstance(bounds, optimize.Bounds):
         if not is_traced((bounds.lb, bounds.ub)):
             return bounds
-        return optimize.Bounds(plain(bounds.lb), plain(bounds.ub), bounds.keep_feasible)
-    return plain(bounds)
+        return optimize.Bounds(untraced(bounds.lb), untraced(bounds.ub), bounds.keep_feasible)
+    return untraced(bounds)
 
 
 def bounds_of(bounds: Any) -> tuple[Constraint, ...]:
@@ -109,19 +109,21 @@ class Conditions:
             equal = str(one.get("type")).lower() == "eq"
             self._add(lambda x: f(x, *args), 0.0, 0.0 if equal else np.inf, args)
             watched = {k: self._watch(x) if k in ("fun", "jac") else x for k, x in one.items()}
-            return watched | ({"args": plain(args)} if "args" in one else {})
+            return watched | ({"args": untraced(args)} if "args" in one else {})
         if isinstance(one, optimize.LinearConstraint):
             a = one.A.toarray() if sparse.issparse(one.A) else one.A
             self._add(lambda x: a @ x, one.lb, one.ub, a)
             if not is_traced((a, one.lb, one.ub)):
                 return one
-            return optimize.LinearConstraint(plain(a), plain(one.lb), plain(one.ub))
+            return optimize.LinearConstraint(untraced(a), untraced(one.lb), untraced(one.ub))
         if isinstance(one, optimize.NonlinearConstraint):
             self._add(one.fun, one.lb, one.ub, ())
             parts = {name: self._watch(getattr(one, name)) for name in ("fun", "jac", "hess")}
             rest = ("keep_feasible", "finite_diff_rel_step", "finite_diff_jac_sparsity")
             kept = {name: getattr(one, name) for name in rest}
-            return optimize.NonlinearConstraint(lb=plain(one.lb), ub=plain(one.ub), **parts, **kept)
+            return optimize.NonlinearConstraint(
+                lb=untraced(one.lb), ub=untraced(one.ub), **parts, **kept
+            )
         return one
 
     def _add(self, f: Callable, lower: Any, upper: Any, beside: Any) -> None:

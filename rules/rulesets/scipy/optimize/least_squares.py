@@ -9,7 +9,7 @@ from scipy import optimize, sparse
 from .....config import MissingRuleError, user_line
 from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value, with_values
 from ...functions.implicit import Watched, config_of, settled, singular
-from .calls import Call, Solved, follows
+from .calls import Solved, SolverCall, follows
 from .constraints import between, plain_bounds
 from .results import Later, TracedResult
 from .stationary import Constraint, half_square, holding, stationary
@@ -23,7 +23,7 @@ LOSSES: dict[str, Callable] = {
 }
 
 
-def least_squares(call: Call) -> Any:
+def least_squares(call: SolverCall) -> Any:
     bounds, kwargs = call.get("bounds"), call.get("kwargs") or {}
     loss, scale = call.get("loss", "linear"), call.get("f_scale", 1.0)
     instead: dict = {} if bounds is None else {"bounds": plain_bounds(bounds)}
@@ -52,19 +52,12 @@ def least_squares(call: Call) -> Any:
     x = stationary(cost, answer.x, args, config, () if bounds is None else between(bounds))
     made = {
         "x": x,
-        "cost": Later(lambda: with_values(cost(x, *args), answer.cost)),
-        "fun": Later(lambda: with_values(residual(x, *args), answer.fun)),
-        "grad": Later(
-            lambda: with_values(gradient_via_ad(config, lambda x: cost(x, *args), x), answer.grad)
-        ),
+        "cost": Later(lambda: cost(x, *args)),
+        "fun": Later(lambda: residual(x, *args)),
+        "grad": Later(lambda: gradient_via_ad(config, lambda x: cost(x, *args), x)),
     }
     if loss == "linear" and isinstance(answer.jac, np.ndarray):
-        made["jac"] = Later(
-            lambda: with_values(
-                jacobian_via_ad(config, lambda x: residual(x, *args), x)[1],
-                answer.jac,
-            )
-        )
+        made["jac"] = Later(lambda: jacobian_via_ad(config, lambda x: residual(x, *args), x)[1])
     return TracedResult(answer, **made)
 
 
@@ -72,7 +65,7 @@ def parts_of(bounds: Any) -> Any:
     return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
 
 
-def leastsq(call: Call) -> Any:
+def leastsq(call: SolverCall) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer
@@ -86,7 +79,7 @@ def leastsq(call: Call) -> Any:
     def residual(x: Any) -> Any:
         return np.reshape(array_of(settled(f(x, *args))), -1)
 
-    fvec = Later(lambda: with_values(residual(x), info["fvec"]))
+    fvec = Later(lambda: residual(x))
     cov = cov_x
     if cov_x is not None:
         cov = with_values(inverse_gram(solved.config, residual, x), cov_x)
@@ -102,7 +95,7 @@ def inverse_gram(config: Any, residual: Callable, x: Any) -> Any:
 # ---- fits of curves -----------------------------------------------------------------------------
 
 
-def curve_fit(call: Call) -> Any:
+def curve_fit(call: SolverCall) -> Any:
     f, bounds = call.get("f"), call.get("bounds")
     watched = Watched(f)  # type: ignore[arg-type]
     data = [call.get(name) for name in ("xdata", "ydata", "sigma")]
@@ -138,7 +131,7 @@ def curve_fit(call: Call) -> Any:
     if not rest:
         return p, cov
     info, *rest = rest
-    fvec = Later(lambda: with_values(residual(p), info["fvec"]))
+    fvec = Later(lambda: residual(p))
     return p, cov, TracedResult(info, fvec=fvec), *rest
 
 
@@ -164,7 +157,7 @@ def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
 # ---- linear least squares -----------------------------------------------------------------------
 
 
-def lsq_linear(call: Call) -> Any:
+def lsq_linear(call: SolverCall) -> Any:
     bounds = call.get("bounds")
     answer = call.run(**({} if bounds is None else {"bounds": plain_bounds(bounds)}))
     if not is_traced((call.get("A"), call.get("b"), parts_of(bounds))):
@@ -174,13 +167,13 @@ def lsq_linear(call: Call) -> Any:
     x = bounded_linear(a, b, answer.x, held)
     made = {
         "x": x,
-        "fun": Later(lambda: with_values(a @ x - b, answer.fun)),
-        "cost": Later(lambda: with_values(np.sum((a @ x - b) ** 2) / 2, answer.cost)),
+        "fun": Later(lambda: a @ x - b),
+        "cost": Later(lambda: np.sum((a @ x - b) ** 2) / 2),
     }
     return TracedResult(answer, **made)
 
 
-def nnls(call: Call) -> Any:
+def nnls(call: SolverCall) -> Any:
     answer = call.run()
     if not is_traced((call.get("A"), call.get("b"))):
         return answer
@@ -210,7 +203,7 @@ def bounded_linear(a: Any, b: Any, own: Any, bounds: Constraint) -> Any:
     return with_values(fixed + places @ rest, own)
 
 
-def _system(call: Call) -> tuple[Any, Any]:
+def _system(call: SolverCall) -> tuple[Any, Any]:
     a, b = call["A"], array_of(call["b"])
     if isinstance(a, sparse.linalg.LinearOperator):
         raise MissingRuleError(

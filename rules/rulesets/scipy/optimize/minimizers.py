@@ -9,13 +9,13 @@ from scipy import optimize
 from .....config import MissingRuleError, user_line
 from .... import gradient_via_ad, jacobian_via_ad, with_values
 from ...functions.implicit import Watched, settled
-from .calls import Call, Solved, follows, plain_part
+from .calls import Solved, SolverCall, follows, plain_part
 from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, plain_bounds
 from .results import Later, TracedResult
 from .stationary import Constraint, stationary
 
 
-def minimize(call: Call) -> Any:
+def minimize(call: SolverCall) -> Any:
     """``minimize``, and the global optimisers that return a result with ``x`` and ``fun``."""
     name = "fun" if "fun" in call else "func"
     bounds, minimizer = call.get("bounds"), call.get("minimizer_kwargs") or {}
@@ -31,22 +31,28 @@ def minimize(call: Call) -> Any:
             parts["constraints"] = instead.pop("constraints", ())
         instead["minimizer_kwargs"] = parts
     inner = minimizer.get("args", ())
-    solved = Solved(call, name, (_parts(bounds), minimizer), **instead)
+    solved = Solved(call, name, (_both_bounds(bounds), minimizer), **instead)
     config = solved.config or conditions.config
     if config is None:
         return solved.answer
     args = solved.args or (inner if isinstance(inner, tuple) else (inner,))
     pair = call.get("jac") is True or minimizer.get("jac") is True
     bounds = minimizer.get("bounds") if bounds is None else bounds
-    held = bounds_of(bounds) + conditions.read + _whole(call.get("integrality"), solved.answer.x)
-    return followed(solved.answer, first_of(solved.f) if pair else solved.f, args, config, held)
+    held = (
+        bounds_of(bounds)
+        + conditions.read
+        + _integers_held(call.get("integrality"), solved.answer.x)
+    )
+    return traced_result(
+        solved.answer, first_of(solved.f) if pair else solved.f, args, config, held
+    )
 
 
-def _parts(bounds: Any) -> Any:
+def _both_bounds(bounds: Any) -> Any:
     return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
 
 
-def _whole(integrality: Any, x: Any) -> tuple[Constraint, ...]:
+def _integers_held(integrality: Any, x: Any) -> tuple[Constraint, ...]:
     """Hold the unknowns that are whole numbers: nearby the answer has the same."""
     if integrality is None or not np.any(integrality):
         return ()
@@ -63,7 +69,7 @@ def first_of(f: Callable) -> Callable:
     return first
 
 
-def followed(
+def traced_result(
     answer: Any, f: Callable, args: tuple, config: Any, held: tuple[Constraint, ...]
 ) -> Any:
     """Return SciPy's result, whose ``x``, ``fun`` and derivatives follow traced values."""
@@ -75,54 +81,48 @@ def followed(
     def gradient(x: Any) -> Any:
         return gradient_via_ad(config, number, x)
 
-    def fun() -> Any:
-        return with_values(number(x), answer.fun)
-
-    def jac() -> Any:
-        return with_values(gradient(x), answer.jac)
-
-    def hess() -> Any:
-        return with_values(jacobian_via_ad(config, gradient, x)[1], answer.hess)
-
-    made: dict = {"x": x, "fun": Later(fun)}
+    made: dict = {"x": x, "fun": Later(lambda: number(x))}
     # Of no constraints these are the derivatives of the function itself.
-    made |= {} if "jac" not in answer or isinstance(answer.jac, list) else {"jac": Later(jac)}
-    made |= {"hess": Later(hess)} if "hess" in answer else {}
+    if "jac" in answer and not isinstance(answer.jac, list):
+        made["jac"] = Later(lambda: gradient(x))
+    if "hess" in answer:
+        made["hess"] = Later(lambda: jacobian_via_ad(config, gradient, x)[1])
     return TracedResult(answer, **made)
 
 
 # ---- one unknown --------------------------------------------------------------------------------
 
 
-def minimize_scalar(call: Call) -> Any:
+def minimize_scalar(call: SolverCall) -> Any:
     bounds = call.get("bounds")
     solved = Solved(call, "fun", bounds)
     answer = solved.answer
     if not solved.traced:
         return answer
     x = _in_interval(solved, answer.x, bounds)
-    fun = Later(lambda: with_values(_number(solved, x), answer.fun))
+    fun = Later(lambda: _number(solved, x))
     return TracedResult(answer, x=x, fun=fun)
 
 
 def _in_interval(solved: Solved, x: Any, bounds: Any) -> Any:
-    if bounds is None:
-        return with_values(stationary(solved.f, np.float64(x), solved.args, solved.config), x)
-
     def of_vector(x: Any, *args: Any) -> Any:
         return solved.f(x[0], *args)
 
-    held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
-    found = stationary(of_vector, np.array([x], float), solved.args, solved.config, (held,))
-    return with_values(found[0], x)
+    if bounds is None:
+        found = stationary(solved.f, np.float64(x), solved.args, solved.config)
+    else:
+        held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
+        start = np.array([x], float)
+        found = stationary(of_vector, start, solved.args, solved.config, (held,))[0]
+    return with_values(found, x)
 
 
-def fminbound(call: Call) -> Any:
+def fminbound(call: SolverCall) -> Any:
     bounds = call.get("x1"), call.get("x2")
     return _of_number(Solved(call, "func", bounds), bounds)
 
 
-def by_bracket(call: Call) -> Any:
+def by_bracket(call: SolverCall) -> Any:
     """``brent`` and ``golden``."""
     return _of_number(Solved(call, "func"), None)
 
@@ -140,11 +140,11 @@ def _of_number(solved: Solved, bounds: Any) -> Any:
 # ---- older names --------------------------------------------------------------------------------
 
 
-def older(call: Call) -> Any:
+def older(call: SolverCall) -> Any:
     """``fmin`` and its kin: ``x``, or a tuple that begins with ``x`` and the minimum."""
     name = "f" if call.own.__name__ in ("fmin_bfgs", "fmin_cg", "fmin_ncg") else "func"
     bounds = call.get("bounds") or None
-    solved = Solved(call, name, _parts(bounds))
+    solved = Solved(call, name, _both_bounds(bounds))
     answer = solved.answer
     if not solved.traced:
         return answer
@@ -168,16 +168,16 @@ def older(call: Call) -> Any:
     return x, with_values(minimum, answer[1]), *report
 
 
-def fmin_slsqp(call: Call) -> Any:
+def fmin_slsqp(call: SolverCall) -> Any:
     equal, least = ("eqcons", "f_eqcons", 0.0), ("ieqcons", "f_ieqcons", np.inf)
     return _by_functions(call, [equal, least])
 
 
-def fmin_cobyla(call: Call) -> Any:
+def fmin_cobyla(call: SolverCall) -> Any:
     return _by_functions(call, [("cons", None, np.inf)])
 
 
-def _by_functions(call: Call, kinds: list) -> Any:
+def _by_functions(call: SolverCall, kinds: list) -> Any:
     """Minimize under constraints that are functions: lists of them, or one that gives several."""
     own_args = call.get("consargs")
     args = call.args if own_args is None else own_args
@@ -217,7 +217,7 @@ def _number(solved: Solved, x: Any) -> Any:
     return np.reshape(settled(solved.f(x, *solved.args)), ())
 
 
-def brute(call: Call) -> Any:
+def brute(call: SolverCall) -> Any:
     solved = Solved(call, "func", call.get("ranges"))
     answer = solved.answer
     if not solved.traced:

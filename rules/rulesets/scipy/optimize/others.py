@@ -8,7 +8,7 @@ from scipy import optimize
 
 from .....config import MissingRuleError, user_line
 from .... import array_of, composed, is_traced, non_differentiable, with_values
-from .calls import Call, Solved, follows
+from .calls import Solved, SolverCall, follows
 from .results import TracedResult
 
 # What they give are positions, or texts.
@@ -17,7 +17,7 @@ non_differentiable(
 )
 
 
-def quadratic_assignment(call: Call) -> Any:
+def quadratic_assignment(call: SolverCall) -> Any:
     answer = call.run()
     a, b = call.get("A"), call.get("B")
     if not is_traced((a, b)):
@@ -27,7 +27,7 @@ def quadratic_assignment(call: Call) -> Any:
     return TracedResult(answer, fun=with_values(np.sum(array_of(a) * moved), answer.fun))
 
 
-def isotonic_regression(call: Call) -> Any:
+def isotonic_regression(call: SolverCall) -> Any:
     """Each block has the weighted mean of its entries."""
     answer = call.run()
     y, weights = call.get("y"), call.get("weights")
@@ -103,7 +103,7 @@ def refusing(name: str) -> Callable:
     """Return what is SciPy's own where nothing is traced, and else says what to write."""
     reason, remedy = REFUSED[name]
 
-    def refuse(call: Call) -> Any:
+    def refuse(call: SolverCall) -> Any:
         solved = Solved(call, FUNCTIONS[name], list(call.values()))
         if not solved.traced:
             return solved.answer

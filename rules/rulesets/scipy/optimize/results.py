@@ -7,10 +7,11 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from .....config import MissingRuleError, user_line
+from .... import with_values
 
 
 class Later:
-    """A field that is made when it is read."""
+    """A field that is made when it is read: SciPy's value, with the derivative of ``make()``."""
 
     __slots__ = ("make",)
 
@@ -37,7 +38,7 @@ class TracedResult(OptimizeResult):
     def __getitem__(self, name: str) -> Any:
         x = super().__getitem__(name)
         if isinstance(x, Later):
-            x = self[name] = x.make()
+            x = self[name] = with_values(x.make(), self._own[name])
         return x
 
     def __iter__(self) -> Iterator:  # so that dict(result) reads its fields

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from .... import array_of, with_values
+from .... import array_of
 from ...functions.implicit import settled, solution
-from .calls import Call, Solved, follows
+from .calls import Solved, SolverCall, follows
 from .results import Later, TracedResult
 from .stationary import half_square, stationary
 
 
-def root(call: Call) -> Any:
+def root(call: SolverCall) -> Any:
     solved = Solved(call, "fun")
     answer = solved.answer
     if not solved.traced:
@@ -25,11 +25,11 @@ def root(call: Call) -> Any:
     square = np.size(answer.fun) == np.size(answer.x)
     solve = solution if square else stationary
     x = solve(residual if square else half_square(residual), answer.x, solved.args, solved.config)
-    fun = Later(lambda: with_values(array_of(settled(residual(x, *solved.args))), answer.fun))
+    fun = Later(lambda: array_of(settled(residual(x, *solved.args))))
     return TracedResult(answer, x=x, fun=fun)
 
 
-def fsolve(call: Call) -> Any:
+def fsolve(call: SolverCall) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer
@@ -38,11 +38,11 @@ def fsolve(call: Call) -> Any:
         return solution(f, solved.answer, args, config)
     found, info, *rest = solved.answer
     x = solution(f, found, args, config)
-    fvec = Later(lambda: with_values(array_of(settled(f(x, *args))), info["fvec"]))
+    fvec = Later(lambda: array_of(settled(f(x, *args))))
     return x, TracedResult(info, fvec=fvec), *rest
 
 
-def by_iteration(call: Call) -> Any:
+def by_iteration(call: SolverCall) -> Any:
     """``broyden1`` and its kin, whose functions have no further arguments."""
     solved = Solved(call, "F")
     answer = solved.answer

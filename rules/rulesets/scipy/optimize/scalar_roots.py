@@ -7,16 +7,16 @@ from scipy import optimize
 
 from .... import with_values
 from ...functions.implicit import are_apart, difference, entrywise, solution
-from .calls import Call, Solved, follows
+from .calls import Solved, SolverCall, follows
 from .results import TracedResult
 
 
-def bracketed(call: Call) -> Any:
+def bracketed(call: SolverCall) -> Any:
     """``brentq`` and its kin: a number, or with ``full_output`` a pair of it and a report."""
     return _root(Solved(call, "f"), solution)
 
 
-def newton(call: Call) -> Any:
+def newton(call: SolverCall) -> Any:
     """``newton``: of an array, each entry has an equation of its own."""
     return _root(Solved(call, "func"), _of_entries)
 
@@ -38,7 +38,7 @@ def _root(solved: Solved, solve: Any) -> Any:
     return x, TracedResult(answer[1], root=x)
 
 
-def root_scalar(call: Call) -> Any:
+def root_scalar(call: SolverCall) -> Any:
     solved = Solved(call, "f")
     if not solved.traced:
         return solved.answer
@@ -51,7 +51,7 @@ def root_scalar(call: Call) -> Any:
     return TracedResult(solved.answer, root=x)
 
 
-def fixed_point(call: Call) -> Any:
+def fixed_point(call: SolverCall) -> Any:
     solved = Solved(call, "func")
     if not solved.traced:
         return solved.answer

@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 
 from .....config import SingularJacobianError, user_line
 from .... import array_of, gradient_via_ad, jacobian_via_ad, value
-from ...functions.implicit import entrywise, is_real_number, plain, settled, solution
+from ...functions.implicit import entrywise, is_real_number, settled, solution, untraced
 
 
 class Constraint(NamedTuple):
@@ -56,7 +56,7 @@ def stationary(
         y = settled(objective(x, *args))
         return y if np.ndim(y) == 0 else np.reshape(y, ())
 
-    active = active_rows(config, lambda x: number(x, *plain(args)), x, held)
+    active = active_rows(config, lambda x: number(x, *untraced(args)), x, held)
     if active:
         return _constrained(config, number, x, args, active)
 
@@ -68,7 +68,7 @@ def stationary(
     return solution(gradient, x, args, config)
 
 
-class Active(NamedTuple):
+class ActiveConstraint(NamedTuple):
     """The ``rows`` of a constraint that hold with equality, and their multipliers."""
 
     constraint: Constraint
@@ -94,7 +94,7 @@ def _rows(bound: Any, rows: np.ndarray) -> Any:
 
 
 def _constrained(
-    config: Any, objective: Callable, x: Any, args: tuple, active: list[Active]
+    config: Any, objective: Callable, x: Any, args: tuple, active: list[ActiveConstraint]
 ) -> Any:
     n = np.size(x)
     found = np.concatenate([x, *[part.multipliers for part in active]])
@@ -132,7 +132,7 @@ class _Candidates(NamedTuple):
 
 def active_rows(
     config: Any, objective: Callable, x: Any, constraints: tuple[Constraint, ...]
-) -> list[Active]:
+) -> list[ActiveConstraint]:
     """Return the constraints that hold with equality at the minimum ``x``.
 
     Raises
@@ -162,7 +162,9 @@ def active_rows(
         if np.any(mine):
             at_upper = places[mine, 2] == 1
             signs = np.where(at_upper, -1.0, 1.0)
-            found.append(Active(constraint, places[mine, 1], at_upper, signs * exact[mine]))
+            found.append(
+                ActiveConstraint(constraint, places[mine, 1], at_upper, signs * exact[mine])
+            )
     return found
 
 

@@ -12,21 +12,20 @@ from .....config import MissingRuleError
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     Traced,
     array_of,
     bilinear_rule,
     composed,
-    frule,
     is_traced,
     linear_rule,
+    own_valued,
+    pair_rule,
     primitive,
-    rrule,
+    shape_of,
     sum_tangents,
     thunk,
     unthunk,
     value,
-    with_values,
 )
 from ...arrays.products import conj
 
@@ -43,39 +42,29 @@ def filtered(b, a, x, axis):
     return signal.lfilter(b, a, x, axis)
 
 
-@frule.register(filtered)
-def filtered_frule(tangents, filtered, b, a, x, axis):
-    _, bdot, adot, xdot, _ = tangents
+@pair_rule(filtered)
+def filtered_pair(filtered, b, a, x, axis):
     y = filtered(b, a, x, axis)
-    shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
-    return y, sum_tangents(
-        sign * filtered(top, a, signals, axis)
-        for top, signals, sign in shares
-        if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
-    )
+    counts = shape_of(b)[0], shape_of(a)[0]
 
-
-@rrule.register(filtered)
-def filtered_rrule(filtered, b, a, x, axis):
-    y = filtered(b, a, x, axis)
-    project_b, project_a, project_x = ProjectTo(b), ProjectTo(a), ProjectTo(x)
-
-    def backwards(b, ybar):
-        return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
+    def filtered_pushforward(bdot, adot, xdot, _3):
+        shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
+        return sum_tangents(
+            sign * filtered(top, a, signals, axis)
+            for top, signals, sign in shares
+            if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
+        )
 
     def filtered_pullback(ybar):
-        u = thunk(lambda: backwards(np.ones(1), ybar))
+        def run_back(b):
+            return backwards(lambda x: filtered(conj(b), conj(a), x, axis), ybar, axis)
 
-        def bbar():
-            return project_b(lags(unthunk(u), x, project_b.shape[0], axis))
+        u = thunk(lambda: run_back(np.ones(1)))
+        bbar = thunk(lambda: lags(unthunk(u), x, counts[0], axis))
+        abar = thunk(lambda: -lags(unthunk(u), y, counts[1], axis))
+        return bbar, abar, thunk(lambda: run_back(b)), NoTangent()
 
-        def abar():
-            return project_a(-lags(unthunk(u), y, project_a.shape[0], axis))
-
-        xbar = thunk(lambda: project_x(backwards(b, ybar)))
-        return NoTangent(), thunk(bbar), thunk(abar), xbar, NoTangent()
-
-    return y, filtered_pullback
+    return y, filtered_pushforward, filtered_pullback
 
 
 @primitive
@@ -191,21 +180,26 @@ def filtered_from(b, a, x, axis, zi):
     return np.moveaxis(y, -1, axis), np.moveaxis(zf, -1, axis)
 
 
+from_state = own_valued(signal.lfilter, filtered_from)
+
+
 @composed(signal.lfilter)
 def lfilter(b, a, x, axis=-1, zi=None):
     b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
     if zi is None:
         return filtered(b, a, x, axis)
-    own = signal.lfilter(*value((b, a, x)), axis, value(zi))
-    return with_values(filtered_from(b, a, x, axis, array(zi)), own)
+    return from_state(b, a, x, axis, array(zi))
 
 
 @composed(signal.sosfilt)
 def sosfilt(sos, x, axis=-1, zi=None):
-    sos, y = array(sos), array(x)
+    sos, x = array(sos), array(x)
     if zi is None and not is_traced(sos):
-        return in_sections(y, sos, axis)
-    own = signal.sosfilt(*value((sos, y)), axis, value(zi))
+        return in_sections(x, sos, axis)
+    return one_by_one(sos, x, axis, zi)
+
+
+def section_by_section(sos, y, axis, zi):
     states = []
     for k in range(np.shape(sos)[0]):
         b, a = sos[k, :3], sos[k, 3:]
@@ -214,7 +208,10 @@ def sosfilt(sos, x, axis=-1, zi=None):
         else:
             y, state = filtered_from(b, a, y, axis, array(zi)[k])
             states.append(state)
-    return with_values(y if zi is None else (y, np.stack(states)), own)
+    return y if zi is None else (y, np.stack(states))
+
+
+one_by_one = own_valued(signal.sosfilt, section_by_section)
 
 
 # ---- the state of a filter that has seen ones for ever --------------------------------------

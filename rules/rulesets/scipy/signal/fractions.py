@@ -10,7 +10,7 @@ from .... import composed, composed_each, value
 from .responses import vector
 
 
-def in_order(roots, own):
+def ordered_like(roots, own):
     """The roots in the order in which SciPy gives them, which are apart."""
     gaps = np.abs(own[:, None] - value(roots))
     order = np.argmin(gaps, axis=1)
@@ -30,7 +30,7 @@ def quotient(num, den):
 def residue(b, a, tol=1e-3, rtype="avg", *, own):
     """At a simple root ``p`` of ``a`` it is ``b(p) / a'(p)``."""
     b, a = (np.trim_zeros(vector(x) * 1.0, "f") for x in (b, a))
-    poles = in_order(np.roots(a), own[1])
+    poles = ordered_like(np.roots(a), own[1])
     residues = np.polyval(b, poles) / np.polyval(np.polyder(a), poles)
     return residues, poles, quotient(b, a)
 
@@ -39,7 +39,7 @@ def residue(b, a, tol=1e-3, rtype="avg", *, own):
 def residuez(b, a, tol=1e-3, rtype="avg", *, own):
     """From ``c / (1/z - 1/p) = -c p / (1 - p/z)``, with the residue ``c`` in ``1/z``."""
     b, a = (np.trim_zeros(vector(x) * 1.0, "b") for x in (b, a))
-    poles = in_order(np.roots(a), own[1])
+    poles = ordered_like(np.roots(a), own[1])
     b, a = np.flip(b), np.flip(a)
     residues = -poles * np.polyval(b, 1 / poles) / np.polyval(np.polyder(a), 1 / poles)
     return residues, poles, np.flip(quotient(b, a))
@@ -57,7 +57,7 @@ def groups_of(poles, tol):
     return firsts, counts
 
 
-def product(poles):
+def from_poles(poles):
     y = np.ones(1)
     for pole in poles:
         y = np.convolve(y, np.stack([pole * 0 + 1.0, -pole]))
@@ -78,13 +78,13 @@ def over_one_denominator(turn, r, p, k, tol=1e-3, rtype="avg", *, own):
     r, p, k = vector(r), vector(p), vector(k)
     firsts, counts = groups_of(p, tol)
     places = [[at] * count for at, count in zip(firsts, counts)]
-    den = product(p[at] for at in chain(*places))
+    den = from_poles(p[at] for at in chain(*places))
     terms = [np.convolve(turn(k), turn(den))] if np.any(value(k) != 0) else []
     i = 0
     for group, same in enumerate(places):
         for power in range(1, len(same) + 1):
             others = chain(*places[:group], same[power:], *places[group + 1 :])
-            terms.append(r[i] * turn(product(p[at] for at in others)))
+            terms.append(r[i] * turn(from_poles(p[at] for at in others)))
             i += 1
     num = turn(sum_from_the_end(terms, np.shape(own[0])[0]))
     return num, den

@@ -5,19 +5,7 @@
 import numpy as np
 from scipy import signal
 
-from .... import (
-    NoTangent,
-    ProjectTo,
-    composed,
-    composed_each,
-    frule,
-    is_traced,
-    primitive,
-    rrule,
-    thunk,
-    value,
-    with_values,
-)
+from .... import composed, composed_each, is_traced, pair_rule, primitive, thunk, value, with_values
 from ...arrays.products import adjoint
 from ..linalg.exponential import exponential
 from .filters import array
@@ -43,26 +31,19 @@ def steps_before(y):
     return np.concatenate([np.zeros_like(y[:1]), y[:-1]])
 
 
-@frule.register(driven)
-def driven_frule(tangents, driven, m, v):
-    """From ``ydot[i] = ydot[i - 1] @ m + (y[i - 1] @ mdot + vdot[i])``."""
-    _, mdot, vdot = tangents
-    y = driven(m, v)
-    return y, driven(m, steps_before(y) @ mdot + vdot)
-
-
-@rrule.register(driven)
-def driven_rrule(driven, m, v):
+@pair_rule(driven)
+def driven_pair(driven, m, v):
     """The adjoint runs backwards: ``vbar[i] = vbar[i + 1] @ m^H + ybar[i]``."""
-    project_m, project_v = ProjectTo(m), ProjectTo(v)
     y = driven(m, v)
+
+    def driven_pushforward(mdot, vdot):
+        return driven(m, steps_before(y) @ mdot + vdot)
 
     def driven_pullback(ybar):
         vbar = np.flip(driven(adjoint(m), np.flip(ybar, 0)), 0)
-        mbar = thunk(lambda: project_m(adjoint(steps_before(y)) @ vbar))
-        return NoTangent(), mbar, project_v(vbar)
+        return thunk(lambda: adjoint(steps_before(y)) @ vbar), vbar
 
-    return y, driven_pullback
+    return y, driven_pushforward, driven_pullback
 
 
 # ---- continuous time --------------------------------------------------------------------------
@@ -140,7 +121,7 @@ def with_interval(system):
     return tuple(system[:-1]), system[-1]
 
 
-def between(t, u, points):
+def on_line(t, u, points):
     """The line through the two values of ``u`` that are next to each point."""
     k = np.clip(np.searchsorted(value(t), value(points), "right") - 1, 0, len(value(t)) - 2)
     share = (points - t[k]) / (t[k + 1] - t[k])
@@ -156,7 +137,7 @@ def dlsim(system, u, t=None, x0=None, *, own):
     n = np.shape(own[0])[0]
     times = np.linspace(0.0, (n - 1) * dt if t is None else array(t)[-1], n)
     if t is not None:
-        u = between(array(t), u, times)
+        u = on_line(array(t), u, times)
     start = np.zeros(np.shape(a)[0]) if x0 is None else array(x0)
     pushes = u[: n - 1] @ b.T
     x = driven(a.T, np.concatenate([np.reshape(start, (1, -1)), pushes]))

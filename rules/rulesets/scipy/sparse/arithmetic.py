@@ -8,7 +8,7 @@ from scipy import sparse
 from .... import Traced, shape_of, with_values
 from . import products
 from .array import SparseArray, as_dense, at_coords, issparse, lifted, renumbered
-from .places import Places
+from .places import EntryPlaces
 
 
 def multiply(self, other):
@@ -131,7 +131,7 @@ def plus_sparse(a, b):
         raise ValueError(f"inconsistent shapes {a.shape} and {b.shape}")
     entries = np.concatenate([a.entries, b.entries])
     coords = tuple(map(np.concatenate, zip(a.places.coords, b.places.coords)))
-    both = SparseArray(entries, Places(at_coords(np.arange(1, len(coords[0]) + 1), coords, a)))
+    both = SparseArray(entries, EntryPlaces(at_coords(np.arange(1, len(coords[0]) + 1), coords, a)))
     return both.summed().asformat(_format_of(operator.add, a, b))
 
 
@@ -165,7 +165,7 @@ def matmul_sparse(a, b):
     shape = a.shape[0], b.shape[1]
     make = sparse.coo_matrix if a.is_matrix else sparse.coo_array
     every = make((np.arange(1, len(left) + 1), coords), shape=shape)
-    y = SparseArray(a.entries[left] * b.entries[right], Places(every)).tocsr()
+    y = SparseArray(a.entries[left] * b.entries[right], EntryPlaces(every)).tocsr()
     return rounded_as_by_scipy(y, operator.matmul, a, b).asformat(form)
 
 

@@ -9,7 +9,7 @@ from .....config import MissingRuleError, user_line
 from .... import Traced, array_of, as_library, dtype_of, innermost, value
 from ....containers import Children, registered
 from . import products
-from .places import Places, numbered, taken
+from .places import EntryPlaces, numbered, taken
 from .seeing import seeing
 
 ATTRIBUTES = {
@@ -315,7 +315,7 @@ def lifted(x):
     if type(x) is SparseArray:
         return x
     x = x if hasattr(x, "data") and x.format not in ("lil", "dok") else x.tocsr()
-    whole = Places(numbered(x))
+    whole = EntryPlaces(numbered(x))
     return SparseArray(np.ravel(x.data)[np.ravel(whole.numbered.data) > 0], whole)
 
 
@@ -331,7 +331,7 @@ def renumbered(entries, y):
     y = y.copy()
     y.data = np.where(present, np.cumsum(present), 0).reshape(y.data.shape)
     whole = np.array_equal(chosen, np.arange(1, np.size(entries) + 1))
-    return SparseArray(entries if whole else entries[chosen - 1], Places(y))
+    return SparseArray(entries if whole else entries[chosen - 1], EntryPlaces(y))
 
 
 def at_coords(data, coords, like):

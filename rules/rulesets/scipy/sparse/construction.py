@@ -10,7 +10,7 @@ from scipy import sparse
 from .....config import MissingRuleError, user_line
 from .... import Traced, array_of, composed, composed_each, handed_out, innermost, value
 from .array import SparseArray, as_dense, issparse, lifted, plain, renumbered
-from .places import Places, numbered
+from .places import EntryPlaces, numbered
 from .seeing import SeeingClass
 
 PATTERN = "the pattern of a sparse array is constant"
@@ -69,10 +69,10 @@ def made(cls, format, arg1, shape, **options):
             "  give it two axes"
         )
     if format != "dia":
-        return SparseArray(np.ravel(data), Places(stored, ordered=True))
+        return SparseArray(np.ravel(data), EntryPlaces(stored, ordered=True))
     whole = numbered(stored)
     chosen = np.ravel(stored.data)[np.ravel(whole.data) > 0] - 1
-    return SparseArray(np.ravel(data)[chosen], Places(whole))
+    return SparseArray(np.ravel(data)[chosen], EntryPlaces(whole))
 
 
 # ---- functions that place entries -----------------------------------------------------------

@@ -45,8 +45,8 @@ def by_entries(name):
     def answer(self, other, *args, **kwargs):
         if is_product(self, name) and isinstance(other, Traced) and np.ndim(other) in (1, 2):
             if name.startswith("__r"):
-                return np.transpose(product(self.T, np.transpose(other)))
-            return product(self, other)
+                return np.transpose(operator_product(self.T, np.transpose(other)))
+            return operator_product(self, other)
         return getattr(lifted(self), name)(other, *args, **kwargs)
 
     return answer
@@ -113,9 +113,9 @@ bilinear_rule(
 )
 
 
-def product(a, x):
+def operator_product(a, x):
     if a.ndim == 1:
-        return product(a.reshape(1, a.shape[0]).tocsr(), x)[0]
+        return operator_product(a.reshape(1, a.shape[0]).tocsr(), x)[0]
     if np.shape(x)[0] != a.shape[1]:
         _dimension_mismatch(a, x)
     a = a if a.format not in ("dok", "lil") else a.tocsr()

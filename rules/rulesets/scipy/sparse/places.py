@@ -13,7 +13,7 @@ from scipy import sparse
 BY_INDEX = ("coo", "csc", "csr")  # formats with an index for each entry
 
 
-class Places:
+class EntryPlaces:
     """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for them, 0 as padding."""
 
     def __init__(self, numbered, ordered=False):
@@ -65,7 +65,7 @@ class Places:
 
     @functools.cached_property
     def T(self):  # noqa: N802 - as of an array
-        return Places(self.numbered.T, self.numbered.format in BY_INDEX and self.ids is None)
+        return EntryPlaces(self.numbered.T, self.numbered.format in BY_INDEX and self.ids is None)
 
     @functools.cached_property
     def flags(self):

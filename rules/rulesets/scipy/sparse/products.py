@@ -93,9 +93,9 @@ def total_transpose(ybar, space, places, axis=None):
 
 def summed(entries, groups, count):
     """Return the sums of the entries in each of ``count`` groups."""
-    from .places import Places, numbered
+    from .places import EntryPlaces, numbered
 
     ones = np.ones(len(groups), np.bool_)
     here = np.arange(len(groups))
     adds = sparse.csr_array((ones, (groups, here)), shape=(count, len(groups)))
-    return matmul(adds.data, entries, Places(numbered(adds)))
+    return matmul(adds.data, entries, EntryPlaces(numbered(adds)))

@@ -16,13 +16,10 @@ from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     composed,
-    frule,
     innermost,
     pair_rule,
     primitive,
-    rrule,
     value,
 )
 from ...arrays.products import conj
@@ -101,29 +98,23 @@ def backsolved(entries, b, places, factor, adjoint):
     return factor.solve(np.asarray(b), "H" if adjoint else "N")
 
 
-@frule.register(backsolved)
-def backsolved_frule(tangents, backsolved, entries, b, places, factor, adjoint):
-    _, entries_dot, bdot, *_ = tangents
+@pair_rule(backsolved)
+def backsolved_pair(backsolved, entries, b, places, factor, adjoint):
     y = backsolved(entries, b, places, factor, adjoint)
-    if adjoint and not isinstance(entries_dot, AbstractZero):
-        entries_dot = conj(entries_dot)
-    moved = times_dot(entries_dot, y, places.T if adjoint else places)
-    return y, backsolved(entries, bdot - moved, places, factor, adjoint)
 
-
-@rrule.register(backsolved)
-def backsolved_rrule(backsolved, entries, b, places, factor, adjoint):
-    y = backsolved(entries, b, places, factor, adjoint)
-    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+    def backsolved_pushforward(entries_dot, bdot, *_):
+        if adjoint and not isinstance(entries_dot, AbstractZero):
+            entries_dot = conj(entries_dot)
+        moved = times_dot(entries_dot, y, places.T if adjoint else places)
+        return backsolved(entries, bdot - moved, places, factor, adjoint)
 
     def backsolved_pullback(ybar):
         bbar = backsolved(entries, ybar, places, factor, not adjoint)
         left, right = (y, conj(bbar)) if adjoint else (bbar, conj(y))
         abar = -on_pattern(left, right, places)
-        rest = NoTangent(), NoTangent(), NoTangent()
-        return NoTangent(), project_entries(abar), project_b(bbar), *rest
+        return abar, bbar, NoTangent(), NoTangent(), NoTangent()
 
-    return y, backsolved_pullback
+    return y, backsolved_pushforward, backsolved_pullback
 
 
 class Factorization:
@@ -197,26 +188,20 @@ def strict(entries, places, unit_diagonal):
     return entries if constant else entries * (rows != columns)
 
 
-@frule.register(triangular_solved)
-def triangular_frule(tangents, solved, entries, b, places, lower, unit_diagonal, form):
-    _, entries_dot, bdot, *_ = tangents
+@pair_rule(triangular_solved)
+def triangular_pair(solved, entries, b, places, lower, unit_diagonal, form):
     y = solved(entries, b, places, lower, unit_diagonal, form)
-    moved = times_dot(strict(entries_dot, places, unit_diagonal), y, places)
-    return y, solved(entries, bdot - moved, places, lower, unit_diagonal, form)
 
-
-@rrule.register(triangular_solved)
-def triangular_rrule(solved, entries, b, places, lower, unit_diagonal, form):
-    y = solved(entries, b, places, lower, unit_diagonal, form)
-    project_entries, project_b = ProjectTo(entries), ProjectTo(b)
+    def triangular_pushforward(entries_dot, bdot, *_):
+        moved = times_dot(strict(entries_dot, places, unit_diagonal), y, places)
+        return solved(entries, bdot - moved, places, lower, unit_diagonal, form)
 
     def triangular_pullback(ybar):
         bbar = solved(conj(entries), ybar, places.T, not lower, unit_diagonal, form)
         abar = -strict(on_pattern(bbar, conj(y), places), places, unit_diagonal)
-        rest = (NoTangent(),) * 4
-        return NoTangent(), project_entries(abar), project_b(bbar), *rest
+        return abar, bbar, *(NoTangent(),) * 4
 
-    return y, triangular_pullback
+    return y, triangular_pushforward, triangular_pullback
 
 
 @composed(linalg.spsolve_triangular)

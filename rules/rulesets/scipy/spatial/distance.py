@@ -24,7 +24,7 @@ from .... import (
     with_values,
 )
 from ...arrays.indexing import scatter
-from .rows import ROWS, distances, moved, pair_distances, pair_squares, root, squares
+from .rows import ROWS, centred, distances, pair_distances, pair_squares, root, squares
 
 INSTEAD: dict[str, Any] = {}
 FLAGS = "it is for vectors of flags, and with other numbers a count"
@@ -104,7 +104,7 @@ BY_PAIRS = {
 
 def forms(a, b, m):
     """``(a_i - b_j) @ m @ (a_i - b_j)`` of all rows."""
-    a, b = moved(a, b)
+    a, b = centred(a, b)
     am, bm = a @ m, b @ m
     return np.sum(am * a, axis=1)[:, None] + np.sum(bm * b, axis=1) - am @ b.T - a @ bm.T
 
@@ -229,11 +229,11 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     if name in ROWS and not kwargs:
         return ROWS[name][1](x)
     if name in BY_PAIRS:
-        return with_values(BY_PAIRS[name](x[i], x[j], **kwargs), own)
-    if "euclidean" in name:
-        return with_values(euclidean_pairs(name, x, **kwargs), own)
-    square = distance.squareform(own)
-    y = all_with_all(name, x, x, square, lambda: x, kwargs)[i, j]
+        y = BY_PAIRS[name](x[i], x[j], **kwargs)
+    elif "euclidean" in name:
+        y = euclidean_pairs(name, x, **kwargs)
+    else:
+        y = all_with_all(name, x, x, distance.squareform(own), lambda: x, kwargs)[i, j]
     return with_values(y, own)
 
 

@@ -83,7 +83,7 @@ def distances_pair(distances, a, b):
 
 def along_steps(adot, bdot, a, b):
     """``(a_i - b_j) @ (adot_i - bdot_j)``, by one product: the rows have the terms side by side."""
-    a, b = moved(a, b)
+    a, b = centred(a, b)
     terms = []
     if not isinstance(adot, AbstractZero):
         along = np.sum(a * adot, axis=1, keepdims=True)
@@ -95,7 +95,7 @@ def along_steps(adot, bdot, a, b):
     return left @ right.T
 
 
-def moved(a, b):
+def centred(a, b):
     """Move all rows alike, so that less of them cancels in their differences."""
     middle = np.mean(value(b), axis=0)
     return a - middle, b - middle
@@ -103,7 +103,7 @@ def moved(a, b):
 
 def steps_transpose(ybar, a, b):
     """``sum_j ybar_ij (a_i - b_j)`` and ``sum_i ybar_ij (b_j - a_i)``."""
-    a, b = moved(a, b)
+    a, b = centred(a, b)
     return sum_of_steps(ybar, a, b), sum_of_steps(ybar.T, b, a)
 
 
@@ -134,7 +134,7 @@ def along_pairs(xdot, x):
 
 def pairs_transpose(ybar, x):
     both = seen(distance.squareform)(ybar)
-    x, _ = moved(x, x)
+    x, _ = centred(x, x)
     return sum_of_steps(both, x, x)
 
 

@@ -9,7 +9,7 @@ from scipy.spatial import transform
 from .....config import MissingRuleError, user_line
 from .... import array_of, innermost, is_traced, value, with_values
 from ...arrays.quotients import not_smooth
-from ..traced_objects import as_float, refused
+from ..traced_objects import as_float, refused, valued
 from . import quaternions
 from .distance import root
 
@@ -63,36 +63,38 @@ class TracedRotation:
     def __getitem__(self, indexer):
         return TracedRotation(self.q[indexer], self.own[indexer])
 
+    @valued
     def as_quat(self, canonical=False, *, scalar_first=False):
         q = quaternions.canonical(self.q) if canonical else self.q
-        options = {"scalar_first": True} if scalar_first else {}
-        q = np.roll(q, 1, axis=-1) if scalar_first else q
-        return with_values(q, self.own.as_quat(canonical, **options))
+        return np.roll(q, 1, axis=-1) if scalar_first else q
 
+    @valued
     def as_matrix(self):
-        return with_values(quaternions.as_matrix(self.q), self.own.as_matrix())
+        return quaternions.as_matrix(self.q)
 
+    @valued
     def as_rotvec(self, degrees=False):
         v = quaternions.as_rotvec(self.q)
-        return with_values(v / DEGREES if degrees else v, self.own.as_rotvec(degrees))
+        return v / DEGREES if degrees else v
 
+    @valued
     def as_mrp(self):
-        return with_values(quaternions.as_mrp(self.q), self.own.as_mrp())
+        return quaternions.as_mrp(self.q)
 
+    @valued
     def as_euler(self, seq, degrees=False, **options):
-        own = self.own.as_euler(seq, degrees, **options)
         with np.errstate(invalid="ignore", divide="ignore"):
             angles, locked = quaternions.as_euler(self.q, seq)
         angles = not_smooth(angles, locked[..., None]) if np.any(locked) else angles
-        return with_values(angles / DEGREES if degrees else angles, own)
+        return angles / DEGREES if degrees else angles
 
     def as_davenport(self, axes, order, degrees=False, **options):
         refuse("Rotation.as_davenport", "write as_euler")
 
+    @valued
     def apply(self, vectors, inverse=False):
         q = quaternions.inverse(self.q) if inverse else self.q
-        own = self.own.apply(value(vectors), inverse)
-        return with_values(quaternions.turned(q, numbers(vectors)), own)
+        return quaternions.turned(q, numbers(vectors))
 
     def __mul__(self, other):
         if not isinstance(other, transform.Rotation | TracedRotation):
@@ -114,8 +116,9 @@ class TracedRotation:
     def inv(self):
         return TracedRotation(quaternions.inverse(self.q), self.own.inv())
 
+    @valued
     def magnitude(self):
-        return with_values(quaternions.angle(self.q), self.own.magnitude())
+        return quaternions.angle(self.q)
 
     def approx_equal(self, other, atol=None, degrees=False):
         return self.own.approx_equal(own_of(other), atol, degrees)

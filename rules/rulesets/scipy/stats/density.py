@@ -4,7 +4,8 @@ import numpy as np
 from scipy import stats
 
 from .....config import MissingRuleError, user_line
-from .... import innermost, value, with_values
+from .... import innermost, value
+from ..traced_objects import TracedFunction, valued
 from .multivariate import factor_of, log_det
 from .tools import LOG_ROOT_2PI
 from .univariate import number, traced_in
@@ -21,8 +22,7 @@ class gaussian_kde(stats.gaussian_kde):  # noqa: N801 - SciPy's name
     def evaluate(self, points):
         if innermost((points,)) is None:
             return super().evaluate(points)
-        own = super().evaluate(value(points))
-        return with_values(np.exp(self.log_density(points)), own)
+        return TracedFunction(super().evaluate, self.density)(points)
 
     __call__ = evaluate
 
@@ -32,7 +32,10 @@ class gaussian_kde(stats.gaussian_kde):  # noqa: N801 - SciPy's name
     def logpdf(self, x):
         if innermost((x,)) is None:
             return super().logpdf(x)
-        return with_values(self.log_density(x), super().logpdf(value(x)))
+        return TracedFunction(super().logpdf, self.log_density)(x)
+
+    def density(self, points):
+        return np.exp(self.log_density(points))
 
     def log_density(self, points):
         return log_kernels(points, self.dataset, self.covariance, self.weights)
@@ -86,10 +89,12 @@ class TracedKernelDensity:
             )
         return number(bandwidth)
 
+    @valued
     def evaluate(self, points):
-        return with_values(np.exp(self.log_density(points)), self.own.evaluate(value(points)))
+        return np.exp(self.log_density(points))
 
     __call__ = pdf = evaluate
 
+    @valued
     def logpdf(self, x):
-        return with_values(self.log_density(x), self.own.logpdf(value(x)))
+        return self.log_density(x)

@@ -13,7 +13,7 @@ from scipy import special, stats
 from .....config import MissingRuleError, user_line
 from .... import innermost, value, with_values
 from .tools import LOG_2, LOG_ROOT_2PI
-from .univariate import number, refused, traced_in
+from .univariate import number, refusal_of, traced_in
 
 psi, gammaln, xlogy = special.psi, special.gammaln, special.xlogy
 
@@ -40,7 +40,7 @@ class Multivariate:
                 return part(*args, **kwds)
             given = inspect.signature(part).bind(*args, **kwds).arguments
             if name not in self.formulas:
-                raise refused(self, name, "the formula in NumPy: there is no rule yet")
+                raise refusal_of(self, name, "the formula in NumPy: there is no rule yet")
             own = part(*value(args), **value(kwds))
             with np.errstate(divide="ignore", invalid="ignore"):
                 y = self.formulas[name](own, **given)
@@ -164,7 +164,7 @@ def after_exp(log_density):
     return lambda own, **given: np.exp(log_density(own, **given))
 
 
-def moved(own, mean, cov):
+def moved_sample(own, mean, cov):
     """The sample ``own`` as mean and covariance move it: ``mean + factor @ noise``."""
     dim = dimension(mean, cov)
     factor = factor_of(matrix(cov, dim))
@@ -189,7 +189,7 @@ def normal_entropy(own, mean=None, cov=1):
 
 
 def normal_rvs(own, mean=None, cov=1, size=1, random_state=None):
-    return moved(own, mean, cov)
+    return moved_sample(own, mean, cov)
 
 
 def t_logpdf(own, x, loc=None, shape=1, df=1):
@@ -207,7 +207,7 @@ def t_rvs(own, loc=None, shape=1, df=1, size=1, random_state=None):
             f"df of scipy.stats.multivariate_t.rvs has no rule yet, in {user_line()}.\n"
             "  write loc + factor @ normal / np.sqrt(stats.chi2.rvs(df) / df)"
         )
-    return moved(own, loc, shape)
+    return moved_sample(own, loc, shape)
 
 
 def matrix_normal_logpdf(own, X, mean=None, rowcov=1, colcov=1):  # noqa: N803

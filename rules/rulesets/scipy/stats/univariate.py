@@ -5,6 +5,8 @@ Where nothing is traced they ask SciPy's own. Else the value is still SciPy's, a
 that of a formula in the table: of the standard form, to which location and scale are added here.
 """
 
+import functools
+
 import numpy as np
 
 from .....config import MissingRuleError, user_line
@@ -71,7 +73,7 @@ def traced_in(args, kwargs):
     return innermost((*args, *kwargs.values())) is not None
 
 
-def refused(dist, name, remedy):
+def refusal_of(dist, name, remedy):
     return MissingRuleError(
         f"scipy.stats.{dist.name}.{name} has no derivative, in {user_line()}.\n  write {remedy}"
     )
@@ -86,6 +88,19 @@ def inside_of(low, high):
     """A point between the two ends, of which one is finite."""
     middle = np.where(np.isinf(low), high - 1, np.where(np.isinf(high), low + 1, (low + high) / 2))
     return np.where(np.isinf(low) & np.isinf(high), 0.0, middle)
+
+
+def valued_by_name(method):
+    """Decorator: the method below has the value of the method ``name`` of SciPy's distribution."""
+
+    @functools.wraps(method)
+    def answers(self, name, *args, **kwds):
+        own = getattr(self.own, name)(*value(args), **value(kwds))
+        with np.errstate(all="ignore"):
+            y = method(self, name, own, *args, **kwds)
+            return with_values(np.broadcast_to(y, np.shape(own)), own)
+
+    return answers
 
 
 class Distribution:
@@ -117,7 +132,7 @@ class Distribution:
 
     def formula(self, name):
         if (formula := self.formulas.of[name]) is None:
-            raise refused(self.own, name, "the formula in NumPy: there is no rule yet")
+            raise refusal_of(self.own, name, "the formula in NumPy: there is no rule yet")
         return formula
 
     def parameters(self, args, kwds):
@@ -162,35 +177,31 @@ class Distribution:
 
     # ---- functions of the variable ------------------------------------------------------------
 
-    def evaluated(self, name, *args, **kwds):
-        own = getattr(self.own, name)(*value(args), **value(kwds))
+    @valued_by_name
+    def evaluated(self, name, own, *args, **kwds):
         x, args, kwds = variable(args, kwds)
         shapes, loc, scale = self.parameters(args, kwds)
-        with np.errstate(all="ignore"):
-            if self.discrete:  # it has steps
-                z = np.asarray(value(number(x)) - value(loc), float)
-                z = np.floor(z) if name.endswith(("cdf", "sf")) else z
-            else:
-                z = (number(x) - loc) / scale
-            y = self.at(name, z, shapes)
-            if name == "logpdf":
-                y = y - np.log(scale)
-            elif name == "pdf":
-                y = y / scale
-            y = blurred(self.valid(shapes, scale), y)
-            return with_values(np.broadcast_to(y, np.shape(own)), own)
+        if self.discrete:  # it has steps
+            z = np.asarray(value(number(x)) - value(loc), float)
+            z = np.floor(z) if name.endswith(("cdf", "sf")) else z
+        else:
+            z = (number(x) - loc) / scale
+        y = self.at(name, z, shapes)
+        if name == "logpdf":
+            y = y - np.log(scale)
+        elif name == "pdf":
+            y = y / scale
+        return blurred(self.valid(shapes, scale), y)
 
-    def inverse(self, name, *args, **kwds):
-        own = getattr(self.own, name)(*value(args), **value(kwds))
+    @valued_by_name
+    def inverse(self, name, own, *args, **kwds):
         p, args, kwds = variable(args, kwds)
         shapes, loc, scale = self.parameters(args, kwds)
         p = number(p)
-        with np.errstate(all="ignore"):
-            z = getattr(self.own, name)(value(p), *map(value, shapes))
-            if not self.discrete and innermost((p, *shapes)) is not None:
-                z = self.solved(z, p, shapes, "cdf" if name == "ppf" else "sf")
-            y = blurred(self.valid(shapes, scale), loc + scale * z)
-            return with_values(np.broadcast_to(y, np.shape(own)), own)
+        z = getattr(self.own, name)(value(p), *map(value, shapes))
+        if not self.discrete and innermost((p, *shapes)) is not None:
+            z = self.solved(z, p, shapes, "cdf" if name == "ppf" else "sf")
+        return blurred(self.valid(shapes, scale), loc + scale * z)
 
     def solved(self, z, p, shapes, tail):
         """``z``, the solution of ``tail(z, *shapes) = p``, with its derivatives.
@@ -206,24 +217,22 @@ class Distribution:
 
     # ---- numbers that describe the distribution -----------------------------------------------
 
-    def summary(self, name, *args, **kwds):
-        own = getattr(self.own, name)(*value(args), **value(kwds))
+    @valued_by_name
+    def summary(self, name, own, *args, **kwds):
         shapes, loc, scale = self.parameters(args, kwds)
-        with np.errstate(all="ignore"):
-            wanted = "var" if name == "std" else name
-            if innermost(shapes) is None:
-                y = getattr(self.own, wanted)(*shapes)
-            else:
-                y = self.formula(wanted)(*shapes)
-            if name == "mean":
-                y = loc + scale * y
-            elif name == "entropy":
-                y = (y if self.discrete else y + np.log(scale)) + 0 * loc
-            else:
-                y = scale * scale * y + 0 * loc
-            y = np.sqrt(y) if name == "std" else y
-            y = blurred(np.isfinite(own), y)
-            return with_values(np.broadcast_to(y, np.shape(own)), own)
+        wanted = "var" if name == "std" else name
+        if innermost(shapes) is None:
+            y = getattr(self.own, wanted)(*shapes)
+        else:
+            y = self.formula(wanted)(*shapes)
+        if name == "mean":
+            y = loc + scale * y
+        elif name == "entropy":
+            y = (y if self.discrete else y + np.log(scale)) + 0 * loc
+        else:
+            y = scale * scale * y + 0 * loc
+        y = np.sqrt(y) if name == "std" else y
+        return blurred(np.isfinite(own), y)
 
     def median(self, *args, **kwds):
         return self.ppf(0.5, *args, **kwds)
@@ -240,7 +249,7 @@ class Distribution:
             return self.own.stats(*args, **kwds)
         shapes, loc, scale, moments = self.own._parse_args_stats(*args, **kwds)
         if not set(moments) <= set("mv"):
-            raise refused(self.own, "stats", "moments='mv': mean and variance have one")
+            raise refusal_of(self.own, "stats", "moments='mv': mean and variance have one")
         placed = (*shapes, loc) if self.discrete else (*shapes, loc, scale)
         found = [(self.mean if m == "m" else self.var)(*placed) for m in "mv" if m in moments]
         return found[0] if len(found) == 1 else tuple(found)
@@ -250,7 +259,7 @@ class Distribution:
             return self.own.moment(order, *args, **kwds)
         own = self.own.moment(order, *value(args), **value(kwds))
         if order not in (0, 1, 2):
-            raise refused(self.own, "moment", "orders up to 2: mean and var have derivatives")
+            raise refusal_of(self.own, "moment", "orders up to 2: mean and var have derivatives")
         mean = self.mean(*args, **kwds)
         y = (1 + 0 * mean, mean, self.var(*args, **kwds) + mean * mean)[order]
         return with_values(y, own)
@@ -274,23 +283,26 @@ class Distribution:
         if not traced_in(args, kwds):
             return self.own.rvs(*args, **kwds)
         if self.discrete:
-            raise refused(self.own, "rvs", "the score: samples are whole numbers, which do not "
+            raise refusal_of(self.own, "rvs", "the score: samples are whole numbers, which do not "
                           "move; weigh them with the gradient of logpmf")  # fmt: skip
-        own = self.own.rvs(*value(args), **value(kwds))
+        return self.path("rvs", *args, **kwds)
+
+    @valued_by_name
+    def path(self, name, own, *args, **kwds):
+        """The samples ``own`` as they move with the parameters."""
         args = args[: self.own.numargs + 2]  # without the size
         kwds = drop(drop(kwds, "random_state"), "size")
         shapes, loc, scale = self.parameters(args, kwds)
-        with np.errstate(all="ignore"):
-            z = (own - value(loc)) / value(scale)
-            if innermost(shapes) is not None:
-                z = self.solved(z, 0.0, shapes, "cdf")
-            return with_values(np.broadcast_to(loc + scale * z, np.shape(own)), own)
+        z = (own - value(loc)) / value(scale)
+        if innermost(shapes) is not None:
+            z = self.solved(z, 0.0, shapes, "cdf")
+        return loc + scale * z
 
 
 def refusing(name, remedy):
     def refuses(self, *args, **kwds):
         if traced_in(args, kwds):
-            raise refused(self.own, name, remedy)
+            raise refusal_of(self.own, name, remedy)
         return getattr(self.own, name)(*args, **kwds)
 
     return refuses
@@ -384,7 +396,7 @@ class Frozen:
     def expect(self, *args, **kwds):
         if hasattr(self, "own"):
             return self.own.expect(*args, **kwds)
-        raise refused(self.dist.own, "expect", REFUSED["expect"])
+        raise refusal_of(self.dist.own, "expect", REFUSED["expect"])
 
 
 def of_frozen(name):

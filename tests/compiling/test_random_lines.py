@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import groups, line_of_numbers
+from chainrules.compiling.passes import groups, scalar_program
 
 ONE = (
     "np.sin({a})", "np.exp(-{a} ** 2)", "np.abs({a})", "-{a}", "{a} ** 2", "{a} * 2", "1.5 - {a}", "np.tanh({a})",
@@ -98,7 +98,7 @@ def of_all_ways(f, args):
     for way in ("numbers", "fused", "many"):
         try:
             ways[way] = recorded.by(way)
-        except (line_of_numbers.NotLowered, TypeError):
+        except (scalar_program.NotLowered, TypeError):
             continue
     return ways
 

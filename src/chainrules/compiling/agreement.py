@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import iterate_leaves
-from .forms import Form
+from .ir.forms import Form
 
 # Of the largest number of all results: 1e-9 for float64, 1e-4 for float32, as many of its digits.
 DIGITS = 0.575

@@ -1,4 +1,4 @@
-"""``cr.compile``: a function that is recorded at its first call, and replayed from then on.
+"""Compiled function: it is recorded at its first call, and replayed from then on.
 
 For each kind of arguments (types, shapes, dtypes, and the values of what is no number) there is a
 tree of recordings. A replay ends with the answer, or at a look that sees something else than when
@@ -16,19 +16,19 @@ from ..config import CompileError, CompileWarning
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
-from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
-from .captured import Captured
-from .generators import process_generators
-from .looks import NotRecordable
-from .natively import natively
+from .ir.looks import NotRecordable
+from .machine_code import natively
 from .quick import Quick
-from .record import record
-from .recorder import Recorder
+from .record.cache_key import signature
+from .record.captured_state import Captured
+from .record.generators import process_generators
+from .record.recorder import Recorder
+from .record.recording import record
+from .record.walk import parts_of
+from .record.watch import of_compiled
 from .replay import Replay
 from .tree import Kind, Recording
-from .walked import parts_of
-from .watching import of_compiled
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
@@ -159,7 +159,7 @@ class Compiled:
             return self._plainly(args, kwargs, kind.reason)
         if not self.progress:
             return self._recorded(kind, key, values, args, kwargs, Recorder)
-        from .progress import Shown, bar
+        from .record.progress_bar import Shown, bar
 
         with bar(name_of(self.f)) as shown:
             new = functools.partial(Shown, shown)

@@ -1,4 +1,4 @@
-"""``cr.explain``: what a compiled function has recorded, or what a call does, step by step."""
+"""Explanations: ``cr.explain`` lists the steps of a compiled function, or those of one call."""
 
 import time
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from ..rules.containers import iterate_leaves
 from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
 from ..rules.tracing.stop import value
-from .arguments import with_inputs
 from .compiled import Compiled
-from .constants import Constants
-from .forms import Form
-from .looks import NotRecordable
-from .recorder import Recorder
+from .ir.forms import Form
+from .ir.looks import NotRecordable
+from .record.cache_key import with_inputs
+from .record.constants import Constants
+from .record.recorder import Recorder
 
 MOST = 40  # lines that a text shows of a list
 

@@ -1,11 +1,11 @@
-"""The recordings that were made for one kind of arguments: a tree, by what looks saw."""
+"""Guard tree: the recordings for one cache key, each found by what its guards saw."""
 
 from collections.abc import Callable, Hashable
 
 from .agreement import coarsest
-from .captured import Captured
 from .quick import Quick, quick
-from .recorder import Recorder
+from .record.captured_state import Captured
+from .record.recorder import Recorder
 from .replay import Missed
 
 

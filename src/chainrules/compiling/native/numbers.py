@@ -5,7 +5,7 @@ What one function hands to another lies in memory, at a place of ``@m``. So the 
     y = x[0] * a; y = (y + x[1]) * a; y = (y + x[2]) * a; ...
 
 has one addition and one multiplication, with y carried over and x read at a distance of 1.
-:mod:`.plan` says what is a loop and where values lie.
+:mod:`.placement` says what is a loop and where values lie.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .assembler import Function, Lanes, Module, place_of
 from .functions import function_of_c
 from .machine import Code
 from .operations import LIBM, emit
-from .places import read_entry, read_slot, write_entry, write_slot
-from .plan import Part, Plan
+from .placement import Part, Plan
 from .request import Program, parameters
+from .slots import read_entry, read_slot, write_entry, write_slot
 
 __all__ = ["Numbers"]
 

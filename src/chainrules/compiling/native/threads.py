@@ -1,4 +1,4 @@
-"""Calls a kernel piece by piece, on several threads at once.
+"""Thread pool of kernels: it calls a kernel piece by piece, on several threads at once.
 
 A piece is so many rows of the outermost axis, however many threads there are. The kernel lets go of
 the interpreter's lock. Outputs are written by each piece at its own rows; of what is reduced over

@@ -1,0 +1,71 @@
+"""Expansion of small products and joins into elementwise loops, where many follow each other."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...rules import getitem
+from ..ir.dtypes import dtype_of
+from ..ir.forms import Form
+from ..ir.strides import View, placed, strides_of
+from ..ir.values import Group
+from ..native import axes as native_axes
+
+MULTIPLICATIONS = 5000  # of a product of matrices, up to which it is a loop
+_FLOAT = np.dtype(np.float64)
+
+
+def product(steps: Any, position: int, form: Form, x: Any, y: Any) -> bool:
+    """Multiply small matrices or vectors as ``np.matmul`` does, of at most two axes."""
+    dtypes = [dtype_of(z, steps.forms) for z in (x, y)]
+    shapes = [steps.shape_of(z) for z in (x, y)]
+    if dtypes != [_FLOAT] * 2 or not all(1 <= len(shape) <= 2 for shape in shapes):
+        return False
+    (*m, k), n = shapes[0], shapes[1][1:]
+    shape = (*m, k, *n)
+    if not 0 < math.prod(shape) <= MULTIPLICATIONS:
+        return False
+    group = Group(shape)
+    one = steps.value(group, x, "f8", (*range(len(m)), len(m)))
+    other = steps.value(group, y, "f8", (len(m), *range(len(m) + 1, len(shape))))
+    value = group.op("multiply", one, other)
+    strides = strides_of((*m, *n), form.order if form.order == "F" else "C")
+    group.stored[position] = value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0
+    steps.item_of[position] = len(steps.items)
+    steps.items.append(group)
+    steps.contiguous.add(position)
+    steps.demanded.add(position)
+    return True
+
+
+def joined(steps: Any, position: int, f: Any, form: Form, xs: Any, axis: Any = 0) -> bool:
+    """Put arrays side by side: a loop each, which stores a part of the result."""
+    if not xs or any(type(x) in (list, tuple) for x in xs) or type(axis) is not int:
+        return False
+    if form.kind != _FLOAT or form.order != "C" or math.prod(form.shape) >= native_axes.LEAST:
+        return False
+    if any(dtype_of(x, steps.forms) not in (float, _FLOAT) for x in xs):
+        return False
+    result, start, places = View(position, 0, form.shape, strides_of(form.shape)), 0, []
+    before = (slice(None),) * (axis % len(form.shape))
+    for shape in map(steps.shape_of, xs):
+        size = shape[axis] if f is np.concatenate else 1
+        at = slice(start, start + size) if f is np.concatenate else start
+        place = placed(getitem, ((*before, at),), {}, result)
+        start += size
+        if place is None or place.shape != shape:
+            return False
+        places.append(place)
+    made = []
+    for x, place in zip(xs, places, strict=True):
+        group = Group(place.shape)
+        value = steps.value(group, x, "f8")
+        group.stored[position] = value, place.strides, None, place.offset
+        made.append(group)
+    steps.items += made
+    steps.item_of[position] = len(steps.items) - 1
+    steps.whole_made.add(position)
+    steps.contiguous.add(position)
+    steps.demanded.add(position)
+    return True

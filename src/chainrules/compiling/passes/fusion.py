@@ -1,0 +1,235 @@
+"""Fusion: elementwise operations of one shape become one native loop, the others NumPy calls.
+
+``np.sum(np.sin(x) ** 2)`` and its gradient are one loop over ``x``: the sum rides along, and
+nothing but ``x`` and the gradient lies in memory. Slices and transposes are read where they lie.
+What has no native code (products of matrices, solves, indices that are computed) is a call of
+NumPy, as in a replay.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...rules import name_of
+from ...rules.linear.steps import Slot
+from ..ir.dtypes import KINDS, PARTS, kind_of_form
+from ..ir.looks import Look
+from ..ir.scalars import NotLowered, refuse_last_bits
+from ..ir.values import Group, doubled
+from ..native import Output
+from ..record.recorder import Recorder
+from .factor_sharing import Factor
+from .groups import Call, Grouped
+from .schedule import LINES, Loop, Stretch
+from .source import NAME, Missed
+
+LESS = 16  # times as large is a product's first operand, where the second one is copied
+
+
+class Fused(Grouped):
+    """A recording as calls of fused loops and of NumPy, which runs as a ``Replay`` does.
+
+    Raises
+    ------
+    NotLowered
+        When made, if there is nothing to fuse.
+    """
+
+    def __init__(
+        self, recorder: Recorder, output: Any, threads: int = 1, shares: bool = True
+    ) -> None:
+        refuse_last_bits(recorder)
+        super().__init__(recorder, output, shares)
+        self.threads = threads
+        if not any(type(item) is Group for item in self.items):
+            raise NotLowered("nothing but calls of NumPy")
+        self.stretches: list[Stretch] = []
+        self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
+        calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
+        loops = sum(len(stretch.loops) for stretch in self.stretches)
+        self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
+        self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
+        self.how += [_by_whom(call) for call in calls]
+
+    def written(self, output: Any) -> Callable:
+        recorder = self.recorder
+        self.demand(recorder.outputs)
+        for look in self.looks:
+            self.demand(Slot(look.position))
+        read = {name for item in self.items if type(item) is Group for name in item.names()}
+        at = 0
+        parts: list[str | Stretch] = []
+        loops: list[Loop] = []  # that follow each other
+
+        def put(lines: list[str]) -> None:
+            if lines and loops:
+                parts.append(Stretch(self.forms, loops[:]))
+                loops.clear()
+            parts.extend(lines)
+
+        for item in self.items:
+            if isinstance(item, Group):
+                loop = self.loop(item)
+                if loop is None:
+                    continue
+                if loops and (loop.is_large(self.forms) or loops[-1].is_large(self.forms)):
+                    put([""])  # an empty line between two
+                loops.append(loop)
+                continue
+            lines: list[str] = []
+            at = self._looks_before(item.position, at, recorder.looks, lines)
+            if self.is_made(item):
+                lines.append(f"v{item.position} = {self.call(item)}")
+                if f"w{item.position}" in read:
+                    lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
+            put(lines)
+        lines = []
+        self._looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
+        put([*lines, f"return None, {self.expression(output, final=True)}"])
+        if len(parts) > LINES:
+            raise NotLowered("more calls of NumPy than one function of Python takes")
+        head = [
+            f"w{p} = ascontiguousarray(v{p})"
+            for p in recorder.inputs
+            if p not in self.contiguous and f"w{p}" in read
+        ]
+        body = self.let_go(self.lines_of(parts))
+        given = ", ".join(f"v{p}" for p in recorder.inputs)
+        unpacked = [f"({given},) = values"] if given else []
+        self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
+        names = {
+            **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray, "__name__": __name__,
+            **{dtype.name: dtype for dtype in KINDS},
+        }  # fmt: skip
+        exec(compile(self.source, "<native recording>", "exec"), names)
+        run: Callable = names.pop("run")  # a function among its own names waits for the collector
+        return run
+
+    def lines_of(self, parts: list) -> list[str]:
+        """Return the lines, with the calls that do what stretches of loops do."""
+        wanted: set[str] = set()
+        for part in parts:
+            wanted.update(part.names_read() if type(part) is Stretch else NAME.findall(part))
+        lines: list[str] = []
+        for part in parts:
+            if type(part) is Stretch:
+                lines += part.lines(self.constant, self.names, self.threads, wanted)
+                self.stretches.append(part)
+            elif part:
+                lines.append(part)
+        return lines
+
+    def is_made(self, call: Call) -> bool:
+        return not call.lazy or call.position in self.demanded
+
+    def call(self, call: Call) -> str:
+        """Return the text of a step that NumPy does."""
+        view = self.views.get(call.position)
+        if view is None or not self.is_made_of_base(call.position, view):
+            if self.has_turned_stack(call):
+                return self.turned_product(call)
+            return self.step(call.f, call.args, call.kwargs)
+        form, whole, base = self.forms[view.base], self.whole(view.base), f"v{view.base}"
+        assert form is not None
+        if call.position in self.whole_of:
+            return f"{base}[...]"
+        if view.shape == whole.shape[::-1] and view.strides == whole.strides[::-1]:
+            return f"{base}.T"
+        size = form.kind.itemsize
+        strides = tuple([size * step for step in view.strides])
+        kind = self.constant(form.kind)
+        return f"ndarray({view.shape}, {kind}, {base}, {size * view.offset}, {strides})"
+
+    def has_turned_stack(self, call: Call) -> bool:
+        """Say whether a product with a stack of small matrices reads these by their columns.
+
+        BLAS then takes twice as long for each, and a copy of them takes next to nothing.
+        """
+        if call.f not in (np.matmul, operator.matmul) or call.kwargs or len(call.args) != 2:
+            return False
+        first, second = [self.forms[x.position] if type(x) is Slot else None for x in call.args]
+        view = self.views.get(call.args[1].position) if second is not None else None
+        if first is None or view is None or len(view.shape) < 3:
+            return False
+        few = LESS * math.prod(view.shape) <= math.prod(first.shape)
+        return few and view.strides[-2] == 1 != view.strides[-1]
+
+    def turned_product(self, call: Call) -> str:
+        a, b = map(self.expression, call.args)
+        return f"{self.constant(np.matmul)}({a}, ascontiguousarray({b}))"
+
+    def look(self, at: int, look: Look) -> str:
+        return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
+
+    def loop(self, group: Group) -> Loop | None:
+        """Return a loop with what it makes for others; None if that is nothing."""
+        stored = dict(group.stored)
+        for position, value in group.of_step.items():
+            if position in self.demanded and position not in stored:
+                stored[position] = value, self.whole(position).strides, None, 0
+        if not stored:
+            return None
+        keys = list(group.inputs)
+        numbers = {key: k for k, key in enumerate(keys)}
+
+        def operand(x: tuple) -> Any:
+            if x[0] == "c":
+                return x
+            return numbers[x[1]] if x[0] == "in" else len(keys) + x[1]
+
+        ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
+        outputs: list[Output] = []
+
+        def result(x: tuple) -> int:
+            if x[0] != "c":
+                return int(operand(x))
+            ops.append(("where", ("c", True), x, x))
+            return len(keys) + len(ops) - 1
+
+        for position, (value, strides, reduction, offset) in stored.items():
+            form = self.forms[position]
+            assert form is not None
+            kind = kind_of_form(form)
+            if kind in PARTS:
+                first, place = len(outputs), (doubled(strides), reduction, PARTS[kind], 2 * offset)
+                outputs.append(Output(result(value[1]), *place))
+                outputs.append(Output(result(value[2]), *place[:-1], 2 * offset + 1, first))
+            else:
+                outputs.append(Output(result(value), strides, reduction, kind, offset))
+        ops, outputs = _needed(len(keys), ops, outputs)
+        inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
+        whole = self.whole_made.union(group.of_step)
+        filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
+        divided = {p: self.divided[p] for p in stored if p in self.divided}
+        return Loop(
+            group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
+        )
+
+
+def _by_whom(call: Call) -> str:
+    """Return who does a step, for people."""
+    factor = call.args[0] if call.args else None
+    if type(factor) is Factor:
+        return f"  LAPACK's {name_of(call.f)}, by factors of result {factor.position}"
+    why = f": {call.why}" if call.why else ""
+    return f"  NumPy's {name_of(call.f)}{why}"
+
+
+def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:
+    """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
+    needed = {y.value for y in outputs}
+    for k in range(len(ops) - 1, -1, -1):
+        if first + k in needed:
+            needed.update(x for x in ops[k][1:] if type(x) is int)
+    kept = [k for k in range(len(ops)) if first + k in needed]
+    number = {first + k: first + n for n, k in enumerate(kept)}
+
+    def renumbered(x: Any) -> Any:
+        return number.get(x, x) if type(x) is int else x
+
+    renamed = [(ops[k][0], *map(renumbered, ops[k][1:])) for k in kept]
+    return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]

@@ -47,3 +47,7 @@ ROWS_OF_A_BLOCK = 40
 
 NARROW_BAND = 12  # diagonals beside the main one, up to which a banded solver is faster
 FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a correlation
+
+# ---- what is kept of a compiled call: `cr.explain(c, stage=...)` records it once more ----
+
+EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, up to which they are copied

@@ -20,7 +20,7 @@ from .boundaries import Given, as_foreign, is_number_or_array
 from .ir.looks import NotRecordable
 from .machine_code import natively
 from .quick import Quick
-from .record.cache_key import signature
+from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
 from .record.generators import process_generators
 from .record.recorder import Recorder
@@ -248,6 +248,7 @@ class Compiled:
             recording.by_numpy = functools.partial(Replay, recorder, output, shares=False)
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
+            recording.example = example_of(values, args, kwargs)
             self._put(kind, recording, values)
             for effect in sorted(captured.notes):
                 self._warn(

@@ -15,9 +15,11 @@ from ..rules.tracing.stop import value
 from .compiled import Compiled
 from .ir.forms import Form
 from .ir.looks import NotRecordable
+from .ir.printing import shown
 from .record.cache_key import with_inputs
 from .record.constants import Constants
 from .record.recorder import Recorder
+from .stages import of_arguments
 
 MOST = 40  # lines that a text shows of a list
 
@@ -75,7 +77,9 @@ class Explanation:
         return graphviz.Source(self.dot())
 
 
-def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> Explanation:
+def explain(
+    f: Callable, *args: Any, stop: str | None = None, stage: str | None = None, **kwargs: Any
+) -> Explanation:
     """Tell what ``cr.compile`` made of a function; or, of a function that is called, what it does.
 
     Parameters
@@ -88,6 +92,10 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
         What ``f`` is called with: each operation on their numbers is a step.
     stop : {"nan", "inf"}, optional
         Stop at the first step that gives a NaN, or a NaN or an infinity, of what had none.
+    stage : {"recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm", "all"}
+        Print the program as the compiler has it at this stage, with your line on each operation.
+        The function runs once more. Without arguments it runs with those of each recording, if
+        their arrays were small. docs/compiling.md has the grammar.
 
     Returns
     -------
@@ -101,7 +109,20 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
     >>> found = cr.explain(lambda x: np.sum(np.log(x) ** 2), np.array([1.0, -1.0]), stop="nan")
     >>> found.first_bad.name
     'log'
+
+    >>> slope = cr.compile(cr.grad(lambda x: x * x))
+    >>> slope(3.0)
+    6.0
+    >>> print(cr.explain(slope, stage="recorded"))  # doctest: +ELLIPSIS
+    arguments float
+    recorded:
+      v0 = input                               : float
+      v2 = mul(1.0, v0)                        : float             # ...
+      v3 = add(v2, v2)                         : float             # ...
+      return v3
     """
+    if stage is not None:
+        return Explanation(_of_stage(f, value(args), value(kwargs), stage), [])
     if isinstance(f, Compiled):
         if args or kwargs:
             f = f.f
@@ -110,15 +131,6 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
     if stop not in (None, "nan", "inf"):
         raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
     return _of_call(f, value(args), value(kwargs), stop)
-
-
-def shown(form: Form | None) -> str:
-    """Return ``float64[3, 2]`` for the form of an array, and the name of a number's type."""
-    if form is None:
-        return "-"
-    if not form.array:
-        return str(form.kind.__name__)
-    return f"{form.kind}[{', '.join(map(str, form.shape))}]"
 
 
 # ---- a compiled function ------------------------------------------------------------------------
@@ -146,6 +158,26 @@ def _of_compiled(compiled: Compiled) -> str:
                 lines.append(f"    {line}: {_seen(seen)} leads to another recording")
                 ways.append((other, f" where {line} sees {_seen(seen)}"))
     return "\n".join(lines)
+
+
+def _of_stage(f: Callable, args: tuple, kwargs: dict, stage: str) -> str:
+    """Return the program of a call, or of the calls that were recorded, at ``stage``."""
+    if not isinstance(f, Compiled):
+        return of_arguments(f, args, kwargs, stage)
+    if args or kwargs or not f.kinds:
+        return of_arguments(f.f, args, kwargs, stage, f.frozen, f.threads)
+    texts = []
+    for key, kind in f.kinds.items():
+        given = f"arguments {_arguments(key)}"
+        if kind.root is None:
+            texts.append(f"{given}\nnot compiled: {kind.reason}")
+        for recording in kind.all_recordings():
+            if recording.example is None:
+                text = "large arrays are not kept: write cr.explain(c, x, stage=...)"
+            else:
+                text = of_arguments(f.f, *recording.example, stage, f.frozen, f.threads)
+            texts.append(f"{given}\n{text}")
+    return "\n\n".join(texts)
 
 
 def _seen(seen: Any) -> str:

@@ -12,6 +12,7 @@ class Replay:
     Examples
     --------
     >>> from chainrules.compiling.record.constants import Constants
+    >>> from chainrules.rules.linear.steps import Slot
     >>> recorder = Recorder(Constants(False))
     >>> x = recorder.input(2.0)
     >>> y = x * x + 1

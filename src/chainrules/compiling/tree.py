@@ -1,6 +1,6 @@
 """Guard tree: the recordings for one cache key, each found by what its guards saw."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 
 from .agreement import coarsest
 from .quick import Quick, quick
@@ -20,6 +20,7 @@ class Recording:
         self.constants = recorder.constants
         self.eps = coarsest(recorder.forms)
         self.others: dict[Missed, Recording] = {}
+        self.example: tuple[tuple, dict] | None = None  # arguments that it was recorded with
         self.replayed = 0
         self.checked = False
 
@@ -43,30 +44,30 @@ class Kind:
             self.asked, self.quick = self.captured, quick(self.captured, key, args, values)
         return None if self.quick is None else self.quick._replace(kind=self)
 
+    def all_recordings(self) -> Iterator[Recording]:
+        """Yield the recordings of the tree, the first one first."""
+        left = [] if self.root is None else [self.root]
+        while left:
+            recording = left.pop()
+            yield recording
+            left += recording.others.values()
+
     def changed(self) -> str | None:
         """Say what is not what it was when the recordings were made, if anything is."""
         changed = self.captured.changed()
-        left = [self.root]
-        while left and not changed:
-            recording = left.pop()
-            if recording is not None:
-                changed = recording.constants.changed()
-                left += recording.others.values()
-        return changed
+        if changed:
+            return changed
+        return next(filter(None, (x.constants.changed() for x in self.all_recordings())), None)
 
     def too_many(self, paths: int) -> str:
         """Say that there are more ways than ``paths``, and where most of them part."""
         lines: dict[str, int] = {}
         kinds: set[str] = set()
-        left = [self.root]
-        while left:
-            recording = left.pop()
-            if recording is not None:
-                for (at, _), other in recording.others.items():
-                    look = recording.looks[at]
-                    lines[look.line] = lines.get(look.line, 0) + 1
-                    kinds.add(look.kind)
-                    left.append(other)
+        for recording in self.all_recordings():
+            for at, _ in recording.others:
+                look = recording.looks[at]
+                lines[look.line] = lines.get(look.line, 0) + 1
+                kinds.add(look.kind)
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
         if kinds & {"float", "value"}:
             return (

@@ -12,7 +12,7 @@ from .locks import making
 from .machine import Code, host_width, llvm
 from .request import Input, Output, Program, checked
 
-__all__ = ["Kernel", "available", "build", "code_of"]
+__all__ = ["Kernel", "available", "build", "code_of", "text_of"]
 
 #: Takes one argument for each input, then one for each output: arrays and Python floats.
 Kernel: TypeAlias = Callable[..., None]
@@ -107,6 +107,25 @@ def _of_numbers(program: Program, module: Module) -> Kernel:
     code = code_of(module, program.arguments(), numbers.effort)
     numbers.fill(code)
     return make_callable(code)
+
+
+def text_of(
+    shape: tuple[int, ...],
+    inputs: Sequence[Input],
+    ops: Sequence[tuple[Any, ...]],
+    outputs: Sequence[Output],
+) -> str:
+    """Return the LLVM text of what :func:`build` takes, without its entry; nothing is compiled."""
+    program, module = checked(shape, inputs, ops, outputs), Module()
+    if program.shape:
+        from .nest_functions import write_nest
+
+        write_nest(program, module, program.lanes(host_width()), None)
+    else:
+        from .numbers import Numbers
+
+        Numbers(program, module)
+    return module.text()
 
 
 def code_of(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:

@@ -47,6 +47,7 @@ class Fused(Grouped):
         if not any(type(item) is Group for item in self.items):
             raise NotLowered("nothing but calls of NumPy")
         self.stretches: list[Stretch] = []
+        self.parts: list[str | Stretch] = []  # in the order in which they run
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
         calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
         loops = sum(len(stretch.loops) for stretch in self.stretches)
@@ -61,7 +62,7 @@ class Fused(Grouped):
             self.demand(Slot(look.position))
         read = {name for item in self.items if type(item) is Group for name in item.names()}
         at = 0
-        parts: list[str | Stretch] = []
+        parts = self.parts
         loops: list[Loop] = []  # that follow each other
 
         def put(lines: list[str]) -> None:
@@ -122,6 +123,11 @@ class Fused(Grouped):
             elif part:
                 lines.append(part)
         return lines
+
+    def requests(self) -> list[tuple]:
+        """Return what :func:`native.build` is asked for, of each loop."""
+        loops = [loop for stretch in self.stretches for loop in stretch.loops]
+        return [(loop.shape, loop.inputs, loop.ops, loop.outputs) for loop in loops]
 
     def is_made(self, call: Call) -> bool:
         return not call.lazy or call.position in self.demanded

@@ -140,7 +140,13 @@ class NativeLine:
             arrays.append((array, first is not None))
         self.how = [f"machine code: {len(ops)} operations on numbers, {len(self.looks)} looks"]
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
-        return build((), line.inputs, ops, outputs), arrays[0][0], arrays[1][0]
+        self.needed = order
+        self.request = (), line.inputs, ops, outputs
+        return build(*self.request), arrays[0][0], arrays[1][0]
+
+    def requests(self) -> list[tuple]:
+        """Return what :func:`native.build` was asked for."""
+        return [self.request]
 
     def _source(self, results: list[str]) -> str:
         lines = ["def run(values):", "n = numbers.copy()"]

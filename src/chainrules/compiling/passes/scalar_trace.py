@@ -37,12 +37,14 @@ class Line:
         self.ops: list[tuple] = []
         self.known: dict[tuple, int] = {}
         self.inputs: list[Input] = []
+        self.ends: list[int] = []  # after each step, how many operations there are
         self.values: dict[int, Any] = {}
         for position in recorder.inputs:
             self.values[position] = self.input(recorder.forms[position])
         self.first = len(self.inputs)
         for position, f, args, kwargs, _, last in recorder.plan:
             self.values[position] = self.step(f, args, kwargs or {}, recorder.forms[position])
+            self.ends.append(len(self.ops))
             if len(self.ops) > MOST:
                 raise NotLowered("too many operations on single numbers")
             for read in last:

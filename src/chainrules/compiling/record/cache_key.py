@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import EXAMPLE_KEPT
 from ...rules import Traced, children, fold
 from ...rules.containers import LEAVES, Within, _is_cached
 from ...rules.known_classes import registered
@@ -164,3 +165,14 @@ def is_taken(x: Any) -> bool:
     if type(x) is _array:
         return x.dtype.kind in "fcbiu"
     return isinstance(x, float | complex | np.inexact)
+
+
+def example_of(values: list, args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
+    """Return copies of arguments, to be recorded again; None where their arrays are large."""
+    if sum(x.nbytes for x in values if isinstance(x, np.ndarray)) > EXAMPLE_KEPT:
+        return None
+
+    def copied(x: Any) -> Any:
+        return np.copy(x, order="K") if isinstance(x, np.ndarray) else x
+
+    return with_inputs(args, copied), with_inputs(kwargs, copied)

@@ -28,7 +28,7 @@ from .record.recording import record
 from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay
-from .tree import Kind, Recording
+from .tree import CacheEntry, RecordedPath
 
 KINDS = 64  # kinds of arguments that are remembered
 RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
@@ -66,7 +66,7 @@ class Compiled:
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
         self.untraced: Captured | None = None  # in which no transform is under way
-        self.kinds: dict[Hashable, Kind] = {}
+        self.kinds: dict[Hashable, CacheEntry] = {}
         self.quick: Quick | None = None  # of the last call
         self.bound: dict[tuple, Compiled] = {}
 
@@ -113,7 +113,7 @@ class Compiled:
             kind = self.kinds.get(key)
             if kind is None or kind.root is None or kind.captured.changed():
                 return self._first(key, values, args, kwargs)
-        recording: Recording | None = kind.root
+        recording: RecordedPath | None = kind.root
         while recording is not None:
             if recording.constants.changed():
                 break
@@ -139,30 +139,28 @@ class Compiled:
         if kind is None:
             while len(self.kinds) >= KINDS:
                 self._forget(next(iter(self.kinds)))
-            kind = self.kinds.setdefault(key, self._new_kind(key))
+            kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
-            kind.root, kind.recordings = None, 0
             if kind.restarts > RESTARTS:
-                kind.reason = (
+                kind.refuse(
                     f"what it captures has changed {kind.restarts} times, last {changed}; give it "
                     "as an argument"
                 )
             else:
-                kind.captured, kind.reason = self._captured(key)
-                kind.forgiven = False
+                kind.restart(*self._captured(key))
         if kind.captured is not None and kind.captured.traced:
             return self._beside_transform(key, args, kwargs)
         if not kind.reason and kind.recordings >= self.paths:
-            kind.reason = kind.too_many(self.paths)
+            kind.close(kind.too_many(self.paths))
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
         if not self.progress:
             return self._recorded(kind, key, values, args, kwargs, Recorder)
-        from .record.progress_bar import Shown, bar
+        from .record.progress_bar import ProgressRecorder, bar
 
         with bar(name_of(self.f)) as shown:
-            new = functools.partial(Shown, shown)
+            new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
 
     def _forget(self, key: Hashable) -> None:
@@ -185,15 +183,9 @@ class Compiled:
         except NotRecordable as error:
             return None, str(error)
 
-    def _new_kind(self, key: Hashable) -> Kind:
-        captured, reason = self._captured(key)
-        kind = Kind(captured)
-        kind.reason = reason
-        return kind
-
     def _recorded(
         self,
-        kind: Kind,
+        kind: CacheEntry,
         key: Hashable,
         values: list,
         args: tuple,
@@ -215,14 +207,14 @@ class Compiled:
                 kind.forgiven = True  # what would happen twice
                 self._check_effects(kind, key, before)
             y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
-            kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
+            kind.close(str(error) if isinstance(error, NotRecordable) else repr(error))
             self._refuse(kind.reason)
             return y
         if captured.traced:
             return self._beside_transform(key, args, kwargs)
         if self._check_effects(kind, key, before):
             # A cache that has been filled is no change the next time; a counter is.
-            kind.forgiven, (kind.captured, kind.reason) = True, self._captured_now(captured)
+            kind.recapture(*self._captured_now(captured))
             if kind.reason:
                 raise CompileError(
                     f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
@@ -232,7 +224,7 @@ class Compiled:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
             expected = self.f(*args, **kwargs)
             if not agree(y, expected):
-                kind.reason = (
+                kind.close(
                     "it gave something else while it was recorded (does it ask for type(x), "
                     "or return values in objects, functions or generators?)"
                 )
@@ -242,14 +234,14 @@ class Compiled:
             expected = y
         recording, y = self._in_some_way(recorder, output, values, y), expected
         if recording is None:
-            kind.reason = "a replay gave something else than the recording, which is our mistake"
+            kind.close("a replay gave something else than the recording, which is our mistake")
             self._refuse(kind.reason)
         else:
             recording.by_numpy = functools.partial(Replay, recorder, output, shares=False)
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
             recording.example = example_of(values, args, kwargs)
-            self._put(kind, recording, values)
+            kind.add(recording, values)
             for effect in sorted(captured.notes):
                 self._warn(
                     f"it {effect}, which is seen while it is recorded and checked, and not in "
@@ -264,20 +256,20 @@ class Compiled:
 
     def _in_some_way(
         self, recorder: Recorder, output: Any, values: list, y: Any
-    ) -> Recording | None:
+    ) -> RecordedPath | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
         native = natively(recorder, output, self.threads)
         if native is not None:
-            recording = Recording(recorder, native.run, native.how)
+            recording = RecordedPath(recorder, native.run, native.how)
             if replays(recording, values, y):
                 return recording
             self._warn("its native code gave something else than NumPy, and is not used")
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
         runs = (Replay(recorder, output, shares).run for shares in (True, False))
-        made = (Recording(recorder, run, how) for run in runs)
+        made = (RecordedPath(recorder, run, how) for run in runs)
         return next((recording for recording in made if replays(recording, values, y)), None)
 
-    def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
+    def _check_effects(self, kind: CacheEntry, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
 
         Raises
@@ -286,7 +278,7 @@ class Compiled:
         """
         drawn = kind.captured.drawn()
         if drawn or process_generators() != before:
-            kind.root = None
+            kind.drop()
             raise CompileError(
                 f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which"
                 " would be the same at every call.\n"
@@ -294,33 +286,19 @@ class Compiled:
             )
         changed = kind.changed()
         if changed:
-            kind.root = None
+            kind.drop()
             if not kind.forgiven:
                 return True
-            kind.captured, kind.reason = self._captured_now(kind.captured)
+            kind.recapture(*self._captured_now(kind.captured))
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
                 "its first call only.\n  return it instead"
             )
         return False
 
-    def _put(self, kind: Kind, recording: Recording, values: list) -> None:
-        """Put a recording into the tree, at the look where the others leave its way."""
-        kind.recordings += 1
-        if kind.root is None:
-            kind.root = recording
-            return
-        at = kind.root
-        while True:
-            missed, _ = at.run(values)
-            if missed is None:
-                return  # another thread was faster
-            found = at.others.setdefault(missed, recording)
-            if found is recording:
-                return
-            at = found
-
-    def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
+    def _checked(
+        self, kind: CacheEntry, recording: RecordedPath, y: Any, args: tuple, kwargs: dict
+    ) -> Any:
         """Compare the first replay of a recording with the function itself."""
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
         if not self.check or by_numpy is None:
@@ -332,18 +310,17 @@ class Compiled:
         if replays(recording, signature(args, kwargs)[1], expected):
             self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
             return expected
-        kind.root = None
-        kind.reason = (
+        kind.refuse(
             "its second call gave something else than a replay of its first: it does not depend on"
             " its arguments and on what it captures alone (a clock, a file, a count of calls?)"
         )
         self._refuse(kind.reason)
         return expected
 
-    def _failed(self, kind: Kind, error: Exception, args: tuple, kwargs: dict) -> Any:
+    def _failed(self, kind: CacheEntry, error: Exception, args: tuple, kwargs: dict) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
         y = self.f(*args, **kwargs)
-        kind.root, kind.reason = None, f"a replay failed, where the function does not: {error!r}"
+        kind.refuse(f"a replay failed, where the function does not: {error!r}")
         self._refuse(kind.reason)
         return y
 

@@ -13,7 +13,7 @@ from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
 from ..rules.tracing.stop import value
 from .compiled import Compiled
-from .ir.forms import Form
+from .ir.forms import ValueForm
 from .ir.looks import NotRecordable
 from .ir.printing import shown
 from .record.cache_key import with_inputs
@@ -24,14 +24,14 @@ from .stages import of_arguments
 MOST = 40  # lines that a text shows of a list
 
 
-class Step(NamedTuple):
+class ExplainedStep(NamedTuple):
     """One call: its name, the form of its result, the user's line, and the time until it ended.
 
     ``cuts`` says that what it reads moves with the inputs, and that its result is constant.
     """
 
     name: str
-    form: Form | None
+    form: ValueForm | None
     line: str
     seconds: float
     reads: tuple[int, ...]
@@ -50,7 +50,9 @@ class Explanation:
     whose result has a NaN or an infinity that none of what it read had, or None.
     """
 
-    def __init__(self, text: str, steps: list[Step], first_bad: Step | None = None) -> None:
+    def __init__(
+        self, text: str, steps: list[ExplainedStep], first_bad: ExplainedStep | None = None
+    ) -> None:
         self.text = text
         self.steps = steps
         self.first_bad = first_bad
@@ -212,10 +214,10 @@ class _Watched(Recorder):
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
-        self.noted: list[Step] = []
+        self.noted: list[ExplainedStep] = []
         self.moving: set[int] = set()  # the steps whose results have a derivative in the inputs
         self.stop = stop
-        self.bad: Step | None = None
+        self.bad: ExplainedStep | None = None
         self.last = time.perf_counter()
 
     def append(self, step: tuple | None, y: Any) -> None:
@@ -230,7 +232,9 @@ class _Watched(Recorder):
             cuts = step is not None and _is_constant(f, y)
             if not cuts:
                 self.moving.add(len(self.noted))
-        made = Step(name, self.forms[-1], user_line(), now - self.last, reads, finite, cuts)
+        made = ExplainedStep(
+            name, self.forms[-1], user_line(), now - self.last, reads, finite, cuts
+        )
         self.noted.append(made)
         if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
             self.bad = made
@@ -287,7 +291,7 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     return Explanation("\n".join(lines), steps, recorder.bad)
 
 
-def _times(steps: list[Step]) -> list[str]:
+def _times(steps: list[ExplainedStep]) -> list[str]:
     """Return the lines of the user's in which most of the time was spent."""
     spent: dict[tuple[str, str], list[float]] = {}
     for step in steps:

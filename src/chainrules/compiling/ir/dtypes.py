@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.linear.steps import Slot
-from .forms import Form
+from .forms import ValueForm
 from .scalars import NotLowered
 
 KINDS: dict[np.dtype, str] = {np.dtype(k): k for k in ("f8", "f4", "i8", "i4", "b1", "c16", "c8")}
@@ -19,7 +19,7 @@ CONVERSIONS = {"f8": "float", "f4": "float32", "i8": "int64", "i4": "int32", "b1
 _WEAK = (float, int, complex)  # Python's numbers take the dtype of what they are combined with
 
 
-def kind_of_form(form: Form) -> str:
+def kind_of_form(form: ValueForm) -> str:
     """Return the kind of an array, or of a number.
 
     Raises

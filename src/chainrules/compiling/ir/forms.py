@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Form(NamedTuple):
+class ValueForm(NamedTuple):
     """The form of a number (``array`` is False, and ``kind`` its type), or of an array.
 
     ``order`` is "C", or "F" for an array in Fortran's order and not in C's, or "?".
@@ -17,7 +17,7 @@ class Form(NamedTuple):
     order: str
 
     @classmethod
-    def of(cls, x: Any) -> "Form | None":
+    def of(cls, x: Any) -> "ValueForm | None":
         """Return the form of a plain number or array; None of anything else."""
         if type(x) is np.ndarray:
             flags = x.flags
@@ -30,4 +30,4 @@ class Form(NamedTuple):
         return None
 
 
-_NUMBERS: dict[type, Form] = {}
+_NUMBERS: dict[type, ValueForm] = {}

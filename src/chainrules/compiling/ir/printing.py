@@ -10,8 +10,8 @@ import numpy as np
 
 from ...rules import name_of
 from ...rules.linear.steps import Slot
-from .forms import Form
-from .references import Again
+from .forms import ValueForm
+from .references import CopyOf
 
 WIDE = 24  # characters, from which a constant is printed by its form alone
 
@@ -36,7 +36,7 @@ class Operation(NamedTuple):
         return f"  {text:60} # {self.line}" if self.line else f"  {text}"
 
 
-def shown(form: Form | None) -> str:
+def shown(form: ValueForm | None) -> str:
     """Return ``float64[3, 2]`` for the form of an array, and the name of a number's type."""
     if form is None:
         return "-"
@@ -58,10 +58,10 @@ def operand_text(x: Any) -> str:
     >>> operand_text((Slot(3), 2.0, np.zeros((4, 5))))
     '(v3, 2.0, const float64[4, 5])'
     """
-    if isinstance(x, Slot | Again):
+    if isinstance(x, Slot | CopyOf):
         return f"v{x.position}"
     if isinstance(x, np.ndarray):
-        return f"const {shown(Form.of(x))}"
+        return f"const {shown(ValueForm.of(x))}"
     if type(x) is tuple or type(x) is list:
         text = ", ".join(map(operand_text, x))
         return f"[{text}]" if type(x) is list else f"({text}{',' * (len(x) == 1)})"

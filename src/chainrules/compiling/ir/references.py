@@ -6,7 +6,7 @@ from ...rules.containers import LEAVES, iterate_leaves
 from ...rules.linear.steps import Slot
 
 
-class Again:
+class CopyOf:
     """Stands in the output for another array of the numbers of step ``position``."""
 
     __slots__ = ("position",)
@@ -15,8 +15,8 @@ class Again:
         self.position = position
 
 
-LEAVES.add(Again)
+LEAVES.add(CopyOf)
 
 
 def has_slots(x: Any) -> bool:
-    return any(type(leaf) is Slot or type(leaf) is Again for leaf in iterate_leaves(x))
+    return any(type(leaf) is Slot or type(leaf) is CopyOf for leaf in iterate_leaves(x))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.linear.steps import Slot
-from .forms import Form
+from .forms import ValueForm
 from .looks import STRUCTURE, TRUTHS, WHOLE
 
 
@@ -36,7 +36,7 @@ def settings(x: Any) -> Any:
     return {k: settings(v) for k, v in x.items()} if kind is dict else x
 
 
-def kind_of(form: Form) -> str:
+def kind_of(form: ValueForm) -> str:
     kind = form.kind
     if kind in FLOATS:
         return "f8"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .request import Input, Output, Program
+from .request import Input, NativeProgram, Output
 
-__all__ = ["PIECE", "Axes", "Pieces", "axes_of", "pieces_of"]
+__all__ = ["PIECE", "Axes", "AxisPieces", "axes_of", "pieces_of"]
 
 LEAST = 1 << 16  # points of a piece: about 50 us of work, where a thread is told what to do in 2
 _REST = 64  # points at least of what is left over, so that it is computed as the others are
@@ -24,7 +24,7 @@ class Axes(NamedTuple):
     out_strides: list[list[int]]
 
 
-class Pieces(NamedTuple):
+class AxisPieces(NamedTuple):
     """A nest that is done in pieces of ``each`` rows of its outermost axis.
 
     ``rest`` is what is left over of a nest of one axis, which is made one of two. ``partial`` are
@@ -33,7 +33,7 @@ class Pieces(NamedTuple):
 
     axes: Axes
     each: int
-    rest: Program | None
+    rest: NativeProgram | None
     partial: list[int]
 
     def ranges(self) -> list[tuple[int, int]]:
@@ -43,7 +43,7 @@ class Pieces(NamedTuple):
         return [*found, (n, n)] if self.rest is not None else found
 
 
-def axes_of(program: Program, width: int) -> Axes:
+def axes_of(program: NativeProgram, width: int) -> Axes:
     """The axes in the order in which they are done, ``width`` points of the innermost at a time."""
     kept = [k for k, n in enumerate(program.shape) if n != 1]
     places: list[Input | Output] = [*program.inputs, *program.outputs]
@@ -57,7 +57,7 @@ def axes_of(program: Program, width: int) -> Axes:
     return Axes(shape, strides[:first], strides[first:])
 
 
-def pieces_of(program: Program, width: int) -> Pieces | None:
+def pieces_of(program: NativeProgram, width: int) -> AxisPieces | None:
     """Split a nest into pieces; None where it is too small, or where pieces would interfere."""
     if 0 in program.shape:
         return None
@@ -79,10 +79,10 @@ def pieces_of(program: Program, width: int) -> Pieces | None:
             if y.reduce is None:
                 return None
             partial.append(j)
-    return Pieces(axes, each, rest, partial)
+    return AxisPieces(axes, each, rest, partial)
 
 
-def _in_rows(program: Program, axes: Axes) -> tuple[Axes, Program | None]:
+def _in_rows(program: NativeProgram, axes: Axes) -> tuple[Axes, NativeProgram | None]:
     """One axis as two, and the program of what is left over; as it is, where it is short."""
     (n,) = axes.shape
     rows = n // LEAST

@@ -10,7 +10,7 @@ from .assembler import Module
 from .entry import entry_text, layout, make_callable
 from .locks import making
 from .machine import Code, host_width, llvm
-from .request import Input, Output, Program, checked
+from .request import Input, NativeProgram, Output, checked
 
 __all__ = ["Kernel", "available", "build", "code_of", "text_of"]
 
@@ -82,7 +82,7 @@ def build(
         return kernel
 
 
-def _made(program: Program, threads: int = 1) -> Kernel:
+def _made(program: NativeProgram, threads: int = 1) -> Kernel:
     module = Module()
     if not program.shape:
         return _of_numbers(program, module)
@@ -100,7 +100,7 @@ def _made(program: Program, threads: int = 1) -> Kernel:
     return InPieces(kernel, program, pieces, threads)
 
 
-def _of_numbers(program: Program, module: Module) -> Kernel:
+def _of_numbers(program: NativeProgram, module: Module) -> Kernel:
     from .numbers import Numbers
 
     numbers = Numbers(program, module)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Run", "find_runs"]
+__all__ = ["RepeatedRun", "find_runs"]
 
 _GRAM = 6  # operations that are looked up at once
 _WORTH = 64  # operations that a run must save
@@ -23,7 +23,7 @@ _CANDIDATES = 18
 Ints = np.ndarray
 
 
-class Run(NamedTuple):
+class RepeatedRun(NamedTuple):
     """``times`` repetitions of the ``period`` operations from ``start`` on."""
 
     start: int
@@ -35,9 +35,9 @@ class Run(NamedTuple):
         return self.start + self.period * self.times
 
 
-def find_runs(codes: Ints) -> list[Run]:
+def find_runs(codes: Ints) -> list[RepeatedRun]:
     """Runs that do not overlap, in order; first those that save most, then in what is left."""
-    found: list[Run] = []
+    found: list[RepeatedRun] = []
     pending = [(0, len(codes))]
     while pending:
         low, high = pending.pop()
@@ -45,7 +45,7 @@ def find_runs(codes: Ints) -> list[Run]:
         for run in _best(codes[low:high], low):
             # The end of one run may belong to the next as well.
             late = -(-(max(at - run.start, 0)) // run.period)
-            run = Run(run.start + late * run.period, run.period, run.times - late)
+            run = RepeatedRun(run.start + late * run.period, run.period, run.times - late)
             if run.times < 2 or (run.times - 1) * run.period < _WORTH // 2:
                 continue
             found.append(run)
@@ -57,12 +57,12 @@ def find_runs(codes: Ints) -> list[Run]:
     return sorted(found)
 
 
-def _best(codes: Ints, first: int) -> list[Run]:
+def _best(codes: Ints, first: int) -> list[RepeatedRun]:
     """The runs of the period that leaves the least code."""
     n = len(codes)
     if n < _WORTH:
         return []
-    best: tuple[float, int, list[Run]] | None = None
+    best: tuple[float, int, list[RepeatedRun]] | None = None
     for period in _periods(codes):
         equal = codes[:-period] == codes[period:]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], equal.view(np.int8), [0]))))
@@ -77,7 +77,7 @@ def _best(codes: Ints, first: int) -> list[Run]:
         ):
             continue
         runs = zip((starts[good] + first).tolist(), counts[good].tolist())
-        best = left, period, [Run(start, period, times) for start, times in runs]
+        best = left, period, [RepeatedRun(start, period, times) for start, times in runs]
     return best[2] if best else []
 
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import Function, Lanes
+from .assembler import FunctionText, Lanes
 from .axes import Axes, axes_of
 from .kinds import BYTES, KINDS
 from .memory import load, load_one, store, store_pairs
 from .operations import emit
 from .registers import SHORT, places_of, planned, store_row
-from .request import Output, Program, kind_of, neutral_of
+from .request import NativeProgram, Output, kind_of, neutral_of
 from .results import Result, State
 
 __all__ = ["MANY", "Nest", "fill"]
@@ -33,7 +33,7 @@ _BLOCK = 64  # steps between two additions to the total of a sum
 MANY = 2000  # points
 
 
-def fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -> None:
+def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: int) -> None:
     """Store what a reduction begins with, at every place of its output."""
     if y.reduce is None:
         return
@@ -45,7 +45,7 @@ def fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -
     value = bool(value) if kind == "b1" else np.dtype(kind).type(value)
     constant = ("where", ("c", True), ("c", value), ("c", value))
     store = Output(0, strides, None, y.dtype, y.offset)
-    program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
+    program = NativeProgram(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
     Nest(program, fn, [base], width, 0).write()
 
 
@@ -54,8 +54,8 @@ class Nest:
 
     def __init__(
         self,
-        program: Program,
-        fn: Function,
+        program: NativeProgram,
+        fn: FunctionText,
         names: list[str],
         width: int,
         calls: int,

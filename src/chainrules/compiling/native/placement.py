@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .loops import Run, find_runs
+from .loops import RepeatedRun, find_runs
 from .operations import COMMUTATIVE
-from .request import Program
+from .request import NativeProgram
 
-__all__ = ["Part", "Place", "Plan"]
+__all__ = ["Part", "OutputPlace", "Placement"]
 
 _CHUNK = 1000  # operations of one function
 _LOOKED_THROUGH = 64  # fewer operations are not searched for repetition
@@ -33,10 +33,10 @@ class Part(NamedTuple):
 
     start: int
     end: int
-    run: Run | None
+    run: RepeatedRun | None
 
 
-class Place(NamedTuple):
+class OutputPlace(NamedTuple):
     """Destination of an output: argument, offset and dtype."""
 
     argument: int
@@ -44,10 +44,10 @@ class Place(NamedTuple):
     dtype: str
 
 
-class Plan:
+class Placement:
     """Numbers, parts and places of the values of a program of shape ()."""
 
-    def __init__(self, program: Program, *, rolled: bool = True) -> None:
+    def __init__(self, program: NativeProgram, *, rolled: bool = True) -> None:
         self.program = program
         #: the number of the first operation's value
         self.first = len(program.inputs)
@@ -62,7 +62,7 @@ class Plan:
         self.top = 0
         self.initial: list[tuple[int, float]] = []
         #: outputs that are copied from memory or an input at the end
-        self.copies: list[tuple[int, Place]] = []
+        self.copies: list[tuple[int, OutputPlace]] = []
         for k, x in enumerate(program.inputs):
             if x.strides is None:
                 self._slot(k)
@@ -149,7 +149,7 @@ class Plan:
         self._plan_outputs(part_of, kept)
         self._place(kept)
 
-    def _roles(self, run: Run, kept: np.ndarray) -> list[list[Any]]:
+    def _roles(self, run: RepeatedRun, kept: np.ndarray) -> list[list[Any]]:
         """Classify a body's operands over all repetitions; mark values that must lie in memory."""
         start, period, count = run
         first, end = self.first, self.first + len(self.codes)
@@ -217,12 +217,12 @@ class Plan:
         """Outputs are stored where they are computed, if one line can say it, else copied."""
         first, count = self.first, len(self.codes)
         #: straight: value -> places
-        self.direct: dict[int, list[Place]] = {}
+        self.direct: dict[int, list[OutputPlace]] = {}
         #: loops: part -> (position in the body, argument, offset, step, dtype)
         self.strided: dict[int, list[tuple[int, int, int, int, str]]] = {}
         groups: dict[tuple[int, int, int, str], list[tuple[int, int, int]]] = {}
         for k, y in enumerate(self.program.outputs):
-            place = Place(self.out_arguments[k], y.offset, y.dtype)
+            place = OutputPlace(self.out_arguments[k], y.offset, y.dtype)
             t = y.value - first
             if t < 0 or t >= count:
                 self.copies.append((y.value, place))
@@ -250,7 +250,7 @@ class Plan:
                 self.strided.setdefault(number, []).append(entry)
                 continue
             kept[values - first] = True
-            places = (Place(argument, int(offset), dtype) for offset in offsets)
+            places = (OutputPlace(argument, int(offset), dtype) for offset in offsets)
             self.copies += zip(values.tolist(), places)
 
     def _place(self, kept: np.ndarray) -> None:
@@ -292,9 +292,9 @@ class Plan:
                 self.initial.append((self._slot(x), float(self.constants[x - end])))
 
 
-def _cut(count: int, runs: Sequence[Run]) -> Iterator[Part]:
+def _cut(count: int, runs: Sequence[RepeatedRun]) -> Iterator[Part]:
     at = 0
-    for run in (*runs, Run(count, 0, 0)):
+    for run in (*runs, RepeatedRun(count, 0, 0)):
         while at < run.start:
             end = min(run.start, at + _CHUNK)
             yield Part(at, end, None)

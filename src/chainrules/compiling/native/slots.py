@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .assembler import Function, Lanes
+from .assembler import FunctionText, Lanes
 from .operations import as_real, as_truth
 
 
-def read_entry(fn: Function, base: str, at: str, dtype: str) -> str:
+def read_entry(fn: FunctionText, base: str, at: str, dtype: str) -> str:
     """An entry of an array."""
     if dtype == "f8":
         return fn.let(f"load double, ptr {fn.address(base, at)}")
@@ -14,7 +14,7 @@ def read_entry(fn: Function, base: str, at: str, dtype: str) -> str:
     return fn.let(f"icmp ne i8 {byte}, 0")
 
 
-def write_entry(fn: Function, x: str, kind: str, base: str, at: str, dtype: str) -> None:
+def write_entry(fn: FunctionText, x: str, kind: str, base: str, at: str, dtype: str) -> None:
     """Write a value of ``kind`` to an entry of an array of ``dtype``."""
     one = Lanes(fn, 1)
     if dtype == "f8":
@@ -24,13 +24,13 @@ def write_entry(fn: Function, x: str, kind: str, base: str, at: str, dtype: str)
         fn.put(f"store i8 {byte}, ptr {fn.address(base, at, 'i8')}")
 
 
-def read_slot(fn: Function, address: str, kind: str) -> str:
+def read_slot(fn: FunctionText, address: str, kind: str) -> str:
     """A value from @m, where truths are 0.0 and 1.0."""
     x = fn.let(f"load double, ptr {address}")
     return x if kind == "f8" else fn.let(f"fcmp une double {x}, 0.0")
 
 
-def write_slot(fn: Function, address: str, x: str, kind: str) -> None:
+def write_slot(fn: FunctionText, address: str, x: str, kind: str) -> None:
     if kind == "b1":
         x = fn.let(f"uitofp i1 {x} to double")
     fn.put(f"store double {x}, ptr {address}")

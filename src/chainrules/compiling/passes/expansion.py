@@ -7,7 +7,7 @@ import numpy as np
 
 from ...rules import getitem
 from ..ir.dtypes import dtype_of
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.strides import View, placed, strides_of
 from ..ir.values import Group
 from ..native import axes as native_axes
@@ -16,7 +16,7 @@ MULTIPLICATIONS = 5000  # of a product of matrices, up to which it is a loop
 _FLOAT = np.dtype(np.float64)
 
 
-def product(steps: Any, position: int, form: Form, x: Any, y: Any) -> bool:
+def product(steps: Any, position: int, form: ValueForm, x: Any, y: Any) -> bool:
     """Multiply small matrices or vectors as ``np.matmul`` does, of at most two axes."""
     dtypes = [dtype_of(z, steps.forms) for z in (x, y)]
     shapes = [steps.shape_of(z) for z in (x, y)]
@@ -39,7 +39,7 @@ def product(steps: Any, position: int, form: Form, x: Any, y: Any) -> bool:
     return True
 
 
-def joined(steps: Any, position: int, f: Any, form: Form, xs: Any, axis: Any = 0) -> bool:
+def joined(steps: Any, position: int, f: Any, form: ValueForm, xs: Any, axis: Any = 0) -> bool:
     """Put arrays side by side: a loop each, which stores a part of the result."""
     if not xs or any(type(x) in (list, tuple) for x in xs) or type(axis) is not int:
         return False

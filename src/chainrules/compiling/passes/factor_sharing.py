@@ -20,7 +20,7 @@ from ...rules.rulesets.linalg.triangular import (
     inverse_of_lower,
     solve_by_blocks,
 )
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..record.recorder import Recorder
 from . import factors
 from .factors import LU, Seen, Triangular
@@ -137,10 +137,10 @@ class _Factored:
         step = _Sharing(position, matrix, upper, STANDS_FOR[f], (seen, *rest))
         self.sharing.setdefault((type(matrix), key), []).append(step)
 
-    def form(self, x: Any) -> Form | None:
+    def form(self, x: Any) -> ValueForm | None:
         if type(x) is Slot:
             return self.forms[x.position]
-        return Form.of(x) if type(x) is np.ndarray else None
+        return ValueForm.of(x) if type(x) is np.ndarray else None
 
     def matrix(self, x: Any) -> tuple[Any, Seen] | None:
         """Return the matrix, a slot or a constant, that ``x`` is or shows; None if not large."""
@@ -196,7 +196,7 @@ class _Factored:
                     yield step.position, (step.f, (factor, *step.args))
 
 
-def _is_large(form: Form) -> bool:
+def _is_large(form: ValueForm) -> bool:
     square = form.array and len(form.shape) == 2 and form.shape[0] == form.shape[1]
     return square and form.shape[0] >= LARGE and form.kind.char in factors.KINDS
 

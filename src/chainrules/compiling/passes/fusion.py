@@ -22,7 +22,7 @@ from ..ir.values import Group, doubled
 from ..native import Output
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
-from .groups import Call, Grouped
+from .groups import Grouped, NumpyCall
 from .schedule import LINES, Loop, Stretch
 from .source import NAME, Missed
 
@@ -49,7 +49,7 @@ class Fused(Grouped):
         self.stretches: list[Stretch] = []
         self.parts: list[str | Stretch] = []  # in the order in which they run
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
-        calls = [item for item in self.items if type(item) is Call and self.is_made(item)]
+        calls = [item for item in self.items if type(item) is NumpyCall and self.is_made(item)]
         loops = sum(len(stretch.loops) for stretch in self.stretches)
         self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
         self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
@@ -129,10 +129,10 @@ class Fused(Grouped):
         loops = [loop for stretch in self.stretches for loop in stretch.loops]
         return [(loop.shape, loop.inputs, loop.ops, loop.outputs) for loop in loops]
 
-    def is_made(self, call: Call) -> bool:
+    def is_made(self, call: NumpyCall) -> bool:
         return not call.lazy or call.position in self.demanded
 
-    def call(self, call: Call) -> str:
+    def call(self, call: NumpyCall) -> str:
         """Return the text of a step that NumPy does."""
         view = self.views.get(call.position)
         if view is None or not self.is_made_of_base(call.position, view):
@@ -150,7 +150,7 @@ class Fused(Grouped):
         kind = self.constant(form.kind)
         return f"ndarray({view.shape}, {kind}, {base}, {size * view.offset}, {strides})"
 
-    def has_turned_stack(self, call: Call) -> bool:
+    def has_turned_stack(self, call: NumpyCall) -> bool:
         """Say whether a product with a stack of small matrices reads these by their columns.
 
         BLAS then takes twice as long for each, and a copy of them takes next to nothing.
@@ -164,7 +164,7 @@ class Fused(Grouped):
         few = LESS * math.prod(view.shape) <= math.prod(first.shape)
         return few and view.strides[-2] == 1 != view.strides[-1]
 
-    def turned_product(self, call: Call) -> str:
+    def turned_product(self, call: NumpyCall) -> str:
         a, b = map(self.expression, call.args)
         return f"{self.constant(np.matmul)}({a}, ascontiguousarray({b}))"
 
@@ -216,7 +216,7 @@ class Fused(Grouped):
         )
 
 
-def _by_whom(call: Call) -> str:
+def _by_whom(call: NumpyCall) -> str:
     """Return who does a step, for people."""
     factor = call.args[0] if call.args else None
     if type(factor) is Factor:

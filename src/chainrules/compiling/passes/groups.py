@@ -12,9 +12,9 @@ from ...rules.linear.steps import Slot
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
 from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE
-from ..ir.references import Again, has_slots
+from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
     View,
@@ -53,7 +53,7 @@ _NUMBER = (float, np.float64)
 _FLOAT = np.dtype(np.float64)
 
 
-class Call:
+class NumpyCall:
     """A step that NumPy does, and why."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Grouped(Writer):
         self.many = len(self.plan) >= MANY
         self.forms = recorder.forms
         self.looks = [look for _, look in recorder.looks]
-        self.items: list[Group | Call] = []
+        self.items: list[Group | NumpyCall] = []
         self.open: dict[tuple, list[int]] = {}  # by shape: loops that may take more
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
         self.views: dict[int, View] = {}
@@ -112,9 +112,9 @@ class Grouped(Writer):
         else:
             self.demand((args, kwargs))
         self.item_of[position] = len(self.items)
-        self.items.append(Call(position, f, args, kwargs, view is not None, why))
+        self.items.append(NumpyCall(position, f, args, kwargs, view is not None, why))
 
-    def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: Form) -> bool:
+    def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: ValueForm) -> bool:
         """Put a step into a loop, if it has native code and is worth it."""
         if type(f).__hash__ is None:
             return False
@@ -160,7 +160,7 @@ class Grouped(Writer):
             kinds = kinds_computed_with(f, name, args, self.forms)
         return self.elementwise(position, name, args, kinds, form)
 
-    def is_worth(self, form: Form) -> bool:
+    def is_worth(self, form: ValueForm) -> bool:
         """Say whether numbers of this form are computed in a loop."""
         if self.many and form.kind in _NUMBER:
             return True
@@ -171,7 +171,7 @@ class Grouped(Writer):
         return form is not None and not form.array and form.kind in _NUMBER
 
     def elementwise(
-        self, position: int, name: str, args: Any, kinds: list[str], form: Form
+        self, position: int, name: str, args: Any, kinds: list[str], form: ValueForm
     ) -> bool:
         """Put into a loop an operation of ``args``, as what NumPy makes of them first."""
         if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
@@ -277,7 +277,7 @@ class Grouped(Writer):
         left = [x]
         while left:
             x = left.pop()
-            if type(x) is Slot or type(x) is Again:
+            if type(x) is Slot or type(x) is CopyOf:
                 if x.position in self.demanded:
                     continue
                 self.demanded.add(x.position)
@@ -285,7 +285,7 @@ class Grouped(Writer):
                 if view is not None:
                     # It is made at once of the whole array, or as it was, of another view.
                     made = self.items[self.item_of[x.position]]
-                    assert type(made) is Call
+                    assert type(made) is NumpyCall
                     of_base = self.is_made_of_base(x.position, view)
                     left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
             elif type(x) is Factor:
@@ -298,7 +298,13 @@ class Grouped(Writer):
     # ---- reductions, parts, views ---------------------------------------------------------------
 
     def reduced(
-        self, position: int, f: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False
+        self,
+        position: int,
+        f: Any,
+        form: ValueForm,
+        x: Any,
+        axis: Any = None,
+        keepdims: Any = False,
     ) -> bool:
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
@@ -336,7 +342,7 @@ class Grouped(Writer):
         return form.shape
 
     def scattered(
-        self, position: int, form: Form, x: Any, shape: Any, dtype: Any, index: Any
+        self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
     ) -> bool:
         """Store what is scattered at a plain index into an array of zeros."""
         kind = kind_of_form(form)
@@ -368,7 +374,7 @@ class Grouped(Writer):
             return False
         return position in self.whole_of or _can_be_made(view, self.forms[view.base])
 
-    def view(self, f: Any, args: tuple, kwargs: dict, form: Form | None) -> View | None:
+    def view(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
         if type(f).__hash__ is None or not (f in _VIEWS or f in _PARTS):
             return None
@@ -400,7 +406,7 @@ def spread(shape: tuple, strides: tuple, target: tuple, axes: tuple | None) -> t
     return tuple([along.get(k, 0) for k in range(len(target))])
 
 
-def _can_be_made(view: View, form: Form | None) -> bool:
+def _can_be_made(view: View, form: ValueForm | None) -> bool:
     """Say whether ``np.ndarray`` makes a view of an array of this form in one go."""
     if form is None or form.order != "C":
         return False

@@ -13,7 +13,7 @@ import numpy as np
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.lowering import MOVING
-from ..ir.references import Again, has_slots
+from ..ir.references import CopyOf, has_slots
 from ..record.recorder import Recorder
 from .source import Writer
 
@@ -66,7 +66,7 @@ class Shared:
         return None if has_slots((args[1:], kwargs)) else args[0].position
 
 
-class Results(Writer):
+class ResultWriter(Writer):
     """Writes how results are read: by ``place``, or by lines that make what is shared, once."""
 
     def __init__(self, recorder: Recorder, output: Any, shared: Shared, place: Callable) -> None:
@@ -76,9 +76,9 @@ class Results(Writer):
         self.named: set[str] = set()
 
     def expression(self, x: Any, final: bool = False) -> str:
-        if type(x) is not Slot and type(x) is not Again:
+        if type(x) is not Slot and type(x) is not CopyOf:
             return super().expression(x, final)
-        if type(x) is Again or x.position not in self.shared.steps:
+        if type(x) is CopyOf or x.position not in self.shared.steps:
             return str(self.place(x.position).text())
         name = f"y{x.position}"
         if name not in self.named:

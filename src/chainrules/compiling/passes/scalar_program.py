@@ -11,22 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
 from ..record.recorder import Recorder
-from .memory_sharing import Results, Shared
-from .scalar_trace import Line
+from .memory_sharing import ResultWriter, Shared
+from .scalar_trace import ScalarTrace
 from .source import Missed
 
 
-class Place(NamedTuple):
+class ResultPlace(NamedTuple):
     """Location of a result's entries: from ``start`` in the array of numbers, or of booleans."""
 
     kind: str
     start: int
-    form: Form
+    form: ValueForm
 
     def text(self) -> str:
         """Return the expression that reads the result, of the arrays ``n`` and ``t``."""
@@ -60,7 +60,7 @@ class NativeLine:
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
         shared = Shared(recorder)
-        self.line = Line(recorder, shared.roots)
+        self.line = ScalarTrace(recorder, shared.roots)
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
@@ -73,7 +73,7 @@ class NativeLine:
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
                 self.slow[at] = self.place(look.position).text()
-        writer = Results(recorder, output, shared, self.place)
+        writer = ResultWriter(recorder, output, shared, self.place)
         text = writer.expression(output, final=True)
         self.kernel, numbers, truths = self._built()
         self.names = {
@@ -99,7 +99,7 @@ class NativeLine:
             return self.line.op("isfinite", name)
         return name if x.kind == "b1" else self.line.op("bool", name)
 
-    def place(self, position: int) -> Place:
+    def place(self, position: int) -> ResultPlace:
         """Give the result of a step a place among what comes out."""
         x, form = self.line.values[position], self.line.forms[position]
         if type(x) is not Names or form is None:
@@ -107,7 +107,7 @@ class NativeLine:
         held = self.truths if x.kind == "b1" else self.numbers
         start = len(held)
         held += x.ids.reshape(-1, order="F" if form.order == "F" else "C").tolist()
-        return Place(x.kind, start, form)
+        return ResultPlace(x.kind, start, form)
 
     def _built(self) -> tuple[Callable, np.ndarray, np.ndarray]:
         """Return the native function, and the two arrays with the constants in them."""

@@ -13,12 +13,12 @@ from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.rulesets.linalg.norms import euclidean
 from ...rules.tracing.funnel import astype, entry
 from ...rules.tracing.writing import written
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 
 
-def _sum(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
     kind = kind_of(form)
     x = line.names(x)
     if kind == "b1":
@@ -26,14 +26,14 @@ def _sum(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False)
     return line.reduced("add", line.as_kind(x, "f8"), kind, settings(axis), keepdims, 0.0)
 
 
-def _mean(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
     total = _sum(line, form, x, axis, keepdims)
     count = line.names(x).ids.size // max(total.ids.size, 1)
     return line.each("divide", "f8", total, line.names(float(count)))
 
 
 def _reduction(name: str, empty: Any) -> Callable:
-    def lower(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+    def lower(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
         x, kind = line.names(x), kind_of(form)
         if name == "multiply" and kind != "f8":
             raise NotLowered("a product of integers")
@@ -46,13 +46,13 @@ def _reduction(name: str, empty: Any) -> Callable:
     return lower
 
 
-def _count_nonzero(line: Any, form: Form, x: Any, axis: Any = None) -> Names:
+def _count_nonzero(line: Any, form: ValueForm, x: Any, axis: Any = None) -> Names:
     truths = line.as_kind(line.names(x), "b1")
     return line.reduced("add", line.as_kind(truths, "f8"), "i8", settings(axis), False, 0.0)
 
 
 def _accumulated(name: str) -> Callable:
-    def lower(line: Any, form: Form, x: Any, axis: Any = None) -> Names:
+    def lower(line: Any, form: ValueForm, x: Any, axis: Any = None) -> Names:
         kind = kind_of(form)
         if name == "multiply" and kind != "f8":
             raise NotLowered("a product of integers")
@@ -71,19 +71,19 @@ def _accumulated(name: str) -> Callable:
     return lower
 
 
-def _where(line: Any, form: Form, c: Any, a: Any, b: Any) -> Names:
+def _where(line: Any, form: ValueForm, c: Any, a: Any, b: Any) -> Names:
     kind = kind_of(form)
     truth = line.as_kind(line.names(c), "b1")
     return line.each("where", kind, truth, *[line.as_kind(line.names(x), kind) for x in (a, b)])
 
 
-def _matmul(line: Any, form: Form, a: Any, b: Any) -> Names:
+def _matmul(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
     if kind_of(form) != "f8":
         raise NotLowered("a product of integers")
     return line.product(line.names(a), line.names(b))
 
 
-def _dot(line: Any, form: Form, a: Any, b: Any) -> Names:
+def _dot(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
     x, z = line.names(a), line.names(b)
     if x.ids.ndim == 0 or z.ids.ndim == 0:
         if kind_of(form) != "f8":
@@ -92,7 +92,7 @@ def _dot(line: Any, form: Form, a: Any, b: Any) -> Names:
     return _matmul(line, form, a, b)
 
 
-def _outer(line: Any, form: Form, a: Any, b: Any) -> Names:
+def _outer(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
     if kind_of(form) != "f8":
         raise NotLowered("a product of integers")
     x, z = line.as_kind(line.names(a), "f8"), line.as_kind(line.names(b), "f8")
@@ -101,18 +101,18 @@ def _outer(line: Any, form: Form, a: Any, b: Any) -> Names:
 
 
 def _filled(x: float) -> Callable:
-    def lower(line: Any, form: Form, *args: Any, **kwargs: Any) -> Names:
+    def lower(line: Any, form: ValueForm, *args: Any, **kwargs: Any) -> Names:
         kind = kind_of(form)
         return Names(np.full(form.shape, line.constant(bool(x) if kind == "b1" else x)), kind)
 
     return lower
 
 
-def _array(line: Any, form: Form, x: Any, *args: Any, **kwargs: Any) -> Names:
+def _array(line: Any, form: ValueForm, x: Any, *args: Any, **kwargs: Any) -> Names:
     return line.as_kind(line.names(x), kind_of(form))
 
 
-def _clip(line: Any, form: Form, x: Any, low: Any, high: Any) -> Names:
+def _clip(line: Any, form: ValueForm, x: Any, low: Any, high: Any) -> Names:
     y = line.names(x)
     for name, end in (("maximum", low), ("minimum", high)):
         if end is not None:
@@ -120,7 +120,7 @@ def _clip(line: Any, form: Form, x: Any, low: Any, high: Any) -> Names:
     return y
 
 
-def _scatter(line: Any, form: Form, x: Any, shape: Any, dtype: Any, index: Any) -> Names:
+def _scatter(line: Any, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any) -> Names:
     places = np.arange(math.prod(form.shape)).reshape(form.shape)[settings(index)]
     given = np.broadcast_to(line.names(x).ids, places.shape)
     zero = line.constant(0.0)
@@ -130,7 +130,7 @@ def _scatter(line: Any, form: Form, x: Any, shape: Any, dtype: Any, index: Any) 
     return Names(np.array(ids, np.int64).reshape(form.shape), kind_of(form))
 
 
-def _written(line: Any, form: Form, x: Any, path: Any, index: Any, v: Any, axes: Any) -> Names:
+def _written(line: Any, form: ValueForm, x: Any, path: Any, index: Any, v: Any, axes: Any) -> Names:
     y = line.names(x)
     ids = y.ids.copy()
     at: Any = ids
@@ -146,14 +146,16 @@ def _written(line: Any, form: Form, x: Any, path: Any, index: Any, v: Any, axes:
 
 
 def _norm(
-    line: Any, form: Form, x: Any, order: Any = None, axis: Any = None, keepdims: Any = False
+    line: Any, form: ValueForm, x: Any, order: Any = None, axis: Any = None, keepdims: Any = False
 ) -> Names:
     if order is not None:
         raise NotLowered("a norm of another order")
     return _euclidean(line, form, x, axis, keepdims)
 
 
-def _euclidean(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _euclidean(
+    line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False
+) -> Names:
     x = line.as_kind(line.names(x), "f8")
     if axis is not None and isinstance(axis, tuple):
         raise NotLowered("a norm of matrices")
@@ -162,12 +164,12 @@ def _euclidean(line: Any, form: Form, x: Any, axis: Any = None, keepdims: Any = 
     return line.each("sqrt", kind_of(form), total)
 
 
-def _entry(line: Any, form: Form, x: Any, index: Any = ()) -> Names:
+def _entry(line: Any, form: ValueForm, x: Any, index: Any = ()) -> Names:
     names = line.names(x)
     return line.as_kind(Names(np.asarray(names.ids[settings(index)]), names.kind), kind_of(form))
 
 
-def _part(line: Any, form: Form, whole: Any, k: int) -> Any:
+def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     parts = line.values[whole.position] if type(whole) is Slot else None
     if type(parts) is not list:
         raise NotLowered("a part of a result")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...rules import getitem
 from ...rules.linear.steps import Slot
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.looks import bits
 from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
@@ -27,7 +27,7 @@ LONGEST = 20_000  # entries of an array
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
 
-class Line:
+class ScalarTrace:
     """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for."""
 
     def __init__(self, recorder: Recorder, kept: frozenset[int] | set[int] = frozenset()) -> None:
@@ -53,7 +53,7 @@ class Line:
 
     # ---- inputs and constants -------------------------------------------------------------------
 
-    def input(self, form: Form | None) -> Names:
+    def input(self, form: ValueForm | None) -> Names:
         if form is None or form.kind not in FLOATS:
             raise NotLowered("an argument that is no float64")
         if form.order == "?":
@@ -159,7 +159,7 @@ class Line:
         flat = [self.op(name, *row) for row in rows]
         return Names(np.array(flat, np.int64).reshape(arrays[0].shape), kind)
 
-    def elementwise(self, f: Any, xs: list[Names], form: Form) -> Names:
+    def elementwise(self, f: Any, xs: list[Names], form: ValueForm) -> Names:
         truths = all(x.kind == "b1" for x in xs)
         name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
         if name is None or len(xs) != OPERATIONS[name]:
@@ -225,7 +225,7 @@ class Line:
 
     # ---- steps ----------------------------------------------------------------------------------
 
-    def step(self, f: Any, args: tuple, kwargs: dict, form: Form | None) -> Any:
+    def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
         if form is None:
             return self.several(f, args, kwargs)
         if form.array and math.prod(form.shape) > LONGEST:
@@ -260,7 +260,7 @@ class Line:
 
     def as_in_memory(self, x: Names, given: Any) -> Names:
         """Return names in the order in which the array has its entries in memory."""
-        form = self.forms[given.position] if type(given) is Slot else Form.of(given)
+        form = self.forms[given.position] if type(given) is Slot else ValueForm.of(given)
         if form is None or form.order == "?":
             raise NotLowered("an array with gaps, in the order of memory")
         return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
@@ -277,7 +277,7 @@ class Line:
         return [Names(np.asarray(part), x.kind) for part in parts]
 
 
-def _simplified(line: Line, name: str, ids: tuple) -> int | None:
+def _simplified(line: ScalarTrace, name: str, ids: tuple) -> int | None:
     """Return what an operation gives where that is known to the last bit, or to rounding."""
     constants = [line.constants[-k - 1] for k in ids if k < 0]
     if name == "power by itself":
@@ -309,7 +309,7 @@ def _simplified(line: Line, name: str, ids: tuple) -> int | None:
     return None
 
 
-def _power(line: Line, a: int, exponent: float) -> int | None:
+def _power(line: ScalarTrace, a: int, exponent: float) -> int | None:
     if exponent == 1.0:
         return a
     if exponent in (2.0, 3.0, 4.0):
@@ -324,7 +324,7 @@ def _is_zero(x: float) -> bool:
     return x == 0.0 and not np.signbit(x)
 
 
-def _half_power(line: Line, a: int) -> int:
+def _half_power(line: ScalarTrace, a: int) -> int:
     """Return ``a ** 0.5`` where that is no root to NumPy: of -0.0 it is 0.0, and of -inf inf."""
     root = line.op("sqrt", line.op("add", a, line.constant(0.0)))
     least = line.op("equal", a, line.constant(-np.inf))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.dtypes import PARTS, kind_of_form, typed
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.looks import bits
 from ..native import Input, Output, axes, build
 from ..native.operations import POWERS
@@ -36,7 +36,7 @@ class Loop(NamedTuple):
     filled: set[int]  # of which it makes a part, with zeros around it
     divided: dict[int, int]  # sums that are means, and by what they are divided
 
-    def is_large(self, forms: list[Form | None]) -> bool:
+    def is_large(self, forms: list[ValueForm | None]) -> bool:
         """Say whether it may be done in pieces, and one call more is nothing to it."""
         sizes = [math.prod(form.shape) for p in self.made if (form := forms[p])]
         return max(math.prod(self.shape), *sizes) >= axes.LEAST
@@ -49,7 +49,7 @@ class Loop(NamedTuple):
 class Stretch:
     """Loops behind each other, in the making."""
 
-    def __init__(self, forms: list[Form | None], loops: list[Loop]) -> None:
+    def __init__(self, forms: list[ValueForm | None], loops: list[Loop]) -> None:
         self.forms, self.loops = forms, loops
         self.how: list[str] = []  # in words
 
@@ -82,7 +82,7 @@ class Stretch:
         given = ", ".join([*loop.given, *map(self.target, loop.made)])
         return [*before, f"{constant(kernel)}({given})", *after]
 
-    def form(self, position: int) -> Form:
+    def form(self, position: int) -> ValueForm:
         form = self.forms[position]
         assert form is not None
         return form

@@ -21,7 +21,7 @@ from ...rules import children, getitem
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
 from ..ir.looks import Look
-from ..ir.references import Again, has_slots
+from ..ir.references import CopyOf, has_slots
 from ..record.recorder import Recorder
 from .factor_sharing import Factor, factored
 
@@ -135,7 +135,7 @@ class Writer:
         if kind is Slot:
             self.reads.add(x.position)
             return f"v{x.position}"
-        if kind is Again:
+        if kind is CopyOf:
             self.reads.add(x.position)
             return f"{self.constant(_another)}(v{x.position})"
         if kind is Factor:

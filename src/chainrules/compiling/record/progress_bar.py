@@ -15,7 +15,7 @@ def bar(name: str) -> Any:
     return tqdm_for("compile")(desc=name, unit=" operations", delay=DELAY)
 
 
-class Shown(Recorder):
+class ProgressRecorder(Recorder):
     """A recorder that counts its steps in a bar."""
 
     __slots__ = ("bar",)

@@ -44,7 +44,7 @@ from ...rules.tracing.views import (
     view_by,
 )
 from ...rules.tracing.writing import begin_write, written
-from ..ir.forms import Form
+from ..ir.forms import ValueForm
 from ..ir.looks import Look, NotRecordable, bits
 from ..ir.structure import gives_one_shape, may_raise, tells_only_structure
 from . import predicates as about
@@ -87,7 +87,7 @@ class Recorder(Program, Level):
         self.constants = constants
         self.looks: list[tuple[int, Look]] = []
         self.looked_at: set[tuple[int, str]] = set()
-        self.forms: list[Form | None] = []  # of the results of all steps
+        self.forms: list[ValueForm | None] = []  # of the results of all steps
         self.kept: list[int] = []  # steps that may raise, though nobody may use what they give
         self.not_native = ""  # why there is no machine code
         self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
@@ -123,7 +123,7 @@ class Recorder(Program, Level):
         """Append ``step``, and note of which kind its result ``y`` is."""
         self.check_live()
         self.steps.append(step)
-        self.forms.append(Form.of(y))
+        self.forms.append(ValueForm.of(y))
         if len(self.steps) > LONGEST:
             raise NotRecordable(f"more than {LONGEST} operations")
 

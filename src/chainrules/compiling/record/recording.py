@@ -10,13 +10,13 @@ from ...rules.containers import LEAVES, Within
 from ...rules.engines.engine import run
 from ...rules.linear.steps import Slot
 from ..ir.looks import NotRecordable
-from ..ir.references import Again
+from ..ir.references import CopyOf
 from .cache_key import BY_VALUE, fields_beside, is_taken, with_inputs
 from .captured_state import Captured
 from .constants import Constants
 from .recorded_values import RecordedArray, RecordedNumber
 from .recorder import Recorder
-from .watch import Stopped, Watch, watching
+from .watch import CodeWatch, Stopped, watching
 
 _array = np.ndarray
 
@@ -26,7 +26,7 @@ def _may_be_returned(x: Any) -> bool:
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")
 
 
-def run_watched(watch: Watch, f: Callable, args: Any, kwargs: Any) -> Any:
+def run_watched(watch: CodeWatch, f: Callable, args: Any, kwargs: Any) -> Any:
     """Run ``f``, and note what it runs.
 
     Raises
@@ -67,7 +67,7 @@ def record(
     ``new`` makes the recorder.
     """
     recorder = new(Constants(captured.frozen, captured.constants))
-    watch = recorder.watch = Watch(captured)
+    watch = recorder.watch = CodeWatch(captured)
     taken_before: dict[int, Any] = {}
     made: list[tuple[Any, list]] = []  # containers among the arguments
 
@@ -97,7 +97,7 @@ def record(
             if kind is RecordedArray and any(
                 x is not other and other.position == x.position for other in handles.values()
             ):
-                return Again(x.position)
+                return CopyOf(x.position)
             handles[id(x)] = x
             return Slot(x.position)
         if isinstance(x, Traced):
@@ -109,5 +109,5 @@ def record(
 
     output = fold(slot, y)
     result = recorder.samples(y)
-    recorder.end([leaf for leaf in iterate_leaves(output) if type(leaf) in (Slot, Again)])
+    recorder.end([leaf for leaf in iterate_leaves(output) if type(leaf) in (Slot, CopyOf)])
     return recorder, output, result

@@ -27,7 +27,7 @@ TYPE = "type({0}) is {1}"
 _NOT_THERE = (ValueError, AttributeError, RuntimeError, KeyError)
 
 
-class Places:
+class StateGuard:
     """The places of one captured state; ``is_same`` compares those that ``generate`` met."""
 
     def __init__(self, frozen: bool) -> None:

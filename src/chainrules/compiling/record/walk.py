@@ -36,7 +36,7 @@ from .comparison import (
 from .constants import Constants
 from .generators import RANDOM, bits_of_generator
 from .known_types import is_leaf, is_of_python, is_simple_ctype, slots_of, solid
-from .state_guard import CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYPE, Places
+from .state_guard import CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYPE, StateGuard
 from .stateful import is_library, state_of, state_of_instance
 
 # Objects of our own that change while they are used: what of them a function captures.
@@ -68,7 +68,7 @@ _VIEWS: tuple[type, ...] = type({}.keys()), type({}.values()), type({}.items())
 _CONTAINERS = (list, tuple, deque, dict, OrderedDict, defaultdict, set, frozenset)
 
 
-class Walk(Places):
+class Walk(StateGuard):
     """The captured data that has been walked; its arrays are held by ``constants``.
 
     ``lenient`` takes what is not known for constant. ``traced`` says whether a transform is under
@@ -135,8 +135,8 @@ class Walk(Places):
         if type(x) in parts_of:
             self.waiting += [(part, where) for part in parts_of[type(x)](x)]
             return
-        for kinds, walked in _WALKED:
-            if isinstance(x, kinds):
+        for types_of, walked in WALKED:
+            if isinstance(x, types_of):
                 walked(self, x, where)
                 return
         self._instance(x, where)
@@ -381,7 +381,10 @@ _PLAIN = frozenset({
     *{kind for kind in np.sctypeDict.values() if kind not in (np.void, np.object_)},
 })  # fmt: skip
 
-_WALKED: list[tuple[Any, Callable[[Walk, Any, str], None]]] = [
+Walker = Callable[[Walk, Any, str], None]
+
+#: How objects are walked, by their types: the first row that fits.
+WALKED: list[tuple[Any, Walker]] = [
     ((list, tuple, dict, set, frozenset, deque), Walk._instance),
     (types.FunctionType, Walk._function),
     ((types.BuiltinFunctionType, types.MethodWrapperType), Walk._builtin),
@@ -408,8 +411,17 @@ def _register_ctypes() -> None:
     import ctypes
 
     data = ctypes._SimpleCData, ctypes.Array, ctypes.Structure, ctypes.Union
-    _WALKED.append((data, Walk._ctype))
-    _WALKED.append((Iterator, Walk._iterator))
+    WALKED.append((data, Walk._ctype))
+    WALKED.append((Iterator, Walk._iterator))
 
 
 _register_ctypes()
+
+
+def walk_as(types_of: Any, walked: Walker) -> None:
+    """Walk objects of these types by ``walked(walk, x, where)``, before all other rows.
+
+    It compares by ``walk.same`` what may change in ``x``, and gives what ``x`` holds to
+    ``walk.hold``; ``walk.refuse`` says that ``x`` cannot be compared.
+    """
+    WALKED.insert(0, (types_of, walked))

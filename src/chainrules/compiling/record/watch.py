@@ -34,7 +34,7 @@ class Stopped(BaseException):
     """Ends a recording that has been refused, before the function that is to blame begins."""
 
 
-class Watch:
+class CodeWatch:
     """Watch on one recording: tells the captured state what runs.
 
     It is ``paused`` while a step runs that is run again in every replay.
@@ -150,13 +150,13 @@ def _is_of_collector(frame: FrameType | None) -> bool:
     return False
 
 
-_watches: dict[int, tuple[Watch, ...]] = {}  # by thread
+_watches: dict[int, tuple[CodeWatch, ...]] = {}  # by thread
 _told: dict[int, KnownCode] = {}  # by thread: code that all its watches know
 _lock = threading.RLock()
 
 
 @contextmanager
-def watching(watch: Watch) -> Iterator[None]:
+def watching(watch: CodeWatch) -> Iterator[None]:
     """Tell ``watch`` of each function that this thread begins to run."""
     thread = threading.get_ident()
     before = _watches.get(thread, ())
@@ -215,7 +215,7 @@ def _start() -> Callable[[], None]:
     return end
 
 
-def _watches_here() -> tuple[Watch, ...]:
+def _watches_here() -> tuple[CodeWatch, ...]:
     return _watches.get(threading.get_ident(), ())
 
 

@@ -64,7 +64,7 @@ ULPS = {np.logaddexp: 100.0}
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 2)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 2)
 
 
 def points(dtype):

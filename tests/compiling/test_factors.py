@@ -26,7 +26,7 @@ WAYS = ("replay", "fused")
 
 @pytest.fixture(autouse=True)
 def small_matrices(monkeypatch):
-    monkeypatch.setattr(factor_sharing, "LARGE", 2)
+    monkeypatch.setattr(factor_sharing, "FACTORED_ROWS", 2)
 
 
 def matrices(dtype, seed=0, n=N):
@@ -299,7 +299,7 @@ def test_pieces_of_a_replay(monkeypatch):
     """Each piece of a long replay has factors of its own."""
     from chainrules.compiling.passes import source
 
-    monkeypatch.setattr(source, "LINES", 3)
+    monkeypatch.setattr(source, "PIECE_LINES", 3)
     recorded = Recorded(SHARED["an hvp"][2], A, B)
     made = recorded.by("replay")
     assert len(made.pieces) > 2

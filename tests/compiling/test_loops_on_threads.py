@@ -23,10 +23,10 @@ pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
 @pytest.fixture(autouse=True, scope="module")
 def small_pieces():
-    before = axes.LEAST, axes._REST, machine_code.FEW
-    axes.LEAST, axes._REST, machine_code.FEW = 64, 16, -1
+    before = axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES
+    axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES = 64, 16, -1
     yield
-    axes.LEAST, axes._REST, machine_code.FEW = before
+    axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES = before
 
 
 # ---- the same numbers ---------------------------------------------------------------------------

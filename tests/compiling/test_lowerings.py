@@ -35,7 +35,7 @@ SIGNLESS = {np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.amax, n
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def points(special):

@@ -51,7 +51,7 @@ programs = st.tuples(
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 2)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 2)
 
 
 def built(steps):

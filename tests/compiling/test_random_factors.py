@@ -23,7 +23,7 @@ SMALL = 0.1  # so that all matrices stay near the identity, far from singular on
 
 @pytest.fixture(autouse=True)
 def small_matrices(monkeypatch):
-    monkeypatch.setattr(factor_sharing, "LARGE", 2)
+    monkeypatch.setattr(factor_sharing, "FACTORED_ROWS", 2)
 
 
 def adjoint(x):

@@ -123,7 +123,7 @@ def compared(f, args, others, orders=True):
 
 @pytest.mark.parametrize("part", range(4))
 def test_random_lines(part, monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
     @always_the_same(40)
     @given(st.just(part).flatmap(lambda _: programs()), st.integers(0, 10**6))
@@ -140,7 +140,7 @@ def test_random_lines(part, monkeypatch):
 
 
 def test_random_gradients(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
     @always_the_same(40)
     @given(programs(), st.integers(0, 10**6))

@@ -45,9 +45,9 @@ def test_aliases_of_random_views(way, steps, picks, order):
         return [arrays[k % len(arrays)] for k in picks], np.sum(np.sin(x))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "SMALL", 1)
-        patch.setattr(machine_code, "FEW", 3000 if way == "numbers" else -1)
-        patch.setattr(machine_code, "SMALL_ARRAYS", 12 if way == "numbers" else -1)
+        patch.setattr(groups, "LOOP_ENTRIES", 1)
+        patch.setattr(machine_code, "SCALAR_ENTRIES", 3000 if way == "numbers" else -1)
+        patch.setattr(machine_code, "SCALAR_AVERAGE", 12 if way == "numbers" else -1)
         g = cr.compile(f, fallback="error")
         for k in (1.0, 2.0, -1.0):
             given_x = order(k * x)

@@ -15,7 +15,7 @@ WEIGHTS = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def loss(x):
@@ -60,7 +60,7 @@ def test_four_threads(name, way):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_four_threads_call_and_compile(native, monkeypatch):
-    monkeypatch.setattr(machine_code, "FEW", 3000 if native else -1)
+    monkeypatch.setattr(machine_code, "SCALAR_ENTRIES", 3000 if native else -1)
     g = cr.compile(cr.value_and_grad(loss), fallback="error")
 
     def calls(k):

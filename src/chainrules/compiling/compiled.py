@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError, CompileWarning
+from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
@@ -29,9 +30,6 @@ from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay
 from .tree import CacheEntry, RecordedPath
-
-KINDS = 64  # kinds of arguments that are remembered
-RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
 
 _OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
@@ -137,7 +135,7 @@ class Compiled:
         """Record one more way through the function, if it can be."""
         kind = self.kinds.get(key)
         if kind is None:
-            while len(self.kinds) >= KINDS:
+            while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
             kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
         elif not kind.reason and (changed := kind.changed()):
@@ -371,7 +369,7 @@ class Compiled:
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind
             if counts not in self.bound:
-                while len(self.bound) >= KINDS:
+                while len(self.bound) >= CACHE_ENTRIES:
                     self.bound.pop(next(iter(self.bound)), None)
                 self.bound[counts] = Compiled(Given(self.f, counts), *self.options)
             return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ..config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
 from ..rules import getitem
 from ..rules.tracing.writing import written
 from .ir.lowering import MOVING, scatter
 from .record.recorder import Recorder
-
-FEW = 3000  # entries of all results together, each an operation of its own
-SMALL_ARRAYS = 12  # entries of a result on average
 
 
 def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
@@ -53,7 +51,7 @@ def _is_of_numbers(recorder: Recorder) -> bool:
         for position, f, *_ in recorder.plan
         if (form := recorder.forms[position]) and not _moves(f)
     ]
-    return sum(sizes) <= max(FEW, SMALL_ARRAYS * len(recorder.plan))
+    return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
 
 
 def _moves(f: Any) -> bool:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..config.thresholds import QUICK_ARRAYS
 from .record import state_guard as by
 from .record.captured_state import Captured
 from .record.constants import Constants
 
 _array = np.ndarray
 _C_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400  # flags of NumPy
-MOST_ARRAYS = 8  # arguments, of which each is told from each
 
 
 class Quick(NamedTuple):
@@ -71,7 +71,7 @@ class _Rows:
     def of_arguments(self, args: tuple) -> bool:
         """Compare floats by their types, and arrays in C's order by dtype and shape."""
         arrays = [k for k, x in enumerate(args) if type(x) is _array]
-        if len({id(args[k]) for k in arrays}) < len(arrays) or len(arrays) > MOST_ARRAYS:
+        if len({id(args[k]) for k in arrays}) < len(arrays) or len(arrays) > QUICK_ARRAYS:
             return False
         for k, x in enumerate(args):
             if type(x) not in (float, np.float64, _array):

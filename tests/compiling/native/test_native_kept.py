@@ -134,7 +134,7 @@ def test_the_oldest_go(folder, monkeypatch):
         (folder / f"{k}.code").write_bytes(b"x" * 1000)
         os.utime(folder / f"{k}.code", (k, k))
     (folder / "letter.txt").write_bytes(b"x" * 10_000)
-    monkeypatch.setattr(disk_cache, "LARGEST", 4000)
+    monkeypatch.setattr(disk_cache, "CACHE_BYTES", 4000)
     disk_cache.keep("new", b"x" * 1500)
     assert ["2.code", "3.code", "letter.txt", "new.code"] == [file.name for file in files(folder)]
 

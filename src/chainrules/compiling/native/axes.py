@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from .limits import PIECE_POINTS, REST_POINTS
 from .request import Input, NativeProgram, Output
 
 __all__ = ["PIECE", "Axes", "AxisPieces", "axes_of", "pieces_of"]
 
-LEAST = 1 << 16  # points of a piece: about 50 us of work, where a thread is told what to do in 2
-_REST = 64  # points at least of what is left over, so that it is computed as the others are
 
 #: What a nest in pieces takes besides its arguments: the first row, and the one after the last.
 PIECE = ("whole", "whole")
@@ -65,7 +64,7 @@ def pieces_of(program: NativeProgram, width: int) -> AxisPieces | None:
     if len(axes.shape) == 1:
         axes, rest = _in_rows(program, axes)
     rows = axes.shape[0]
-    each = -(-LEAST // math.prod(axes.shape[1:]))
+    each = -(-PIECE_POINTS // math.prod(axes.shape[1:]))
     if rows <= each:
         return None
     partial = []
@@ -85,15 +84,15 @@ def pieces_of(program: NativeProgram, width: int) -> AxisPieces | None:
 def _in_rows(program: NativeProgram, axes: Axes) -> tuple[Axes, NativeProgram | None]:
     """One axis as two, and the program of what is left over; as it is, where it is short."""
     (n,) = axes.shape
-    rows = n // LEAST
-    if 0 < n - rows * LEAST < _REST:
+    rows = n // PIECE_POINTS
+    if 0 < n - rows * PIECE_POINTS < REST_POINTS:
         rows -= 1
     if rows < 2:
         return axes, None
-    done = rows * LEAST
+    done = rows * PIECE_POINTS
 
     def in_two(strides: list[list[int]]) -> list[list[int]]:
-        return [[LEAST * s, s] for (s,) in strides]
+        return [[PIECE_POINTS * s, s] for (s,) in strides]
 
     inputs = [
         x if x.strides is None else x._replace(strides=(s,), offset=x.offset + done * s)
@@ -104,7 +103,7 @@ def _in_rows(program: NativeProgram, axes: Axes) -> tuple[Axes, NativeProgram | 
         for y, (s,) in zip(program.outputs, axes.out_strides)
     ]
     rest = program._replace(shape=(n - done,), inputs=inputs, outputs=outputs)
-    split = Axes([rows, LEAST], in_two(axes.in_strides), in_two(axes.out_strides))
+    split = Axes([rows, PIECE_POINTS], in_two(axes.in_strides), in_two(axes.out_strides))
     return split, rest if done < n else None
 
 

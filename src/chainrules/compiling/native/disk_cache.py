@@ -15,9 +15,10 @@ import hashlib
 import os
 import threading
 
+from .limits import CACHE_BYTES
+
 __all__ = ["found", "keep", "key_of"]
 
-LARGEST = 1 << 28  # bytes of all files together: the ones that were not used longest go first
 _OFF = ("", "0", "off")
 _DIGEST = 32
 
@@ -71,7 +72,7 @@ def _tidy_once(folder: str) -> None:
     with contextlib.suppress(OSError):
         files = [entry for entry in os.scandir(folder) if ".code" in entry.name]
         files.sort(key=lambda entry: entry.stat().st_mtime)
-        excess = sum(entry.stat().st_size for entry in files) - LARGEST
+        excess = sum(entry.stat().st_size for entry in files) - CACHE_BYTES
         for entry in files:
             if excess <= 0:
                 break

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
+from .limits import KNOWN_OPERATIONS
 from .locks import making
 from .machine import Code, host_width, llvm
 from .request import Input, NativeProgram, Output, checked
@@ -19,7 +20,6 @@ Kernel: TypeAlias = Callable[..., None]
 
 # Kernels in use by what they were asked for: a recurrent network asks for hundreds of equal ones.
 _known: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
-_LARGEST_KNOWN = 2000  # operations; longer programs do not come twice
 
 
 def available() -> bool:
@@ -72,7 +72,7 @@ def build(
     >>> y
     array([0., 2., 4.])
     """
-    if len(ops) > _LARGEST_KNOWN:
+    if len(ops) > KNOWN_OPERATIONS:
         return _made(checked(shape, inputs, ops, outputs))
     key = repr((tuple(shape), inputs, ops, outputs, threads))
     with making:

@@ -6,7 +6,8 @@ import math
 
 from .assembler import FunctionText, Module
 from .axes import PIECE, AxisPieces
-from .nests import MANY, Nest, fill
+from .limits import MANY_POINTS
+from .nests import Nest, fill
 from .operations import LIBM
 from .request import NativeProgram, parameters
 
@@ -39,7 +40,7 @@ def write_nest(
             fill(fn, program.shape, y, names[k], width)
     else:
         calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
-        many = math.prod(program.shape) >= MANY
+        many = math.prod(program.shape) >= MANY_POINTS
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         if pieces is None:
             Nest(program, fn, names, width, calls).write()

@@ -18,6 +18,7 @@ import numpy as np
 
 from .assembler import FunctionText, Lanes, Module, place_of
 from .functions import function_of_c
+from .limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP
 from .machine import Code
 from .operations import LIBM, emit
 from .placement import Part, Placement
@@ -26,9 +27,6 @@ from .slots import read_entry, read_slot, write_entry, write_slot
 
 __all__ = ["Numbers"]
 
-_CAREFUL = 500  # more operations than this are compiled in a hurry
-_COPIES = 500  # of one function
-_COPY_LOOP = 8  # results at equal distances that make a loop
 
 # Most operations as one line: much faster than by the emitters, which say the same.
 _TEMPLATES = {
@@ -66,7 +64,7 @@ class Numbers:
         """The level of LLVM's code generator."""
         parts = self.plan.parts
         written = sum(p.run.period if p.run else p.end - p.start for p in parts)
-        return 2 if written <= _CAREFUL else 0
+        return 2 if written <= CAREFUL_OPERATIONS else 0
 
     def fill(self, code: Code) -> None:
         """Put constants and tables where the code expects them."""
@@ -119,7 +117,7 @@ class Numbers:
                 and slots[leaves[end]] == slots[first] + end - at
             ):
                 end += 1
-            if end - at < _COPY_LOOP or inputs[first].strides is None:
+            if end - at < COPY_LOOP or inputs[first].strides is None:
                 for k in leaves[at:end]:
                     self._keep(fn, k, self._read(fn, k, pointers))
             else:
@@ -322,10 +320,10 @@ class Numbers:
         """Functions that copy results; equal distances make loops."""
         names = []
         runs = self._copy_runs()
-        for begin in range(0, len(runs), _COPIES):
+        for begin in range(0, len(runs), COPIED_RUNS):
             fn = FunctionText(self.module)
             pointers: dict[int, str] = {}
-            for head, step_in, step_out, count in runs[begin : begin + _COPIES]:
+            for head, step_in, step_out, count in runs[begin : begin + COPIED_RUNS]:
                 self._copy(fn, head, step_in, step_out, count, pointers)
             name = f"@copy{begin}"
             self._define(name, fn)
@@ -357,7 +355,7 @@ class Numbers:
                 elif now != steps:
                     break
                 end += 1
-            if end - k < _COPY_LOOP:
+            if end - k < COPY_LOOP:
                 end = k + 1
             runs.append((k, *steps, end - k))
             k = end

@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .limits import FUNCTION_OPERATIONS, SEARCHED_OPERATIONS
 from .loops import RepeatedRun, find_runs
 from .operations import COMMUTATIVE
 from .request import NativeProgram
 
 __all__ = ["Part", "OutputPlace", "Placement"]
 
-_CHUNK = 1000  # operations of one function
-_LOOKED_THROUGH = 64  # fewer operations are not searched for repetition
 
 Ints = np.ndarray
 
@@ -55,7 +54,7 @@ class Placement:
         self.out_arguments = program.argument_of_output()
         self._number()
         count = len(program.ops)
-        runs = find_runs(self.codes) if rolled and count >= _LOOKED_THROUGH else []
+        runs = find_runs(self.codes) if rolled and count >= SEARCHED_OPERATIONS else []
         self.parts = list(_cut(count, runs))
         #: places in memory of values that need one, and what lies there from the start
         self.slots: dict[int, int] = {}
@@ -296,7 +295,7 @@ def _cut(count: int, runs: Sequence[RepeatedRun]) -> Iterator[Part]:
     at = 0
     for run in (*runs, RepeatedRun(count, 0, 0)):
         while at < run.start:
-            end = min(run.start, at + _CHUNK)
+            end = min(run.start, at + FUNCTION_OPERATIONS)
             yield Part(at, end, None)
             at = end
         if run.times:

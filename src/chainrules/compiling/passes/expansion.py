@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import EXPANDED_PRODUCT
 from ...rules import getitem
 from ..ir.dtypes import dtype_of
 from ..ir.forms import ValueForm
@@ -12,7 +13,6 @@ from ..ir.strides import View, placed, strides_of
 from ..ir.values import Group
 from ..native import axes as native_axes
 
-MULTIPLICATIONS = 5000  # of a product of matrices, up to which it is a loop
 _FLOAT = np.dtype(np.float64)
 
 
@@ -24,7 +24,7 @@ def product(steps: Any, position: int, form: ValueForm, x: Any, y: Any) -> bool:
         return False
     (*m, k), n = shapes[0], shapes[1][1:]
     shape = (*m, k, *n)
-    if not 0 < math.prod(shape) <= MULTIPLICATIONS:
+    if not 0 < math.prod(shape) <= EXPANDED_PRODUCT:
         return False
     group = Group(shape)
     one = steps.value(group, x, "f8", (*range(len(m)), len(m)))
@@ -43,7 +43,11 @@ def joined(steps: Any, position: int, f: Any, form: ValueForm, xs: Any, axis: An
     """Put arrays side by side: a loop each, which stores a part of the result."""
     if not xs or any(type(x) in (list, tuple) for x in xs) or type(axis) is not int:
         return False
-    if form.kind != _FLOAT or form.order != "C" or math.prod(form.shape) >= native_axes.LEAST:
+    if (
+        form.kind != _FLOAT
+        or form.order != "C"
+        or math.prod(form.shape) >= native_axes.PIECE_POINTS
+    ):
         return False
     if any(dtype_of(x, steps.forms) not in (float, _FLOAT) for x in xs):
         return False

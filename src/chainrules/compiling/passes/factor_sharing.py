@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...config.thresholds import FACTORED_ROWS
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.linalg.systems import inverse_or_nan
@@ -24,8 +25,6 @@ from ..ir.forms import ValueForm
 from ..record.recorder import Recorder
 from . import factors
 from .factors import LU, Seen, Triangular
-
-LARGE = 16  # rows, from which a matrix is worth it
 
 # What stands for a function: it is given the factors, how the matrix is seen, and the rest.
 STANDS_FOR: dict[Any, Callable] = {
@@ -198,7 +197,7 @@ class _Factored:
 
 def _is_large(form: ValueForm) -> bool:
     square = form.array and len(form.shape) == 2 and form.shape[0] == form.shape[1]
-    return square and form.shape[0] >= LARGE and form.kind.char in factors.KINDS
+    return square and form.shape[0] >= FACTORED_ROWS and form.kind.char in factors.KINDS
 
 
 def _swaps_two(first: Any, second: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import COPIED_STACK, SCHEDULED_LINES
 from ...rules import name_of
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
@@ -23,10 +24,8 @@ from ..native import Output
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
 from .groups import Grouped, NumpyCall
-from .schedule import LINES, Loop, Stretch
+from .schedule import Loop, Stretch
 from .source import NAME, Missed
-
-LESS = 16  # times as large is a product's first operand, where the second one is copied
 
 
 class Fused(Grouped):
@@ -90,7 +89,7 @@ class Fused(Grouped):
         lines = []
         self._looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
         put([*lines, f"return None, {self.expression(output, final=True)}"])
-        if len(parts) > LINES:
+        if len(parts) > SCHEDULED_LINES:
             raise NotLowered("more calls of NumPy than one function of Python takes")
         head = [
             f"w{p} = ascontiguousarray(v{p})"
@@ -161,7 +160,7 @@ class Fused(Grouped):
         view = self.views.get(call.args[1].position) if second is not None else None
         if first is None or view is None or len(view.shape) < 3:
             return False
-        few = LESS * math.prod(view.shape) <= math.prod(first.shape)
+        few = COPIED_STACK * math.prod(view.shape) <= math.prod(first.shape)
         return few and view.strides[-2] == 1 != view.strides[-1]
 
     def turned_product(self, call: NumpyCall) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import FUSED_STEPS, LOOP_ARRAYS, LOOP_ENTRIES, MANY_STEPS
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.arrays.indexing import scatter
@@ -31,11 +32,6 @@ from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
 from .source import Writer
-
-ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
-SMALL = 16  # entries, of fewer a loop is not worth a call
-MANY = 500  # steps, of which loops follow each other without calls: then all are worth it
-MOST = 200_000  # steps
 
 _VIEWS = frozenset({
     getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
@@ -69,9 +65,9 @@ class Grouped(Writer):
 
     def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
         super().__init__(recorder, output, shares)
-        if len(self.plan) > MOST:
-            raise NotLowered(f"more than {MOST} steps")
-        self.many = len(self.plan) >= MANY
+        if len(self.plan) > FUSED_STEPS:
+            raise NotLowered(f"more than {FUSED_STEPS} steps")
+        self.many = len(self.plan) >= MANY_STEPS
         self.forms = recorder.forms
         self.looks = [look for _, look in recorder.looks]
         self.items: list[Group | NumpyCall] = []
@@ -164,7 +160,7 @@ class Grouped(Writer):
         """Say whether numbers of this form are computed in a loop."""
         if self.many and form.kind in _NUMBER:
             return True
-        return form.array and (self.many or math.prod(form.shape) >= SMALL)
+        return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
 
     def is_number(self, x: Any) -> bool:
         form = self.forms[x.position] if type(x) is Slot else None
@@ -195,7 +191,7 @@ class Grouped(Writer):
         for k in range(bisect.bisect_left(numbers, first), len(numbers)):
             item = self.items[numbers[k]]
             assert type(item) is Group
-            if item.arrays() < ARRAYS:
+            if item.arrays() < LOOP_ARRAYS:
                 return numbers[k], item
             full.append(k)
         for k in reversed(full):
@@ -309,7 +305,7 @@ class Grouped(Writer):
         if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
             return False
         shape = given.shape
-        few = not self.many and math.prod(shape) < SMALL
+        few = not self.many and math.prod(shape) < LOOP_ENTRIES
         if not shape or not math.prod(shape) or few or type(axis) is Slot:
             return False
         kind, name = kind_of_form(form), _REDUCTIONS[f]
@@ -349,7 +345,7 @@ class Grouped(Writer):
         if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
             return False
         given = self.forms[x.position]
-        few = given is None or (not self.many and math.prod(given.shape) < SMALL)
+        few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
         if given is None or few or not given.array:
             return False
         place = placed(getitem, (index,), {}, View(position, 0, form.shape, strides_of(form.shape)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
@@ -21,9 +22,7 @@ from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
 from .scalar_steps import STEPS
 
-MOST = 300_000  # operations
 _LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
-LONGEST = 20_000  # entries of an array
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
 
@@ -45,7 +44,7 @@ class ScalarTrace:
         for position, f, args, kwargs, _, last in recorder.plan:
             self.values[position] = self.step(f, args, kwargs or {}, recorder.forms[position])
             self.ends.append(len(self.ops))
-            if len(self.ops) > MOST:
+            if len(self.ops) > SCALAR_OPERATIONS:
                 raise NotLowered("too many operations on single numbers")
             for read in last:
                 if read not in kept:
@@ -63,7 +62,7 @@ class ScalarTrace:
             self.inputs.append(Input("f8", None))
             return Names(np.array(first), "f8")
         size = math.prod(form.shape)
-        if size > LONGEST:
+        if size > SCALAR_ARRAY:
             raise NotLowered("a large array")
         places = np.arange(size).reshape(form.shape[::-1] if form.order == "F" else form.shape)
         places = places.T if form.order == "F" else places
@@ -97,7 +96,7 @@ class ScalarTrace:
             return Names(np.array(self.constant(float(x))), "i8")
         if kind is bool or kind is np.bool_:
             return Names(np.array(self.constant(bool(x))), "b1")
-        if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= LONGEST:
+        if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= SCALAR_ARRAY:
             if x.dtype.kind == "f" and x.dtype != np.float64:
                 raise NotLowered(f"an array of {x.dtype}")
             if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > _LARGEST:
@@ -228,7 +227,7 @@ class ScalarTrace:
     def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
         if form is None:
             return self.several(f, args, kwargs)
-        if form.array and math.prod(form.shape) > LONGEST:
+        if form.array and math.prod(form.shape) > SCALAR_ARRAY:
             raise NotLowered("a large array")
         if f is getitem and len(args) == 2 and not kwargs:
             x = self.names(args[0])

@@ -18,7 +18,6 @@ from ..native import Input, Output, axes, build
 from ..native.operations import POWERS
 from ..native.sequence import NestSequence
 
-LINES = 4000  # of one function of Python
 # Constants that are written into a loop; others are read, so that loops which differ in them alone
 # (the rate of each step, the time) are one.
 _WRITTEN = frozenset(map(bits, (0.0, 1.0, *POWERS)))
@@ -39,7 +38,7 @@ class Loop(NamedTuple):
     def is_large(self, forms: list[ValueForm | None]) -> bool:
         """Say whether it may be done in pieces, and one call more is nothing to it."""
         sizes = [math.prod(form.shape) for p in self.made if (form := forms[p])]
-        return max(math.prod(self.shape), *sizes) >= axes.LEAST
+        return max(math.prod(self.shape), *sizes) >= axes.PIECE_POINTS
 
     def __str__(self) -> str:
         read, made = f"{len(self.inputs)} arrays or numbers read", f"{len(self.made)} made"

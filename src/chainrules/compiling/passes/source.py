@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import LET_GO, PIECE_LINES
 from ...rules import children, getitem
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
@@ -24,9 +25,6 @@ from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
 from ..record.recorder import Recorder
 from .factor_sharing import Factor, factored
-
-LET_GO = 256  # entries, from which a result is let go as soon as it has been read
-LINES = 2000  # steps of a piece: Python's compiler takes the longer per line, the longer a function
 
 _INFIX = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
@@ -78,14 +76,14 @@ class Writer:
         plan, looks = self.plan, self.recorder.looks
         blocks: list[tuple[list[str], set[int], set[int]]] = []
         at = 0
-        for start in range(0, max(len(plan), 1), LINES):
+        for start in range(0, max(len(plan), 1), PIECE_LINES):
             lines: list[str] = []
             self.reads, made, self.factors = set(), set(), set()
-            for position, f, args, kwargs, *_ in plan[start : start + LINES]:
+            for position, f, args, kwargs, *_ in plan[start : start + PIECE_LINES]:
                 at = self._looks_before(position, at, looks, lines)
                 lines.append(f"v{position} = {self.step(f, args, kwargs)}")
                 made.add(position)
-            if start + LINES >= len(plan):
+            if start + PIECE_LINES >= len(plan):
                 self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
             blocks.append((lines, self.reads - made, made))

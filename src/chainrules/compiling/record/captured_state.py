@@ -13,12 +13,13 @@ import sys
 import types
 from typing import Any
 
+from ...config.thresholds import COMPARED_PLACES
 from ..ir.looks import NotRecordable
 from .bytecode import Read, codes_in, reads_of
 from .comparison import is_empty
 from .generators import bits_of_generator
 from .known_types import is_leaf
-from .state_guard import ABSENT, CONTENTS, FIELDS, ITEMS, MOST, NAMED, NOTHING, OF_LENGTH
+from .state_guard import ABSENT, CONTENTS, FIELDS, ITEMS, NAMED, NOTHING, OF_LENGTH
 from .stateful import (
     INTROSPECTION,
     WAYS_ROUND,
@@ -296,7 +297,7 @@ class Captured(Walk):
         if cached.cache_info().currsize:
             entries = max(dicts, key=len)
             kept = tuple(entries.values())
-            if len(kept) > MOST:
+            if len(kept) > COMPARED_PLACES:
                 self.refuse(where, f"a cache of {len(kept)} results")
             given = entries, frozenset(map(id, kept)), kept
             self.same(where, "{1}.issubset(map(id, {0}.values()))", *given)

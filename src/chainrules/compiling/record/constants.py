@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import CONSTANT_COPIED
 from ...rules.tracing.captured import digest, may_change
 from ...rules.tracing.views import copied
 
-COPIED = 1 << 16  # bytes, up to which an array is copied
 _array = np.ndarray
 
 
@@ -48,8 +48,8 @@ class Constants:
             return held[0]
         self.recording.append(x)
         once = _once(x)
-        if self.frozen or once.nbytes <= COPIED:
-            few = x.nbytes <= COPIED or once.shape == x.shape
+        if self.frozen or once.nbytes <= CONSTANT_COPIED:
+            few = x.nbytes <= CONSTANT_COPIED or once.shape == x.shape
             copy = copied(x) if few else np.broadcast_to(copied(once), x.shape)
             self.copies[id(x)] = weakref.ref(x), copy
             return copy

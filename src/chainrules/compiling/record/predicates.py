@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import REMEMBERED_RESULT
 from ...rules import (
     Traced,
     children,
@@ -31,13 +32,12 @@ DIVISIONS = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
 PLAIN = (np.generic, int, float, complex)
 NUMBERS = (np.number, np.bool_, float, complex)
 RECORDED = (RecordedNumber, RecordedArray)
-REMEMBERED = 1 << 12  # bytes of a result, up to which an equal step is looked for
 
 
 def constant_key(x: Any) -> Any:
     kind = type(x)
     if kind is _array:
-        return kind, id(x), bits(x) if x.nbytes <= REMEMBERED else object()
+        return kind, id(x), bits(x) if x.nbytes <= REMEMBERED_RESULT else object()
     # Each part of a complex number has a sign of zero.
     return kind, x if x and x == x and not isinstance(x, complex | np.complexfloating) else bits(x)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...config import EscapedTraceError, user_line
+from ...config.thresholds import RECORDED_STEPS, REMEMBERED_RESULT
 from ...rules import (
     Level,
     Traced,
@@ -49,10 +50,8 @@ from ..ir.looks import Look, NotRecordable, bits
 from ..ir.structure import gives_one_shape, may_raise, tells_only_structure
 from . import predicates as about
 from .constants import Constants
-from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, REMEMBERED, TRUTH, VALUE
+from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
 from .recorded_values import RecordedArray, RecordedNumber
-
-LONGEST = 1_000_000  # steps; what takes more is not worth what its recording takes
 
 _array = np.ndarray
 _float64 = np.float64
@@ -124,8 +123,8 @@ class Recorder(Program, Level):
         self.check_live()
         self.steps.append(step)
         self.forms.append(ValueForm.of(y))
-        if len(self.steps) > LONGEST:
-            raise NotRecordable(f"more than {LONGEST} operations")
+        if len(self.steps) > RECORDED_STEPS:
+            raise NotRecordable(f"more than {RECORDED_STEPS} operations")
 
     def check_live(self) -> None:
         """Raise where the recording has ended, or another thread takes part in it.
@@ -237,7 +236,7 @@ class Recorder(Program, Level):
     def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
         recorded = self.wrap(y, step)
-        if type(y) is not _array or y.nbytes <= REMEMBERED:
+        if type(y) is not _array or y.nbytes <= REMEMBERED_RESULT:
             self.known[key] = type(recorded), y, recorded.position
         return recorded
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import COMPARED_PLACES
 from ..ir.looks import NotRecordable, bits
 
-MOST = 20_000  # places that are compared; what has more is no setting but data
 NOTHING = object()
 
 # Expressions that :mod:`..quick` knows, of {0}.
@@ -47,11 +47,11 @@ class StateGuard:
         n = len(self.places)
         given = {f"x{n}_{k}": x for k, x in enumerate(names)}
         self.places.append((where, expression.format(*given), given, (expression, names)))
-        if n >= MOST and not self.frozen:
+        if n >= COMPARED_PLACES and not self.frozen:
             raise NotRecordable(
-                f"what the function captures has more than {MOST} parts, the last of which is "
-                f"{where}; give it as an argument, capture only what it reads of it, or write "
-                'captured="freeze"'
+                f"what the function captures has more than {COMPARED_PLACES} parts, the last of "
+                f"which is {where}; give it as an argument, capture only what it reads of it, "
+                'or write captured="freeze"'
             )
 
     def generate(self) -> None:

@@ -42,28 +42,11 @@ from .stateful import is_library, state_of, state_of_instance
 # Objects of our own that change while they are used: what of them a function captures.
 parts_of: dict[type, Callable[[Any], tuple]] = {Foreign: lambda x: (x.run,)}
 # Attributes of classes that say how these were written.
-_OF_CLASSES = frozenset(
-    f"__{name}__"
-    for name in [
-        "dict",
-        "weakref",
-        "doc",
-        "module",
-        "qualname",
-        "annotations",
-        "dataclass_fields",
-        "dataclass_params",
-        "slots",
-        "match_args",
-        "parameters",
-        "orig_bases",
-        "static_attributes",
-        "firstlineno",
-        "annotate",
-        "annotations_cache",
-        "abstractmethods",
-    ]
-)
+_OF_CLASSES = frozenset(f"__{name}__" for name in (
+    "dict", "weakref", "doc", "module", "qualname", "annotations", "dataclass_fields",
+    "dataclass_params", "slots", "match_args", "parameters", "orig_bases", "static_attributes",
+    "firstlineno", "annotate", "annotations_cache", "abstractmethods",
+))  # fmt: skip
 _VIEWS: tuple[type, ...] = type({}.keys()), type({}.values()), type({}.items())
 _CONTAINERS = (list, tuple, deque, dict, OrderedDict, defaultdict, set, frozenset)
 

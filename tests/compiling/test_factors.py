@@ -108,7 +108,9 @@ def test_each(f, dtype, upper):
 
 
 def made_plan(made, recorded):
-    return made.plan if hasattr(made, "plan") else factor_sharing.factored(recorded.recorder)
+    return (
+        made.writer.plan if hasattr(made, "writer") else factor_sharing.factored(recorded.recorder)
+    )
 
 
 def reads_factors(step):

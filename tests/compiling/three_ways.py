@@ -12,13 +12,12 @@ from chainrules.compiling.replay import Replay
 from chainrules.rules import iterate_leaves
 
 
-class Many(Fused):
+def many(recorder, output):
     """As a program of many steps, of whatever length it is: all loops in one function."""
+    return Fused(recorder, output, many=True)
 
-    many = property(lambda self: True, lambda self, value: None)
 
-
-WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused, "many": Many}
+WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused, "many": many}
 
 
 class Recorded:
@@ -39,8 +38,8 @@ class Recorded:
         plan = self.recorder.plan
         if way not in ("fused", "many"):
             return {f for _, f, *_ in plan if way == "numbers" and type(f).__hash__}
-        native = set(made.views)
-        for item in made.items:
+        native = set(made.groups.views)
+        for item in made.groups.items:
             if type(item) is Group:
                 native |= {*item.of_step, *item.stored}
         return {f for position, f, *_ in plan if position in native}

@@ -131,7 +131,7 @@ class StagedProgram:
     # ---- fused loops ----------------------------------------------------------------------------
 
     def _grouped(self) -> Iterator[Operation | str]:
-        for item in self.lowered.items:
+        for item in self.lowered.groups.items:
             if isinstance(item, Group):
                 yield f" loop over {item.shape}:"
                 yield from self._in_loop(item)
@@ -160,7 +160,7 @@ class StagedProgram:
             value, reduction = values[position], None
             if position in group.stored:
                 reduction = group.stored[position][2]
-            elif position not in self.lowered.demanded:
+            elif position not in self.lowered.groups.demanded:
                 continue
             parts = value[1:3] if value[0] == "pair" else (value,)
             yield self._operation(position, reduction or "store", tuple(map(text, parts)))
@@ -203,7 +203,7 @@ class StagedProgram:
             where = self._line_of(_made_by(line.strip()))
             yield f"  {line:60} # {where}" if where else f"  {line}"
         if isinstance(self.lowered, Fused):
-            names = self.lowered.names
+            names = self.lowered.writer.names
             known = [(name, f) for name, f in names.items() if re.fullmatch(r"c\d+", name)]
             yield from (f"  {name} is {_constant_text(f)}" for name, f in known)
 

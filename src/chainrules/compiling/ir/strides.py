@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...rules import getitem
+from .forms import ValueForm
 
 
 class View:
@@ -78,3 +79,24 @@ def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
     offset = (y.__array_interface__["data"][0] - start) // 8
     strides = tuple([s // 8 for s in y.strides])
     return View(view.base, view.offset + offset, y.shape, strides, view.part)
+
+
+def spread(shape: tuple, strides: tuple, target: tuple, axes: tuple | None) -> tuple[int, ...]:
+    """Return the strides of an array along the axes of a loop over ``target``."""
+    if axes is None:
+        return broadcast(shape, strides, target)
+    along = dict(zip(axes, strides, strict=True))
+    return tuple([along.get(k, 0) for k in range(len(target))])
+
+
+def can_be_made(view: View, form: ValueForm | None) -> bool:
+    """Say whether ``np.ndarray`` makes a view of an array of this form in one go."""
+    if form is None or form.order != "C":
+        return False
+    size, memory = form.kind.itemsize, np.empty(form.shape, form.kind)
+    try:
+        strides = [size * step for step in view.strides]
+        np.ndarray(view.shape, form.kind, memory, size * view.offset, strides)
+    except ValueError:
+        return False
+    return True

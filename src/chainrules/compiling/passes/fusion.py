@@ -17,18 +17,17 @@ from ...config.thresholds import COPIED_STACK, SCHEDULED_LINES
 from ...rules import name_of
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
-from ..ir.looks import Look
 from ..ir.scalars import NotLowered, refuse_last_bits
 from ..ir.values import Group, doubled
 from ..native import Output
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
-from .groups import Grouped, NumpyCall
+from .groups import Grouping, NumpyCall
 from .schedule import Loop, Stretch
-from .source import NAME, Missed
+from .source import NAME, Missed, Writer
 
 
-class Fused(Grouped):
+class Fused:
     """A recording as calls of fused loops and of NumPy, which runs as a ``Replay`` does.
 
     Raises
@@ -38,17 +37,25 @@ class Fused(Grouped):
     """
 
     def __init__(
-        self, recorder: Recorder, output: Any, threads: int = 1, shares: bool = True
+        self,
+        recorder: Recorder,
+        output: Any,
+        threads: int = 1,
+        shares: bool = True,
+        many: bool | None = None,
     ) -> None:
         refuse_last_bits(recorder)
-        super().__init__(recorder, output, shares)
-        self.threads = threads
-        if not any(type(item) is Group for item in self.items):
+        self.writer = Writer(recorder, output, shares, missed="({}, {}), None")
+        self.groups = Grouping(recorder, self.writer.plan, self.writer.constant, many)
+        self.recorder, self.threads = recorder, threads
+        if not any(type(item) is Group for item in self.groups.items):
             raise NotLowered("nothing but calls of NumPy")
         self.stretches: list[Stretch] = []
         self.parts: list[str | Stretch] = []  # in the order in which they run
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
-        calls = [item for item in self.items if type(item) is NumpyCall and self.is_made(item)]
+        calls = [
+            item for item in self.groups.items if type(item) is NumpyCall and self.is_made(item)
+        ]
         loops = sum(len(stretch.loops) for stretch in self.stretches)
         self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
         self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
@@ -56,52 +63,52 @@ class Fused(Grouped):
 
     def written(self, output: Any) -> Callable:
         recorder = self.recorder
-        self.demand(recorder.outputs)
-        for look in self.looks:
-            self.demand(Slot(look.position))
-        read = {name for item in self.items if type(item) is Group for name in item.names()}
+        self.groups.demand(recorder.outputs)
+        for _, look in recorder.looks:
+            self.groups.demand(Slot(look.position))
+        read = {name for item in self.groups.items if type(item) is Group for name in item.names()}
         at = 0
         parts = self.parts
         loops: list[Loop] = []  # that follow each other
 
         def put(lines: list[str]) -> None:
             if lines and loops:
-                parts.append(Stretch(self.forms, loops[:]))
+                parts.append(Stretch(self.recorder.forms, loops[:]))
                 loops.clear()
             parts.extend(lines)
 
-        for item in self.items:
+        for item in self.groups.items:
             if isinstance(item, Group):
                 loop = self.loop(item)
                 if loop is None:
                     continue
-                if loops and (loop.is_large(self.forms) or loops[-1].is_large(self.forms)):
+                if loops and any(x.is_large(recorder.forms) for x in (loop, loops[-1])):
                     put([""])  # an empty line between two
                 loops.append(loop)
                 continue
             lines: list[str] = []
-            at = self._looks_before(item.position, at, recorder.looks, lines)
+            at = self.writer.looks_before(item.position, at, recorder.looks, lines)
             if self.is_made(item):
                 lines.append(f"v{item.position} = {self.call(item)}")
                 if f"w{item.position}" in read:
                     lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
             put(lines)
         lines = []
-        self._looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
-        put([*lines, f"return None, {self.expression(output, final=True)}"])
+        self.writer.looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
+        put([*lines, f"return None, {self.writer.expression(output, final=True)}"])
         if len(parts) > SCHEDULED_LINES:
             raise NotLowered("more calls of NumPy than one function of Python takes")
         head = [
             f"w{p} = ascontiguousarray(v{p})"
             for p in recorder.inputs
-            if p not in self.contiguous and f"w{p}" in read
+            if p not in self.groups.contiguous and f"w{p}" in read
         ]
-        body = self.let_go(self.lines_of(parts))
+        body = self.writer.let_go(self.lines_of(parts))
         given = ", ".join(f"v{p}" for p in recorder.inputs)
         unpacked = [f"({given},) = values"] if given else []
         self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
-            **self.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
+            **self.writer.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
             "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray, "__name__": __name__,
             **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
@@ -117,7 +124,7 @@ class Fused(Grouped):
         lines: list[str] = []
         for part in parts:
             if type(part) is Stretch:
-                lines += part.lines(self.constant, self.names, self.threads, wanted)
+                lines += part.lines(self.writer.constant, self.writer.names, self.threads, wanted)
                 self.stretches.append(part)
             elif part:
                 lines.append(part)
@@ -129,24 +136,28 @@ class Fused(Grouped):
         return [(loop.shape, loop.inputs, loop.ops, loop.outputs) for loop in loops]
 
     def is_made(self, call: NumpyCall) -> bool:
-        return not call.lazy or call.position in self.demanded
+        return not call.lazy or call.position in self.groups.demanded
 
     def call(self, call: NumpyCall) -> str:
         """Return the text of a step that NumPy does."""
-        view = self.views.get(call.position)
-        if view is None or not self.is_made_of_base(call.position, view):
+        view = self.groups.views.get(call.position)
+        if view is None or not self.groups.is_made_of_base(call.position, view):
             if self.has_turned_stack(call):
                 return self.turned_product(call)
-            return self.step(call.f, call.args, call.kwargs)
-        form, whole, base = self.forms[view.base], self.whole(view.base), f"v{view.base}"
+            return self.writer.step(call.f, call.args, call.kwargs)
+        form, whole, base = (
+            self.recorder.forms[view.base],
+            self.groups.whole(view.base),
+            f"v{view.base}",
+        )
         assert form is not None
-        if call.position in self.whole_of:
+        if call.position in self.groups.whole_of:
             return f"{base}[...]"
         if view.shape == whole.shape[::-1] and view.strides == whole.strides[::-1]:
             return f"{base}.T"
         size = form.kind.itemsize
         strides = tuple([size * step for step in view.strides])
-        kind = self.constant(form.kind)
+        kind = self.writer.constant(form.kind)
         return f"ndarray({view.shape}, {kind}, {base}, {size * view.offset}, {strides})"
 
     def has_turned_stack(self, call: NumpyCall) -> bool:
@@ -156,26 +167,25 @@ class Fused(Grouped):
         """
         if call.f not in (np.matmul, operator.matmul) or call.kwargs or len(call.args) != 2:
             return False
-        first, second = [self.forms[x.position] if type(x) is Slot else None for x in call.args]
-        view = self.views.get(call.args[1].position) if second is not None else None
+        first, second = [
+            self.recorder.forms[x.position] if type(x) is Slot else None for x in call.args
+        ]
+        view = self.groups.views.get(call.args[1].position) if second is not None else None
         if first is None or view is None or len(view.shape) < 3:
             return False
         few = COPIED_STACK * math.prod(view.shape) <= math.prod(first.shape)
         return few and view.strides[-2] == 1 != view.strides[-1]
 
     def turned_product(self, call: NumpyCall) -> str:
-        a, b = map(self.expression, call.args)
-        return f"{self.constant(np.matmul)}({a}, ascontiguousarray({b}))"
-
-    def look(self, at: int, look: Look) -> str:
-        return super().look(at, look).replace(f"return {at}, ", f"return ({at}, ") + "), None"
+        a, b = map(self.writer.expression, call.args)
+        return f"{self.writer.constant(np.matmul)}({a}, ascontiguousarray({b}))"
 
     def loop(self, group: Group) -> Loop | None:
         """Return a loop with what it makes for others; None if that is nothing."""
         stored = dict(group.stored)
         for position, value in group.of_step.items():
-            if position in self.demanded and position not in stored:
-                stored[position] = value, self.whole(position).strides, None, 0
+            if position in self.groups.demanded and position not in stored:
+                stored[position] = value, self.groups.whole(position).strides, None, 0
         if not stored:
             return None
         keys = list(group.inputs)
@@ -196,7 +206,7 @@ class Fused(Grouped):
             return len(keys) + len(ops) - 1
 
         for position, (value, strides, reduction, offset) in stored.items():
-            form = self.forms[position]
+            form = self.recorder.forms[position]
             assert form is not None
             kind = kind_of_form(form)
             if kind in PARTS:
@@ -207,9 +217,9 @@ class Fused(Grouped):
                 outputs.append(Output(result(value), strides, reduction, kind, offset))
         ops, outputs = _needed(len(keys), ops, outputs)
         inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
-        whole = self.whole_made.union(group.of_step)
+        whole = self.groups.whole_made.union(group.of_step)
         filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
-        divided = {p: self.divided[p] for p in stored if p in self.divided}
+        divided = {p: self.groups.divided[p] for p in stored if p in self.groups.divided}
         return Loop(
             group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
         )

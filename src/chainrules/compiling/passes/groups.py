@@ -3,6 +3,7 @@
 import bisect
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
     View,
-    broadcast,
+    can_be_made,
     has_order,
     is_same,
     is_uniform,
     placed,
+    spread,
     strides_of,
 )
 from ..ir.values import Group, check_native, constant, doubled, kind_of_value
@@ -31,7 +33,6 @@ from ..native import Input
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
-from .source import Writer
 
 _VIEWS = frozenset({
     getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
@@ -60,16 +61,25 @@ class NumpyCall:
         self.why = why
 
 
-class Grouped(Writer):
-    """A recording whose steps are put into loops over one shape each, and into calls of NumPy."""
+class Grouping:
+    """Steps of a recording, put into loops over one shape each and into calls of NumPy.
 
-    def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
-        super().__init__(recorder, output, shares)
-        if len(self.plan) > FUSED_STEPS:
+    ``items`` are these, in the order in which they can run. ``constant`` gives a name to an array
+    that a loop reads. ``many`` says whether loops follow each other without calls.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        plan: list[tuple],
+        constant: Callable[[Any], str],
+        many: bool | None = None,
+    ) -> None:
+        if len(plan) > FUSED_STEPS:
             raise NotLowered(f"more than {FUSED_STEPS} steps")
-        self.many = len(self.plan) >= MANY_STEPS
+        self.constant = constant
+        self.many = len(plan) >= MANY_STEPS if many is None else many
         self.forms = recorder.forms
-        self.looks = [look for _, look in recorder.looks]
         self.items: list[Group | NumpyCall] = []
         self.open: dict[tuple, list[int]] = {}  # by shape: loops that may take more
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
@@ -82,8 +92,8 @@ class Grouped(Writer):
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
         }
-        self.asks_for_order = any(has_order((args, kwargs)) for _, _, args, kwargs, *_ in self.plan)
-        for position, f, args, kwargs, *_ in self.plan:
+        self.asks_for_order = any(has_order((args, kwargs)) for _, _, args, kwargs, *_ in plan)
+        for position, f, args, kwargs, *_ in plan:
             self.take(position, f, args, kwargs or {})
 
     # ---- which step goes where ------------------------------------------------------------------
@@ -119,11 +129,13 @@ class Grouped(Writer):
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
         if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
-            return product(self, position, form, *args)
+            return self.add_loops(position, product(self, position, form, *args))
         if f in _JOINED and self.many and type(args[0]) in (list, tuple):
             axis = () if f is np.array else ("axis",)
             plain = len(args) <= 1 + len(axis) and not kwargs.keys() - set(axis)
-            return plain and joined(self, position, f, form, *args, **kwargs)
+            if not plain:
+                return False
+            return self.add_loops(position, joined(self, position, f, form, *args, **kwargs))
         if not self.is_worth(form):
             return False
         kind = kind_of_form(form)
@@ -155,6 +167,21 @@ class Grouped(Writer):
         else:
             kinds = kinds_computed_with(f, name, args, self.forms)
         return self.elementwise(position, name, args, kinds, form)
+
+    def add_loops(self, position: int, made: list[Group] | None) -> bool:
+        """Append the loops that a step is expanded to, if it is."""
+        if made is None:
+            return False
+        self.items += made
+        self.item_of[position] = len(self.items) - 1
+        self.note_stored(position)
+        self.whole_made.add(position)
+        return True
+
+    def note_stored(self, position: int) -> None:
+        """Note that a loop stores the result of a step, whoever reads it."""
+        self.contiguous.add(position)
+        self.demanded.add(position)
 
     def is_worth(self, form: ValueForm) -> bool:
         """Say whether numbers of this form are computed in a loop."""
@@ -324,8 +351,7 @@ class Grouped(Writer):
         value = self.value(group, x, "b1" if name in ("any", "all") else kind)
         group.stored[position] = value, tuple(strides), name, 0
         self.item_of[position] = number
-        self.contiguous.add(position)
-        self.demanded.add(position)
+        self.note_stored(position)
         if f is np.mean:
             self.divided[position] = math.prod([shape[k] for k in axes])
         return True
@@ -357,8 +383,7 @@ class Grouped(Writer):
         value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
         group.stored[position] = value, place.strides, None, place.offset
         self.item_of[position] = number
-        self.contiguous.add(position)
-        self.demanded.add(position)
+        self.note_stored(position)
         return True
 
     def is_made_of_base(self, position: int, view: View) -> bool:
@@ -368,7 +393,7 @@ class Grouped(Writer):
             return False
         if form is None or not form.array:
             return False
-        return position in self.whole_of or _can_be_made(view, self.forms[view.base])
+        return position in self.whole_of or can_be_made(view, self.forms[view.base])
 
     def view(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
@@ -392,24 +417,3 @@ class Grouped(Writer):
             return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None
-
-
-def spread(shape: tuple, strides: tuple, target: tuple, axes: tuple | None) -> tuple[int, ...]:
-    """Return the strides of an array along the axes of a loop over ``target``."""
-    if axes is None:
-        return broadcast(shape, strides, target)
-    along = dict(zip(axes, strides, strict=True))
-    return tuple([along.get(k, 0) for k in range(len(target))])
-
-
-def _can_be_made(view: View, form: ValueForm | None) -> bool:
-    """Say whether ``np.ndarray`` makes a view of an array of this form in one go."""
-    if form is None or form.order != "C":
-        return False
-    size, memory = form.kind.itemsize, np.empty(form.shape, form.kind)
-    try:
-        strides = [size * step for step in view.strides]
-        np.ndarray(view.shape, form.kind, memory, size * view.offset, strides)
-    except ValueError:
-        return False
-    return True

@@ -66,26 +66,30 @@ class Shared:
         return None if has_slots((args[1:], kwargs)) else args[0].position
 
 
-class ResultWriter(Writer):
-    """Writes how results are read: by ``place``, or by lines that make what is shared, once."""
+def results_text(
+    recorder: Recorder, output: Any, shared: Shared, place: Callable[[int], Any]
+) -> tuple[list[str], str, dict[str, Any]]:
+    """Return lines that make what results share, the text of the output, and its names.
 
-    def __init__(self, recorder: Recorder, output: Any, shared: Shared, place: Callable) -> None:
-        super().__init__(recorder, output)
-        self.shared, self.place = shared, place
-        self.lines: list[str] = []
-        self.named: set[str] = set()
+    ``place(position).text()`` reads a result that nothing shares.
+    """
+    lines: list[str] = []
+    named: set[str] = set()
 
-    def expression(self, x: Any, final: bool = False) -> str:
-        if type(x) is not Slot and type(x) is not CopyOf:
-            return super().expression(x, final)
-        if type(x) is CopyOf or x.position not in self.shared.steps:
-            return str(self.place(x.position).text())
+    def read(x: Any) -> str:
+        if type(x) is CopyOf or x.position not in shared.steps:
+            return str(place(x.position).text())
         name = f"y{x.position}"
-        if name not in self.named:
-            self.named.add(name)
-            step = self.shared.steps[x.position]
+        if name not in named:
+            named.add(name)
+            step = shared.steps[x.position]
             if step is None:
-                step = self.place(x.position).text()
-            made = step if isinstance(step, str) else self.step(*step)
-            self.lines.append(f"{name} = {made}")
+                step = place(x.position).text()
+            made = step if isinstance(step, str) else writer.step(*step)
+            lines.append(f"{name} = {made}")
         return name
+
+    writer = Writer(recorder, output, read=read)
+    text = writer.expression(output, final=True)
+    writer.read = None  # else the two hold each other, until Python's collector comes
+    return lines, text, writer.names

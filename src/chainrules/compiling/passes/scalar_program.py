@@ -16,7 +16,7 @@ from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
 from ..record.recorder import Recorder
-from .memory_sharing import ResultWriter, Shared
+from .memory_sharing import Shared, results_text
 from .scalar_trace import ScalarTrace
 from .source import Missed
 
@@ -73,17 +73,16 @@ class NativeLine:
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
                 self.slow[at] = self.place(look.position).text()
-        writer = ResultWriter(recorder, output, shared, self.place)
-        text = writer.expression(output, final=True)
+        lines, text, names = results_text(recorder, output, shared, self.place)
         self.kernel, numbers, truths = self._built()
         self.names = {
-            **writer.names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
+            **names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
             "int64": np.int64, "__name__": __name__,
             "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
         }  # fmt: skip
         missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
         self.names["first_missed"] = missed
-        self.source = self._source([*writer.lines, f"return None, {text}"])
+        self.source = self._source([*lines, f"return None, {text}"])
         exec(compile(self.source, "<native recording>", "exec"), self.names)
         # Without itself among its names it goes as soon as nobody holds it, with its code.
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.names.pop("run")

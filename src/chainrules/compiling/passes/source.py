@@ -40,10 +40,23 @@ Missed = tuple[int, Hashable]  # which look saw something else, and what
 
 
 class Writer:
-    """Writes the source of a recording, in which steps share the factors of a matrix."""
+    """Writer of the source of a recording, in which steps share the factors of a matrix.
 
-    def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
+    ``read`` gives the text of a result where this is not its variable. A look that misses returns
+    ``missed``, of which look it was and what it saw.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        output: Any,
+        shares: bool = True,
+        read: Callable[[Any], str] | None = None,
+        missed: str = "{}, {}",
+    ) -> None:
         self.recorder = recorder
+        self.read = read
+        self.missed = missed
         self.plan = factored(recorder) if shares else recorder.plan
         self.output = output
         self.source = ""
@@ -80,11 +93,11 @@ class Writer:
             lines: list[str] = []
             self.reads, made, self.factors = set(), set(), set()
             for position, f, args, kwargs, *_ in plan[start : start + PIECE_LINES]:
-                at = self._looks_before(position, at, looks, lines)
+                at = self.looks_before(position, at, looks, lines)
                 lines.append(f"v{position} = {self.step(f, args, kwargs)}")
                 made.add(position)
             if start + PIECE_LINES >= len(plan):
-                self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
+                self.looks_before(len(self.recorder.steps) + 1, at, looks, lines)
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
             blocks.append((lines, self.reads - made, made))
         return [self._compiled(k, *block, blocks[k + 1 :]) for k, block in enumerate(blocks)]
@@ -101,7 +114,7 @@ class Writer:
         piece: Callable = names.pop("piece")  # else it waits for Python's collector
         return piece
 
-    def _looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
+    def looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
         while at < len(looks) and looks[at][0] <= position:
             lines.append(self.look(at, looks[at][1]))
             at += 1
@@ -112,9 +125,9 @@ class Writer:
         if look.kind == "bool":
             was = look.seen == ("bool", True)
             other = self.constant(("bool", not was))
-            return f"if {'not ' if was else ''}{x}: return {at}, {other}"
+            return f"if {'not ' if was else ''}{x}: return {self.missed.format(at, other)}"
         noted, seen = self.constant(look.at), self.constant(look.seen)
-        return f"if (s := {noted}({x})) != {seen}: return {at}, s"
+        return f"if (s := {noted}({x})) != {seen}: return {self.missed.format(at, 's')}"
 
     def step(self, f: Any, args: tuple, kwargs: dict | None) -> str:
         parts = [self.expression(x) for x in args]
@@ -130,12 +143,8 @@ class Writer:
     def expression(self, x: Any, final: bool = False) -> str:
         """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""
         kind = type(x)
-        if kind is Slot:
-            self.reads.add(x.position)
-            return f"v{x.position}"
-        if kind is CopyOf:
-            self.reads.add(x.position)
-            return f"{self.constant(_another)}(v{x.position})"
+        if kind is Slot or kind is CopyOf:
+            return self.name_of_result(x) if self.read is None else self.read(x)
         if kind is Factor:
             if x.position in self.factors:
                 return f"f{x.position}"
@@ -161,6 +170,12 @@ class Writer:
             return self.constant(x)
         inner = ", ".join(self.expression(part, final) for part in parts.values)
         return f"{self.constant(parts.rebuild)}([{inner}])"
+
+    def name_of_result(self, x: Any) -> str:
+        """Return the text that gives the result which a slot, or a copy of one, stands for."""
+        self.reads.add(x.position)
+        name = f"v{x.position}"
+        return name if type(x) is Slot else f"{self.constant(_another)}({name})"
 
     def constant(self, x: Any) -> str:
         """Return the name of something that is the same in all runs."""

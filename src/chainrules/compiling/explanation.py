@@ -19,7 +19,6 @@ from .ir.printing import shown
 from .record.cache_key import with_inputs
 from .record.constants import Constants
 from .record.recorder import Recorder
-from .stages import of_arguments
 
 MOST = 40  # lines that a text shows of a list
 
@@ -164,6 +163,8 @@ def _of_compiled(compiled: Compiled) -> str:
 
 def _of_stage(f: Callable, args: tuple, kwargs: dict, stage: str) -> str:
     """Return the program of a call, or of the calls that were recorded, at ``stage``."""
+    from .stages import of_arguments  # with all passes, which a first call may do without
+
     if not isinstance(f, Compiled):
         return of_arguments(f, args, kwargs, stage)
     if args or kwargs or not f.kinds:

@@ -14,7 +14,7 @@ from ..config import user_line
 from ..rules import name_of
 from .ir.looks import Look, NotRecordable
 from .ir.printing import Operation, arguments_text, operand_text, short_name, shown
-from .ir.values import Group
+from .ir.values import ComplexPair, Group, LoopInput, LoopResult, LoopValue, RealValue
 from .machine_code import natively
 from .passes.factor_sharing import Factor, factored
 from .passes.fusion import Fused
@@ -141,7 +141,7 @@ class StagedProgram:
                 yield self._operation(item.position, short_name(item.f), given)
 
     def _in_loop(self, group: Group) -> Iterator[Operation]:
-        values = {**group.of_step, **{p: stored[0] for p, stored in group.stored.items()}}
+        values = {**group.of_step, **{p: stored.value for p, stored in group.stored.items()}}
         lines = [""] * len(group.ops)
         first = 0
         for position in sorted(values):
@@ -149,20 +149,20 @@ class StagedProgram:
             lines[first:last] = [self.recorder.lines[position]] * (last - first)
             first = last
 
-        def text(x: tuple) -> str:
-            if x[0] == "in":
-                return group.inputs[x[1]][1]
-            return f"%{x[1]}" if x[0] == "op" else str(x[1])
+        def text(x: RealValue) -> str:
+            if isinstance(x, LoopInput):
+                return group.inputs[x.key][1]
+            return f"%{x.number}" if isinstance(x, LoopResult) else str(x.x)
 
         for n, (name, *operands) in enumerate(group.ops):
             yield Operation(f"%{n}", name, tuple(map(text, operands)), "", lines[n])
         for position in sorted(values):
             value, reduction = values[position], None
             if position in group.stored:
-                reduction = group.stored[position][2]
+                reduction = group.stored[position].reduction
             elif position not in self.lowered.groups.demanded:
                 continue
-            parts = value[1:3] if value[0] == "pair" else (value,)
+            parts = value[:2] if type(value) is ComplexPair else (value,)
             yield self._operation(position, reduction or "store", tuple(map(text, parts)))
 
     def _scheduled(self) -> Iterator[Operation | str]:
@@ -219,11 +219,11 @@ def _guard(look: Look) -> Operation:
     return Operation("", "guard", (f"v{look.position}", seen), "", look.line)
 
 
-def _operations_in(value: tuple) -> list[int]:
+def _operations_in(value: LoopValue) -> list[int]:
     """Return the numbers of the operations that a value of a loop is made of."""
-    if value[0] == "pair":
-        return [n for part in value[1:3] for n in _operations_in(part)]
-    return [value[1]] if value[0] == "op" else []
+    if type(value) is ComplexPair:
+        return [n for part in value[:2] for n in _operations_in(part)]
+    return [value.number] if type(value) is LoopResult else []
 
 
 def _made_by(line: str) -> list[int]:

@@ -1,10 +1,6 @@
-"""Builder of one fused loop: its inputs, its operations, and the values that these give.
+"""Builder of one fused loop: its inputs, its operations, and the values that these give."""
 
-A value is ``("in", key, kind)`` of what is read, ``("op", number, kind)`` of an operation, a
-constant ``("c", x)``, or of complex numbers ``("pair", real, imaginary, kind)``.
-"""
-
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,6 +16,53 @@ _COMPARISONS = frozenset({
 })  # fmt: skip
 
 
+class LoopInput(NamedTuple):
+    """Value of an input of the loop, which is found by ``key``."""
+
+    key: tuple
+    kind: str
+
+
+class LoopResult(NamedTuple):
+    """Value of an operation of the loop, by its number."""
+
+    number: int
+    kind: str
+
+
+class LoopConstant(NamedTuple):
+    """A number that is written into the loop."""
+
+    x: Any
+
+    @property
+    def kind(self) -> str:
+        return kind_of_constant(self.x)
+
+
+RealValue: TypeAlias = LoopInput | LoopResult | LoopConstant
+
+
+class ComplexPair(NamedTuple):
+    """Complex numbers, as the values of their real and of their imaginary parts."""
+
+    real: RealValue
+    imag: RealValue
+    kind: str
+
+
+LoopValue: TypeAlias = RealValue | ComplexPair
+
+
+class Stored(NamedTuple):
+    """Value that a loop stores, at these strides and this offset of an array, or reduces."""
+
+    value: LoopValue
+    strides: tuple[int, ...]
+    reduction: str | None
+    offset: int
+
+
 class Group:
     """Operations over one shape, in the making."""
 
@@ -28,7 +71,7 @@ class Group:
         self.inputs: dict[tuple, tuple[Input, str]] = {}  # by what is read: and the argument's text
         self.ops: list[tuple] = []
         self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
-        self.stored: dict[int, tuple] = {}  # by step: value, strides, reduction, offset
+        self.stored: dict[int, Stored] = {}  # by step
 
     def arrays(self) -> int:
         return len(self.inputs) + len(self.stored)
@@ -44,32 +87,36 @@ class Group:
         part, twice = PARTS[kind], doubled(strides)
         places = [Input(part, twice, 2 * offset + k) for k in (0, 1)]
         real, imag = (self.read((*key, k), y, text, part) for k, y in enumerate(places))
-        return ("pair", real, imag, kind)
+        return ComplexPair(real, imag, kind)
 
-    def read(self, key: tuple, place: Input, text: str, kind: str) -> Any:
+    def read(self, key: tuple, place: Input, text: str, kind: str) -> LoopInput:
         if key not in self.inputs:
             self.inputs[key] = place, text
-        return ("in", key, kind)
+        return LoopInput(key, kind)
 
     def op(self, name: str, *operands: Any) -> Any:
         """Return the result of an operation on values of a loop."""
-        pair = next((x for x in operands if x[0] == "pair"), None)
+        pair = next((x for x in operands if type(x) is ComplexPair), None)
         if pair is not None:
-            return self.op_of_pairs(name, operands, pair[3])
-        kind = result_kind(name, [kind_of_value(x) for x in operands])
-        if name in _COMPARISONS and operands[0][0] == "op" and operands[1][0] == "c":
-            made, *choices = self.ops[operands[0][1]]
-            if made == "where" and choices[1][0] == choices[2][0] == "c":
+            return self.op_of_pairs(name, operands, pair.kind)
+        kind = result_kind(name, [x.kind for x in operands])
+        if (
+            name in _COMPARISONS
+            and type(operands[0]) is LoopResult
+            and type(operands[1]) is LoopConstant
+        ):
+            made, *choices = self.ops[operands[0].number]
+            if made == "where" and type(choices[1]) is type(choices[2]) is LoopConstant:
                 return self.compared(name, choices, operands[1])
         self.ops.append((name, *operands))
-        return ("op", len(self.ops) - 1, kind)
+        return LoopResult(len(self.ops) - 1, kind)
 
-    def compared(self, name: str, choices: list, other: tuple) -> Any:
+    def compared(self, name: str, choices: list, other: LoopConstant) -> Any:
         """Return how one of two constants compares with another, which is what chooses it."""
         truth, *given = choices
-        yes, no = (bool(getattr(np, name)(x[1], other[1])) for x in given)
+        yes, no = (bool(getattr(np, name)(x.x, other.x)) for x in given)
         if yes == no:
-            return ("c", yes)
+            return LoopConstant(yes)
         return truth if yes else self.op("logical_not", truth)
 
     def op_of_pairs(self, name: str, operands: tuple, kind: str) -> Any:
@@ -81,30 +128,34 @@ class Group:
 
         if name == "where":
             truth, a, b = operands
-            parts: Any = [op("where", truth, a[k], b[k]) for k in (1, 2)]
-        else:
-            parts = COMPLEX[name](op, *[x[1:3] for x in operands])
-        return parts if type(parts[0]) is str else ("pair", *parts, kind)
+            return ComplexPair(
+                op("where", truth, a.real, b.real), op("where", truth, a.imag, b.imag), kind
+            )
+        parts = COMPLEX[name](op, *[(x.real, x.imag) for x in operands])
+        if type(parts) is not tuple:
+            return parts
+        real, imag = parts
+        return ComplexPair(real, imag, kind)
 
     def converted(self, x: Any, kind: str) -> Any:
         """Return a value as one of another kind, as ``astype`` does."""
-        have = kind_of_value(x)
+        have = x.kind
         if have == kind:
             return x
-        if x[0] == "pair":
+        if type(x) is ComplexPair:
             if kind == "b1":
                 zero = constant(0.0, PARTS[have])
-                some = [self.op("not_equal", part, zero) for part in x[1:3]]
+                some = [self.op("not_equal", part, zero) for part in x[:2]]
                 return self.op("logical_or", *some)
             if kind not in PARTS:
                 raise NotLowered("complex numbers that become real")
-            parts = [self.converted(part, PARTS[kind]) for part in x[1:3]]
-            return ("pair", *parts, kind)
+            real, imag = (self.converted(part, PARTS[kind]) for part in x[:2])
+            return ComplexPair(real, imag, kind)
         if kind in PARTS:
             real = self.converted(x, PARTS[kind])
-            return ("pair", real, constant(0.0, PARTS[kind]), kind)
-        if x[0] == "c":
-            return constant(x[1], kind)
+            return ComplexPair(real, constant(0.0, PARTS[kind]), kind)
+        if type(x) is LoopConstant:
+            return constant(x.x, kind)
         check_native(CONVERSIONS[kind], [have])
         return self.op(CONVERSIONS[kind], x)
 
@@ -133,13 +184,10 @@ def constant(x: Any, kind: str) -> Any:
     if kind not in PARTS:
         if isinstance(x, complex | np.complexfloating) and kind != "b1":
             raise NotLowered("complex numbers that become real")
-        return ("c", typed(x, kind))
+        return LoopConstant(typed(x, kind))
     y = typed(x, kind)
-    return ("pair", *[("c", typed(part, PARTS[kind])) for part in (y.real, y.imag)], kind)
-
-
-def kind_of_value(x: Any) -> str:
-    return kind_of_constant(x[1]) if x[0] == "c" else str(x[-1])
+    real, imag = (LoopConstant(typed(part, PARTS[kind])) for part in (y.real, y.imag))
+    return ComplexPair(real, imag, kind)
 
 
 def doubled(strides: tuple) -> tuple:

@@ -10,7 +10,7 @@ from ...rules import getitem
 from ..ir.dtypes import dtype_of
 from ..ir.forms import ValueForm
 from ..ir.strides import View, placed, strides_of
-from ..ir.values import Group
+from ..ir.values import Group, Stored
 from ..native import axes as native_axes
 
 _FLOAT = np.dtype(np.float64)
@@ -43,7 +43,7 @@ def product(steps: Operands, position: int, form: ValueForm, x: Any, y: Any) -> 
     other = steps.value(group, y, "f8", (len(m), *range(len(m) + 1, len(shape))))
     value = group.op("multiply", one, other)
     strides = strides_of((*m, *n), form.order if form.order == "F" else "C")
-    group.stored[position] = value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0
+    group.stored[position] = Stored(value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0)
     return [group]
 
 
@@ -75,6 +75,6 @@ def joined(
     for x, place in zip(xs, places, strict=True):
         group = Group(place.shape)
         value = steps.value(group, x, "f8")
-        group.stored[position] = value, place.strides, None, place.offset
+        group.stored[position] = Stored(value, place.strides, None, place.offset)
         made.append(group)
     return made

@@ -18,7 +18,7 @@ from ...rules import name_of
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
 from ..ir.scalars import NotLowered, refuse_last_bits
-from ..ir.values import Group, doubled
+from ..ir.values import ComplexPair, Group, LoopConstant, LoopInput, RealValue, Stored, doubled
 from ..native import Output
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
@@ -185,34 +185,35 @@ class Fused:
         stored = dict(group.stored)
         for position, value in group.of_step.items():
             if position in self.groups.demanded and position not in stored:
-                stored[position] = value, self.groups.whole(position).strides, None, 0
+                stored[position] = Stored(value, self.groups.whole(position).strides, None, 0)
         if not stored:
             return None
         keys = list(group.inputs)
         numbers = {key: k for k, key in enumerate(keys)}
 
-        def operand(x: tuple) -> Any:
-            if x[0] == "c":
-                return x
-            return numbers[x[1]] if x[0] == "in" else len(keys) + x[1]
+        def operand(x: RealValue) -> Any:
+            if isinstance(x, LoopConstant):
+                return "c", x.x
+            return numbers[x.key] if isinstance(x, LoopInput) else len(keys) + x.number
 
         ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
         outputs: list[Output] = []
 
-        def result(x: tuple) -> int:
-            if x[0] != "c":
-                return int(operand(x))
-            ops.append(("where", ("c", True), x, x))
+        def result(x: RealValue) -> int:
+            y = operand(x)
+            if type(y) is int:
+                return y
+            ops.append(("where", ("c", True), y, y))
             return len(keys) + len(ops) - 1
 
         for position, (value, strides, reduction, offset) in stored.items():
             form = self.recorder.forms[position]
             assert form is not None
             kind = kind_of_form(form)
-            if kind in PARTS:
+            if isinstance(value, ComplexPair):
                 first, place = len(outputs), (doubled(strides), reduction, PARTS[kind], 2 * offset)
-                outputs.append(Output(result(value[1]), *place))
-                outputs.append(Output(result(value[2]), *place[:-1], 2 * offset + 1, first))
+                outputs.append(Output(result(value.real), *place))
+                outputs.append(Output(result(value.imag), *place[:-1], 2 * offset + 1, first))
             else:
                 outputs.append(Output(result(value), strides, reduction, kind, offset))
         ops, outputs = _needed(len(keys), ops, outputs)

@@ -28,7 +28,7 @@ from ..ir.strides import (
     spread,
     strides_of,
 )
-from ..ir.values import Group, check_native, constant, doubled, kind_of_value
+from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input
 from ..record.recorder import Recorder
 from .expansion import joined, product
@@ -203,7 +203,7 @@ class Grouping:
         number, group = self.group(form.shape, args)
         xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
         y = xs[0] if name == "as it is" else group.op(name, *xs)
-        if kind_of_value(y) != kind_of_form(form):
+        if y.kind != kind_of_form(form):
             raise NotLowered(f"{name} that gives {form.kind}")
         group.of_step[position] = y
         self.item_of[position] = number
@@ -268,7 +268,7 @@ class Grouping:
             return group.of_step[position]
         base, part = self.part_of.get(position, (position, 0))
         if base in group.of_step and base != position:
-            return group.of_step[base][1 + part]
+            return group.of_step[base][part]
         form = self.forms[position]
         if form is None:
             raise NotLowered("an operand that is no number")
@@ -349,7 +349,7 @@ class Grouping:
             name = {"max": "any", "min": "all"}.get(name, name)
         number, group = self.group(shape, [x])
         value = self.value(group, x, "b1" if name in ("any", "all") else kind)
-        group.stored[position] = value, tuple(strides), name, 0
+        group.stored[position] = Stored(value, tuple(strides), name, 0)
         self.item_of[position] = number
         self.note_stored(position)
         if f is np.mean:
@@ -381,7 +381,7 @@ class Grouping:
         value = self.value(group, x, kind)
         nothing = self.value(group, 0, kind)
         value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
-        group.stored[position] = value, place.strides, None, place.offset
+        group.stored[position] = Stored(value, place.strides, None, place.offset)
         self.item_of[position] = number
         self.note_stored(position)
         return True

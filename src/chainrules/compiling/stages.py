@@ -1,7 +1,7 @@
 """Stages of the compiler: a recording printed as each pass leaves it, for ``cr.explain``.
 
-A call is recorded once more, with the user's line of each step, and goes through the passes that
-it would go through when it is compiled. Nothing of the compiled function changes.
+A call is recorded once more, with the user's line of each step. It goes through the passes that it
+goes through when it is compiled. Nothing of the compiled function changes.
 """
 
 import re

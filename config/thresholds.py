@@ -1,7 +1,8 @@
 """Sizes at which another way is the faster one, tuned on one machine, and what tunes each anew.
 
 None changes a result beyond rounding. Behind each is the row of ``make bench`` that tells: change
-the number, run it with ``ARGS='--only ...'``, and keep the better one.
+the number, run it with ``ARGS='--only ...'``, and keep the better one. Those of machine code are in
+``compiling/native/limits.py``, since that room imports nothing of the others.
 """
 
 # ---- what a tape keeps of the user's arrays: 'logistic regression', 'mixture' ----
@@ -47,3 +48,37 @@ ROWS_OF_A_BLOCK = 40
 
 NARROW_BAND = 12  # diagonals beside the main one, up to which a banded solver is faster
 FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a correlation
+
+# ---- compiling: what is recorded and kept, for the memory ----
+
+CACHE_ENTRIES = 64  # kinds of arguments, of which the recordings of a function are kept
+RESTARTS = 16  # times that what is captured may change, before the function runs as it is
+RECORDED_STEPS = 1_000_000  # a longer program is not worth what its recording takes
+REMEMBERED_RESULT = 1 << 12  # bytes of a result, up to which an equal step is looked for
+CONSTANT_COPIED = 1 << 16  # bytes, up to which a captured array is copied, and not digested
+COMPARED_PLACES = 20_000  # places of captured state; what has more is no setting but data
+QUICK_ARRAYS = 8  # arguments, of which each is told from each: the guard is quadratic in them
+EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c, stage=...)`
+
+# ---- compiling: single numbers or loops, 'RK4', 'Rosenbrock', 'MLP 4-8-3' ----
+
+SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operation of its own
+SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
+SCALAR_OPERATIONS = 300_000  # of one native function: LLVM takes some seconds for as many
+SCALAR_ARRAY = 20_000  # entries of an array whose numbers have names
+
+# ---- compiling: fused loops, 'operations on 10^6', 'LSTM', 'heat, 100 steps' ----
+
+LOOP_ENTRIES = 16  # of fewer a loop is not worth a call
+LOOP_ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache
+MANY_STEPS = 500  # from which loops follow each other without calls: then all are worth it
+FUSED_STEPS = 200_000  # a longer program is replayed by NumPy
+EXPANDED_PRODUCT = 5000  # multiplications of a product of matrices, up to which it is a loop
+COPIED_STACK = 16  # times as large is a product's first operand, where the second one is copied
+FACTORED_ROWS = 16  # of a matrix, from which sharing its factors is worth SciPy's call
+
+# ---- compiling: Python source, whose compiler takes longer per line of longer functions ----
+
+PIECE_LINES = 2000  # steps of one function of a replay
+SCHEDULED_LINES = 4000  # lines of the one function that calls fused loops
+LET_GO = 256  # entries, from which a result is let go as soon as it has been read

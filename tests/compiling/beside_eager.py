@@ -14,9 +14,9 @@ import pytest
 
 import chainrules as cr
 import chainrules.compiling
-from chainrules.compiling.arguments import signature
 from chainrules.compiling.compiled import Compiled
-from chainrules.compiling.looks import NotRecordable
+from chainrules.compiling.ir.looks import NotRecordable
+from chainrules.compiling.record.cache_key import signature
 from chainrules.config import CompileError, CompileWarning
 
 compiled = chainrules.compiling.compile

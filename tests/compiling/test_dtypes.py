@@ -8,8 +8,9 @@ import pytest
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import groups, lowering
-from chainrules.compiling.names import NotLowered
+from chainrules.compiling.ir import lowering
+from chainrules.compiling.ir.scalars import NotLowered
+from chainrules.compiling.passes import groups
 
 pytest.importorskip("llvmlite")
 
@@ -63,7 +64,7 @@ ULPS = {np.logaddexp: 100.0}
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 2)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 2)
 
 
 def points(dtype):

@@ -7,8 +7,8 @@ import pytest
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import factored, factors
-from chainrules.compiling.factored import STANDS_FOR, Factor
+from chainrules.compiling.passes import factor_sharing, factors
+from chainrules.compiling.passes.factor_sharing import STANDS_FOR, Factor
 from chainrules.config import CompileWarning
 from chainrules.rules.rulesets.linalg.systems import inverse_or_nan
 from chainrules.rules.rulesets.linalg.triangular import (
@@ -26,7 +26,7 @@ WAYS = ("replay", "fused")
 
 @pytest.fixture(autouse=True)
 def small_matrices(monkeypatch):
-    monkeypatch.setattr(factored, "LARGE", 2)
+    monkeypatch.setattr(factor_sharing, "FACTORED_ROWS", 2)
 
 
 def matrices(dtype, seed=0, n=N):
@@ -108,7 +108,9 @@ def test_each(f, dtype, upper):
 
 
 def made_plan(made, recorded):
-    return made.plan if hasattr(made, "plan") else factored.factored(recorded.recorder)
+    return (
+        made.writer.plan if hasattr(made, "writer") else factor_sharing.factored(recorded.recorder)
+    )
 
 
 def reads_factors(step):
@@ -120,7 +122,7 @@ def reads_factors(step):
 
 def count(f, *args):
     """Return how many matrices are factorised by LU, and how many triangles are taken as such."""
-    plan = factored.factored(Recorded(f, *args).recorder)
+    plan = factor_sharing.factored(Recorded(f, *args).recorder)
     made = {
         (type(x), id(x) if isinstance(x, factors.LU) else x.position)
         for step in plan
@@ -297,9 +299,9 @@ def test_without_scipy(monkeypatch):
 
 def test_pieces_of_a_replay(monkeypatch):
     """Each piece of a long replay has factors of its own."""
-    from chainrules.compiling import replay
+    from chainrules.compiling.passes import source
 
-    monkeypatch.setattr(replay, "LINES", 3)
+    monkeypatch.setattr(source, "PIECE_LINES", 3)
     recorded = Recorded(SHARED["an hvp"][2], A, B)
     made = recorded.by("replay")
     assert len(made.pieces) > 2

@@ -96,7 +96,7 @@ def made(monkeypatch):
 @pytest.mark.skipif(not available(), reason="there is no machine code")
 @pytest.mark.parametrize("name", NEW)
 def test_machine_code_goes_with_its_kind(name, made, monkeypatch):
-    monkeypatch.setattr(compiled, "KINDS", 4)
+    monkeypatch.setattr(compiled, "CACHE_ENTRIES", 4)
     g = cr.compile(NEW[name](0)[0])
     for k in range(12):
         args = NEW[name](k)[1]
@@ -119,7 +119,7 @@ def test_machine_code_goes_with_its_function(made):
 
 
 def test_a_kind_that_is_left_out_may_be_running(monkeypatch):
-    monkeypatch.setattr(compiled, "KINDS", 2)
+    monkeypatch.setattr(compiled, "CACHE_ENTRIES", 2)
 
     def f(x, n):
         return np.sum(x) * n
@@ -132,7 +132,7 @@ def test_a_kind_that_is_left_out_may_be_running(monkeypatch):
 
 
 def test_integers_of_one_function_inside_derivatives(monkeypatch):
-    monkeypatch.setattr(compiled, "KINDS", 3)
+    monkeypatch.setattr(compiled, "CACHE_ENTRIES", 3)
     g = cr.compile(lambda x, n: np.sum(x**n))
     for k in range(1, 9):
         assert cr.grad(g)(X, k)[0] == pytest.approx(k)

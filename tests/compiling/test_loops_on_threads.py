@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite")
 
 import chainrules as cr
-from chainrules.compiling import natively
+from chainrules.compiling import machine_code
 from chainrules.compiling.native import Input, Output, available, axes, build
 from chainrules.compiling.native.threads import InPieces
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
 @pytest.fixture(autouse=True, scope="module")
 def small_pieces():
-    before = axes.LEAST, axes._REST, natively.FEW
-    axes.LEAST, axes._REST, natively.FEW = 64, 16, -1
+    before = axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES
+    axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES = 64, 16, -1
     yield
-    axes.LEAST, axes._REST, natively.FEW = before
+    axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES = before
 
 
 # ---- the same numbers ---------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
 from chainrules import numpy as fillable
-from chainrules.compiling import groups, line_of_numbers, line_steps, lowering
+from chainrules.compiling.ir import lowering
+from chainrules.compiling.passes import groups, scalar_program, scalar_steps
 from chainrules.rules import getitem, iterate_leaves
 from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter
@@ -34,7 +35,7 @@ SIGNLESS = {np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.amax, n
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def points(special):
@@ -328,7 +329,7 @@ def test_steps(f):
         others = others[:1]
     for by in NATIVE:
         g = STEPS[f] if by == "numbers" or f in IN_LOOPS else with_a_loop(STEPS[f])
-        native = f in line_steps.STEPS if by == "numbers" else f in IN_LOOPS
+        native = f in scalar_steps.STEPS if by == "numbers" else f in IN_LOOPS
         check(
             g,
             args,
@@ -353,7 +354,7 @@ IN_LOOPS = {*groups._REDUCTIONS, np.where, astype, scatter}
 
 def test_every_entry_has_a_case():
     stepwise = {written, part_at, operator.getitem, euclidean}  # below, in programs
-    assert set(line_steps.STEPS) - stepwise == set(STEPS)
+    assert set(scalar_steps.STEPS) - stepwise == set(STEPS)
     assert set(groups._REDUCTIONS) <= set(STEPS)
     assert {*lowering.MOVING, *groups._VIEWS} == set(MOVES)
 
@@ -535,7 +536,7 @@ def agrees(g, way, args, others):
     recorded = Recorded(g, *args)
     try:
         made = recorded.by(way)
-    except line_of_numbers.NotLowered:
+    except scalar_program.NotLowered:
         return False
     except Exception as error:
         if isinstance(error, RuntimeError):

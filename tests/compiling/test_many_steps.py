@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import fused, groups, stretches
 from chainrules.compiling.native import available
+from chainrules.compiling.passes import fusion, groups, schedule
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs machine code")
 
@@ -149,7 +149,7 @@ def test_the_text_does_not_grow_with_the_steps():
 
 
 def test_more_calls_of_numpy_than_one_function_takes(monkeypatch):
-    monkeypatch.setattr(fused, "LINES", 2)
+    monkeypatch.setattr(fusion, "SCHEDULED_LINES", 2)
     with pytest.raises(groups.NotLowered, match="more calls of NumPy"):
         Recorded(that_breaks, W, np.ones(N)).by("many")
 
@@ -211,7 +211,7 @@ def loops(draw):
 
 
 def test_random_loops(monkeypatch):
-    monkeypatch.setattr(groups, "MANY", 1)
+    monkeypatch.setattr(groups, "MANY_STEPS", 1)
 
     @always_the_same(40)
     @given(loops(), st.sampled_from(["value", "gradient", "hvp"]), st.integers(0, 10**6))
@@ -252,7 +252,7 @@ def flat(x):
 
 
 def test_large_loops_are_calls_of_their_own(monkeypatch):
-    monkeypatch.setattr(stretches.axes, "LEAST", 20)
+    monkeypatch.setattr(schedule.axes, "PIECE_POINTS", 20)
     made = Recorded(plain, W, np.ones(N)).by("many")
     assert all(len(stretch.loops) == 1 for stretch in made.stretches)
     assert not differences(run(made, (W, np.ones(N)))[1], plain(W, np.ones(N)), 1e6)

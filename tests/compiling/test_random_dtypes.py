@@ -13,8 +13,8 @@ from some_arguments import of_some
 from test_random_programs import map_leaves
 
 import chainrules as cr
-from chainrules.compiling import groups
 from chainrules.compiling.agreement import agree
+from chainrules.compiling.passes import groups
 from chainrules.config import CompileWarning
 from chainrules.rules import iterate_leaves
 
@@ -51,7 +51,7 @@ programs = st.tuples(
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 2)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 2)
 
 
 def built(steps):

@@ -11,7 +11,7 @@ from test_random_programs import MODES
 from three_ways import differences
 
 import chainrules as cr
-from chainrules.compiling import factored
+from chainrules.compiling.passes import factor_sharing
 
 pytest.importorskip("scipy")
 
@@ -23,7 +23,7 @@ SMALL = 0.1  # so that all matrices stay near the identity, far from singular on
 
 @pytest.fixture(autouse=True)
 def small_matrices(monkeypatch):
-    monkeypatch.setattr(factored, "LARGE", 2)
+    monkeypatch.setattr(factor_sharing, "FACTORED_ROWS", 2)
 
 
 def adjoint(x):

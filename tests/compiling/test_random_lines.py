@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import groups, line_of_numbers
+from chainrules.compiling.passes import groups, scalar_program
 
 ONE = (
     "np.sin({a})", "np.exp(-{a} ** 2)", "np.abs({a})", "-{a}", "{a} ** 2", "{a} * 2", "1.5 - {a}", "np.tanh({a})",
@@ -98,7 +98,7 @@ def of_all_ways(f, args):
     for way in ("numbers", "fused", "many"):
         try:
             ways[way] = recorded.by(way)
-        except (line_of_numbers.NotLowered, TypeError):
+        except (scalar_program.NotLowered, TypeError):
             continue
     return ways
 
@@ -123,7 +123,7 @@ def compared(f, args, others, orders=True):
 
 @pytest.mark.parametrize("part", range(4))
 def test_random_lines(part, monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
     @always_the_same(40)
     @given(st.just(part).flatmap(lambda _: programs()), st.integers(0, 10**6))
@@ -140,7 +140,7 @@ def test_random_lines(part, monkeypatch):
 
 
 def test_random_gradients(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
     @always_the_same(40)
     @given(programs(), st.integers(0, 10**6))

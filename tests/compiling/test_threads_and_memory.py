@@ -7,14 +7,15 @@ import pytest
 from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import groups, line_of_numbers, natively
+from chainrules.compiling import machine_code
+from chainrules.compiling.passes import groups, scalar_program
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
 
 
 @pytest.fixture(autouse=True)
 def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "SMALL", 1)
+    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def loss(x):
@@ -42,7 +43,7 @@ def test_four_threads(name, way):
     xs = [np.random.default_rng(k).normal(size=(3, 4)) for k in range(4)]
     try:
         made = Recorded(f, xs[0]).by(way)
-    except line_of_numbers.NotLowered as error:
+    except scalar_program.NotLowered as error:
         pytest.skip(str(error))
 
     def calls(x):
@@ -59,7 +60,7 @@ def test_four_threads(name, way):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_four_threads_call_and_compile(native, monkeypatch):
-    monkeypatch.setattr(natively, "FEW", 3000 if native else -1)
+    monkeypatch.setattr(machine_code, "SCALAR_ENTRIES", 3000 if native else -1)
     g = cr.compile(cr.value_and_grad(loss), fallback="error")
 
     def calls(k):
@@ -104,7 +105,7 @@ def test_results_are_fresh(name, way):
     recorded = Recorded(lambda x: (f(x), np.sin(x)), x)
     try:
         made, kept = recorded.by(way), x.copy()
-    except line_of_numbers.NotLowered as error:
+    except scalar_program.NotLowered as error:
         pytest.skip(str(error))
     expected = [np.array(y, order="C") for y in leaves(f(x))]
     for _ in range(3):

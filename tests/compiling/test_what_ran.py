@@ -18,8 +18,8 @@ from fuzz_program import Program
 from fuzz_states import STATES
 
 import chainrules as cr
-from chainrules.compiling import watching
-from chainrules.compiling.reads import reads_of
+from chainrules.compiling.record import watch
+from chainrules.compiling.record.bytecode import reads_of
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -318,7 +318,7 @@ def test_where_others_have_taken_all_tools():
         for number in taken:
             tools.free_tool_id(number)
     assert changed_state_is_seen()
-    assert not [k for k in range(6) if tools.get_tool(k) == watching.TOOL]
+    assert not [k for k in range(6) if tools.get_tool(k) == watch.TOOL]
 
 
 def test_functions_that_the_collector_calls_are_nobodys():

@@ -2,23 +2,22 @@
 
 import numpy as np
 
-from chainrules.compiling.arguments import signature
-from chainrules.compiling.captured import Captured
-from chainrules.compiling.fused import Fused
-from chainrules.compiling.line_of_numbers import NativeLine
-from chainrules.compiling.record import record
+from chainrules.compiling.ir.values import Group
+from chainrules.compiling.passes.fusion import Fused
+from chainrules.compiling.passes.scalar_program import NativeLine
+from chainrules.compiling.record.cache_key import signature
+from chainrules.compiling.record.captured_state import Captured
+from chainrules.compiling.record.recording import record
 from chainrules.compiling.replay import Replay
-from chainrules.compiling.values import Group
 from chainrules.rules import iterate_leaves
 
 
-class Many(Fused):
+def many(recorder, output):
     """As a program of many steps, of whatever length it is: all loops in one function."""
+    return Fused(recorder, output, many=True)
 
-    many = property(lambda self: True, lambda self, value: None)
 
-
-WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused, "many": Many}
+WAYS = {"replay": Replay, "numbers": NativeLine, "fused": Fused, "many": many}
 
 
 class Recorded:
@@ -39,8 +38,8 @@ class Recorded:
         plan = self.recorder.plan
         if way not in ("fused", "many"):
             return {f for _, f, *_ in plan if way == "numbers" and type(f).__hash__}
-        native = set(made.views)
-        for item in made.items:
+        native = set(made.groups.views)
+        for item in made.groups.items:
             if type(item) is Group:
                 native |= {*item.of_step, *item.stored}
         return {f for position, f, *_ in plan if position in native}

@@ -99,6 +99,8 @@ def test_each_room_has_a_readme():
         if (path / "__init__.py").exists()
     }
     rooms |= {
-        f"src/chainrules/{name}" for name in ("compiling", "compiling/native", "interop", "testing")
+        f"src/chainrules/{name}"
+        for name in ("compiling", "interop", "testing")
+        + tuple(f"compiling/{room}" for room in ("record", "ir", "passes", "native"))
     }
     assert rooms - names == set()

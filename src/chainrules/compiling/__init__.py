@@ -1,4 +1,4 @@
-"""Compiling: what a function does with its numbers is recorded once, and run again without Python.
+"""Compiler: it records the operations of a function once, and runs them again without Python.
 
 A recorder stands outside all transforms, so that derivatives are recorded as functions are. See
 ``recorded`` for what a recorded value is, ``looks`` for what a recording depends on, ``captured``

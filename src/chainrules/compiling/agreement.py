@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import iterate_leaves
-from .forms import Form
+from .ir.forms import ValueForm
 
 # Of the largest number of all results: 1e-9 for float64, 1e-4 for float32, as many of its digits.
 DIGITS = 0.575
@@ -30,7 +30,7 @@ def agree(a: Any, b: Any, scale: float = 0.0, eps: float = 0.0) -> bool:
     return len(xs) == len(ys) and all(_agree(x, y, scale, eps) for x, y in zip(xs, ys, strict=True))
 
 
-def coarsest(forms: Iterable[Form | None]) -> float:
+def coarsest(forms: Iterable[ValueForm | None]) -> float:
     """Return the relative rounding of the coarsest floats among results: 1.2e-7 of float32."""
     kinds = {np.dtype(form.kind) for form in forms if form is not None}
     return max([float(np.finfo(kind).eps) for kind in kinds if kind.kind in "fc"], default=0.0)

@@ -1,4 +1,4 @@
-"""A compiled function inside of derivatives: one step, whose derivatives are compiled as well."""
+"""Compiled functions as primitives: a transform sees one step, and compiles its derivatives."""
 
 import functools
 from collections.abc import Callable

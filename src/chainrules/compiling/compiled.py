@@ -1,4 +1,4 @@
-"""``cr.compile``: a function that is recorded at its first call, and replayed from then on.
+"""Compiled function: it is recorded at its first call, and replayed from then on.
 
 For each kind of arguments (types, shapes, dtypes, and the values of what is no number) there is a
 tree of recordings. A replay ends with the answer, or at a look that sees something else than when
@@ -13,25 +13,23 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError, CompileWarning
+from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
-from .arguments import signature
 from .boundaries import Given, as_foreign, is_number_or_array
-from .captured import Captured
-from .generators import process_generators
-from .looks import NotRecordable
-from .natively import natively
+from .ir.looks import NotRecordable
+from .machine_code import natively
 from .quick import Quick
-from .record import record
-from .recorder import Recorder
+from .record.cache_key import example_of, signature
+from .record.captured_state import Captured
+from .record.generators import process_generators
+from .record.recorder import Recorder
+from .record.recording import record
+from .record.walk import parts_of
+from .record.watch import of_compiled
 from .replay import Replay
-from .tree import Kind, Recording
-from .walked import parts_of
-from .watching import of_compiled
-
-KINDS = 64  # kinds of arguments that are remembered
-RESTARTS = 16  # how often what is captured may change, before the function runs as it always did
+from .tree import CacheEntry, RecordedPath
 
 _OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
@@ -66,7 +64,7 @@ class Compiled:
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
         self.untraced: Captured | None = None  # in which no transform is under way
-        self.kinds: dict[Hashable, Kind] = {}
+        self.kinds: dict[Hashable, CacheEntry] = {}
         self.quick: Quick | None = None  # of the last call
         self.bound: dict[tuple, Compiled] = {}
 
@@ -113,7 +111,7 @@ class Compiled:
             kind = self.kinds.get(key)
             if kind is None or kind.root is None or kind.captured.changed():
                 return self._first(key, values, args, kwargs)
-        recording: Recording | None = kind.root
+        recording: RecordedPath | None = kind.root
         while recording is not None:
             if recording.constants.changed():
                 break
@@ -137,32 +135,30 @@ class Compiled:
         """Record one more way through the function, if it can be."""
         kind = self.kinds.get(key)
         if kind is None:
-            while len(self.kinds) >= KINDS:
+            while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
-            kind = self.kinds.setdefault(key, self._new_kind(key))
+            kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
-            kind.root, kind.recordings = None, 0
             if kind.restarts > RESTARTS:
-                kind.reason = (
+                kind.refuse(
                     f"what it captures has changed {kind.restarts} times, last {changed}; give it "
                     "as an argument"
                 )
             else:
-                kind.captured, kind.reason = self._captured(key)
-                kind.forgiven = False
+                kind.restart(*self._captured(key))
         if kind.captured is not None and kind.captured.traced:
             return self._beside_transform(key, args, kwargs)
         if not kind.reason and kind.recordings >= self.paths:
-            kind.reason = kind.too_many(self.paths)
+            kind.close(kind.too_many(self.paths))
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
         if not self.progress:
             return self._recorded(kind, key, values, args, kwargs, Recorder)
-        from .progress import Shown, bar
+        from .record.progress_bar import ProgressRecorder, bar
 
         with bar(name_of(self.f)) as shown:
-            new = functools.partial(Shown, shown)
+            new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
 
     def _forget(self, key: Hashable) -> None:
@@ -185,15 +181,9 @@ class Compiled:
         except NotRecordable as error:
             return None, str(error)
 
-    def _new_kind(self, key: Hashable) -> Kind:
-        captured, reason = self._captured(key)
-        kind = Kind(captured)
-        kind.reason = reason
-        return kind
-
     def _recorded(
         self,
-        kind: Kind,
+        kind: CacheEntry,
         key: Hashable,
         values: list,
         args: tuple,
@@ -215,14 +205,14 @@ class Compiled:
                 kind.forgiven = True  # what would happen twice
                 self._check_effects(kind, key, before)
             y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
-            kind.reason = str(error) if isinstance(error, NotRecordable) else repr(error)
+            kind.close(str(error) if isinstance(error, NotRecordable) else repr(error))
             self._refuse(kind.reason)
             return y
         if captured.traced:
             return self._beside_transform(key, args, kwargs)
         if self._check_effects(kind, key, before):
             # A cache that has been filled is no change the next time; a counter is.
-            kind.forgiven, (kind.captured, kind.reason) = True, self._captured_now(captured)
+            kind.recapture(*self._captured_now(captured))
             if kind.reason:
                 raise CompileError(
                     f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
@@ -232,7 +222,7 @@ class Compiled:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
             expected = self.f(*args, **kwargs)
             if not agree(y, expected):
-                kind.reason = (
+                kind.close(
                     "it gave something else while it was recorded (does it ask for type(x), "
                     "or return values in objects, functions or generators?)"
                 )
@@ -242,13 +232,14 @@ class Compiled:
             expected = y
         recording, y = self._in_some_way(recorder, output, values, y), expected
         if recording is None:
-            kind.reason = "a replay gave something else than the recording, which is our mistake"
+            kind.close("a replay gave something else than the recording, which is our mistake")
             self._refuse(kind.reason)
         else:
             recording.by_numpy = functools.partial(Replay, recorder, output, shares=False)
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
-            self._put(kind, recording, values)
+            recording.example = example_of(values, args, kwargs)
+            kind.add(recording, values)
             for effect in sorted(captured.notes):
                 self._warn(
                     f"it {effect}, which is seen while it is recorded and checked, and not in "
@@ -263,20 +254,20 @@ class Compiled:
 
     def _in_some_way(
         self, recorder: Recorder, output: Any, values: list, y: Any
-    ) -> Recording | None:
+    ) -> RecordedPath | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
         native = natively(recorder, output, self.threads)
         if native is not None:
-            recording = Recording(recorder, native.run, native.how)
+            recording = RecordedPath(recorder, native.run, native.how)
             if replays(recording, values, y):
                 return recording
             self._warn("its native code gave something else than NumPy, and is not used")
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
         runs = (Replay(recorder, output, shares).run for shares in (True, False))
-        made = (Recording(recorder, run, how) for run in runs)
+        made = (RecordedPath(recorder, run, how) for run in runs)
         return next((recording for recording in made if replays(recording, values, y)), None)
 
-    def _check_effects(self, kind: Kind, key: Hashable, before: tuple) -> bool:
+    def _check_effects(self, kind: CacheEntry, key: Hashable, before: tuple) -> bool:
         """Refuse a function that does more than compute what it returns; forgive it once.
 
         Raises
@@ -285,7 +276,7 @@ class Compiled:
         """
         drawn = kind.captured.drawn()
         if drawn or process_generators() != before:
-            kind.root = None
+            kind.drop()
             raise CompileError(
                 f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which"
                 " would be the same at every call.\n"
@@ -293,33 +284,19 @@ class Compiled:
             )
         changed = kind.changed()
         if changed:
-            kind.root = None
+            kind.drop()
             if not kind.forgiven:
                 return True
-            kind.captured, kind.reason = self._captured_now(kind.captured)
+            kind.recapture(*self._captured_now(kind.captured))
             raise CompileError(
                 f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
                 "its first call only.\n  return it instead"
             )
         return False
 
-    def _put(self, kind: Kind, recording: Recording, values: list) -> None:
-        """Put a recording into the tree, at the look where the others leave its way."""
-        kind.recordings += 1
-        if kind.root is None:
-            kind.root = recording
-            return
-        at = kind.root
-        while True:
-            missed, _ = at.run(values)
-            if missed is None:
-                return  # another thread was faster
-            found = at.others.setdefault(missed, recording)
-            if found is recording:
-                return
-            at = found
-
-    def _checked(self, kind: Kind, recording: Recording, y: Any, args: tuple, kwargs: dict) -> Any:
+    def _checked(
+        self, kind: CacheEntry, recording: RecordedPath, y: Any, args: tuple, kwargs: dict
+    ) -> Any:
         """Compare the first replay of a recording with the function itself."""
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
         if not self.check or by_numpy is None:
@@ -331,18 +308,17 @@ class Compiled:
         if replays(recording, signature(args, kwargs)[1], expected):
             self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
             return expected
-        kind.root = None
-        kind.reason = (
+        kind.refuse(
             "its second call gave something else than a replay of its first: it does not depend on"
             " its arguments and on what it captures alone (a clock, a file, a count of calls?)"
         )
         self._refuse(kind.reason)
         return expected
 
-    def _failed(self, kind: Kind, error: Exception, args: tuple, kwargs: dict) -> Any:
+    def _failed(self, kind: CacheEntry, error: Exception, args: tuple, kwargs: dict) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
         y = self.f(*args, **kwargs)
-        kind.root, kind.reason = None, f"a replay failed, where the function does not: {error!r}"
+        kind.refuse(f"a replay failed, where the function does not: {error!r}")
         self._refuse(kind.reason)
         return y
 
@@ -393,7 +369,7 @@ class Compiled:
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind
             if counts not in self.bound:
-                while len(self.bound) >= KINDS:
+                while len(self.bound) >= CACHE_ENTRIES:
                     self.bound.pop(next(iter(self.bound)), None)
                 self.bound[counts] = Compiled(Given(self.f, counts), *self.options)
             return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})

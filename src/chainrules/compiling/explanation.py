@@ -1,4 +1,4 @@
-"""``cr.explain``: what a compiled function has recorded, or what a call does, step by step."""
+"""Explanations: ``cr.explain`` lists the steps of a compiled function, or those of one call."""
 
 import time
 from collections.abc import Callable
@@ -12,24 +12,25 @@ from ..rules.containers import iterate_leaves
 from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
 from ..rules.tracing.stop import value
-from .arguments import with_inputs
 from .compiled import Compiled
-from .constants import Constants
-from .forms import Form
-from .looks import NotRecordable
-from .recorder import Recorder
+from .ir.forms import ValueForm
+from .ir.looks import NotRecordable
+from .ir.printing import shown
+from .record.cache_key import with_inputs
+from .record.constants import Constants
+from .record.recorder import Recorder
 
 MOST = 40  # lines that a text shows of a list
 
 
-class Step(NamedTuple):
+class ExplainedStep(NamedTuple):
     """One call: its name, the form of its result, the user's line, and the time until it ended.
 
     ``cuts`` says that what it reads moves with the inputs, and that its result is constant.
     """
 
     name: str
-    form: Form | None
+    form: ValueForm | None
     line: str
     seconds: float
     reads: tuple[int, ...]
@@ -48,7 +49,9 @@ class Explanation:
     whose result has a NaN or an infinity that none of what it read had, or None.
     """
 
-    def __init__(self, text: str, steps: list[Step], first_bad: Step | None = None) -> None:
+    def __init__(
+        self, text: str, steps: list[ExplainedStep], first_bad: ExplainedStep | None = None
+    ) -> None:
         self.text = text
         self.steps = steps
         self.first_bad = first_bad
@@ -75,7 +78,9 @@ class Explanation:
         return graphviz.Source(self.dot())
 
 
-def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> Explanation:
+def explain(
+    f: Callable, *args: Any, stop: str | None = None, stage: str | None = None, **kwargs: Any
+) -> Explanation:
     """Tell what ``cr.compile`` made of a function; or, of a function that is called, what it does.
 
     Parameters
@@ -88,6 +93,10 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
         What ``f`` is called with: each operation on their numbers is a step.
     stop : {"nan", "inf"}, optional
         Stop at the first step that gives a NaN, or a NaN or an infinity, of what had none.
+    stage : {"recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm", "all"}
+        Print the program as the compiler has it at this stage, with your line on each operation.
+        The function runs once more. Without arguments it runs with those of each recording, if
+        their arrays were small. docs/compiling.md has the grammar.
 
     Returns
     -------
@@ -101,7 +110,20 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
     >>> found = cr.explain(lambda x: np.sum(np.log(x) ** 2), np.array([1.0, -1.0]), stop="nan")
     >>> found.first_bad.name
     'log'
+
+    >>> slope = cr.compile(cr.grad(lambda x: x * x))
+    >>> slope(3.0)
+    6.0
+    >>> print(cr.explain(slope, stage="recorded"))  # doctest: +ELLIPSIS
+    arguments float
+    recorded:
+      v0 = input                               : float
+      v2 = mul(1.0, v0)                        : float             # ...
+      v3 = add(v2, v2)                         : float             # ...
+      return v3
     """
+    if stage is not None:
+        return Explanation(_of_stage(f, value(args), value(kwargs), stage), [])
     if isinstance(f, Compiled):
         if args or kwargs:
             f = f.f
@@ -110,15 +132,6 @@ def explain(f: Callable, *args: Any, stop: str | None = None, **kwargs: Any) -> 
     if stop not in (None, "nan", "inf"):
         raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
     return _of_call(f, value(args), value(kwargs), stop)
-
-
-def shown(form: Form | None) -> str:
-    """Return ``float64[3, 2]`` for the form of an array, and the name of a number's type."""
-    if form is None:
-        return "-"
-    if not form.array:
-        return str(form.kind.__name__)
-    return f"{form.kind}[{', '.join(map(str, form.shape))}]"
 
 
 # ---- a compiled function ------------------------------------------------------------------------
@@ -146,6 +159,28 @@ def _of_compiled(compiled: Compiled) -> str:
                 lines.append(f"    {line}: {_seen(seen)} leads to another recording")
                 ways.append((other, f" where {line} sees {_seen(seen)}"))
     return "\n".join(lines)
+
+
+def _of_stage(f: Callable, args: tuple, kwargs: dict, stage: str) -> str:
+    """Return the program of a call, or of the calls that were recorded, at ``stage``."""
+    from .stages import of_arguments  # with all passes, which a first call may do without
+
+    if not isinstance(f, Compiled):
+        return of_arguments(f, args, kwargs, stage)
+    if args or kwargs or not f.kinds:
+        return of_arguments(f.f, args, kwargs, stage, f.frozen, f.threads)
+    texts = []
+    for key, kind in f.kinds.items():
+        given = f"arguments {_arguments(key)}"
+        if kind.root is None:
+            texts.append(f"{given}\nnot compiled: {kind.reason}")
+        for recording in kind.all_recordings():
+            if recording.example is None:
+                text = "large arrays are not kept: write cr.explain(c, x, stage=...)"
+            else:
+                text = of_arguments(f.f, *recording.example, stage, f.frozen, f.threads)
+            texts.append(f"{given}\n{text}")
+    return "\n\n".join(texts)
 
 
 def _seen(seen: Any) -> str:
@@ -180,10 +215,10 @@ class _Watched(Recorder):
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
-        self.noted: list[Step] = []
+        self.noted: list[ExplainedStep] = []
         self.moving: set[int] = set()  # the steps whose results have a derivative in the inputs
         self.stop = stop
-        self.bad: Step | None = None
+        self.bad: ExplainedStep | None = None
         self.last = time.perf_counter()
 
     def append(self, step: tuple | None, y: Any) -> None:
@@ -198,7 +233,9 @@ class _Watched(Recorder):
             cuts = step is not None and _is_constant(f, y)
             if not cuts:
                 self.moving.add(len(self.noted))
-        made = Step(name, self.forms[-1], user_line(), now - self.last, reads, finite, cuts)
+        made = ExplainedStep(
+            name, self.forms[-1], user_line(), now - self.last, reads, finite, cuts
+        )
         self.noted.append(made)
         if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
             self.bad = made
@@ -255,7 +292,7 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     return Explanation("\n".join(lines), steps, recorder.bad)
 
 
-def _times(steps: list[Step]) -> list[str]:
+def _times(steps: list[ExplainedStep]) -> list[str]:
     """Return the lines of the user's in which most of the time was spent."""
     spent: dict[tuple[str, str], list[float]] = {}
     for step in steps:

@@ -1,4 +1,4 @@
-"""The call of a compiled function that is as the last one: found to be so by a native function.
+"""Fast path: a native function checks that arguments and captured state match the previous call.
 
 It compares the arguments (their types, dtypes and shapes) and what the function captures with what
 they were, word by word in memory, where it is known how that lies there; the rest is compared as
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import places as by
-from .captured import Captured
-from .constants import Constants
+from ..config.thresholds import QUICK_ARRAYS
+from .record import state_guard as by
+from .record.captured_state import Captured
+from .record.constants import Constants
 
 _array = np.ndarray
 _C_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400  # flags of NumPy
-MOST_ARRAYS = 8  # arguments, of which each is told from each
 
 
 class Quick(NamedTuple):
@@ -71,7 +71,7 @@ class _Rows:
     def of_arguments(self, args: tuple) -> bool:
         """Compare floats by their types, and arrays in C's order by dtype and shape."""
         arrays = [k for k, x in enumerate(args) if type(x) is _array]
-        if len({id(args[k]) for k in arrays}) < len(arrays) or len(arrays) > MOST_ARRAYS:
+        if len({id(args[k]) for k in arrays}) < len(arrays) or len(arrays) > QUICK_ARRAYS:
             return False
         for k, x in enumerate(args):
             if type(x) not in (float, np.float64, _array):
@@ -116,7 +116,7 @@ class _Rows:
         return True
 
     def of_place(self, expression: str, names: tuple) -> bool:
-        """Compare a place of :class:`.captured.Captured`; False where that is left to Python."""
+        """Compare a place of captured state; return False where that is left to Python."""
         x, at = names[0], self.fields
         if expression == by.CONTENTS and "cell.contents" in at:
             return self.word(x, at["cell.contents"], id(names[1]))

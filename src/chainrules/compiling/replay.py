@@ -1,43 +1,9 @@
-"""Recordings run again, as Python source: one line a step, and one for each look.
+"""Replay: a recording run again by NumPy, from generated Python source."""
 
-``np.sum(np.sin(x) ** 2)`` replays as ::
-
-    v1 = c0(v0)
-    v2 = v1 ** 2
-    v3 = c1(v2)
-
-in pieces of some thousand lines, which hand values on in a list.
-"""
-
-import math
-import operator
-import re
-from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
-
-from ..rules import children, getitem
-from ..rules.containers import LEAVES, iterate_leaves
-from ..rules.linear.steps import Slot
-from .factored import Factor, factored
-from .looks import Look
-from .recorder import Recorder
-
-LET_GO = 256  # entries, from which a result is let go as soon as it has been read
-LINES = 2000  # steps of a piece: Python's compiler takes the longer per line, the longer a function
-
-_INFIX = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
-    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
-    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=", operator.gt: ">",
-    operator.ge: ">=", operator.and_: "&", operator.or_: "|", operator.xor: "^",
-}  # fmt: skip
-_PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
-
-NAME = re.compile(r"\b[fvw]\d+\b")
-
-Missed = tuple[int, Hashable]  # which look saw something else, and what
+from .passes.source import Missed, Writer
+from .record.recorder import Recorder
 
 
 class Replay:
@@ -45,7 +11,8 @@ class Replay:
 
     Examples
     --------
-    >>> from chainrules.compiling.constants import Constants
+    >>> from chainrules.compiling.record.constants import Constants
+    >>> from chainrules.rules.linear.steps import Slot
     >>> recorder = Recorder(Constants(False))
     >>> x = recorder.input(2.0)
     >>> y = x * x + 1
@@ -71,156 +38,3 @@ class Replay:
             if missed is not None:
                 return missed, None
         return None, results[-1]
-
-
-class Writer:
-    """Writes the source of a recording, in which steps share the factors of a matrix."""
-
-    def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
-        self.recorder = recorder
-        self.plan = factored(recorder) if shares else recorder.plan
-        self.output = output
-        self.source = ""
-        self.names: dict[str, Any] = {}
-        self.known: dict[Any, str] = {}
-        self.reads: set[int] = set()
-        self.factors: set[int] = set()  # the matrices that have been factorised
-
-    def large(self) -> set[int]:
-        """Return the results that are not kept longer than needed."""
-        forms = enumerate(self.recorder.forms)
-        return {p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO}
-
-    def let_go(self, lines: list[str]) -> list[str]:
-        """Return the lines with ``v7 = None`` behind the last one that reads a large result."""
-        large = {f"{letter}{p}" for p in self.large() for letter in "fvw"}
-        if not large:
-            return lines
-        last: dict[str, int] = {}
-        for k, line in enumerate(lines):
-            for name in NAME.findall(line):
-                last[name] = k
-        freed: dict[int, list[str]] = {}
-        for name, k in last.items():
-            if name in large and k < len(lines) - 1:
-                freed.setdefault(k, []).append(f"{name} = None")
-        return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
-
-    def pieces(self) -> list[Callable]:
-        plan, looks = self.plan, self.recorder.looks
-        blocks: list[tuple[list[str], set[int], set[int]]] = []
-        at = 0
-        for start in range(0, max(len(plan), 1), LINES):
-            lines: list[str] = []
-            self.reads, made, self.factors = set(), set(), set()
-            for position, f, args, kwargs, *_ in plan[start : start + LINES]:
-                at = self._looks_before(position, at, looks, lines)
-                lines.append(f"v{position} = {self.step(f, args, kwargs)}")
-                made.add(position)
-            if start + LINES >= len(plan):
-                self._looks_before(len(self.recorder.steps) + 1, at, looks, lines)
-                lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
-            blocks.append((lines, self.reads - made, made))
-        return [self._compiled(k, *block, blocks[k + 1 :]) for k, block in enumerate(blocks)]
-
-    def _compiled(self, k: int, lines: list[str], reads: set, made: set, later: list) -> Callable:
-        wanted = set().union(*(reads for _, reads, _ in later)) & made if later else set()
-        text = [f"v{position} = r[{position}]" for position in sorted(reads)]
-        text += lines
-        text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
-        source = "\n    ".join(["def piece(r):", *self.let_go(text)])
-        self.source += source + "\n"
-        names = {**self.names, "__name__": __name__}
-        exec(compile(source, f"<recording, piece {k}>", "exec"), names)
-        piece: Callable = names.pop("piece")  # else it waits for Python's collector
-        return piece
-
-    def _looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
-        while at < len(looks) and looks[at][0] <= position:
-            lines.append(self.look(at, looks[at][1]))
-            at += 1
-        return at
-
-    def look(self, at: int, look: Look) -> str:
-        x = self.expression(Slot(look.position))
-        if look.kind == "bool":
-            was = look.seen == ("bool", True)
-            other = self.constant(("bool", not was))
-            return f"if {'not ' if was else ''}{x}: return {at}, {other}"
-        noted, seen = self.constant(look.at), self.constant(look.seen)
-        return f"if (s := {noted}({x})) != {seen}: return {at}, s"
-
-    def step(self, f: Any, args: tuple, kwargs: dict | None) -> str:
-        parts = [self.expression(x) for x in args]
-        if f in _INFIX and len(parts) == 2 and not kwargs:
-            return f"{parts[0]} {_INFIX[f]} {parts[1]}"
-        if f in _PREFIX and len(parts) == 1 and not kwargs:
-            return f"{_PREFIX[f]}{parts[0]}"
-        if (f is getitem or f is operator.getitem) and len(parts) == 2 and not kwargs:
-            return f"{parts[0]}[{parts[1]}]"
-        given = [*parts, *(f"{k}={self.expression(x)}" for k, x in (kwargs or {}).items())]
-        return f"{self.constant(f)}({', '.join(given)})"
-
-    def expression(self, x: Any, final: bool = False) -> str:
-        """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""
-        kind = type(x)
-        if kind is Slot:
-            self.reads.add(x.position)
-            return f"v{x.position}"
-        if kind is Again:
-            self.reads.add(x.position)
-            return f"{self.constant(_another)}(v{x.position})"
-        if kind is Factor:
-            if x.position in self.factors:
-                return f"f{x.position}"
-            self.factors.add(x.position)
-            return f"(f{x.position} := {self.constant(x.make)}({self.expression(x.matrix)}))"
-        if kind is int or (kind is float and x - x == 0):
-            return f"({x!r})"
-        if kind is bool or x is None:
-            return repr(x)
-        if kind is np.ndarray and final:
-            return f"{self.constant(x)}.copy('K')"
-        if kind in LEAVES or (not final and not has_slots(x)):
-            return self.constant(x)
-        if kind is tuple:
-            return f"({''.join(self.expression(part, final) + ', ' for part in x)})"
-        if kind is list:
-            return f"[{', '.join(self.expression(part, final) for part in x)}]"
-        if kind is dict:
-            items = [f"{self.constant(k)}: {self.expression(v, final)}" for k, v in x.items()]
-            return f"{{{', '.join(items)}}}"
-        parts = children(x)
-        if parts is None:
-            return self.constant(x)
-        inner = ", ".join(self.expression(part, final) for part in parts.values)
-        return f"{self.constant(parts.rebuild)}([{inner}])"
-
-    def constant(self, x: Any) -> str:
-        """Return the name of something that is the same in all runs."""
-        name = self.known.get(id(x))
-        if name is None:
-            name = f"c{len(self.names)}"
-            self.names[name] = x
-            self.known[id(x)] = name
-        return name
-
-
-class Again:
-    """Stands in the output for another array of the numbers of step ``position``."""
-
-    __slots__ = ("position",)
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-
-
-LEAVES.add(Again)
-
-
-def _another(x: Any) -> Any:
-    return x.copy() if isinstance(x, np.ndarray) else x
-
-
-def has_slots(x: Any) -> bool:
-    return any(type(leaf) is Slot or type(leaf) is Again for leaf in iterate_leaves(x))

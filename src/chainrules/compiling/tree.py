@@ -1,15 +1,17 @@
-"""The recordings that were made for one kind of arguments: a tree, by what looks saw."""
+"""Guard tree: the recordings for one cache key, each found by what its guards saw."""
 
-from collections.abc import Callable, Hashable
+import enum
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
 
 from .agreement import coarsest
-from .captured import Captured
 from .quick import Quick, quick
-from .recorder import Recorder
+from .record.captured_state import Captured
+from .record.recorder import Recorder
 from .replay import Missed
 
 
-class Recording:
+class RecordedPath:
     """One way through the function: how it runs again, and where other ways leave it."""
 
     def __init__(self, recorder: Recorder, run: Callable, how: list[str]) -> None:
@@ -19,23 +21,101 @@ class Recording:
         self.looks = [look for _, look in recorder.looks]
         self.constants = recorder.constants
         self.eps = coarsest(recorder.forms)
-        self.others: dict[Missed, Recording] = {}
+        self.others: dict[Missed, RecordedPath] = {}
+        self.example: tuple[tuple, dict] | None = None  # arguments that it was recorded with
         self.replayed = 0
         self.checked = False
 
 
-class Kind:
-    """State of one kind of arguments: a tree of recordings, or the reason that there is none."""
+class State(enum.Enum):
+    """State of a cache entry: whether it has recordings, and whether it takes more."""
 
-    def __init__(self, captured: Captured) -> None:
-        self.captured = captured
-        self.root: Recording | None = None
+    NEW = "new"  # no recording yet: the next call makes one
+    RECORDED = "recorded"  # calls are replayed; one that goes another way is recorded
+    FULL = "full"  # calls are replayed; one that goes another way runs as it is
+    REFUSED = "refused"  # all calls run as they are, for ``reason``
+
+
+#: What follows on each event, which is a method of :class:`CacheEntry`. Another thread may add a
+#: recording to an entry that has been closed or refused since.
+TRANSITIONS: dict[State, dict[str, State]] = {
+    State.NEW: {
+        "add": State.RECORDED, "restart": State.NEW, "drop": State.NEW,
+        "recapture": State.NEW, "close": State.REFUSED, "refuse": State.REFUSED,
+    },
+    State.RECORDED: {
+        "add": State.RECORDED, "restart": State.NEW, "drop": State.NEW,
+        "close": State.FULL, "refuse": State.REFUSED,
+    },
+    State.FULL: {
+        "add": State.FULL, "drop": State.REFUSED, "close": State.FULL, "refuse": State.REFUSED,
+    },
+    State.REFUSED: {
+        "add": State.FULL, "recapture": State.NEW, "drop": State.REFUSED, "close": State.REFUSED,
+        "refuse": State.REFUSED,
+    },
+}  # fmt: skip
+
+
+class CacheEntry:
+    """Cache entry for one kind of arguments: a tree of recordings, or the reason for none.
+
+    Its state is that of ``root``, the first recording, and of ``reason``, why no more are made.
+    Events change these two; ``TRANSITIONS`` says to which state.
+    """
+
+    def __init__(self, captured: Captured | None, reason: str = "") -> None:
+        self.captured: Any = captured  # None where that cannot be said, for ``reason``
+        self.root: RecordedPath | None = None
         self.recordings = 0
         self.restarts = 0
         self.forgiven = False  # a first change of what is captured
-        self.reason = ""
+        self.reason = reason
         self.quick: Quick | None = None  # without the kind, which holds it
         self.asked: Captured | None = None  # with which a quick way was last looked for
+
+    @property
+    def state(self) -> State:
+        if self.root is None:
+            return State.REFUSED if self.reason else State.NEW
+        return State.FULL if self.reason else State.RECORDED
+
+    def add(self, recording: RecordedPath, values: list) -> None:
+        """Put a recording into the tree, at the look where the others leave its way."""
+        self.recordings += 1
+        if self.root is None:
+            self.root = recording
+            return
+        at = self.root
+        while True:
+            missed, _ = at.run(values)
+            if missed is None:
+                return  # another thread was faster
+            found = at.others.setdefault(missed, recording)
+            if found is recording:
+                return
+            at = found
+
+    def restart(self, captured: Captured | None, reason: str) -> None:
+        """Begin anew, with what is captured now; with a ``reason`` the entry is refused."""
+        self.root, self.recordings = None, 0
+        self.captured, self.reason, self.forgiven = captured, reason, False
+
+    def recapture(self, captured: Captured | None, reason: str) -> None:
+        """Go on, once, without recordings, after the function has changed what it captures."""
+        self.captured, self.reason, self.forgiven = captured, reason, True
+
+    def drop(self) -> None:
+        """Let go of the recordings, since the function has effects that replays would not have."""
+        self.root = None
+
+    def close(self, reason: str) -> None:
+        """Make no more recordings; those that there are stay."""
+        self.reason = reason
+
+    def refuse(self, reason: str) -> None:
+        """Let go of the recordings, and make no more."""
+        self.root, self.reason = None, reason
 
     def quickly(self, key: Hashable, args: tuple, values: list) -> Quick | None:
         """Return the quick way for calls of this kind, if there is one."""
@@ -43,30 +123,30 @@ class Kind:
             self.asked, self.quick = self.captured, quick(self.captured, key, args, values)
         return None if self.quick is None else self.quick._replace(kind=self)
 
+    def all_recordings(self) -> Iterator[RecordedPath]:
+        """Yield the recordings of the tree, the first one first."""
+        left = [] if self.root is None else [self.root]
+        while left:
+            recording = left.pop()
+            yield recording
+            left += recording.others.values()
+
     def changed(self) -> str | None:
         """Say what is not what it was when the recordings were made, if anything is."""
         changed = self.captured.changed()
-        left = [self.root]
-        while left and not changed:
-            recording = left.pop()
-            if recording is not None:
-                changed = recording.constants.changed()
-                left += recording.others.values()
-        return changed
+        if changed:
+            return changed
+        return next(filter(None, (x.constants.changed() for x in self.all_recordings())), None)
 
     def too_many(self, paths: int) -> str:
         """Say that there are more ways than ``paths``, and where most of them part."""
         lines: dict[str, int] = {}
         kinds: set[str] = set()
-        left = [self.root]
-        while left:
-            recording = left.pop()
-            if recording is not None:
-                for (at, _), other in recording.others.items():
-                    look = recording.looks[at]
-                    lines[look.line] = lines.get(look.line, 0) + 1
-                    kinds.add(look.kind)
-                    left.append(other)
+        for recording in self.all_recordings():
+            for at, _ in recording.others:
+                look = recording.looks[at]
+                lines[look.line] = lines.get(look.line, 0) + 1
+                kinds.add(look.kind)
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
         if kinds & {"float", "value"}:
             return (

@@ -1,4 +1,4 @@
-"""``cr.compile``, the way in."""
+"""Public function ``cr.compile``: it checks the options, and wraps the function."""
 
 import functools
 from collections.abc import Callable

@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("platformdirs")
 
 import chainrules as cr
-from chainrules.compiling.native import Input, Output, available, build, kept
+from chainrules.compiling.native import Input, Output, available, build, disk_cache
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("CHAINRULES_CACHE", str(tmp_path / "codes"))
-    kept._tidy_once.cache_clear()
+    disk_cache._tidy_once.cache_clear()
     return tmp_path / "codes"
 
 
@@ -53,7 +53,7 @@ def test_the_next_one_is_found(folder, monkeypatch):
     first, of_numbers = result(), number()
     np.testing.assert_allclose(first, EXPECTED, rtol=1e-15)
     assert len(files(folder)) == 2
-    monkeypatch.setattr(kept, "keep", lambda *args: pytest.fail("compiled again"))
+    monkeypatch.setattr(disk_cache, "keep", lambda *args: pytest.fail("compiled again"))
     np.testing.assert_array_equal(first, result())
     np.testing.assert_array_equal(of_numbers, number())
 
@@ -101,18 +101,18 @@ def test_switched_off(switch, folder, monkeypatch):
 def test_without_platformdirs_nothing_is_kept(monkeypatch):
     monkeypatch.delenv("CHAINRULES_CACHE")
     monkeypatch.setitem(sys.modules, "platformdirs", None)
-    kept._users_folder.cache_clear()
+    disk_cache._users_folder.cache_clear()
     try:
-        assert kept._folder() is None
+        assert disk_cache._folder() is None
         np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
     finally:
-        kept._users_folder.cache_clear()
+        disk_cache._users_folder.cache_clear()
 
 
 def test_a_folder_of_the_users_own(monkeypatch):
     monkeypatch.delenv("CHAINRULES_CACHE")
-    kept._users_folder.cache_clear()
-    assert "chainrules" in kept._folder()
+    disk_cache._users_folder.cache_clear()
+    assert "chainrules" in disk_cache._folder()
 
 
 def test_a_folder_that_cannot_be_made(folder, monkeypatch):
@@ -134,8 +134,8 @@ def test_the_oldest_go(folder, monkeypatch):
         (folder / f"{k}.code").write_bytes(b"x" * 1000)
         os.utime(folder / f"{k}.code", (k, k))
     (folder / "letter.txt").write_bytes(b"x" * 10_000)
-    monkeypatch.setattr(kept, "LARGEST", 4000)
-    kept.keep("new", b"x" * 1500)
+    monkeypatch.setattr(disk_cache, "CACHE_BYTES", 4000)
+    disk_cache.keep("new", b"x" * 1500)
     assert ["2.code", "3.code", "letter.txt", "new.code"] == [file.name for file in files(folder)]
 
 
@@ -143,11 +143,11 @@ PROGRAM = """
 import sys
 import numpy as np
 import chainrules as cr
-from chainrules.compiling.native import kept
+from chainrules.compiling.native import disk_cache
 
 made = []
-keep = kept.keep
-kept.keep = lambda key, code: (made.append(key), keep(key, code))
+keep = disk_cache.keep
+disk_cache.keep = lambda key, code: (made.append(key), keep(key, code))
 print("ready", flush=True)
 sys.stdin.readline()
 x = np.linspace(0.1, 1.0, 40)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from native_interpreter import interpret
 
 from chainrules.compiling.native import Input, Output, available, build
-from chainrules.compiling.native.loops import Run, find_runs
+from chainrules.compiling.native.loops import RepeatedRun, find_runs
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -199,9 +199,11 @@ def runs(text):
 
 
 def test_runs_are_found():
-    assert [Run(0, 3, 100)] == runs("abc" * 100)
-    assert [Run(2, 3, 100), Run(303, 2, 200)] == runs("xy" + "abc" * 100 + "d" + "ef" * 200 + "z")
-    assert [Run(0, 1, 200)] == runs("d" * 200)
+    assert [RepeatedRun(0, 3, 100)] == runs("abc" * 100)
+    assert [RepeatedRun(2, 3, 100), RepeatedRun(303, 2, 200)] == runs(
+        "xy" + "abc" * 100 + "d" + "ef" * 200 + "z"
+    )
+    assert [RepeatedRun(0, 1, 200)] == runs("d" * 200)
     assert [] == runs("abc" * 10)
     assert [] == runs("")
     rng = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 By LLVM, through ``llvmlite``. :func:`build` takes what to compute and gives a builtin function.
 """
 
-from .kernel import Kernel, available, build
+from .kernel import Kernel, available, build, text_of
 from .request import Input, Output
 
-__all__ = ["Input", "Output", "Kernel", "available", "build"]
+__all__ = ["Input", "Output", "Kernel", "available", "build", "text_of"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from .kinds import KINDS, Format, bits_of
 
-__all__ = ["Function", "Lanes", "Module", "place_of"]
+__all__ = ["FunctionText", "Lanes", "Module", "place_of"]
 
 
 #: What calls of functions of mathematics promise, as "#0".
@@ -55,7 +55,7 @@ class Module:
         return "\n".join(parts)
 
 
-class Function:
+class FunctionText:
     """The lines of a function that is being written, the block it is in, and fresh names.
 
     Registers are numbered in the order in which they are written, as LLVM asks of registers without
@@ -167,7 +167,7 @@ class Lanes:
         "width",
     )
 
-    def __init__(self, fn: Function, width: int, kind: str = "f8") -> None:
+    def __init__(self, fn: FunctionText, width: int, kind: str = "f8") -> None:
         self.fn, self.width, self.kind = fn, width, kind
         of = KINDS[kind]
         self.scalar, self.whole_scalar = of.type, of.whole

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .request import Input, Output, Program
+from .limits import PIECE_POINTS, REST_POINTS
+from .request import Input, NativeProgram, Output
 
-__all__ = ["PIECE", "Axes", "Pieces", "axes_of", "pieces_of"]
+__all__ = ["PIECE", "Axes", "AxisPieces", "axes_of", "pieces_of"]
 
-LEAST = 1 << 16  # points of a piece: about 50 us of work, where a thread is told what to do in 2
-_REST = 64  # points at least of what is left over, so that it is computed as the others are
 
 #: What a nest in pieces takes besides its arguments: the first row, and the one after the last.
 PIECE = ("whole", "whole")
@@ -24,7 +23,7 @@ class Axes(NamedTuple):
     out_strides: list[list[int]]
 
 
-class Pieces(NamedTuple):
+class AxisPieces(NamedTuple):
     """A nest that is done in pieces of ``each`` rows of its outermost axis.
 
     ``rest`` is what is left over of a nest of one axis, which is made one of two. ``partial`` are
@@ -33,7 +32,7 @@ class Pieces(NamedTuple):
 
     axes: Axes
     each: int
-    rest: Program | None
+    rest: NativeProgram | None
     partial: list[int]
 
     def ranges(self) -> list[tuple[int, int]]:
@@ -43,7 +42,7 @@ class Pieces(NamedTuple):
         return [*found, (n, n)] if self.rest is not None else found
 
 
-def axes_of(program: Program, width: int) -> Axes:
+def axes_of(program: NativeProgram, width: int) -> Axes:
     """The axes in the order in which they are done, ``width`` points of the innermost at a time."""
     kept = [k for k, n in enumerate(program.shape) if n != 1]
     places: list[Input | Output] = [*program.inputs, *program.outputs]
@@ -57,7 +56,7 @@ def axes_of(program: Program, width: int) -> Axes:
     return Axes(shape, strides[:first], strides[first:])
 
 
-def pieces_of(program: Program, width: int) -> Pieces | None:
+def pieces_of(program: NativeProgram, width: int) -> AxisPieces | None:
     """Split a nest into pieces; None where it is too small, or where pieces would interfere."""
     if 0 in program.shape:
         return None
@@ -65,7 +64,7 @@ def pieces_of(program: Program, width: int) -> Pieces | None:
     if len(axes.shape) == 1:
         axes, rest = _in_rows(program, axes)
     rows = axes.shape[0]
-    each = -(-LEAST // math.prod(axes.shape[1:]))
+    each = -(-PIECE_POINTS // math.prod(axes.shape[1:]))
     if rows <= each:
         return None
     partial = []
@@ -79,21 +78,21 @@ def pieces_of(program: Program, width: int) -> Pieces | None:
             if y.reduce is None:
                 return None
             partial.append(j)
-    return Pieces(axes, each, rest, partial)
+    return AxisPieces(axes, each, rest, partial)
 
 
-def _in_rows(program: Program, axes: Axes) -> tuple[Axes, Program | None]:
+def _in_rows(program: NativeProgram, axes: Axes) -> tuple[Axes, NativeProgram | None]:
     """One axis as two, and the program of what is left over; as it is, where it is short."""
     (n,) = axes.shape
-    rows = n // LEAST
-    if 0 < n - rows * LEAST < _REST:
+    rows = n // PIECE_POINTS
+    if 0 < n - rows * PIECE_POINTS < REST_POINTS:
         rows -= 1
     if rows < 2:
         return axes, None
-    done = rows * LEAST
+    done = rows * PIECE_POINTS
 
     def in_two(strides: list[list[int]]) -> list[list[int]]:
-        return [[LEAST * s, s] for (s,) in strides]
+        return [[PIECE_POINTS * s, s] for (s,) in strides]
 
     inputs = [
         x if x.strides is None else x._replace(strides=(s,), offset=x.offset + done * s)
@@ -104,7 +103,7 @@ def _in_rows(program: Program, axes: Axes) -> tuple[Axes, Program | None]:
         for y, (s,) in zip(program.outputs, axes.out_strides)
     ]
     rest = program._replace(shape=(n - done,), inputs=inputs, outputs=outputs)
-    split = Axes([rows, LEAST], in_two(axes.in_strides), in_two(axes.out_strides))
+    split = Axes([rows, PIECE_POINTS], in_two(axes.in_strides), in_two(axes.out_strides))
     return split, rest if done < n else None
 
 

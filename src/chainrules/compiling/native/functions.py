@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .assembler import Function, Lanes, Module
+from .assembler import FunctionText, Lanes, Module
 from .machine import libm
 
 __all__ = ["as_function", "each_lane", "function_of_c"]
@@ -39,7 +39,7 @@ def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
     name = f"@{c_name}.each.{v.suffix}"
     module = v.fn.module
     if name not in module.functions:
-        fn = Function(module)
+        fn = FunctionText(module)
         inner = Lanes(fn, v.width)
         parameters = [f"%x{k}" for k in range(len(xs))]
         results = []
@@ -57,7 +57,7 @@ def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str
     full = f"@own.{name}.{v.suffix}"
     module = v.fn.module
     if full not in module.functions:
-        fn = Function(module)
+        fn = FunctionText(module)
         parameters = [f"%x{k}" for k in range(len(xs))]
         fn.put(f"ret {v.real} {write(Lanes(fn, v.width, v.kind), *parameters)}")
         module.functions[full] = _definition(v, full, parameters, fn)
@@ -65,7 +65,7 @@ def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str
     return v.fn.let(f"call {v.real} {full}({given}) #0")
 
 
-def _definition(v: Lanes, name: str, parameters: list[str], fn: Function) -> str:
+def _definition(v: Lanes, name: str, parameters: list[str], fn: FunctionText) -> str:
     given = ", ".join(f"{v.real} {x}" for x in parameters)
     head = f"define internal {v.real} {name}({given}) noinline #0 {{"
     return "\n".join((head, "entry:", *fn.lines, "}", ""))

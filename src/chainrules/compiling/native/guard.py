@@ -1,4 +1,4 @@
-"""A builtin function that says whether its arguments, and objects in memory, are what they were.
+"""Native guard: a builtin that checks whether arguments, and objects in memory, are as they were.
 
 It reads a table: which word of which object should be what. Such a comparison takes a nanosecond,
 where the expression ``cell.cell_contents is x`` takes 40, and the kind of one array 300. Where the

@@ -8,18 +8,18 @@ from typing import Any, TypeAlias
 
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
+from .limits import KNOWN_OPERATIONS
 from .locks import making
 from .machine import Code, host_width, llvm
-from .request import Input, Output, Program, checked
+from .request import Input, NativeProgram, Output, checked
 
-__all__ = ["Kernel", "available", "build", "code_of"]
+__all__ = ["Kernel", "available", "build", "code_of", "text_of"]
 
 #: Takes one argument for each input, then one for each output: arrays and Python floats.
 Kernel: TypeAlias = Callable[..., None]
 
 # Kernels in use by what they were asked for: a recurrent network asks for hundreds of equal ones.
 _known: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
-_LARGEST_KNOWN = 2000  # operations; longer programs do not come twice
 
 
 def available() -> bool:
@@ -72,7 +72,7 @@ def build(
     >>> y
     array([0., 2., 4.])
     """
-    if len(ops) > _LARGEST_KNOWN:
+    if len(ops) > KNOWN_OPERATIONS:
         return _made(checked(shape, inputs, ops, outputs))
     key = repr((tuple(shape), inputs, ops, outputs, threads))
     with making:
@@ -82,7 +82,7 @@ def build(
         return kernel
 
 
-def _made(program: Program, threads: int = 1) -> Kernel:
+def _made(program: NativeProgram, threads: int = 1) -> Kernel:
     module = Module()
     if not program.shape:
         return _of_numbers(program, module)
@@ -100,13 +100,32 @@ def _made(program: Program, threads: int = 1) -> Kernel:
     return InPieces(kernel, program, pieces, threads)
 
 
-def _of_numbers(program: Program, module: Module) -> Kernel:
+def _of_numbers(program: NativeProgram, module: Module) -> Kernel:
     from .numbers import Numbers
 
     numbers = Numbers(program, module)
     code = code_of(module, program.arguments(), numbers.effort)
     numbers.fill(code)
     return make_callable(code)
+
+
+def text_of(
+    shape: tuple[int, ...],
+    inputs: Sequence[Input],
+    ops: Sequence[tuple[Any, ...]],
+    outputs: Sequence[Output],
+) -> str:
+    """Return the LLVM text of what :func:`build` takes, without its entry; nothing is compiled."""
+    program, module = checked(shape, inputs, ops, outputs), Module()
+    if program.shape:
+        from .nest_functions import write_nest
+
+        write_nest(program, module, program.lanes(host_width()), None)
+    else:
+        from .numbers import Numbers
+
+        Numbers(program, module)
+    return module.text()
 
 
 def code_of(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:

@@ -15,7 +15,7 @@ __all__ = [
     "BYTES",
     "KINDS",
     "Format",
-    "Kind",
+    "NativeType",
     "bits_of",
     "is_float",
     "is_whole",
@@ -40,7 +40,7 @@ class Format(NamedTuple):
     terms: tuple[int, int, int, int]  # of the polynomials of exp, log, sine and cosine
 
 
-class Kind(NamedTuple):
+class NativeType(NamedTuple):
     """A kind of values; ``memory`` is its type in arrays, where a truth is a byte."""
 
     name: str
@@ -62,12 +62,12 @@ _SINGLE = Format(
     (6.9313812256e-01, 9.0580006145e-06), (-105.0, 89.5), -20.0, 10.0, 2e-8, (6, 4, 4, 4),
 )  # fmt: skip
 
-KINDS: dict[str, Kind] = {
-    "f8": Kind("f8", "double", "double", 8, "f64", "i64", _DOUBLE),
-    "f4": Kind("f4", "float", "float", 4, "f32", "i32", _SINGLE),
-    "i8": Kind("i8", "i64", "i64", 8, "i64", "i64"),
-    "i4": Kind("i4", "i32", "i32", 4, "i32", "i32"),
-    "b1": Kind("b1", "i1", "i8", 1, "i1", "i1"),
+KINDS: dict[str, NativeType] = {
+    "f8": NativeType("f8", "double", "double", 8, "f64", "i64", _DOUBLE),
+    "f4": NativeType("f4", "float", "float", 4, "f32", "i32", _SINGLE),
+    "i8": NativeType("i8", "i64", "i64", 8, "i64", "i64"),
+    "i4": NativeType("i4", "i32", "i32", 4, "i32", "i32"),
+    "b1": NativeType("b1", "i1", "i8", 1, "i1", "i1"),
 }
 
 #: In arrays.

@@ -13,17 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Run", "find_runs"]
+from .limits import CANDIDATES, GRAM, LONGEST_BODY, WORTH_A_LOOP
 
-_GRAM = 6  # operations that are looked up at once
-_WORTH = 64  # operations that a run must save
-_LONGEST = 4000  # of a body
-_CANDIDATES = 18
+__all__ = ["RepeatedRun", "find_runs"]
+
 
 Ints = np.ndarray
 
 
-class Run(NamedTuple):
+class RepeatedRun(NamedTuple):
     """``times`` repetitions of the ``period`` operations from ``start`` on."""
 
     start: int
@@ -35,9 +33,9 @@ class Run(NamedTuple):
         return self.start + self.period * self.times
 
 
-def find_runs(codes: Ints) -> list[Run]:
+def find_runs(codes: Ints) -> list[RepeatedRun]:
     """Runs that do not overlap, in order; first those that save most, then in what is left."""
-    found: list[Run] = []
+    found: list[RepeatedRun] = []
     pending = [(0, len(codes))]
     while pending:
         low, high = pending.pop()
@@ -45,30 +43,30 @@ def find_runs(codes: Ints) -> list[Run]:
         for run in _best(codes[low:high], low):
             # The end of one run may belong to the next as well.
             late = -(-(max(at - run.start, 0)) // run.period)
-            run = Run(run.start + late * run.period, run.period, run.times - late)
-            if run.times < 2 or (run.times - 1) * run.period < _WORTH // 2:
+            run = RepeatedRun(run.start + late * run.period, run.period, run.times - late)
+            if run.times < 2 or (run.times - 1) * run.period < WORTH_A_LOOP // 2:
                 continue
             found.append(run)
-            if run.start - at >= _WORTH:
+            if run.start - at >= WORTH_A_LOOP:
                 pending.append((at, run.start))
             at = run.end
-        if low < at and high - at >= _WORTH:
+        if low < at and high - at >= WORTH_A_LOOP:
             pending.append((at, high))
     return sorted(found)
 
 
-def _best(codes: Ints, first: int) -> list[Run]:
+def _best(codes: Ints, first: int) -> list[RepeatedRun]:
     """The runs of the period that leaves the least code."""
     n = len(codes)
-    if n < _WORTH:
+    if n < WORTH_A_LOOP:
         return []
-    best: tuple[float, int, list[Run]] | None = None
+    best: tuple[float, int, list[RepeatedRun]] | None = None
     for period in _periods(codes):
         equal = codes[:-period] == codes[period:]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], equal.view(np.int8), [0]))))
         starts, lengths = edges[::2], edges[1::2] - edges[::2]
         counts = lengths // period + 1
-        good = (counts - 1) * period >= _WORTH // 2
+        good = (counts - 1) * period >= WORTH_A_LOOP // 2
         left = n - int(((counts[good] - 1) * period).sum())
         # Of two periods that leave about the same, the shorter body.
         better = best is None or left < best[0] - 0.002 * n
@@ -77,22 +75,22 @@ def _best(codes: Ints, first: int) -> list[Run]:
         ):
             continue
         runs = zip((starts[good] + first).tolist(), counts[good].tolist())
-        best = left, period, [Run(start, period, times) for start, times in runs]
+        best = left, period, [RepeatedRun(start, period, times) for start, times in runs]
     return best[2] if best else []
 
 
 def _periods(codes: Ints) -> list[int]:
     """Distances between equal stretches of a few operations: those that cover most, and most."""
     n = len(codes)
-    gram = min(_GRAM, max(1, n // 8))
+    gram = min(GRAM, max(1, n // 8))
     hashed = np.zeros(n - gram + 1, np.int64)
     for k in range(gram):
         hashed = hashed * 1000003 + codes[k : n - gram + 1 + k] * 7919 + 17
     order = np.argsort(hashed, kind="stable")
     ordered = hashed[order]
     gaps = np.diff(order)[ordered[1:] == ordered[:-1]]
-    gaps = gaps[gaps <= min(_LONGEST, n // 2)]
+    gaps = gaps[gaps <= min(LONGEST_BODY, n // 2)]
     values, counts = np.unique(gaps, return_counts=True)
     by_cover = values[np.argsort(-counts * values)[:12]]
     by_count = values[np.argsort(-counts)[:6]]
-    return list(dict.fromkeys(np.concatenate((by_cover, by_count)).tolist()))[:_CANDIDATES]
+    return list(dict.fromkeys(np.concatenate((by_cover, by_count)).tolist()))[:CANDIDATES]

@@ -1,4 +1,4 @@
-"""From LLVM text to machine code that lives as long as somebody holds it.
+"""Machine code from LLVM text; it lives as long as somebody holds it.
 
 ``Code(text)`` parses and compiles one module; ``code.address("entry")`` is where the function
 begins. When the last reference to the ``Code`` goes, so does the memory of its machine code.
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from . import kept
+from . import disk_cache
 from .locks import making
 
 __all__ = ["Code", "host_width", "libm", "llvm"]
@@ -70,7 +70,7 @@ class Code:
 
     ``effort`` is the level of LLVM's code generator: 2 for loops, 0 for long straight lines, where
     it takes a fifth of the time. No passes run over the text: it is written as it should be. Code
-    that was made before, by any process, is not made again: see :mod:`.kept`.
+    that was made before, by any process, is not made again: see :mod:`.disk_cache`.
     """
 
     __slots__ = ("__weakref__", "_engine", "keep")
@@ -79,14 +79,14 @@ class Code:
         with making:
             binding, machine = llvm(), _machine(effort)
             together = _side_by_side()
-            key = kept.key_of(text, effort, together, *_host(), *binding.llvm_version_info)
-            found = kept.found(key)
+            key = disk_cache.key_of(text, effort, together, *_host(), *binding.llvm_version_info)
+            found = disk_cache.found(key)
             module = binding.parse_assembly("" if found else text)
             self._engine = binding.create_mcjit_compiler(module, machine, use_lmm=together or None)
             if found:
                 self._engine.add_object_file(binding.ObjectFileRef.from_data(found))
             else:
-                self._engine.set_object_cache(lambda module, code: kept.keep(key, code))
+                self._engine.set_object_cache(lambda module, code: disk_cache.keep(key, code))
             self._engine.finalize_object()
         self.keep: list[object] = []
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .assembler import Function, Lanes
+from .assembler import FunctionText, Lanes
 from .kinds import BYTES, KINDS
 
 __all__ = ["load", "load_one", "mask_of", "store", "store_pairs"]
 
 
-def load_one(fn: Function, address: str, dtype: str) -> str:
+def load_one(fn: FunctionText, address: str, dtype: str) -> str:
     """The number or truth at ``address``."""
     x = fn.let(f"load {BYTES[dtype]}, ptr {address}")
     return fn.let(f"icmp ne i8 {x}, 0") if dtype == "b1" else x

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from .assembler import Function, Module
-from .axes import PIECE, Pieces
-from .nests import MANY, Nest, fill
+from .assembler import FunctionText, Module
+from .axes import PIECE, AxisPieces
+from .limits import MANY_POINTS
+from .nests import Nest, fill
 from .operations import LIBM
-from .request import Program, parameters
+from .request import NativeProgram, parameters
 
 __all__ = ["write_nest"]
 
@@ -18,14 +19,18 @@ _INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
 
 
 def write_nest(
-    program: Program, module: Module, width: int, pieces: Pieces | None = None, name: str = "@run"
+    program: NativeProgram,
+    module: Module,
+    width: int,
+    pieces: AxisPieces | None = None,
+    name: str = "@run",
 ) -> None:
     """Write ``@run``, which takes the arguments of the program in order, into ``module``.
 
     Of a nest in ``pieces`` it does the rows from one to before another, two more arguments. One of
     another ``name`` takes a row of a table that says where its arguments lie: see :mod:`.sequence`.
     """
-    fn = Function(module)
+    fn = FunctionText(module)
     kinds = program.arguments()
     names = [f"%x{k}" for k in range(len(kinds))]
     if name != "@run":
@@ -35,7 +40,7 @@ def write_nest(
             fill(fn, program.shape, y, names[k], width)
     else:
         calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
-        many = math.prod(program.shape) >= MANY
+        many = math.prod(program.shape) >= MANY_POINTS
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         if pieces is None:
             Nest(program, fn, names, width, calls).write()
@@ -68,7 +73,12 @@ def _from_table(count: int) -> list[str]:
 
 
 def _write_pieces(
-    program: Program, fn: Function, names: list[str], width: int, calls: int, pieces: Pieces
+    program: NativeProgram,
+    fn: FunctionText,
+    names: list[str],
+    width: int,
+    calls: int,
+    pieces: AxisPieces,
 ) -> None:
     """Write a nest over some of its rows; the row behind the last one is the rest."""
     rows = f"%x{len(names)}", f"%x{len(names) + 1}"

@@ -18,22 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import Function, Lanes
+from .assembler import FunctionText, Lanes
 from .axes import Axes, axes_of
 from .kinds import BYTES, KINDS
+from .limits import MANY_POINTS, SHORT_ROWS, SUM_BLOCK
 from .memory import load, load_one, store, store_pairs
 from .operations import emit
-from .registers import SHORT, places_of, planned, store_row
-from .request import Output, Program, kind_of, neutral_of
+from .registers import places_of, planned, store_row
+from .request import NativeProgram, Output, kind_of, neutral_of
 from .results import Result, State
 
-__all__ = ["MANY", "Nest", "fill"]
-
-_BLOCK = 64  # steps between two additions to the total of a sum
-MANY = 2000  # points
+__all__ = ["Nest", "fill"]
 
 
-def fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -> None:
+def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: int) -> None:
     """Store what a reduction begins with, at every place of its output."""
     if y.reduce is None:
         return
@@ -45,7 +43,7 @@ def fill(fn: Function, shape: Sequence[int], y: Output, base: str, width: int) -
     value = bool(value) if kind == "b1" else np.dtype(kind).type(value)
     constant = ("where", ("c", True), ("c", value), ("c", value))
     store = Output(0, strides, None, y.dtype, y.offset)
-    program = Program(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
+    program = NativeProgram(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
     Nest(program, fn, [base], width, 0).write()
 
 
@@ -54,8 +52,8 @@ class Nest:
 
     def __init__(
         self,
-        program: Program,
-        fn: Function,
+        program: NativeProgram,
+        fn: FunctionText,
         names: list[str],
         width: int,
         calls: int,
@@ -226,7 +224,7 @@ class Nest:
         self, ins: list[str], outs: list[str], held: dict[int, State]
     ) -> dict[int, State]:
         self._spread()
-        short = self.shape[-1] <= SHORT * self.width and not self.calls
+        short = self.shape[-1] <= SHORT_ROWS * self.width and not self.calls
         if self.rows_kept or (short and self.held):
             return self._short(ins, outs, held)
         n, w, fn = self.shape[-1], self.width, self.fn
@@ -274,7 +272,7 @@ class Nest:
         size, points = len(self._inner_ops()), math.prod(self.shape)
         if not self.calls:
             most = 1 if size > 24 else 2 if size > 8 else 4
-        elif self.calls == 1 or points < MANY or not self.fn.module.inline:
+        elif self.calls == 1 or points < MANY_POINTS or not self.fn.module.inline:
             most = 1
         else:
             most = 4 if self.calls > 2 and points >= 50_000 else 2
@@ -309,7 +307,7 @@ class Nest:
             }
 
         sums = any(self.program.outputs[j].reduce == "sum" for j in names)
-        block = _BLOCK * step
+        block = SUM_BLOCK * step
         if not sums or main <= block:
             return run("0", str(main), held)
 

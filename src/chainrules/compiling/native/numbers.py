@@ -5,7 +5,7 @@ What one function hands to another lies in memory, at a place of ``@m``. So the 
     y = x[0] * a; y = (y + x[1]) * a; y = (y + x[2]) * a; ...
 
 has one addition and one multiplication, with y carried over and x read at a distance of 1.
-:mod:`.plan` says what is a loop and where values lie.
+:mod:`.placement` says what is a loop and where values lie.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import Function, Lanes, Module, place_of
+from .assembler import FunctionText, Lanes, Module, place_of
 from .functions import function_of_c
+from .limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP
 from .machine import Code
 from .operations import LIBM, emit
-from .places import read_entry, read_slot, write_entry, write_slot
-from .plan import Part, Plan
-from .request import Program, parameters
+from .placement import Part, Placement
+from .request import NativeProgram, parameters
+from .slots import read_entry, read_slot, write_entry, write_slot
 
 __all__ = ["Numbers"]
 
-_CAREFUL = 500  # more operations than this are compiled in a hurry
-_COPIES = 500  # of one function
-_COPY_LOOP = 8  # results at equal distances that make a loop
 
 # Most operations as one line: much faster than by the emitters, which say the same.
 _TEMPLATES = {
@@ -49,10 +47,10 @@ Ints = np.ndarray
 class Numbers:
     """The text of a program of shape (), and the data that its memory begins with."""
 
-    def __init__(self, program: Program, module: Module, *, rolled: bool = True) -> None:
+    def __init__(self, program: NativeProgram, module: Module, *, rolled: bool = True) -> None:
         self.program, self.module = program, module
-        self.plan = Plan(program, rolled=rolled)
-        one = Lanes(Function(module), 1)
+        self.plan = Placement(program, rolled=rolled)
+        one = Lanes(FunctionText(module), 1)
         self.constants = [
             one.boolean(x) if isinstance(x, bool) else one.number(float(x))
             for x in self.plan.constants
@@ -66,7 +64,7 @@ class Numbers:
         """The level of LLVM's code generator."""
         parts = self.plan.parts
         written = sum(p.run.period if p.run else p.end - p.start for p in parts)
-        return 2 if written <= _CAREFUL else 0
+        return 2 if written <= CAREFUL_OPERATIONS else 0
 
     def fill(self, code: Code) -> None:
         """Put constants and tables where the code expects them."""
@@ -88,7 +86,7 @@ class Numbers:
             (self._loop if part.run else self._straight)(name, part)
             calls.append(name)
         calls += self._copy_all()
-        fn = Function(self.module)
+        fn = FunctionText(self.module)
         arguments = program.arguments()
         for k, kind in enumerate(arguments):
             if kind == "array":
@@ -106,7 +104,7 @@ class Numbers:
             f"@a = internal global [{max(len(arguments), 1)} x ptr] zeroinitializer, align 64",
         ]
 
-    def _keep_leaves(self, fn: Function) -> None:
+    def _keep_leaves(self, fn: FunctionText) -> None:
         """Store the entries of arrays that loops look up; those that follow each other by loops."""
         leaves, slots, inputs = self.plan.leaves, self.plan.slots, self.program.inputs
         pointers: dict[int, str] = {}
@@ -119,7 +117,7 @@ class Numbers:
                 and slots[leaves[end]] == slots[first] + end - at
             ):
                 end += 1
-            if end - at < _COPY_LOOP or inputs[first].strides is None:
+            if end - at < COPY_LOOP or inputs[first].strides is None:
                 for k in leaves[at:end]:
                     self._keep(fn, k, self._read(fn, k, pointers))
             else:
@@ -136,7 +134,7 @@ class Numbers:
                 fn.loop("0", str(end - at), 1, [], body)
             at = end
 
-    def _define(self, name: str, fn: Function, taken: str = "") -> None:
+    def _define(self, name: str, fn: FunctionText, taken: str = "") -> None:
         text = "\n".join(fn.lines)
         self.module.functions[name] = (
             f"define internal void {name}({taken}) noinline nounwind {{\n"
@@ -145,7 +143,7 @@ class Numbers:
 
     # ---- reading and writing single values -----------------------------------------------------
 
-    def _read(self, fn: Function, value: int, pointers: dict[int, str]) -> str:
+    def _read(self, fn: FunctionText, value: int, pointers: dict[int, str]) -> str:
         """A value that is no result of the same function."""
         end = self.plan.first + len(self.plan.codes)
         if value >= end:
@@ -156,24 +154,24 @@ class Numbers:
             return read_entry(fn, base, str(x.offset), x.dtype)
         return read_slot(fn, place_of("m", self.plan.slots[value]), self.plan.kind(value))
 
-    def _pointer(self, fn: Function, argument: int, pointers: dict[int, str]) -> str:
+    def _pointer(self, fn: FunctionText, argument: int, pointers: dict[int, str]) -> str:
         """The address of an array that was passed."""
         if argument not in pointers:
             pointers[argument] = fn.let(f"load ptr, ptr {place_of('a', argument, 'ptr')}")
         return pointers[argument]
 
-    def _keep(self, fn: Function, value: int, x: str) -> None:
+    def _keep(self, fn: FunctionText, value: int, x: str) -> None:
         """Store a value at its place in @m."""
         write_slot(fn, place_of("m", self.plan.slots[value]), x, self.plan.kind(value))
 
-    def _emit(self, fn: Function, v: Lanes, code: int, operands: list[str]) -> str:
+    def _emit(self, fn: FunctionText, v: Lanes, code: int, operands: list[str]) -> str:
         name, *kinds = self.program.signatures[code]
         return emit(v, name, operands, kinds)
 
     # ---- straight ------------------------------------------------------------------------------
 
     def _straight(self, name: str, part: Part) -> None:
-        fn = Function(self.module)
+        fn = FunctionText(self.module)
         v = Lanes(fn, 1)
         have: dict[int, str] = {}
         pointers: dict[int, str] = {}
@@ -215,7 +213,7 @@ class Numbers:
     def _loop(self, name: str, part: Part) -> None:
         number, run = self.plan.parts.index(part), part.run
         assert run is not None
-        fn = Function(self.module)
+        fn = FunctionText(self.module)
         v = Lanes(fn, 1)
         roles = self.plan.roles[number]
         pointers: dict[int, str] = {}
@@ -272,13 +270,18 @@ class Numbers:
                 write_slot(fn, place_of("m", place), results[j], kind)
         self._define(name, fn)
 
-    def _scaled(self, fn: Function, index: str, step: int, seen: dict[Any, str]) -> str:
+    def _scaled(self, fn: FunctionText, index: str, step: int, seen: dict[Any, str]) -> str:
         if step not in seen:
             seen[step] = fn.times(index, step)
         return seen[step]
 
     def _fetch(
-        self, fn: Function, role: Any, index: str, pointers: dict[int, str], seen: dict[Any, str]
+        self,
+        fn: FunctionText,
+        role: Any,
+        index: str,
+        pointers: dict[int, str],
+        seen: dict[Any, str],
     ) -> str:
         """An operand from memory, in repetition ``index``."""
         if role[0] == "entries":
@@ -300,7 +303,7 @@ class Numbers:
             seen[key] = read_slot(fn, address, kind)
         return seen[key]
 
-    def _index(self, fn: Function, where: Ints, index: str, seen: dict[Any, str]) -> str:
+    def _index(self, fn: FunctionText, where: Ints, index: str, seen: dict[Any, str]) -> str:
         """``where[index]``: by a multiplication where the distances are equal, else by a table."""
         steps = np.diff(where)
         if (steps == steps[0]).all():
@@ -317,10 +320,10 @@ class Numbers:
         """Functions that copy results; equal distances make loops."""
         names = []
         runs = self._copy_runs()
-        for begin in range(0, len(runs), _COPIES):
-            fn = Function(self.module)
+        for begin in range(0, len(runs), COPIED_RUNS):
+            fn = FunctionText(self.module)
             pointers: dict[int, str] = {}
-            for head, step_in, step_out, count in runs[begin : begin + _COPIES]:
+            for head, step_in, step_out, count in runs[begin : begin + COPIED_RUNS]:
                 self._copy(fn, head, step_in, step_out, count, pointers)
             name = f"@copy{begin}"
             self._define(name, fn)
@@ -352,7 +355,7 @@ class Numbers:
                 elif now != steps:
                     break
                 end += 1
-            if end - k < _COPY_LOOP:
+            if end - k < COPY_LOOP:
                 end = k + 1
             runs.append((k, *steps, end - k))
             k = end
@@ -360,7 +363,7 @@ class Numbers:
 
     def _copy(
         self,
-        fn: Function,
+        fn: FunctionText,
         head: int,
         step_in: int,
         step_out: int,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .assembler import Lanes
+from .limits import SHORT_ROWS
 from .memory import load, store
 from .request import Output
 from .results import Result
 
-__all__ = ["SHORT", "Kept", "places_of", "planned", "store_row"]
-
-SHORT = 4  # vectors of the innermost axis, up to which all of these are in registers at once
+__all__ = ["Kept", "places_of", "planned", "store_row"]
 
 
 class Kept(NamedTuple):
@@ -34,7 +33,9 @@ def planned(
         reduced = [n != 1 and s == 0 for n, s in zip(shape, strides)]
         if y.reduce is None or not any(reduced):
             continue
-        in_rows = not reduced[-1] and reduced[:-1][-1:] == [True] and shape[-1] <= SHORT * width
+        in_rows = (
+            not reduced[-1] and reduced[:-1][-1:] == [True] and shape[-1] <= SHORT_ROWS * width
+        )
         start = len(shape) - in_rows
         while start and reduced[start - 1]:
             start -= 1

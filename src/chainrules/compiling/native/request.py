@@ -11,7 +11,7 @@ import numpy as np
 from .kinds import is_whole, kind_of_constant
 from .operations import POWERS, result_kind
 
-__all__ = ["Input", "Output", "Program", "checked", "parameters"]
+__all__ = ["Input", "Output", "NativeProgram", "checked", "parameters"]
 
 _REDUCTIONS = {
     "number": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
@@ -51,7 +51,7 @@ class Output(NamedTuple):
     of: int | None = None
 
 
-class Program(NamedTuple):
+class NativeProgram(NamedTuple):
     """A request with the kind of each value ("f8", "b1", ...) and the reductions as they are done.
 
     ``codes`` says of each operation which ``signatures`` (name and kinds of operands) it has.
@@ -117,7 +117,7 @@ def checked(
     inputs: Sequence[Input],
     ops: Sequence[tuple[Any, ...]],
     outputs: Sequence[Output],
-) -> Program:
+) -> NativeProgram:
     """The request with its kinds; TypeError where an operation does not take its operands."""
     kinds = [x.dtype for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
@@ -152,7 +152,7 @@ def checked(
             codes.append(known.setdefault(("bool", "f8"), len(known)))
             kinds.append("b1")
     signatures = list(known)
-    return Program(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
+    return NativeProgram(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:

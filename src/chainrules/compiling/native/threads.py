@@ -1,4 +1,4 @@
-"""Calls a kernel piece by piece, on several threads at once.
+"""Thread pool of kernels: it calls a kernel piece by piece, on several threads at once.
 
 A piece is so many rows of the outermost axis, however many threads there are. The kernel lets go of
 the interpreter's lock. Outputs are written by each piece at its own rows; of what is reduced over
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .axes import Pieces
-from .request import Program
+from .axes import AxisPieces
+from .request import NativeProgram
 
 __all__ = ["InPieces"]
 
@@ -41,7 +41,9 @@ class InPieces:
     np.float64(399998.0)
     """
 
-    def __init__(self, kernel: Callable, program: Program, pieces: Pieces, threads: int) -> None:
+    def __init__(
+        self, kernel: Callable, program: NativeProgram, pieces: AxisPieces, threads: int
+    ) -> None:
         self.kernel = kernel
         self.ranges = pieces.ranges()
         self.threads = min(threads, len(self.ranges))

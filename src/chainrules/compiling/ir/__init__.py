@@ -1,0 +1,1 @@
+"""Intermediate representation: forms, dtypes and guards of a program, and tables of operations."""

@@ -1,0 +1,71 @@
+"""Dtypes with native code, and the dtypes with which NumPy performs an operation.
+
+A dtype that has native code is known by its kind: "f8", "f4", "i8", "i4", "b1", and "c16" and "c8",
+which are pairs of floats.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...rules.linear.steps import Slot
+from .forms import ValueForm
+from .scalars import NotLowered
+
+KINDS: dict[np.dtype, str] = {np.dtype(k): k for k in ("f8", "f4", "i8", "i4", "b1", "c16", "c8")}
+PARTS = {"c16": "f8", "c8": "f4"}  # what complex numbers are pairs of
+CONVERSIONS = {"f8": "float", "f4": "float32", "i8": "int64", "i4": "int32", "b1": "bool"}
+
+_WEAK = (float, int, complex)  # Python's numbers take the dtype of what they are combined with
+
+
+def kind_of_form(form: ValueForm) -> str:
+    """Return the kind of an array, or of a number.
+
+    Raises
+    ------
+    NotLowered
+    """
+    found = KINDS.get(np.dtype(form.kind))
+    if found is None or form.kind is int:  # of any size
+        raise NotLowered(f"numbers of {np.dtype(form.kind)}")
+    return found
+
+
+def dtype_of(x: Any, forms: list) -> Any:
+    """Return the dtype of an operand, or the type of a number of Python's."""
+    if type(x) is Slot:
+        form = forms[x.position]
+        if form is None:
+            raise NotLowered("an operand that is no number")
+        kind = form.kind
+    elif type(x) is np.ndarray:
+        return x.dtype
+    else:
+        kind = type(x)
+    if kind in _WEAK:
+        return kind
+    if isinstance(kind, type) and kind is not bool and not issubclass(kind, np.generic):
+        raise NotLowered(f"an operand of type {kind.__name__}")
+    return np.dtype(kind)
+
+
+def kinds_computed_with(f: Any, name: str, args: Any, forms: list) -> list[str]:
+    """Return what NumPy converts the operands of an operation to before it is done."""
+    ufunc = f if isinstance(f, np.ufunc) else getattr(np, name)
+    try:
+        dtypes = ufunc.resolve_dtypes((*[dtype_of(x, forms) for x in args], *[None] * ufunc.nout))
+        return [KINDS[dtype] for dtype in dtypes[: ufunc.nin]]
+    except (TypeError, ValueError, KeyError):
+        raise NotLowered(f"{ufunc.__name__} of these dtypes") from None
+
+
+def typed(x: Any, kind: str) -> Any:
+    """Return a number as a constant of this kind."""
+    if kind == "f8" or kind == "b1":
+        return float(x) if kind == "f8" else bool(x)
+    try:
+        with np.errstate(all="ignore"):
+            return np.dtype(kind).type(x)
+    except (OverflowError, TypeError):
+        raise NotLowered(f"a number that is no {np.dtype(kind)}") from None

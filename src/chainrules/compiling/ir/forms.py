@@ -1,0 +1,33 @@
+"""Form of a recorded result, kept besides the step that gives it: type, dtype and shape."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class ValueForm(NamedTuple):
+    """The form of a number (``array`` is False, and ``kind`` its type), or of an array.
+
+    ``order`` is "C", or "F" for an array in Fortran's order and not in C's, or "?".
+    """
+
+    array: bool
+    kind: Any
+    shape: tuple[int, ...]
+    order: str
+
+    @classmethod
+    def of(cls, x: Any) -> "ValueForm | None":
+        """Return the form of a plain number or array; None of anything else."""
+        if type(x) is np.ndarray:
+            flags = x.flags
+            order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
+            return cls(True, x.dtype, x.shape, order)
+        if isinstance(x, float | complex | np.generic | int):
+            return _NUMBERS.get(type(x)) or _NUMBERS.setdefault(
+                type(x), cls(False, type(x), (), "C")
+            )
+        return None
+
+
+_NUMBERS: dict[type, ValueForm] = {}

@@ -1,0 +1,72 @@
+"""Guards on recorded values, called looks: a conversion to bool or int, and the value it gave.
+
+``if x > 0`` looks at a comparison with ``bool`` and sees True. In every later run the same look is
+made at the same place; where it sees something else, the recording is not one of that run.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...config import ChainRulesError, user_line
+
+
+class NotRecordable(ChainRulesError):  # noqa: N818 - it never reaches the user as an error
+    """Signal that a function cannot be recorded; it runs as it always did."""
+
+
+# The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.
+TRUTHS, STRUCTURE = ("bool", "zero", "finite"), ("structure", "length")
+WHOLE = ("int", "index", "floor", "ceil", "trunc", "round")
+
+
+class Look(NamedTuple):
+    """A look at the result of step ``position``: ``convert`` of it was ``seen`` at a user's line.
+
+    Of the kind "value" the result itself was seen, to the last bit.
+    """
+
+    position: int
+    kind: str
+    convert: Callable
+    seen: Hashable
+    line: str
+
+    @classmethod
+    def here(cls, position: int, kind: str, convert: Callable, seen: Hashable) -> "Look":
+        return cls(position, kind, convert, seen, user_line())
+
+    def at(self, x: Any) -> Hashable:
+        """Return what this look sees of ``x``, to be compared with ``seen``."""
+        return bits(x if self.kind == "value" else self.convert(x))
+
+    def __str__(self) -> str:
+        seen = self.seen[-1] if isinstance(self.seen, tuple) and len(self.seen) == 2 else self.seen
+        text = f"{self.kind} was {seen!r}" if self.kind != "value" else "its value"
+        return f"{self.line}: {text}"
+
+
+def bits(x: Any) -> Hashable:
+    """Return what two values share only where they are the same: type, shape and every bit.
+
+    Examples
+    --------
+    >>> bits(0.0) == bits(-0.0), bits(float("nan")) == bits(float("nan"))
+    (False, True)
+    """
+    if isinstance(x, np.ndarray):
+        return "array", x.dtype.str, x.shape, x.tobytes()
+    if isinstance(x, np.generic):
+        return x.dtype.str, x.tobytes()
+    if isinstance(x, float):
+        return "float", x.hex()
+    if isinstance(x, complex):
+        return "complex", x.real.hex(), x.imag.hex()
+    if isinstance(x, tuple):
+        return ("tuple", *map(bits, x))
+    try:
+        hash(x)
+    except TypeError:
+        raise NotRecordable(f"a {type(x).__name__} that was made of a recorded value") from None
+    return type(x).__name__, x

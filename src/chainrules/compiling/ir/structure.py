@@ -1,0 +1,82 @@
+"""Functions of NumPy whose results have shapes and dtypes that depend on no numbers.
+
+Of a function that is not listed the structure of the result is looked at in every run.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...rules import getitem
+from ...rules.rulesets.arrays.indexing import scatter
+from ...rules.rulesets.linalg.systems import inverse_or_nan
+from ...rules.rulesets.linalg.triangular import cholesky_pull, inverse_of_lower, solve_by_blocks
+from ...rules.tracing.funnel import astype, entry
+from ...rules.tracing.level import Traced
+
+# Their results depend on shapes and dtypes alone.
+_STRUCTURE = frozenset({
+    np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type,
+    np.iscomplexobj, np.isrealobj, np.broadcast_shapes,
+    np.einsum_path, len,
+})  # fmt: skip
+
+# The shapes and dtypes of their results do.
+_ONE_SHAPE = frozenset({
+    np.sum, np.prod, np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.any, np.all,
+    np.cumsum, np.cumprod, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.einsum,
+    np.kron, np.trace, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.ravel, np.squeeze,
+    np.expand_dims, np.broadcast_to, np.concatenate, np.stack, np.vstack, np.hstack, np.copy,
+    np.zeros_like, np.ones_like, np.full_like, np.argmax, np.argmin, np.argsort, np.sort, np.clip,
+    np.diag, np.diagonal, np.tril, np.triu, np.flip, np.roll, np.real, np.imag, np.conjugate,
+    np.array, np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky,
+    np.linalg.eigh, np.matrix_transpose, np.diff, np.maximum, np.minimum, np.round, astype, np.tile,
+    inverse_or_nan, inverse_of_lower, solve_by_blocks, cholesky_pull,
+    np.linalg.norm, np.count_nonzero, np.take_along_axis, np.cross, entry,
+})  # fmt: skip
+
+
+# Of these functions of one shape some numbers are errors: singular matrices, wrong indices. Of what
+# has not one shape the structure is looked at, which keeps it in the program.
+_RAISING = frozenset({
+    np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.linalg.eigh, np.take_along_axis,
+})  # fmt: skip
+
+
+def may_raise(f: Any, args: tuple) -> bool:
+    """Say whether ``f`` raises for some numbers, though it gives one shape."""
+    if f is getitem:
+        index = args[1] if len(args) > 1 else ()
+        return any(isinstance(x, Traced) for x in (index if type(index) is tuple else (index,)))
+    return type(f).__hash__ is not None and f in _RAISING
+
+
+def tells_only_structure(f: Any) -> bool:
+    return type(f).__hash__ is not None and f in _STRUCTURE
+
+
+def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
+    """Say whether shape and dtype of ``f(*args)`` are the same for all numbers in recorded ones."""
+    if isinstance(getattr(f, "__self__", f), np.ufunc):
+        return True
+    if f is getitem:
+        index = args[1] if len(args) > 1 else kwargs.get("index")
+        parts = index if type(index) is tuple else (index,)
+        return not any(isinstance(part, Traced) and _kind(part) == "b" for part in parts)
+    if f is np.where:
+        return len(args) == 3
+    if f is scatter:
+        shape = args[1] if len(args) > 1 else kwargs["shape"]
+        return not any(isinstance(n, Traced) for n in shape)
+    if type(f).__hash__ is None or f not in _ONE_SHAPE:
+        return False
+    # Axes and sizes are options, or come after the array: recorded ones would change the shape.
+    options = (*args[1:], *kwargs.values()) if f in _SIZED else tuple(kwargs.values())
+    return not any(isinstance(x, Traced) for x in options)
+
+
+def _kind(x: Any) -> str:
+    return str(x.dtype.kind)
+
+
+_SIZED = frozenset({np.reshape, np.broadcast_to, np.tile, np.diag, np.roll})

@@ -1,0 +1,195 @@
+"""Builder of one fused loop: its inputs, its operations, and the values that these give."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..native import Input
+from ..native.kinds import kind_of_constant
+from ..native.operations import result_kind
+from .complexes import COMPLEX
+from .dtypes import CONVERSIONS, PARTS, typed
+from .scalars import NotLowered
+
+_COMPARISONS = frozenset({
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+})  # fmt: skip
+
+
+class LoopInput(NamedTuple):
+    """Value of an input of the loop, which is found by ``key``."""
+
+    key: tuple
+    kind: str
+
+
+class LoopResult(NamedTuple):
+    """Value of an operation of the loop, by its number."""
+
+    number: int
+    kind: str
+
+
+class LoopConstant(NamedTuple):
+    """A number that is written into the loop."""
+
+    x: Any
+
+    @property
+    def kind(self) -> str:
+        return kind_of_constant(self.x)
+
+
+RealValue: TypeAlias = LoopInput | LoopResult | LoopConstant
+
+
+class ComplexPair(NamedTuple):
+    """Complex numbers, as the values of their real and of their imaginary parts."""
+
+    real: RealValue
+    imag: RealValue
+    kind: str
+
+
+LoopValue: TypeAlias = RealValue | ComplexPair
+
+
+class Stored(NamedTuple):
+    """Value that a loop stores, at these strides and this offset of an array, or reduces."""
+
+    value: LoopValue
+    strides: tuple[int, ...]
+    reduction: str | None
+    offset: int
+
+
+class Group:
+    """Operations over one shape, in the making."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.inputs: dict[tuple, tuple[Input, str]] = {}  # by what is read: and the argument's text
+        self.ops: list[tuple] = []
+        self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
+        self.stored: dict[int, Stored] = {}  # by step
+
+    def arrays(self) -> int:
+        return len(self.inputs) + len(self.stored)
+
+    def names(self) -> list[str]:
+        """Return the texts of what is read."""
+        return [name for _, name in self.inputs.values()]
+
+    def input(self, key: tuple, kind: str, strides: tuple, offset: int, text: str) -> Any:
+        """Return the entries of an array; of complex ones, its real and its imaginary parts."""
+        if kind not in PARTS:
+            return self.read(key, Input(kind, strides, offset), text, kind)
+        part, twice = PARTS[kind], doubled(strides)
+        places = [Input(part, twice, 2 * offset + k) for k in (0, 1)]
+        real, imag = (self.read((*key, k), y, text, part) for k, y in enumerate(places))
+        return ComplexPair(real, imag, kind)
+
+    def read(self, key: tuple, place: Input, text: str, kind: str) -> LoopInput:
+        if key not in self.inputs:
+            self.inputs[key] = place, text
+        return LoopInput(key, kind)
+
+    def op(self, name: str, *operands: Any) -> Any:
+        """Return the result of an operation on values of a loop."""
+        pair = next((x for x in operands if type(x) is ComplexPair), None)
+        if pair is not None:
+            return self.op_of_pairs(name, operands, pair.kind)
+        kind = result_kind(name, [x.kind for x in operands])
+        if (
+            name in _COMPARISONS
+            and type(operands[0]) is LoopResult
+            and type(operands[1]) is LoopConstant
+        ):
+            made, *choices = self.ops[operands[0].number]
+            if made == "where" and type(choices[1]) is type(choices[2]) is LoopConstant:
+                return self.compared(name, choices, operands[1])
+        self.ops.append((name, *operands))
+        return LoopResult(len(self.ops) - 1, kind)
+
+    def compared(self, name: str, choices: list, other: LoopConstant) -> Any:
+        """Return how one of two constants compares with another, which is what chooses it."""
+        truth, *given = choices
+        yes, no = (bool(getattr(np, name)(x.x, other.x)) for x in given)
+        if yes == no:
+            return LoopConstant(yes)
+        return truth if yes else self.op("logical_not", truth)
+
+    def op_of_pairs(self, name: str, operands: tuple, kind: str) -> Any:
+        """Return the result of an operation on complex numbers, by operations on their parts."""
+
+        def op(name: str, *xs: Any) -> Any:
+            given = [constant(x, PARTS[kind]) if type(x) is float else x for x in xs]
+            return self.op(name, *given)
+
+        if name == "where":
+            truth, a, b = operands
+            return ComplexPair(
+                op("where", truth, a.real, b.real), op("where", truth, a.imag, b.imag), kind
+            )
+        parts = COMPLEX[name](op, *[(x.real, x.imag) for x in operands])
+        if type(parts) is not tuple:
+            return parts
+        real, imag = parts
+        return ComplexPair(real, imag, kind)
+
+    def converted(self, x: Any, kind: str) -> Any:
+        """Return a value as one of another kind, as ``astype`` does."""
+        have = x.kind
+        if have == kind:
+            return x
+        if type(x) is ComplexPair:
+            if kind == "b1":
+                zero = constant(0.0, PARTS[have])
+                some = [self.op("not_equal", part, zero) for part in x[:2]]
+                return self.op("logical_or", *some)
+            if kind not in PARTS:
+                raise NotLowered("complex numbers that become real")
+            real, imag = (self.converted(part, PARTS[kind]) for part in x[:2])
+            return ComplexPair(real, imag, kind)
+        if kind in PARTS:
+            real = self.converted(x, PARTS[kind])
+            return ComplexPair(real, constant(0.0, PARTS[kind]), kind)
+        if type(x) is LoopConstant:
+            return constant(x.x, kind)
+        check_native(CONVERSIONS[kind], [have])
+        return self.op(CONVERSIONS[kind], x)
+
+
+def check_native(name: str, kinds: list[str]) -> None:
+    """Refuse an operation that has no native code for operands of these kinds.
+
+    Raises
+    ------
+    NotLowered
+    """
+    if name in ("where", "as it is"):
+        return
+    if any(kind in PARTS for kind in kinds):
+        if name not in COMPLEX:
+            raise NotLowered(f"{name} of complex numbers")
+        return
+    try:
+        result_kind(name, kinds)
+    except TypeError as error:
+        raise NotLowered(str(error)) from None
+
+
+def constant(x: Any, kind: str) -> Any:
+    """Return a number as a constant of this kind."""
+    if kind not in PARTS:
+        if isinstance(x, complex | np.complexfloating) and kind != "b1":
+            raise NotLowered("complex numbers that become real")
+        return LoopConstant(typed(x, kind))
+    y = typed(x, kind)
+    real, imag = (LoopConstant(typed(part, PARTS[kind])) for part in (y.real, y.imag))
+    return ComplexPair(real, imag, kind)
+
+
+def doubled(strides: tuple) -> tuple:
+    """Return the strides of the parts of complex numbers."""
+    return tuple([2 * step for step in strides])

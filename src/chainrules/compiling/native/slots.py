@@ -1,0 +1,36 @@
+"""Text that reads and writes single values: in arrays that are passed, and in memory ``@m``."""
+
+from __future__ import annotations
+
+from .assembler import FunctionText, Lanes
+from .operations import as_real, as_truth
+
+
+def read_entry(fn: FunctionText, base: str, at: str, dtype: str) -> str:
+    """An entry of an array."""
+    if dtype == "f8":
+        return fn.let(f"load double, ptr {fn.address(base, at)}")
+    byte = fn.let(f"load i8, ptr {fn.address(base, at, 'i8')}")
+    return fn.let(f"icmp ne i8 {byte}, 0")
+
+
+def write_entry(fn: FunctionText, x: str, kind: str, base: str, at: str, dtype: str) -> None:
+    """Write a value of ``kind`` to an entry of an array of ``dtype``."""
+    one = Lanes(fn, 1)
+    if dtype == "f8":
+        fn.put(f"store double {as_real(one, x, kind)}, ptr {fn.address(base, at)}")
+    else:
+        byte = fn.let(f"zext i1 {as_truth(one, x, kind)} to i8")
+        fn.put(f"store i8 {byte}, ptr {fn.address(base, at, 'i8')}")
+
+
+def read_slot(fn: FunctionText, address: str, kind: str) -> str:
+    """A value from @m, where truths are 0.0 and 1.0."""
+    x = fn.let(f"load double, ptr {address}")
+    return x if kind == "f8" else fn.let(f"fcmp une double {x}, 0.0")
+
+
+def write_slot(fn: FunctionText, address: str, x: str, kind: str) -> None:
+    if kind == "b1":
+        x = fn.let(f"uitofp i1 {x} to double")
+    fn.put(f"store double {x}, ptr {address}")

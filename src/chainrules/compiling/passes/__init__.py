@@ -1,0 +1,1 @@
+"""Passes: a recording is factored, grouped, scheduled and lowered to a program that runs."""

@@ -1,0 +1,80 @@
+"""Expansion of small products and joins into elementwise loops, where many follow each other."""
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...config.thresholds import EXPANDED_PRODUCT
+from ...rules import getitem
+from ..ir.dtypes import dtype_of
+from ..ir.forms import ValueForm
+from ..ir.strides import View, placed, strides_of
+from ..ir.values import Group, Stored
+from ..native import axes as native_axes
+
+_FLOAT = np.dtype(np.float64)
+
+
+class Operands(Protocol):
+    """Operands of loops: forms of results, and values that stand for them in a loop."""
+
+    forms: list[ValueForm | None]
+
+    def shape_of(self, x: Any) -> tuple[int, ...]: ...
+
+    def value(
+        self, group: Group, x: Any, kind: str, axes: tuple[int, ...] | None = None
+    ) -> Any: ...
+
+
+def product(steps: Operands, position: int, form: ValueForm, x: Any, y: Any) -> list[Group] | None:
+    """Return the loop of a product of small matrices or vectors, of at most two axes."""
+    dtypes = [dtype_of(z, steps.forms) for z in (x, y)]
+    shapes = [steps.shape_of(z) for z in (x, y)]
+    if dtypes != [_FLOAT] * 2 or not all(1 <= len(shape) <= 2 for shape in shapes):
+        return None
+    (*m, k), n = shapes[0], shapes[1][1:]
+    shape = (*m, k, *n)
+    if not 0 < math.prod(shape) <= EXPANDED_PRODUCT:
+        return None
+    group = Group(shape)
+    one = steps.value(group, x, "f8", (*range(len(m)), len(m)))
+    other = steps.value(group, y, "f8", (len(m), *range(len(m) + 1, len(shape))))
+    value = group.op("multiply", one, other)
+    strides = strides_of((*m, *n), form.order if form.order == "F" else "C")
+    group.stored[position] = Stored(value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0)
+    return [group]
+
+
+def joined(
+    steps: Operands, position: int, f: Any, form: ValueForm, xs: Any, axis: Any = 0
+) -> list[Group] | None:
+    """Return the loops that put arrays side by side: each stores a part of the result."""
+    if not xs or any(type(x) in (list, tuple) for x in xs) or type(axis) is not int:
+        return None
+    if (
+        form.kind != _FLOAT
+        or form.order != "C"
+        or math.prod(form.shape) >= native_axes.PIECE_POINTS
+    ):
+        return None
+    if any(dtype_of(x, steps.forms) not in (float, _FLOAT) for x in xs):
+        return None
+    result, start, places = View(position, 0, form.shape, strides_of(form.shape)), 0, []
+    before = (slice(None),) * (axis % len(form.shape))
+    for shape in map(steps.shape_of, xs):
+        size = shape[axis] if f is np.concatenate else 1
+        at = slice(start, start + size) if f is np.concatenate else start
+        place = placed(getitem, ((*before, at),), {}, result)
+        start += size
+        if place is None or place.shape != shape:
+            return None
+        places.append(place)
+    made = []
+    for x, place in zip(xs, places, strict=True):
+        group = Group(place.shape)
+        value = steps.value(group, x, "f8")
+        group.stored[position] = Stored(value, place.strides, None, place.offset)
+        made.append(group)
+    return made

@@ -1,0 +1,419 @@
+"""Fusion of elementwise steps of a recording into loops, with the inputs and outputs of each."""
+
+import bisect
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...config.thresholds import FUSED_STEPS, LOOP_ARRAYS, LOOP_ENTRIES, MANY_STEPS
+from ...rules import getitem
+from ...rules.linear.steps import Slot
+from ...rules.rulesets.arrays.indexing import scatter
+from ...rules.tracing.funnel import astype, entry
+from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
+from ..ir.forms import ValueForm
+from ..ir.lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE
+from ..ir.references import CopyOf, has_slots
+from ..ir.scalars import NotLowered
+from ..ir.strides import (
+    View,
+    can_be_made,
+    has_order,
+    is_same,
+    is_uniform,
+    placed,
+    spread,
+    strides_of,
+)
+from ..ir.values import Group, Stored, check_native, constant, doubled
+from ..native import Input
+from ..record.recorder import Recorder
+from .expansion import joined, product
+from .factor_sharing import Factor
+
+_VIEWS = frozenset({
+    getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
+    np.broadcast_to, np.matrix_transpose, np.ravel,
+})  # fmt: skip
+_PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
+_REDUCTIONS: dict[Any, str] = {
+    np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
+    np.amax: "max", np.amin: "min",
+    np.any: "any", np.all: "all",
+}  # fmt: skip
+_PRODUCTS = (np.matmul, operator.matmul, np.dot)
+_JOINED = (np.stack, np.concatenate, np.array)
+_NUMBER = (float, np.float64)
+_FLOAT = np.dtype(np.float64)
+
+
+class NumpyCall:
+    """A step that NumPy does, and why."""
+
+    def __init__(
+        self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool, why: str
+    ) -> None:
+        self.position, self.f, self.args, self.kwargs = position, f, args, kwargs
+        self.lazy = lazy  # a view, which may be read without being made
+        self.why = why
+
+
+class Grouping:
+    """Steps of a recording, put into loops over one shape each and into calls of NumPy.
+
+    ``items`` are these, in the order in which they can run. ``constant`` gives a name to an array
+    that a loop reads. ``many`` says whether loops follow each other without calls.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        plan: list[tuple],
+        constant: Callable[[Any], str],
+        many: bool | None = None,
+    ) -> None:
+        if len(plan) > FUSED_STEPS:
+            raise NotLowered(f"more than {FUSED_STEPS} steps")
+        self.constant = constant
+        self.many = len(plan) >= MANY_STEPS if many is None else many
+        self.forms = recorder.forms
+        self.items: list[Group | NumpyCall] = []
+        self.open: dict[tuple, list[int]] = {}  # by shape: loops that may take more
+        self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
+        self.views: dict[int, View] = {}
+        self.whole_of: dict[int, int] = {}  # views that are all of an array, as it lies
+        self.part_of: dict[int, tuple[int, int]] = {}  # real or imaginary parts of all of an array
+        self.demanded: set[int] = set()
+        self.whole_made: set[int] = set()  # by several loops, each of which makes a part
+        self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
+        self.contiguous: set[int] = {
+            p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
+        }
+        self.asks_for_order = any(has_order((args, kwargs)) for _, _, args, kwargs, *_ in plan)
+        for position, f, args, kwargs, *_ in plan:
+            self.take(position, f, args, kwargs or {})
+
+    # ---- which step goes where ------------------------------------------------------------------
+
+    def take(self, position: int, f: Any, args: tuple, kwargs: dict) -> None:
+        form, why = self.forms[position], ""
+        try:
+            if form is not None and self.taken(position, f, args, kwargs, form):
+                return
+        except NotLowered as error:
+            why = str(error)
+        view = self.view(f, args, kwargs, form)
+        if view is not None:
+            self.views[position] = view
+            whole = self.whole(view.base)
+            if view.part is not None:
+                whole.part = view.part
+                if is_same(view, whole):
+                    self.part_of[position] = view.base, view.part
+            elif is_same(view, whole):
+                self.whole_of[position] = view.base
+        else:
+            self.demand((args, kwargs))
+        self.item_of[position] = len(self.items)
+        self.items.append(NumpyCall(position, f, args, kwargs, view is not None, why))
+
+    def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: ValueForm) -> bool:
+        """Put a step into a loop, if it has native code and is worth it."""
+        if type(f).__hash__ is None:
+            return False
+        if f in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
+            return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
+        if f is scatter:
+            return self.scattered(position, form, *args, **kwargs)
+        if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
+            return self.add_loops(position, product(self, position, form, *args))
+        if f in _JOINED and self.many and type(args[0]) in (list, tuple):
+            axis = () if f is np.array else ("axis",)
+            plain = len(args) <= 1 + len(axis) and not kwargs.keys() - set(axis)
+            if not plain:
+                return False
+            return self.add_loops(position, joined(self, position, f, form, *args, **kwargs))
+        if not self.is_worth(form):
+            return False
+        kind = kind_of_form(form)
+        if not form.shape and kind not in ("f8", "b1"):
+            return False
+        if form.order == "?" and self.asks_for_order:
+            return False  # a loop would lay it out in C's order
+        if f is np.broadcast_to and self.is_number(args[0]):
+            return self.elementwise(position, "as it is", args[:1], [kind], form)
+        if f is np.where and len(args) == 3 and not kwargs:
+            return self.elementwise(position, "where", args, ["b1", kind, kind], form)
+        if f is entry and len(args) == 1 and self.is_number(args[0]):
+            return self.elementwise(position, "as it is", args, [kind], form)
+        if f is astype and not kwargs.keys() - {"dtype"}:
+            return self.elementwise(position, "as it is", args[:1], [kind], form)
+        if f is np.conjugate and not kwargs:
+            name = "conjugate" if kind in PARTS else "as it is"
+            return self.elementwise(position, name, args, [kind], form)
+        if kwargs or (f not in ELEMENTWISE and f not in OF_TRUTHS):
+            return False
+        dtypes = [dtype_of(x, self.forms) for x in args]
+        truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
+        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f) or OF_WHOLE[f]
+        root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
+        if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
+            return False  # no root, of which -0.0 and -inf tell
+        if name in LOGIC:
+            kinds = ["b1"] * len(args)
+        else:
+            kinds = kinds_computed_with(f, name, args, self.forms)
+        return self.elementwise(position, name, args, kinds, form)
+
+    def add_loops(self, position: int, made: list[Group] | None) -> bool:
+        """Append the loops that a step is expanded to, if it is."""
+        if made is None:
+            return False
+        self.items += made
+        self.item_of[position] = len(self.items) - 1
+        self.note_stored(position)
+        self.whole_made.add(position)
+        return True
+
+    def note_stored(self, position: int) -> None:
+        """Note that a loop stores the result of a step, whoever reads it."""
+        self.contiguous.add(position)
+        self.demanded.add(position)
+
+    def is_worth(self, form: ValueForm) -> bool:
+        """Say whether numbers of this form are computed in a loop."""
+        if self.many and form.kind in _NUMBER:
+            return True
+        return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
+
+    def is_number(self, x: Any) -> bool:
+        form = self.forms[x.position] if type(x) is Slot else None
+        return form is not None and not form.array and form.kind in _NUMBER
+
+    def elementwise(
+        self, position: int, name: str, args: Any, kinds: list[str], form: ValueForm
+    ) -> bool:
+        """Put into a loop an operation of ``args``, as what NumPy makes of them first."""
+        if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
+            name, args, kinds = "multiply", [args[0], args[0]], [kinds[0], kinds[0]]
+        check_native(name, kinds)
+        number, group = self.group(form.shape, args)
+        xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
+        y = xs[0] if name == "as it is" else group.op(name, *xs)
+        if y.kind != kind_of_form(form):
+            raise NotLowered(f"{name} that gives {form.kind}")
+        group.of_step[position] = y
+        self.item_of[position] = number
+        self.contiguous.add(position)
+        return True
+
+    def group(self, shape: tuple[int, ...], args: list) -> tuple[int, Group]:
+        """Return the first loop over ``shape`` that can read ``args``, or a new one."""
+        first = max([self.earliest(x, shape) for x in args], default=0)
+        numbers = self.open.setdefault(shape, [])
+        full: list[int] = []
+        for k in range(bisect.bisect_left(numbers, first), len(numbers)):
+            item = self.items[numbers[k]]
+            assert type(item) is Group
+            if item.arrays() < LOOP_ARRAYS:
+                return numbers[k], item
+            full.append(k)
+        for k in reversed(full):
+            del numbers[k]
+        made = Group(shape)
+        numbers.append(len(self.items))
+        self.items.append(made)
+        return len(self.items) - 1, made
+
+    def earliest(self, x: Any, shape: tuple[int, ...]) -> int:
+        """Return the first item that can read ``x``."""
+        if type(x) is not Slot:
+            return 0
+        position = self.whole_of.get(x.position, x.position)
+        position = self.part_of.get(position, (position, 0))[0]
+        at = self.item_of[position]
+        if position in self.views:
+            return self.item_of[self.views[position].base] + 1
+        item = self.items[at] if at >= 0 else None
+        same = type(item) is Group and item.shape == shape and position in item.of_step
+        return at if same else at + 1
+
+    # ---- operands -------------------------------------------------------------------------------
+
+    def value(self, group: Group, x: Any, kind: str, axes: tuple[int, ...] | None = None) -> Any:
+        """Return what stands for ``x``, as a value of this kind: one of the loop, or a constant.
+
+        ``axes`` says which axes of the loop are those of ``x``, if it is not broadcast.
+        """
+        if type(x) is Slot:
+            return group.converted(self.slot(group, x.position, axes), kind)
+        if type(x) is not np.ndarray or x.ndim == 0 or is_uniform(x):
+            entry = x if type(x) is not np.ndarray else x.reshape(-1)[0]
+            return constant(entry, kind)
+        if kind == "b1" and x.dtype.kind == "c":
+            raise NotLowered("truths of complex numbers")
+        with np.errstate(all="ignore"):
+            array = np.ascontiguousarray(x, kind)
+        strides = spread(array.shape, strides_of(array.shape), group.shape, axes)
+        key = id(x), strides, kind
+        return group.input(key, kind, strides, 0, self.constant(array))
+
+    def slot(self, group: Group, position: int, axes: tuple[int, ...] | None = None) -> Any:
+        """Return what stands for a result in a loop: a value of it, or an input."""
+        position = self.whole_of.get(position, position)
+        if position in group.of_step:
+            return group.of_step[position]
+        base, part = self.part_of.get(position, (position, 0))
+        if base in group.of_step and base != position:
+            return group.of_step[base][part]
+        form = self.forms[position]
+        if form is None:
+            raise NotLowered("an operand that is no number")
+        kind = kind_of_form(form)
+        if not form.array and position not in self.views:
+            self.demand(Slot(position))
+            if form.kind in (float, np.float64):
+                return group.read((position,), Input(kind, None), f"v{position}", kind)
+            text = f"asarray(v{position})"
+            return group.input((position,), kind, (0,) * len(group.shape), 0, text)
+        view = self.views.get(position) or self.whole(position)
+        self.demand(Slot(view.base))
+        strides = spread(view.shape, view.strides, group.shape, axes)
+        name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
+        key = view.base, view.offset, strides, view.part
+        if view.part is None:
+            return group.input(key, kind, strides, view.offset, name)
+        place = Input(kind, doubled(strides), 2 * view.offset + view.part)
+        return group.read(key, place, name, kind)
+
+    def whole(self, position: int) -> View:
+        form = self.forms[position]
+        assert form is not None
+        order = form.order if position in self.contiguous else "C"
+        return View(position, 0, form.shape, strides_of(form.shape, order))
+
+    def demand(self, x: Any) -> None:
+        """Note that the slots in ``x`` must be arrays or numbers in Python's hands."""
+        left = [x]
+        while left:
+            x = left.pop()
+            if type(x) is Slot or type(x) is CopyOf:
+                if x.position in self.demanded:
+                    continue
+                self.demanded.add(x.position)
+                view = self.views.get(x.position)
+                if view is not None:
+                    # It is made at once of the whole array, or as it was, of another view.
+                    made = self.items[self.item_of[x.position]]
+                    assert type(made) is NumpyCall
+                    of_base = self.is_made_of_base(x.position, view)
+                    left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
+            elif type(x) is Factor:
+                left.append(x.matrix)
+            elif type(x) in (tuple, list):
+                left += x
+            elif type(x) is dict:
+                left += x.values()
+
+    # ---- reductions, parts, views ---------------------------------------------------------------
+
+    def reduced(
+        self,
+        position: int,
+        f: Any,
+        form: ValueForm,
+        x: Any,
+        axis: Any = None,
+        keepdims: Any = False,
+    ) -> bool:
+        if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
+            return False
+        shape = given.shape
+        few = not self.many and math.prod(shape) < LOOP_ENTRIES
+        if not shape or not math.prod(shape) or few or type(axis) is Slot:
+            return False
+        kind, name = kind_of_form(form), _REDUCTIONS[f]
+        if kind in PARTS and name != "sum":
+            return False
+        given_axes = range(len(shape)) if axis is None else axis
+        given_axes = given_axes if isinstance(given_axes, range | tuple) else (given_axes,)
+        axes = {k % len(shape) for k in given_axes}
+        kept = [k for k in range(len(shape)) if k not in axes]
+        strides, step = [0] * len(shape), 1
+        for k in kept if form.array and form.order == "F" else reversed(kept):
+            strides[k], step = step, step * shape[k]
+        if kind == "b1":
+            name = {"max": "any", "min": "all"}.get(name, name)
+        number, group = self.group(shape, [x])
+        value = self.value(group, x, "b1" if name in ("any", "all") else kind)
+        group.stored[position] = Stored(value, tuple(strides), name, 0)
+        self.item_of[position] = number
+        self.note_stored(position)
+        if f is np.mean:
+            self.divided[position] = math.prod([shape[k] for k in axes])
+        return True
+
+    def shape_of(self, x: Any) -> tuple[int, ...]:
+        if type(x) is not Slot:
+            return np.shape(x)
+        form = self.forms[x.position]
+        assert form is not None
+        return form.shape
+
+    def scattered(
+        self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
+    ) -> bool:
+        """Store what is scattered at a plain index into an array of zeros."""
+        kind = kind_of_form(form)
+        if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
+            return False
+        given = self.forms[x.position]
+        few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
+        if given is None or few or not given.array:
+            return False
+        place = placed(getitem, (index,), {}, View(position, 0, form.shape, strides_of(form.shape)))
+        if place is None or place.shape != given.shape:
+            return False
+        number, group = self.group(given.shape, [x])
+        value = self.value(group, x, kind)
+        nothing = self.value(group, 0, kind)
+        value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
+        group.stored[position] = Stored(value, place.strides, None, place.offset)
+        self.item_of[position] = number
+        self.note_stored(position)
+        return True
+
+    def is_made_of_base(self, position: int, view: View) -> bool:
+        """Say whether NumPy makes a view at once of the array that it is a part of."""
+        form = self.forms[position]
+        if view.base not in self.contiguous or view.part is not None:
+            return False
+        if form is None or not form.array:
+            return False
+        return position in self.whole_of or can_be_made(view, self.forms[view.base])
+
+    def view(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> View | None:
+        """Return where the result of a step lies in the array that it is a view of."""
+        if type(f).__hash__ is None or not (f in _VIEWS or f in _PARTS):
+            return None
+        if not args or type(args[0]) is not Slot:
+            return None
+        source = self.forms[args[0].position]
+        if form is None or source is None or not source.array:
+            return None
+        if not form.array and not (self.many and f is getitem and form.kind is np.float64):
+            return None
+        if has_slots((args[1:], kwargs)) or source.kind not in KINDS or not source.shape:
+            return None
+        known = self.views.get(args[0].position) or self.whole(args[0].position)
+        if known.base not in self.contiguous and has_order((args[1:], kwargs)):
+            return None
+        if f in _PARTS:
+            if KINDS[source.kind] not in PARTS:
+                return None
+            return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
+        place = placed(f, args[1:], kwargs, known)
+        return place if place is not None and place.shape == form.shape else None

@@ -1,0 +1,191 @@
+"""Scalarized program: one native function on single numbers, in which moving entries is free.
+
+``x[1:] - x[:-1]`` of three numbers is two subtractions. An array is lowered to an array of the
+*names* of numbers, so that NumPy itself says what ``reshape``, ``x[::-1]`` or ``concatenate`` do.
+It suits loops over numbers and small arrays, whose whole program is then one native function.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir.forms import ValueForm
+from ..ir.looks import STRUCTURE, TRUTHS, Look
+from ..ir.scalars import Names, NotLowered, refuse_last_bits
+from ..native import Output, build
+from ..record.recorder import Recorder
+from .memory_sharing import Shared, results_text
+from .scalar_trace import ScalarTrace
+from .source import Missed
+
+
+class ResultPlace(NamedTuple):
+    """Location of a result's entries: from ``start`` in the array of numbers, or of booleans."""
+
+    kind: str
+    start: int
+    form: ValueForm
+
+    def text(self) -> str:
+        """Return the expression that reads the result, of the arrays ``n`` and ``t``."""
+        form, held = self.form, "t" if self.kind == "b1" else "n"
+        if not form.array:
+            read = f"{held}[{self.start}]"
+            if form.kind in (np.float64, np.bool_):
+                return read
+            return f"{read}.item()" if form.kind in (float, bool) else f"int64({read})"
+        text = f"{held}[{self.start}:{self.start + math.prod(form.shape)}]"
+        text += ".astype(int64)" if self.kind == "i8" else ".copy()"
+        if len(form.shape) == 1:
+            return text
+        if form.order == "F":
+            return f"{text}.reshape({form.shape[::-1]}).T"
+        return f"{text}.reshape({form.shape})"
+
+
+class NativeLine:
+    """A recording as one native function on numbers, which runs as a ``Replay`` does.
+
+    What it gives, and what was looked at, lies in an array of numbers, and in one of truths, of
+    which the first are those that decide the way. It runs to its end, and compares these then.
+
+    Raises
+    ------
+    NotLowered
+        When made, if a step has no native form.
+    """
+
+    def __init__(self, recorder: Recorder, output: Any) -> None:
+        refuse_last_bits(recorder)
+        shared = Shared(recorder)
+        self.line = ScalarTrace(recorder, shared.roots)
+        self.looks = [look for _, look in recorder.looks]
+        self.numbers: list[int] = []
+        self.truths: list[int] = []
+        self.quick: dict[int, int] = {}  # of a look, which truth it is
+        for at, look in enumerate(self.looks):
+            if look.kind in TRUTHS:
+                self.quick[at] = len(self.truths)
+                self.truths.append(self._truth(look))
+        self.slow: dict[int, str] = {}  # of a look, how its value is read
+        for at, look in enumerate(self.looks):
+            if look.kind not in TRUTHS + STRUCTURE:
+                self.slow[at] = self.place(look.position).text()
+        lines, text, names = results_text(recorder, output, shared, self.place)
+        self.kernel, numbers, truths = self._built()
+        self.names = {
+            **names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
+            "int64": np.int64, "__name__": __name__,
+            "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
+        }  # fmt: skip
+        missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
+        self.names["first_missed"] = missed
+        self.source = self._source([*lines, f"return None, {text}"])
+        exec(compile(self.source, "<native recording>", "exec"), self.names)
+        # Without itself among its names it goes as soon as nobody holds it, with its code.
+        self.run: Callable[[list], tuple[Missed | None, Any]] = self.names.pop("run")
+
+    def _truth(self, look: Look) -> int:
+        x = self.line.values[look.position]
+        if type(x) is not Names or x.ids.size != 1:
+            raise NotLowered("a look at an array")
+        name = int(x.ids.reshape(-1)[0])
+        if look.kind == "zero":
+            return self.line.op("equal", name, self.line.constant(0.0))
+        if look.kind == "finite":
+            return self.line.op("isfinite", name)
+        return name if x.kind == "b1" else self.line.op("bool", name)
+
+    def place(self, position: int) -> ResultPlace:
+        """Give the result of a step a place among what comes out."""
+        x, form = self.line.values[position], self.line.forms[position]
+        if type(x) is not Names or form is None:
+            raise NotLowered("a tuple that comes out")
+        held = self.truths if x.kind == "b1" else self.numbers
+        start = len(held)
+        held += x.ids.reshape(-1, order="F" if form.order == "F" else "C").tolist()
+        return ResultPlace(x.kind, start, form)
+
+    def _built(self) -> tuple[Callable, np.ndarray, np.ndarray]:
+        """Return the native function, and the two arrays with the constants in them."""
+        line = self.line
+        needed = {name for name in (*self.numbers, *self.truths) if name >= line.first}
+        for k in range(len(line.ops) - 1, -1, -1):
+            if line.first + k in needed:
+                needed.update(x for x in line.ops[k][1:] if x >= line.first)
+        order = sorted(needed)
+        renamed = dict(zip(order, range(line.first, line.first + len(order)), strict=True))
+        constants = [("c", x) for x in line.constants]
+
+        def operand(x: int) -> Any:
+            return constants[-x - 1] if x < 0 else renamed.get(x, x)
+
+        ops = [
+            (name, *map(operand, operands))
+            for name, *operands in (line.ops[k - line.first] for k in order)
+        ]
+        outputs, arrays = [], []
+        for dtype, held in (("f8", self.numbers), ("b1", self.truths)):
+            array: np.ndarray = np.zeros(len(held), np.float64 if dtype == "f8" else np.bool_)
+            first = None
+            for place, name in enumerate(held):
+                if name < 0:
+                    array[place] = line.constants[-name - 1]
+                    continue
+                outputs.append(Output(operand(name), (), None, dtype, place, first))
+                first = len(outputs) - 1 if first is None else first
+            arrays.append((array, first is not None))
+        self.how = [f"machine code: {len(ops)} operations on numbers, {len(self.looks)} looks"]
+        self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
+        self.needed = order
+        self.request = (), line.inputs, ops, outputs
+        return build(*self.request), arrays[0][0], arrays[1][0]
+
+    def requests(self) -> list[tuple]:
+        """Return what :func:`native.build` was asked for."""
+        return [self.request]
+
+    def _source(self, results: list[str]) -> str:
+        lines = ["def run(values):", "n = numbers.copy()"]
+        lines += ["t = truths.copy()"] if self.truths else []
+        lines.append(f"kernel({', '.join(['*values', *self.given])})")
+        if self.quick or self.slow:
+            q = len(self.quick)
+            changed = (
+                f"t[:{q}].tobytes() != expected"
+                if q < len(self.truths)
+                else ("t.tobytes() != expected")
+            )
+            condition = "True" if self.slow else changed
+            lines += [
+                f"if {condition}:",
+                f"    missed = first_missed(n, {'t' if self.truths else None})",
+                "    if missed is not None: return missed, None",
+            ]
+        return "\n    ".join([*lines, *results])
+
+
+class FirstMissed(NamedTuple):
+    """Finds the first look that sees something else than it did, and what.
+
+    Of a look ``quick`` says which truth it is, and ``slow`` how its value is read.
+    """
+
+    looks: list[Look]
+    quick: dict[int, int]
+    slow: dict[int, str]
+    names: dict[str, Any]
+
+    def __call__(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
+        for at, look in enumerate(self.looks):
+            if at in self.quick:
+                seen: Any = ("bool", bool(t[self.quick[at]]))
+            elif at in self.slow:
+                seen = look.at(eval(self.slow[at], {**self.names, "n": n, "t": t}))
+            else:
+                continue
+            if seen != look.seen:
+                return at, seen
+        return None

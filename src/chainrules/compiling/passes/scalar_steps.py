@@ -1,0 +1,190 @@
+"""Functions of NumPy that are more than one operation on each number: sums, products, writes."""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...rules import getitem
+from ...rules.linear.steps import Slot, part_at
+from ...rules.rulesets.arrays.indexing import scatter
+from ...rules.rulesets.linalg.norms import euclidean
+from ...rules.tracing.funnel import astype, entry
+from ...rules.tracing.writing import written
+from ..ir.forms import ValueForm
+from ..ir.lowering import LOGIC, MOVING
+from ..ir.scalars import Names, NotLowered, kind_of, settings
+
+
+def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+    kind = kind_of(form)
+    x = line.names(x)
+    if kind == "b1":
+        raise NotLowered("a sum of truths")
+    return line.reduced("add", line.as_kind(x, "f8"), kind, settings(axis), keepdims, 0.0)
+
+
+def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+    total = _sum(line, form, x, axis, keepdims)
+    count = line.names(x).ids.size // max(total.ids.size, 1)
+    return line.each("divide", "f8", total, line.names(float(count)))
+
+
+def _reduction(name: str, empty: Any) -> Callable:
+    def lower(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+        x, kind = line.names(x), kind_of(form)
+        if name == "multiply" and kind != "f8":
+            raise NotLowered("a product of integers")
+        if name in LOGIC:
+            x = line.as_kind(x, "b1")
+        elif x.kind == "b1":
+            raise NotLowered("extremes of truths")
+        return line.reduced(name, x, kind, settings(axis), keepdims, empty)
+
+    return lower
+
+
+def _count_nonzero(line: Any, form: ValueForm, x: Any, axis: Any = None) -> Names:
+    truths = line.as_kind(line.names(x), "b1")
+    return line.reduced("add", line.as_kind(truths, "f8"), "i8", settings(axis), False, 0.0)
+
+
+def _accumulated(name: str) -> Callable:
+    def lower(line: Any, form: ValueForm, x: Any, axis: Any = None) -> Names:
+        kind = kind_of(form)
+        if name == "multiply" and kind != "f8":
+            raise NotLowered("a product of integers")
+        ids = line.as_kind(line.names(x), kind).ids
+        if axis is None or not ids.ndim:
+            ids, axis = ids.reshape(-1), -1
+        lanes = np.moveaxis(ids, axis, -1)
+        rows = []
+        for lane in lanes.reshape(-1, lanes.shape[-1]).tolist():
+            for k in range(1, len(lane)):
+                lane[k] = line.op(name, lane[k - 1], lane[k])
+            rows.append(lane)
+        flat = np.array(rows, np.int64).reshape(lanes.shape)
+        return Names(np.moveaxis(flat, -1, axis), kind_of(form))
+
+    return lower
+
+
+def _where(line: Any, form: ValueForm, c: Any, a: Any, b: Any) -> Names:
+    kind = kind_of(form)
+    truth = line.as_kind(line.names(c), "b1")
+    return line.each("where", kind, truth, *[line.as_kind(line.names(x), kind) for x in (a, b)])
+
+
+def _matmul(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
+    if kind_of(form) != "f8":
+        raise NotLowered("a product of integers")
+    return line.product(line.names(a), line.names(b))
+
+
+def _dot(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
+    x, z = line.names(a), line.names(b)
+    if x.ids.ndim == 0 or z.ids.ndim == 0:
+        if kind_of(form) != "f8":
+            raise NotLowered("a product of integers")
+        return line.each("multiply", "f8", line.as_kind(x, "f8"), line.as_kind(z, "f8"))
+    return _matmul(line, form, a, b)
+
+
+def _outer(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
+    if kind_of(form) != "f8":
+        raise NotLowered("a product of integers")
+    x, z = line.as_kind(line.names(a), "f8"), line.as_kind(line.names(b), "f8")
+    columns = Names(x.ids.reshape(-1)[:, None], "f8")
+    return line.each("multiply", kind_of(form), columns, Names(z.ids.reshape(-1), "f8"))
+
+
+def _filled(x: float) -> Callable:
+    def lower(line: Any, form: ValueForm, *args: Any, **kwargs: Any) -> Names:
+        kind = kind_of(form)
+        return Names(np.full(form.shape, line.constant(bool(x) if kind == "b1" else x)), kind)
+
+    return lower
+
+
+def _array(line: Any, form: ValueForm, x: Any, *args: Any, **kwargs: Any) -> Names:
+    return line.as_kind(line.names(x), kind_of(form))
+
+
+def _clip(line: Any, form: ValueForm, x: Any, low: Any, high: Any) -> Names:
+    y = line.names(x)
+    for name, end in (("maximum", low), ("minimum", high)):
+        if end is not None:
+            y = line.each(name, kind_of(form), y, line.names(end))
+    return y
+
+
+def _scatter(line: Any, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any) -> Names:
+    places = np.arange(math.prod(form.shape)).reshape(form.shape)[settings(index)]
+    given = np.broadcast_to(line.names(x).ids, places.shape)
+    zero = line.constant(0.0)
+    ids = [zero] * math.prod(form.shape)
+    for place, name in zip(places.reshape(-1).tolist(), given.reshape(-1).tolist(), strict=True):
+        ids[place] = line.op("add", ids[place], name)  # of -0.0 and nothing it is 0.0
+    return Names(np.array(ids, np.int64).reshape(form.shape), kind_of(form))
+
+
+def _written(line: Any, form: ValueForm, x: Any, path: Any, index: Any, v: Any, axes: Any) -> Names:
+    y = line.names(x)
+    ids = y.ids.copy()
+    at: Any = ids
+    for _, options, positions in settings(path):
+        f, rest = options.get("f", getitem), options.get("rest", ())
+        if positions or (f is not getitem and f not in MOVING):
+            raise NotLowered("a write through a view")
+        at = f(at, *rest, **options.get("options", {}))
+    if at is not ids and not np.shares_memory(at, ids):
+        raise NotLowered("a write through a view")
+    at[settings(index)] = line.as_kind(line.names(v), y.kind).ids
+    return Names(ids, y.kind)
+
+
+def _norm(
+    line: Any, form: ValueForm, x: Any, order: Any = None, axis: Any = None, keepdims: Any = False
+) -> Names:
+    if order is not None:
+        raise NotLowered("a norm of another order")
+    return _euclidean(line, form, x, axis, keepdims)
+
+
+def _euclidean(
+    line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False
+) -> Names:
+    x = line.as_kind(line.names(x), "f8")
+    if axis is not None and isinstance(axis, tuple):
+        raise NotLowered("a norm of matrices")
+    squares = line.each("multiply", "f8", x, x)
+    total = line.reduced("add", squares, "f8", settings(axis), keepdims, 0.0)
+    return line.each("sqrt", kind_of(form), total)
+
+
+def _entry(line: Any, form: ValueForm, x: Any, index: Any = ()) -> Names:
+    names = line.names(x)
+    return line.as_kind(Names(np.asarray(names.ids[settings(index)]), names.kind), kind_of(form))
+
+
+def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
+    parts = line.values[whole.position] if type(whole) is Slot else None
+    if type(parts) is not list:
+        raise NotLowered("a part of a result")
+    return parts[k]
+
+
+STEPS: dict[Any, Callable] = {
+    np.sum: _sum, np.mean: _mean, np.prod: _reduction("multiply", 1.0),
+    np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
+    np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
+    np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
+    np.count_nonzero: _count_nonzero, np.cumsum: _accumulated("add"),
+    np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
+    np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
+    np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
+    written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
+    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry,
+}  # fmt: skip

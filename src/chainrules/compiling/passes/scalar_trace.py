@@ -1,0 +1,338 @@
+"""A recording lowered to operations on single numbers: every array is its entries.
+
+``x[1:] - x[:-1]`` of three numbers is two subtractions. An array is lowered to an array of the
+*names* of numbers, so that NumPy itself says what ``reshape``, ``x[::-1]`` or ``concatenate`` do.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
+from ...rules import getitem
+from ...rules.linear.steps import Slot
+from ..ir.forms import ValueForm
+from ..ir.looks import bits
+from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
+from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
+from ..native import Input
+from ..native.operations import OPERATIONS
+from ..record.recorder import Recorder
+from .scalar_steps import STEPS
+
+_LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
+_WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
+
+
+class ScalarTrace:
+    """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for."""
+
+    def __init__(self, recorder: Recorder, kept: frozenset[int] | set[int] = frozenset()) -> None:
+        self.forms = recorder.forms
+        self.constants: list[Any] = []
+        self.known_constants: dict[Any, int] = {}
+        self.ops: list[tuple] = []
+        self.known: dict[tuple, int] = {}
+        self.inputs: list[Input] = []
+        self.ends: list[int] = []  # after each step, how many operations there are
+        self.values: dict[int, Any] = {}
+        for position in recorder.inputs:
+            self.values[position] = self.input(recorder.forms[position])
+        self.first = len(self.inputs)
+        for position, f, args, kwargs, _, last in recorder.plan:
+            self.values[position] = self.step(f, args, kwargs or {}, recorder.forms[position])
+            self.ends.append(len(self.ops))
+            if len(self.ops) > SCALAR_OPERATIONS:
+                raise NotLowered("too many operations on single numbers")
+            for read in last:
+                if read not in kept:
+                    del self.values[read]
+
+    # ---- inputs and constants -------------------------------------------------------------------
+
+    def input(self, form: ValueForm | None) -> Names:
+        if form is None or form.kind not in FLOATS:
+            raise NotLowered("an argument that is no float64")
+        if form.order == "?":
+            raise NotLowered("an argument with gaps")
+        first = len(self.inputs)
+        if not form.array:
+            self.inputs.append(Input("f8", None))
+            return Names(np.array(first), "f8")
+        size = math.prod(form.shape)
+        if size > SCALAR_ARRAY:
+            raise NotLowered("a large array")
+        places = np.arange(size).reshape(form.shape[::-1] if form.order == "F" else form.shape)
+        places = places.T if form.order == "F" else places
+        if not size:
+            raise NotLowered("an empty array")
+        self.inputs.append(Input("f8", (), 0))
+        self.inputs += [Input("f8", (), k, first) for k in range(1, size)]
+        return Names(first + places, "f8")
+
+    def constant(self, x: Any) -> int:
+        key = bits(x)
+        name = self.known_constants.get(key)
+        if name is None:
+            self.constants.append(x)
+            name = self.known_constants[key] = -len(self.constants)
+        return name
+
+    def names(self, x: Any) -> Names:
+        """Return the names of the entries of an argument of a step."""
+        kind = type(x)
+        if kind is Slot:
+            y = self.values[x.position]
+            if type(y) is not Names:
+                raise NotLowered("a tuple")
+            return y
+        if kind is float or kind is np.float64:
+            return Names(np.array(self.constant(float(x))), "f8")
+        if kind is int or kind is np.int64:
+            if abs(x) > _LARGEST:
+                raise NotLowered("a large integer")
+            return Names(np.array(self.constant(float(x))), "i8")
+        if kind is bool or kind is np.bool_:
+            return Names(np.array(self.constant(bool(x))), "b1")
+        if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= SCALAR_ARRAY:
+            if x.dtype.kind == "f" and x.dtype != np.float64:
+                raise NotLowered(f"an array of {x.dtype}")
+            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > _LARGEST:
+                raise NotLowered("a large integer")
+            truth = x.dtype.kind == "b"
+            convert: Callable = bool if truth else float
+            flat = [self.constant(convert(v)) for v in x.reshape(-1).tolist()]
+            shaped = np.array(flat, np.int64).reshape(x.shape)
+            return Names(shaped, "b1" if truth else "f8" if x.dtype.kind == "f" else "i8")
+        if kind is list or kind is tuple:
+            parts, common = self.parts(x)
+            if len({part.shape for part in parts}) == 1:
+                return Names(np.array(parts), common)
+        raise NotLowered(f"a {kind.__name__} among the arguments")
+
+    def parts(self, xs: list | tuple) -> tuple[list[np.ndarray], str]:
+        """Return the names of several arrays as those of one kind, and this."""
+        parts = [self.names(x) for x in xs]
+        kinds = {part.kind for part in parts}
+        if len(kinds) == 1:
+            return [part.ids for part in parts], kinds.pop()
+        if "f8" not in kinds:
+            raise NotLowered("truths and integers together")
+        return [self.as_kind(part, "f8").ids for part in parts], "f8"
+
+    # ---- operations -----------------------------------------------------------------------------
+
+    def op(self, name: str, *ids: int) -> int:
+        """Return the name of the result of one operation, which is made once."""
+        simple = _simplified(self, name, ids)
+        if simple is not None:
+            return simple
+        key = (name, *ids)
+        known = self.known.get(key)
+        if known is None:
+            known = self.known[key] = self.first + len(self.ops)
+            self.ops.append(key)
+        return known
+
+    def as_kind(self, x: Names, kind: str) -> Names:
+        if kind == x.kind:
+            return x
+        if kind == "b1" or x.kind == "b1":
+            return self.each("bool" if kind == "b1" else "float", kind, x)
+        if kind == "i8":
+            raise NotLowered("floats that become integers")
+        return Names(x.ids, kind)
+
+    def each(self, name: str, kind: str, *xs: Names) -> Names:
+        """Do one operation for each entry of broadcast arrays."""
+        if all(x.ids.ndim == 0 for x in xs):
+            return Names(np.array(self.op(name, *[int(x.ids) for x in xs])), kind)
+        if len(xs) == 1:
+            (x,) = xs
+            flat = [self.op(name, k) for k in x.ids.reshape(-1).tolist()]
+            return Names(np.array(flat, np.int64).reshape(x.ids.shape), kind)
+        arrays = np.broadcast_arrays(*[x.ids for x in xs])
+        rows = zip(*[a.reshape(-1).tolist() for a in arrays], strict=True)
+        flat = [self.op(name, *row) for row in rows]
+        return Names(np.array(flat, np.int64).reshape(arrays[0].shape), kind)
+
+    def elementwise(self, f: Any, xs: list[Names], form: ValueForm) -> Names:
+        truths = all(x.kind == "b1" for x in xs)
+        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
+        if name is None or len(xs) != OPERATIONS[name]:
+            raise NotLowered(str(f))
+        kind = kind_of(form)
+        if name in LOGIC:
+            return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
+        if kind == "i8" and name not in _WHOLE:
+            raise NotLowered(f"{name} of integers")
+        if name == "power" and (xs[1].ids.ndim or f is np.float_power or not form.array):
+            name = "power by itself" if f is not np.power or xs[1].ids.ndim else name
+        return self.each(name, kind, *[self.as_kind(x, "f8") for x in xs])
+
+    def folded(self, name: str, ids: list[int]) -> int:
+        """Reduce numbers by an operation, in a tree: short chains, and small errors.
+
+        A sum begins with 0.0, as NumPy's does: of nothing but -0.0 it is 0.0.
+        """
+        while len(ids) > 1:
+            pairs = [self.op(name, a, b) for a, b in zip(ids[::2], ids[1::2], strict=False)]
+            ids = pairs + ids[len(ids) - len(ids) % 2 :]
+        return self.op("add", ids[0], self.constant(0.0)) if name == "add" else ids[0]
+
+    def reduced(
+        self, name: str, x: Names, kind: str, axis: Any, keepdims: bool, empty: Any
+    ) -> Names:
+        ids = x.ids
+        given = range(ids.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        axes = sorted(k % ids.ndim for k in given) if ids.ndim else []
+        others = [k for k in range(ids.ndim) if k not in axes]
+        lanes = np.transpose(ids, (*others, *axes)).reshape(
+            *[ids.shape[k] for k in others], -1 if ids.size else 0
+        )
+        if lanes.shape[-1] == 0:
+            if empty is None:
+                raise NotLowered("a reduction of nothing")
+            flat = np.full(lanes.shape[:-1], self.constant(empty))
+        else:
+            rows = lanes.reshape(-1, lanes.shape[-1]).tolist()
+            flat = np.array([self.folded(name, row) for row in rows], np.int64)
+        shape = [ids.shape[k] for k in others]
+        if keepdims:
+            shape = [1 if k in axes else n for k, n in enumerate(ids.shape)]
+        return Names(flat.reshape(shape), kind)
+
+    def product(self, a: Names, b: Names) -> Names:
+        """Multiply matrices or vectors as ``np.matmul`` does, of at most two axes."""
+        a, b = self.as_kind(a, "f8"), self.as_kind(b, "f8")
+        if not 1 <= a.ids.ndim <= 2 or not 1 <= b.ids.ndim <= 2:
+            raise NotLowered("a product of stacks of matrices")
+        rows, columns = np.atleast_2d(a.ids), b.ids if b.ids.ndim == 2 else b.ids[:, None]
+        if rows.shape[1] == 0:
+            raise NotLowered("an empty product")
+        flat = [
+            [
+                self.folded("add", [self.op("multiply", i, j) for i, j in zip(row, column)])
+                for column in columns.T.tolist()
+            ]
+            for row in rows.tolist()
+        ]
+        shape = (*a.ids.shape[:-1], *b.ids.shape[1:])
+        return Names(np.array(flat, np.int64).reshape(shape), "f8")
+
+    # ---- steps ----------------------------------------------------------------------------------
+
+    def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
+        if form is None:
+            return self.several(f, args, kwargs)
+        if form.array and math.prod(form.shape) > SCALAR_ARRAY:
+            raise NotLowered("a large array")
+        if f is getitem and len(args) == 2 and not kwargs:
+            x = self.names(args[0])
+            return Names(np.asarray(x.ids[settings(args[1])]), x.kind)
+        try:
+            known = f in ELEMENTWISE or f in OF_TRUTHS
+        except TypeError:
+            raise NotLowered("a function of its own") from None
+        if known and not kwargs:
+            return self.elementwise(f, [self.names(x) for x in args], form)
+        lower = STEPS.get(f)
+        if lower is not None:
+            return lower(self, form, *args, **kwargs)
+        if f in MOVING:
+            return self.moved(f, args, kwargs)
+        raise NotLowered(getattr(f, "__name__", str(f)))
+
+    def moved(self, f: Any, args: tuple, kwargs: dict) -> Names:
+        rest, options = settings(args[1:]), settings(kwargs)
+        if isinstance(args[0], list | tuple):
+            given, kind = self.parts(args[0])
+            return Names(np.asarray(f(given, *rest, **options)), kind)
+        x = self.names(args[0])
+        if {"K", "A"}.intersection(map(str, (*rest, *options.values()))):
+            x = self.as_in_memory(x, args[0])
+        # Zero is what a function fills with, and then the name of a zero.
+        zero = self.constant(0.0 if x.kind != "b1" else False)
+        return Names(np.asarray(f(x.ids - zero, *rest, **options)) + zero, x.kind)
+
+    def as_in_memory(self, x: Names, given: Any) -> Names:
+        """Return names in the order in which the array has its entries in memory."""
+        form = self.forms[given.position] if type(given) is Slot else ValueForm.of(given)
+        if form is None or form.order == "?":
+            raise NotLowered("an array with gaps, in the order of memory")
+        return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
+
+    def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        if f not in MOVING:
+            raise NotLowered(getattr(f, "__name__", str(f)))
+        if f is np.broadcast_arrays:
+            xs = [self.names(x) for x in args]
+            shaped = np.broadcast_arrays(*[x.ids for x in xs])
+            return [Names(np.array(ids), x.kind) for ids, x in zip(shaped, xs, strict=True)]
+        x = self.names(args[0])
+        parts = f(x.ids, *settings(args[1:]), **settings(kwargs))
+        return [Names(np.asarray(part), x.kind) for part in parts]
+
+
+def _simplified(line: ScalarTrace, name: str, ids: tuple) -> int | None:
+    """Return what an operation gives where that is known to the last bit, or to rounding."""
+    constants = [line.constants[-k - 1] for k in ids if k < 0]
+    if name == "power by itself":
+        half = bool(constants) and ids[1] < 0 and constants[-1] == 0.5
+        return _half_power(line, ids[0]) if half else line.op("power", *ids)
+    if not constants:
+        return None
+    if len(constants) == len(ids) and name in _FOLDED:
+        with np.errstate(all="ignore"):
+            y = _FOLDED[name](*[np.float64(x) for x in constants])
+        return line.constant(bool(y) if isinstance(y, np.bool_) else float(y))
+    if name == "add" and _is_zero(constants[0]):
+        other = ids[1] if ids[0] < 0 else ids[0]
+        made = line.ops[other - line.first] if other >= line.first else ("",)
+        if made[0] == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in made[1:]):
+            return other  # it is no -0.0 any more
+    if name in ("multiply", "divide", "subtract", "power") and len(ids) == 2:
+        a, b = ids
+        x = line.constants[-b - 1] if b < 0 else line.constants[-a - 1]
+        if b < 0 and name == "power":
+            return _power(line, a, x)
+        if name == "multiply" and abs(x) == 1.0:
+            other = a if b < 0 else b
+            return other if x == 1.0 else line.op("negative", other)
+        if b < 0 and name == "divide" and abs(x) == 1.0:
+            return a if x == 1.0 else line.op("negative", a)
+        if b < 0 and name == "subtract" and x == 0.0 and not np.signbit(x):
+            return a
+    return None
+
+
+def _power(line: ScalarTrace, a: int, exponent: float) -> int | None:
+    if exponent == 1.0:
+        return a
+    if exponent in (2.0, 3.0, 4.0):
+        square = line.op("multiply", a, a)
+        if exponent == 2.0:
+            return square
+        return line.op("multiply", square, a if exponent == 3.0 else square)
+    return line.op("reciprocal", a) if exponent == -1.0 else None
+
+
+def _is_zero(x: float) -> bool:
+    return x == 0.0 and not np.signbit(x)
+
+
+def _half_power(line: ScalarTrace, a: int) -> int:
+    """Return ``a ** 0.5`` where that is no root to NumPy: of -0.0 it is 0.0, and of -inf inf."""
+    root = line.op("sqrt", line.op("add", a, line.constant(0.0)))
+    least = line.op("equal", a, line.constant(-np.inf))
+    return line.op("where", least, line.constant(np.inf), root)
+
+
+_FOLDED: dict[str, Any] = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
+    "negative": np.negative, "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
+    "greater": np.greater, "greater_equal": np.greater_equal, "not_equal": np.not_equal,
+    "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "sqrt": np.sqrt,
+}  # fmt: skip

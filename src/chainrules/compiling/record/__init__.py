@@ -1,0 +1,1 @@
+"""Recording: the operations of a function are written down, with all state that it can read."""

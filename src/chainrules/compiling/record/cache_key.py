@@ -1,0 +1,178 @@
+"""Cache key of the arguments of a compiled function, and the numbers in them.
+
+``f(x, 2, mode="fast")`` has the array ``x`` as its number; that it is a float64 of so many entries,
+the 2 and the text belong to the kind, for which there are recordings of their own.
+"""
+
+import enum
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...config.thresholds import EXAMPLE_KEPT
+from ...rules import Traced, children, fold
+from ...rules.containers import LEAVES, Within, _is_cached
+from ...rules.known_classes import registered
+from ..ir.looks import NotRecordable, bits
+from .comparison import slot_of
+from .known_types import is_of_python, slots_of
+
+_array, _float64 = np.ndarray, np.float64
+
+
+def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
+    """Return what a recording is made for, and the numbers and arrays that it takes.
+
+    Floats and complex numbers and arrays of numbers are taken; everything else belongs to the kind:
+    Python's ints, which are sizes and counts, texts, None.
+    """
+    key: list[Any] = []
+    values: list[Any] = []
+    for x in args:
+        kind = type(x)
+        if kind is float or kind is _float64:
+            key.append(kind)
+            values.append(x)
+        elif kind is _array and x.dtype.kind in "fcbiu":
+            key.append(_layout(x))
+            values.append(x)
+        else:
+            _enter(x, key, values)
+    for name, x in kwargs.items():
+        key.append(name)
+        _enter(x, key, values)
+    if len(values) > 1:
+        arrays = [id(x) for x in values if type(x) is _array]
+        if len(set(arrays)) < len(arrays):  # the function may ask for x is y
+            key.append(tuple(map(arrays.index, arrays)))
+    return tuple(key), values
+
+
+def _layout(x: np.ndarray) -> Hashable:
+    flags = x.flags
+    if flags.carray:  # in C's order, aligned, and to be written to
+        return x.dtype, x.shape
+    order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else x.strides
+    return x.dtype, x.shape, order, flags.aligned, flags.writeable
+
+
+def _enter(x: Any, key: list, values: list) -> None:
+    """Add what ``x`` is to a key, and the numbers and arrays in it to the values."""
+
+    def look(x: Any) -> Any:
+        if isinstance(x, Traced):
+            raise NotRecordable("a traced value")
+        if is_taken(x):
+            key.append(_layout(x) if type(x) is _array else type(x))
+            values.append(x)
+            return None
+        parts = children(x)
+        if parts is not None:
+            beside = fields_beside(x)
+            key.append((type(x), bits(parts.keys)))
+            if beside:
+                key.append(tuple([(name, _as_key(v)) for name, v in beside.items()]))
+            return Within(zip(parts.values), list)
+        if isinstance(x, Iterator):
+            raise NotRecordable(f"an argument of type {type(x).__name__}, which is used up")
+        if isinstance(x, BY_VALUE) and not has_fields(type(x)):
+            key.append((type(x), bits(x)))
+            return None
+        if type(x).__hash__ is None:
+            raise NotRecordable(f"an argument of type {type(x).__name__}")
+        key.append(_Same(x))
+        return None
+
+    fold(look, x)
+
+
+def fields_beside(x: Any) -> dict[str, Any]:
+    """Return the fields of a container that are no parts of it, and stay as they are.
+
+    Those of a dataclass that are static, sizes and counts of an object, all of a class of dicts;
+    what is computed from the others, and only remembered, is none.
+    """
+    cls = type(x)
+    if cls in (tuple, list, dict) or cls in registered:
+        return {}
+    parts = children(x)
+    of_object = parts is not None and not isinstance(x, tuple | list | dict)
+    known = set(parts.keys) if parts is not None and of_object else ()
+    held = dict(getattr(x, "__dict__", None) or {})
+    held |= {name: v for name, slot in slots_of(cls) for v in (slot_of(slot, x),)}
+    return {k: v for k, v in held.items() if k not in known and not _is_cached(cls, k)}
+
+
+def has_fields(cls: type) -> bool:
+    """Say whether a class of numbers or texts is of the user's, and may hold more."""
+    return cls not in LEAVES and is_of_python(cls) and not issubclass(cls, enum.Enum)
+
+
+def _as_key(x: Any) -> Hashable:
+    """Return what stands in a key for something that is no input."""
+    if isinstance(x, Traced):
+        raise NotRecordable("a traced value")
+    if isinstance(x, (*BY_VALUE, float, complex)) and not has_fields(type(x)):
+        return bits(x)
+    if type(x) is tuple:
+        return tuple(map(_as_key, x))
+    return _Same(x)
+
+
+BY_VALUE = (int, str, bytes, type(None), np.generic, np.dtype, range, type(...))
+
+
+class _Same:
+    """A part of a key which is this object, whatever it says that it is equal to."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is _Same and self.x is other.x
+
+    def __hash__(self) -> int:
+        return id(self.x)
+
+
+def with_inputs(x: Any, take: Callable, made: list | None = None) -> Any:
+    """Return arguments with ``take(x)`` for each number or array in them that is taken.
+
+    New containers, and what was put into them, are noted in ``made``.
+    """
+
+    def look(x: Any) -> Any:
+        parts = None if type(x) in LEAVES else children(x)
+        if parts is None:
+            return take(x) if is_taken(x) else x
+
+        def rebuilt(values: Any) -> Any:
+            y = parts.rebuild(values)
+            if made is not None:
+                made.append((y, list(values)))
+            return y
+
+        return Within(zip(parts.values), rebuilt)
+
+    return fold(look, x)
+
+
+def is_taken(x: Any) -> bool:
+    """Say whether a leaf of the arguments is an input of the recording."""
+    if type(x) is _array:
+        return x.dtype.kind in "fcbiu"
+    return isinstance(x, float | complex | np.inexact)
+
+
+def example_of(values: list, args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
+    """Return copies of arguments, to be recorded again; None where their arrays are large."""
+    if sum(x.nbytes for x in values if isinstance(x, np.ndarray)) > EXAMPLE_KEPT:
+        return None
+
+    def copied(x: Any) -> Any:
+        return np.copy(x, order="K") if isinstance(x, np.ndarray) else x
+
+    return with_inputs(args, copied), with_inputs(kwargs, copied)

@@ -1,0 +1,108 @@
+"""Predicates of the recorder on the functions and results that it writes down."""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ...config.thresholds import REMEMBERED_RESULT
+from ...rules import (
+    Traced,
+    children,
+    iterate_leaves,
+    name_of,
+)
+from ...rules.rulesets.functions.foreign import Foreign
+from ...rules.tracing.funnel import is_numpys, is_primitive, shown
+from ...rules.tracing.no_rule import runs_in_python
+from ...rules.tracing.views import (
+    Path,
+    follow,
+    laid_out,
+    root_of,
+    shares_memory,
+)
+from ..ir.looks import NotRecordable, bits
+from .recorded_values import RecordedArray, RecordedNumber
+
+_array = np.ndarray
+# Python's own numbers raise where NumPy's give an infinity.
+DIVISIONS = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
+PLAIN = (np.generic, int, float, complex)
+NUMBERS = (np.number, np.bool_, float, complex)
+RECORDED = (RecordedNumber, RecordedArray)
+
+
+def constant_key(x: Any) -> Any:
+    kind = type(x)
+    if kind is _array:
+        return kind, id(x), bits(x) if x.nbytes <= REMEMBERED_RESULT else object()
+    # Each part of a complex number has a sign of zero.
+    return kind, x if x and x == x and not isinstance(x, complex | np.complexfloating) else bits(x)
+
+
+def is_shared(y: Any, x: Any) -> bool:
+    return y.sample is x.sample or shares_memory(y.sample, x.sample)
+
+
+def refuse_view(y: Any, x: Any, f: Any) -> None:
+    """Refuse a result that shares memory with an option, which no step says."""
+    for part in iterate_leaves(y):
+        if type(part) is RecordedArray and root_of(part)[0] is part and is_shared(part, x):
+            raise NotRecordable(f"{name_of(f)} that gives a view of an option")
+
+
+def is_finite(x: Any) -> bool:
+    return isinstance(x, float) and math.isfinite(x)
+
+
+def is_zero(x: Any) -> bool:
+    return bool(x == 0)
+
+
+def itself(x: Any) -> Any:
+    return x
+
+
+TRUTH, VALUE = ("bool", bool), ("value", itself)
+
+
+def count_of(x: Any) -> int:
+    parts = children(x)
+    return -1 if parts is None else len(parts.values)
+
+
+def structure_of(x: Any) -> tuple:
+    return (x.shape, x.dtype.str) if isinstance(x, np.ndarray | np.generic) else (type(x).__name__,)
+
+
+def plain_slice(x: slice) -> slice:
+    """Return ``x`` with plain integers, which are looked at: shapes depend on them."""
+    start, stop, step = map(plain_end, (x.start, x.stop, x.step))
+    return slice(start, stop, step)
+
+
+def plain_end(x: Any) -> Any:
+    return operator.index(x) if type(x) in RECORDED else x
+
+
+def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict) -> Any:
+    """Return a copy of ``x`` that ``f`` has written into a view of."""
+    y = laid_out(x, axes)
+    f(follow(path, y), *rest, **options)
+    return y
+
+
+def is_kept_whole(f: Any) -> bool:
+    """Say whether a call of ``f`` is one step; else it is Python code, and is run.
+
+    The body of a primitive may do what it likes with plain numbers, and is run with these.
+    """
+    seen = isinstance(f, Foreign) or shown(f) is not f or is_primitive(f)
+    return seen or not runs_in_python(f)
+
+
+def runs(x: Any) -> bool:
+    """Say whether ``x`` is a function that may hold recorded values: NumPy's own hold none."""
+    return callable(x) and not isinstance(x, type | Traced) and not is_numpys(x)

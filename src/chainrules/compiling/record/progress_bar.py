@@ -1,0 +1,36 @@
+"""Progress bar of a long first call: the operations recorded so far, and the next stage."""
+
+from typing import Any
+
+from ...rules.rulesets.functions.progress import tqdm_for
+from .constants import Constants
+from .recorder import Recorder
+
+AT_ONCE = 500  # operations between two looks at the clock
+DELAY = 0.5  # seconds, before which a call is not long
+
+
+def bar(name: str) -> Any:
+    """Return a bar of tqdm's that is seen when the call takes long."""
+    return tqdm_for("compile")(desc=name, unit=" operations", delay=DELAY)
+
+
+class ProgressRecorder(Recorder):
+    """A recorder that counts its steps in a bar."""
+
+    __slots__ = ("bar",)
+
+    def __init__(self, bar: Any, constants: Constants) -> None:
+        super().__init__(constants)
+        self.bar = bar
+
+    def append(self, step: tuple | None, y: Any) -> None:
+        super().append(step, y)
+        if not len(self.steps) % AT_ONCE:
+            self.attempt_unwatched(self.bar.update, (AT_ONCE,), {})
+
+    def end(self, outputs: list) -> None:
+        super().end(outputs)
+        name = self.bar.desc.removesuffix(": ")
+        self.bar.set_description_str(f"{name}, machine code", refresh=False)
+        self.bar.update(len(self.steps) - self.bar.n)

@@ -1,0 +1,425 @@
+"""The recorder: a level outside all others, whose traced values stand for plain numbers.
+
+Inner levels are asked first, and rules are ordinary NumPy: so a level with the lowest number sees
+every operation that any transform, rule or sweep makes on plain numbers. It writes them down as the
+steps of a program, and computes them, so that the function goes its way.
+"""
+
+import functools
+import operator
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...config import EscapedTraceError, user_line
+from ...config.thresholds import RECORDED_STEPS, REMEMBERED_RESULT
+from ...rules import (
+    Level,
+    Traced,
+    children,
+    fold,
+    frule,
+    getitem,
+    healed,
+    innermost,
+    name_of,
+    next_level,
+)
+from ...rules.containers import Within, iterate_leaves, replaced
+from ...rules.engines.buffers import is_writer, settled
+from ...rules.linear.steps import Program, Slot, part_at
+from ...rules.table.compositions import Composed
+from ...rules.tracing.funnel import body, is_primitive, shown
+from ...rules.tracing.object_arrays import is_object_array
+from ...rules.tracing.operands import is_operand
+from ...rules.tracing.views import (
+    Path,
+    axes_of,
+    follow,
+    forget,
+    numbered_leaves,
+    register_view,
+    root_of,
+    view_by,
+)
+from ...rules.tracing.writing import begin_write, written
+from ..ir.forms import ValueForm
+from ..ir.looks import Look, NotRecordable, bits
+from ..ir.structure import gives_one_shape, may_raise, tells_only_structure
+from . import predicates as about
+from .constants import Constants
+from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
+from .recorded_values import RecordedArray, RecordedNumber
+
+_array = np.ndarray
+_float64 = np.float64
+
+
+class Recorder(Program, Level):
+    """One recording: the steps that were made, and what was looked at on the way.
+
+    Each look stands where it was made, ``(steps before it, Look)``. Equal steps on equal values are
+    made once.
+    """
+
+    records = True
+    __slots__ = (
+        "constants",
+        "forms",
+        "kept",
+        "known",
+        "looked_at",
+        "looks",
+        "not_native",
+        "number",
+        "raised",
+        "thread",
+        "under_way",
+        "watch",
+    )
+
+    def __init__(self, constants: Constants) -> None:
+        super().__init__()
+        self.number = next_level()
+        self.constants = constants
+        self.looks: list[tuple[int, Look]] = []
+        self.looked_at: set[tuple[int, str]] = set()
+        self.forms: list[ValueForm | None] = []  # of the results of all steps
+        self.kept: list[int] = []  # steps that may raise, though nobody may use what they give
+        self.not_native = ""  # why there is no machine code
+        self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
+        self.known: dict[tuple, tuple[type, Any, int]] = {}
+        self.thread: int | None = threading.get_ident()
+        self.under_way: list[Any] = []  # functions that are being run
+        self.watch: Any = None  # of what is run
+
+    # ---- what comes in, and what is looked at ---------------------------------------------------
+
+    def input(self, x: Any) -> Any:
+        """Return the plain number or array ``x``, recorded."""
+        self.inputs.append(len(self.steps))
+        return self.wrap(x, None)
+
+    def wrap(self, y: Any, step: tuple | None) -> Any:
+        """Append ``step`` and return its result ``y``, recorded."""
+        recorded: Any
+        if type(y) is _array:
+            if y.dtype.kind == "O":
+                raise NotRecordable("an array of objects")
+            recorded = RecordedArray()
+            recorded.base_and_path = None
+        else:
+            recorded = RecordedNumber()
+        recorded.sample = y
+        recorded.at_level = self
+        recorded.position = len(self.steps)
+        self.append(step, y)
+        return recorded
+
+    def append(self, step: tuple | None, y: Any) -> None:
+        """Append ``step``, and note of which kind its result ``y`` is."""
+        self.check_live()
+        self.steps.append(step)
+        self.forms.append(ValueForm.of(y))
+        if len(self.steps) > RECORDED_STEPS:
+            raise NotRecordable(f"more than {RECORDED_STEPS} operations")
+
+    def check_live(self) -> None:
+        """Raise where the recording has ended, or another thread takes part in it.
+
+        Raises
+        ------
+        EscapedTraceError, NotRecordable
+        """
+        if self.thread is None:
+            raise EscapedTraceError(
+                f"a value that was kept from a compiled function is used in {user_line()}: it "
+                "stood for a number of one call, which has ended.\n  return it from the function"
+            )
+        if threading.get_ident() != self.thread:
+            raise NotRecordable("work that is shared among threads")
+
+    def end(self, outputs: list) -> None:
+        """End the recording; ``outputs`` are slots, or plain."""
+        self.thread = None
+        self.known = {}
+        self.constants.settle()
+        looked_at = [Slot(look.position) for _, look in self.looks]
+        self.finish([*outputs, *looked_at, *map(Slot, self.kept)])
+        del self.outputs[len(outputs) :]
+
+    def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
+        """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
+        self.check_live()
+        seen = self.attempt(convert, x.sample, *args)
+        if (x.position, kind) in self.looked_at and not args:
+            return seen
+        self.looked_at.add((x.position, kind))
+        noted = bits(x.sample if kind == "value" else seen)
+        self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
+        return seen
+
+    def refuses_hash(self) -> bool:
+        """Say whether functions were met that keep results by their arguments."""
+        return self.watch is not None and bool(self.watch.captured.caches)
+
+    # ---- what a level is asked ------------------------------------------------------------------
+
+    def attempt(self, f: Callable, *args: Any, **kwargs: Any) -> Any:
+        """Call ``f``; an error is remembered, since the function may catch it and go on."""
+        try:
+            return f(*args, **kwargs)
+        except (TypeError, AttributeError):
+            raise  # of its type or shape
+        except Exception as error:
+            self.raised = error
+            raise
+
+    def attempt_unwatched(self, f: Callable, args: tuple, kwargs: dict) -> Any:
+        """Call ``f`` as a step, which every replay calls again: what it reads is read anew."""
+        watch = self.watch
+        if watch is None or watch.paused:
+            return self.attempt(f, *args, **kwargs)
+        watch.paused = True
+        try:
+            return self.attempt(f, *args, **kwargs)
+        finally:
+            watch.paused = False
+
+    def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
+        key = operation, x.position
+        known = self.known.get(key)
+        if known is not None:
+            return self.again(*known)
+        y = self.attempt(operation, x.sample)
+        step: tuple = operation, (Slot(x.position),), {}
+        if type(y) is _array or isinstance(y, NUMBERS):
+            return self.remembered(key, y, step)
+        return self.result(y, step, operation, (x,), {})
+
+    def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
+        type_a, type_b = type(a), type(b)
+        a_recorded, b_recorded = type_a in RECORDED, type_b in RECORDED
+        for x, recorded, kind in ((a, a_recorded, type_a), (b, b_recorded, type_b)):
+            if recorded or kind is float or kind is _float64 or kind is int:
+                continue
+            if isinstance(x, Traced):
+                return x.at_level.binary(ufunc, operation, a, b)
+            if not is_operand(x):
+                return NotImplemented
+            if (kind is not _array or is_object_array(x)) and not isinstance(x, PLAIN):
+                return self.call(operation, (a, b), {})  # of a list, a container, a user's array
+        key = (
+            operation,
+            a.position if a_recorded else about.constant_key(a),
+            b.position if b_recorded else about.constant_key(b),
+        )
+        known = self.known.get(key)
+        if known is not None:
+            return self.again(*known)
+        x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
+        z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
+        y = self.attempt(operation, x, z)
+        if operation in DIVISIONS and type(y) is float and b_recorded:
+            # Where this one would be 0, Python raises: so that is looked at.
+            self.look(b, "zero", about.is_zero)
+        step: tuple = operation, (read_a, read_b), {}
+        if type(y) is not _array and type(y) is not bool and not isinstance(y, NUMBERS):
+            return self.result(y, step, operation, (a, b), {})
+        recorded = self.remembered(key, y, step)
+        if operation is operator.pow and type(y) in (float, complex):
+            self.look(recorded, "finite", about.is_finite)  # where it is not, Python raises
+        return recorded
+
+    def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
+        """Append a step that need not be made again for the same ``key``."""
+        recorded = self.wrap(y, step)
+        if type(y) is not _array or y.nbytes <= REMEMBERED_RESULT:
+            self.known[key] = type(recorded), y, recorded.position
+        return recorded
+
+    def again(self, kind: type, sample: Any, position: int) -> Any:
+        """Return a handle of its own on a result that is there already."""
+        handle: Any = kind()
+        handle.at_level, handle.sample, handle.position = self, sample, position
+        return handle
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self.call(getitem, (x, index), {})
+
+    def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        args, kwargs = healed((args, kwargs))
+        level = innermost((f, *args, *kwargs.values()))
+        if level is not self:
+            # What an object array held, or a buffer, belongs further in.
+            return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
+        whole = about.is_kept_whole(f) and innermost((f,)) is None
+        if not whole or any(map(about.runs, iterate_leaves((args, kwargs)))):
+            # A function may use recorded values that nobody sees in it, so what calls it is run.
+            return self.run_body(f, args, kwargs, whole and not is_primitive(f))
+        if is_writer(f) and args:
+            if type(args[0]) is RecordedArray:
+                return self.write_by(f, args, kwargs)
+            if type(args[0]) is _array:  # a constant, from now on with what is written
+                look = functools.partial(self.look, kind="value", convert=about.itself)
+                args, kwargs = self._replaced((args, kwargs), look, None)
+                return f(*args, **kwargs)
+        return self.step(shown(f), args, kwargs)
+
+    def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        args, kwargs = healed((args, kwargs))
+        level = innermost((f, *args, *kwargs.values()))
+        if level is not self or any(map(about.runs, iterate_leaves((args, kwargs)))):
+            return super().library(f, args, kwargs)
+        return self.step(f, args, kwargs)
+
+    def step(self, g: Any, args: tuple, kwargs: dict) -> Any:
+        """Append a call of ``g`` as one step, whatever it does inside, and return what it gave."""
+        values, options = self.samples(args), self.samples(kwargs)
+        y = self.attempt_unwatched(g, values, options)
+        if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
+            return y
+        step = g, self.slots(args), self.slots(kwargs)
+        recorded = self.result(y, step, g, args, kwargs)
+        if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
+            self.look(recorded, "finite", about.is_finite)  # of other numbers math raises
+        return recorded
+
+    def run_body(self, f: Any, args: tuple, kwargs: dict, hidden: bool) -> Any:
+        """Run ``f`` on recorded values; what is in it may be ``hidden``, and composed is seen."""
+        if not is_primitive(f) and any(f is other for other in self.under_way):
+            # What it does asks the level again, which is us.
+            raise NotRecordable(f"functions that are given to {name_of(f)}")
+        self.under_way.append(f)
+        try:
+            rule = frule.find(None, f, args)
+            if isinstance(rule, Composed):
+                return rule.answer(self, f, args, kwargs, False)
+            if hidden:
+                raise NotRecordable(f"a function that is given to {name_of(f)}")
+            return body(f)(*args, **kwargs)
+        finally:
+            self.under_way.pop()
+
+    def result(self, y: Any, step: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Append ``step``, and return what it gave: numbers and arrays of numbers are recorded.
+
+        What else it gave, such as a Python int, is looked at: the function may ask what it is.
+        """
+        one_shape = gives_one_shape(f, args, kwargs)
+        if may_raise(f, args):
+            self.kept.append(len(self.steps))
+
+        def look(part: Any, step: tuple) -> Any:
+            if type(part) is _array or isinstance(part, NUMBERS):
+                recorded = self.wrap(part, step)
+                if not one_shape:
+                    self.look(recorded, "structure", about.structure_of)
+                return recorded
+            parts = children(part)
+            if parts is None:
+                recorded = RecordedNumber()
+                recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
+                self.append(step, part)
+                return self.look(recorded, *(TRUTH if type(part) is bool else VALUE))
+            position = len(self.steps)
+            self.append(step, part)
+            if not one_shape:
+                self.looks.append(
+                    (
+                        position + 1,
+                        Look.here(position, "length", about.count_of, bits(about.count_of(part))),
+                    )
+                )
+            part = operator.getitem if isinstance(part, tuple | list) else part_at
+            nodes: list[tuple] = [
+                (inner, (part, (Slot(position), k), {})) for k, inner in enumerate(parts.values)
+            ]
+            return Within(nodes, parts.rebuild)
+
+        recorded = fold(look, y, step)
+        for k, x in enumerate(args):
+            if type(x) is RecordedArray and (k == 0 or not is_primitive(f)):
+                self.tie(recorded, f, args, k, kwargs)
+        for x in kwargs.values():
+            if type(x) is RecordedArray and not is_primitive(f):
+                about.refuse_view(recorded, x, f)
+        return recorded
+
+    def tie(self, y: Any, f: Any, args: tuple, k: int, options: dict) -> None:
+        """Tie every array in ``y`` that is a view of argument ``k`` to it."""
+        x = args[k]
+        for leaf, part in numbered_leaves(y):
+            untied = type(part) is RecordedArray and root_of(part)[0] is part
+            if untied and about.is_shared(part, x):
+                given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": options}
+                register_view(part, x, view_by, given, leaf)
+
+    # ---- writes ---------------------------------------------------------------------------------
+
+    def constant(self, x: Any) -> Any:
+        """Return the new array ``x`` as one that is made anew in each run."""
+        return self.wrap(x, (np.array, (self.constants.hold(x),), {}))
+
+    def write(self, x: Any, index: Any, v: Any) -> None:
+        """Record ``x[index] = v`` as a step that makes a new version of the array."""
+        root, path = self.written_root(x)
+        axes, v = axes_of(root.sample), healed(settled(v))
+        step: tuple = written, self.slots((root, path, index, v, axes)), {}
+        sample = written(
+            root.sample, self.samples(path), self.samples(index), self.samples(v), axes
+        )
+        self.put(root, sample, step)
+
+    def write_by(self, f: Any, args: tuple, kwargs: dict) -> None:
+        """Record a function that writes into its first argument."""
+        root, path = self.written_root(args[0])
+        axes, given = axes_of(root.sample), (f, args[1:], kwargs)
+        step: tuple = about.written_by, self.slots((root, path, axes, *given)), {}
+        self.put(
+            root,
+            about.written_by(root.sample, self.samples(path), axes, *self.samples(given)),
+            step,
+        )
+
+    def written_root(self, x: Any) -> tuple[Any, Path]:
+        root, path = root_of(x)
+        if self.steps[root.position] is None:  # an input
+            raise NotRecordable("a write into an argument: return a new array instead")
+        begin_write(root)
+        return root, path
+
+    def put(self, root: Any, sample: Any, step: tuple) -> None:
+        root.sample, root.position = sample, len(self.steps)
+        self.append(step, sample)
+        forget(root)
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        """Give ``view`` its value anew, along its path from ``root``."""
+        y = follow(path, self.again(RecordedArray, root.sample, root.position))
+        view.sample, view.position = y.sample, y.position
+
+    # ---- taking apart ---------------------------------------------------------------------------
+
+    def samples(self, x: Any) -> Any:
+        """Return ``x`` with the plain values of this run."""
+        return self._replaced(x, lambda x: x.sample, None)
+
+    def slots(self, x: Any) -> Any:
+        """Return ``x`` with a slot for each recorded value, and copies of what is captured."""
+        return self._replaced(x, lambda x: Slot(x.position), self.constants.hold)
+
+    def _replaced(self, x: Any, recorded: Callable, plain: Callable | None) -> Any:
+        def look(x: Any) -> Any:
+            kind = type(x)
+            if kind is RecordedNumber or kind is RecordedArray:
+                if x.at_level is not self:
+                    raise NotRecordable("a value of another recording")
+                return recorded(x)
+            if kind is slice:
+                return about.plain_slice(x)
+            return x if plain is None else plain(x)
+
+        return replaced(look, x)

@@ -1,0 +1,43 @@
+"""The rooms of the compiler: few files in each, and names that stand in one place only."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+COMPILER = TOP / "src" / "chainrules" / "compiling"
+HOUSE = [
+    path
+    for folder in ("config", "rules", "forward", "reverse", "src/chainrules")
+    for path in sorted((TOP / folder).rglob("*.py"))  # which does not follow links
+]
+
+
+def classes(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_the_compiler_itself_has_few_files():
+    assert len(list(COMPILER.glob("*.py"))) <= 14
+
+
+def test_no_file_name_stands_in_two_rooms():
+    names = Counter(path.name for path in COMPILER.rglob("*.py") if path.stem != "__init__")
+    assert [] == [name for name, count in names.items() if count > 1]
+
+
+@pytest.mark.parametrize("room", ["", "record", "ir", "passes"])
+def test_each_readme_names_all_files(room):
+    text = (COMPILER / room / "README.md").read_text(encoding="utf-8")
+    files = {path.name for path in (COMPILER / room).glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert [] == sorted(name for name in files if f"`{name}`" not in text)
+
+
+def test_public_classes_of_the_compiler_are_named_once_in_the_house():
+    counts = Counter(name for path in HOUSE for name in classes(path))
+    ours = set().union(*(classes(path) for path in HOUSE if COMPILER in path.parents))
+    assert [] == sorted(name for name in ours if counts[name] > 1)

@@ -57,6 +57,7 @@ def test_four_threads(name, way):
         assert list(threads.map(calls, xs)) == [True] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False])
 def test_four_threads_call_and_compile(native, monkeypatch):
     monkeypatch.setattr(natively, "FEW", 3000 if native else -1)

@@ -39,6 +39,7 @@ def slopes(f, p, h=1e-3):
     return np.stack(columns, axis=-1)
 
 
+@pytest.mark.slow
 def test_to_second_order_by_arguments_and_by_capture():
     check(exact, P, rtol=1e-5)
     check(
@@ -86,6 +87,7 @@ def test_methods_that_take_derivatives(method):
 # ---- what is returned ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_minimum_and_its_derivatives():
     def result(p):
         return optimize.minimize(objective, START, (p,), **SOLVE)
@@ -247,6 +249,7 @@ def constrained(p, kind, where, method="SLSQP", tol=1e-12):
     ).x  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONSTRAINTS)
 def test_constraints_to_second_order(kind):
     np.testing.assert_array_equal(

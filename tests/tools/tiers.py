@@ -1,4 +1,4 @@
-"""Tiers of the suite, as a plugin of pytest: the choice of tests, and lines that tell how far it is.
+"""Tiers of the suite, as a plugin of pytest: which tests run, and lines that tell how far it is.
 
 The quick tier is what ``make test`` runs. It is a rule, not a list, and no clock decides:
 

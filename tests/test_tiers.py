@@ -120,6 +120,7 @@ def report(name, when, outcome="passed"):
         outcome=outcome,
         failed=outcome == "failed",
         passed=outcome == "passed",
+        skipped=outcome == "skipped",
     )
 
 

@@ -135,7 +135,8 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report):
-        if self.shown and report.when == "call" and not hasattr(report, "wasxfail"):
+        told = report.when == "call" or report.skipped
+        if self.shown and told and not hasattr(report, "wasxfail"):
             return report.outcome, "", report.outcome.upper()
         return None
 

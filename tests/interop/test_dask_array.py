@@ -263,6 +263,7 @@ def test_second_derivatives_at_a_tie():
     np.testing.assert_allclose(product, cr.hvp(f, (x,), (v,)), rtol=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4),

@@ -85,7 +85,7 @@ class Calls:
         return self.ours[name], code.co_firstlineno
 
     def pytest_runtest_logstart(self, nodeid):
-        self.codes.clear()
+        self.codes = set()
         self.start = time.process_time()
         threading.settrace(self.enter)
         sys.settrace(self.enter)
@@ -93,7 +93,8 @@ class Calls:
     def pytest_runtest_logfinish(self, nodeid):
         sys.settrace(None)
         threading.settrace(None)
-        places = sorted({place for place in map(self.place, self.codes) if place[0]})
+        codes, self.codes = self.codes, set()  # other threads may still add to the first
+        places = sorted({place for place in map(self.place, list(codes)) if place[0]})
         seconds = round(time.process_time() - self.start, 4)
         self.file.write(json.dumps([nodeid, seconds, places]) + "\n")
 

@@ -8,7 +8,7 @@ same test functions and files, which ``make test-all`` runs. What is found is ad
 
 The map from functions to tests is made by one run of the quick tier with this file as a plugin:
 
-    PYTHONPATH=tests/tools python -P -m pytest -n 2 -p mutants --calls-to /tmp/chainrules-calls
+    PYTHONPATH=tests/tools python -P -m pytest -n 2 -p mutants --calls-to=/tmp/chainrules-calls
 
 A function that no test is seen to enter is tried on those of its module's folder.
 """
@@ -99,12 +99,14 @@ class Calls:
         self.file.write(json.dumps([nodeid, seconds, places]) + "\n")
 
 
-def tests_of_functions(folder):
-    """Read what ``Calls`` wrote: the seconds of each test, and the tests of each function."""
+def tests_of_functions(folder, quick):
+    """Read what ``Calls`` wrote: the seconds of each quick test, and those that enter a function."""
     seconds, tests = {}, defaultdict(list)
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             name, spent, places = json.loads(line)
+            if name not in quick:
+                continue
             seconds[name] = spent
             for file_name, number in places:
                 tests[file_name, number].append(name)
@@ -280,7 +282,7 @@ def fails(copy, names, every=False, limit=1500):
         "-p",
         "no:cacheprovider",
     ]
-    command += ["--names-in", str(chosen)] if not every else []
+    command += [f"--names-in={chosen}"] if not every else []
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy / "tests/tools")]),
@@ -374,10 +376,10 @@ def main():
     if not given.calls.exists():
         print("one run of the quick tier, to see which tests enter which functions")
         environment = {**os.environ, "PYTHONPATH": str(TOP / "tests" / "tools")}
-        words = ["-q", "-n", "2", "-p", "mutants", "--calls-to", str(given.calls)]
+        words = ["-q", "-n", "2", "-p", "mutants", f"--calls-to={given.calls}"]
         command = [sys.executable, "-P", "-m", "pytest", *words]
         subprocess.run(command, cwd=TOP, env=environment, check=False)
-    seconds, tests = tests_of_functions(given.calls)
+    seconds, tests = tests_of_functions(given.calls, set(collected()))
     everything = collected("--all")
     shutil.rmtree(given.copy, ignore_errors=True)
     copy = checkout(given.copy)

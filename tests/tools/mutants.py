@@ -45,7 +45,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--calls-to"):
+    runs = hasattr(config, "workerinput") or not config.getoption("numprocesses", None)
+    if config.getoption("--calls-to") and runs:
         config.pluginmanager.register(Calls(Path(config.getoption("--calls-to"))), "calls")
     if config.getoption("--names-in"):
         config.pluginmanager.register(Named(config.getoption("--names-in")), "named")
@@ -100,7 +101,7 @@ class Calls:
 
 
 def tests_of_functions(folder, quick):
-    """Read what ``Calls`` wrote: the seconds of each quick test, and those that enter a function."""
+    """Read what ``Calls`` wrote: seconds of each quick test, and the tests of each function."""
     seconds, tests = {}, defaultdict(list)
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():

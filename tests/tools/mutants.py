@@ -31,8 +31,9 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 PACKAGE = ("config", "rules", "forward", "reverse", "src/chainrules")
 FEW = 60  # tests of the first session of a mutant, and of their files: most die in it
-FILES = 5
+FILES = 3
 MANY = 1500  # tests of a later session
+MOST_OF_A_FOLDER = 400
 
 # ---- the map from functions to tests, as a plugin of pytest -------------------------------------
 
@@ -266,33 +267,21 @@ def checkout(folder):
     return folder
 
 
-def fails(copy, names, every=False, limit=1500):
+def fails(copy, names, limit=600):
     """Run tests in a copy of the checkout; return the first that fails, or None."""
     chosen = copy / "chosen.txt"
     chosen.write_text("\n".join(names), encoding="utf-8")
     paths = sorted({name.partition("::")[0] for name in names})
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "mutants",
-        "-p",
-        "no:cacheprovider",
-    ]
-    command += [f"--names-in={chosen}"] if not every else []
+    words = ["-x", "-q", "-p", "mutants", "-p", "no:cacheprovider", f"--names-in={chosen}"]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy / "tests/tools")]),
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",  # a mutant may be as old, and as long, as the last
         "OPENBLAS_NUM_THREADS": "1",
     }
     try:
         done = subprocess.run(
-            [*command, *paths],
+            [sys.executable, "-P", "-m", "pytest", *words, *paths],
             cwd=copy, env=environment, capture_output=True, text=True, timeout=limit, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -325,10 +314,9 @@ def first_of(names):
 
 
 def mirrored(file):
-    """List the folders of tests of a module."""
-    parts = [part for part in Path(file).parts if (TOP / "tests" / part).is_dir()]
-    rooms = {"rulesets": "rulesets", "compiling": "compiling"}
-    return [f"tests/{rooms.get(part, part)}" for part in parts[:1]] or ["tests/core"]
+    """Return the folder of tests of a module."""
+    folders = [part for part in Path(file).parts[:-1] if (TOP / "tests" / part).is_dir()]
+    return f"tests/{folders[0] if folders else 'core'}/"
 
 
 def trial(copy, mutant, seconds, tests, everything):
@@ -339,9 +327,8 @@ def trial(copy, mutant, seconds, tests, everything):
     try:
         quick = spread(tests.get((file, line), ()), seconds)
         if not quick:
-            quick = spread([x for x in seconds if x.startswith(tuple(mirrored(file)))], seconds)[
-                :400
-            ]
+            near = [name for name in seconds if name.startswith(mirrored(file))]
+            quick = spread(near, seconds)[:MOST_OF_A_FOLDER]
         first = first_of(quick)
         for names in (first, [name for name in quick[:MANY] if name not in set(first)]):
             if names and (found := fails(copy, names)):
@@ -373,6 +360,9 @@ def main():
     reader.add_argument("--results", type=Path, default=Path("/tmp/chainrules-mutants.jsonl"))
     reader.add_argument("--copy", type=Path, default=Path("/tmp/chainrules-mutant"))
     reader.add_argument("--share", default="0/1", help="1/2: the second half, for two at a time")
+    reader.add_argument(
+        "--entered", action="store_true", help="only functions that a test of the map enters"
+    )
     given = reader.parse_args()
     if not given.calls.exists():
         print("one run of the quick tier, to see which tests enter which functions")
@@ -389,7 +379,10 @@ def main():
     with contextlib.suppress(FileNotFoundError):
         lines = given.results.read_text(encoding="utf-8").splitlines()
         done = {json.loads(line)["number"] for line in lines}
-    for number, mutant in zip(range(given.number), mutants(given.seed), strict=False):
+    drawn = mutants(given.seed)
+    if given.entered:
+        drawn = (mutant for mutant in drawn if tests.get((mutant[1], mutant[3])))
+    for number, mutant in zip(range(given.number), drawn, strict=False):
         if number % parts != part or number in done:
             continue
         room, file, node, _, kind, text = mutant

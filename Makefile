@@ -1,7 +1,7 @@
 # Everything here works in a fresh clone, with nothing but Python and make: the environment is
 # built on first use, and each target installs only the extras it needs.
 #   make test PYTHON=python3.12   another Python
-#   make test ARGS='-k sin -x'    more words for pytest
+#   make test ARGS='-k sin -x'    more words for pytest: whatever is named is run in full
 #   make fuzz SECONDS=60 SEED=7   other random programs, and for how long
 
 PYTHON ?= python3
@@ -19,17 +19,26 @@ pytest := $(python) -P -m pytest
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help test fuzz demo lint format types imports doctest notebooks pair bench price ci clean stale
+.PHONY: help test test-all mutants fuzz demo lint format types imports doctest notebooks pair bench price ci clean stale
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # As many processes as there are cores: with threads of BLAS in each they wait for one another.
-test fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
+test test-all mutants fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
 
 # Each process begins with files of its own: what a file starts, or compiles, it does once.
-test: $(VENV)/with-test  ## run the tests
-	$(pytest) -n $(JOBS) --dist worksteal $(ARGS)
+# The classic style leaves out pytest's dots and percents, in whose place tests/tools/tiers.py writes
+# a line now and then.
+run := $(pytest) -n $(JOBS) --dist worksteal -o console_output_style=classic
+test: $(VENV)/with-test  ## run the quick tier of the tests: 3 minutes on two cores
+	$(run) $(ARGS)
+
+test-all: $(VENV)/with-test  ## run all tests: 12 minutes
+	$(run) --all $(ARGS)
+
+mutants: $(VENV)/with-test  ## see which broken copies of the package the tests find
+	$(python) -P tests/tools/mutants.py $(ARGS)
 
 fuzz: $(VENV)/with-test  ## look for wrong answers with random programs
 	$(python) -P tests/fuzz/run.py --seconds $(SECONDS) --seed $(SEED) $(ARGS)

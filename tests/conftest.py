@@ -17,6 +17,8 @@ from hypothesis.internal.conjecture import providers
 os.environ["CHAINRULES_CACHE"] = "off"
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
+import tiers
+
 hypothesis.settings.register_profile(
     "always the same",
     derandomize=True,
@@ -34,6 +36,11 @@ providers._get_local_constants = lambda: providers._local_constants
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in random order")
+    tiers.add_options(parser)
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(tiers, "tiers")
 
 
 def pytest_collection_modifyitems(config, items):

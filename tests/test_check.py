@@ -119,6 +119,7 @@ def test_what_cannot_be_checked(check, name, options, text):
     assert text in said
 
 
+@pytest.mark.slow
 def test_rules_of_numpy_in_a_process_of_its_own():
     command = [sys.executable, "-P", "-m", "chainrules", "check", "numpy:hypot", "--at", "3.0, 4.0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)

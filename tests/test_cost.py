@@ -101,6 +101,7 @@ def test_rows_of_a_function_of_many_outputs():
     assert (3, 4) == (found.inputs, found.outputs)
 
 
+@pytest.mark.slow
 def test_compiled_rows():
     found = priced(loss, np.ones(3), compiled=True, seconds=1.0)
     eager = [row for row in found.rows if row.form == "eager"]
@@ -145,6 +146,7 @@ def test_each_call_has_other_arguments_of_the_same_types():
 # ---- reasons why there is no figure ----
 
 
+@pytest.mark.slow
 def test_a_derivative_that_is_refused_has_its_reason():
     found = priced(lambda x: float(x[0]) ** 2, np.ones(2), compiled=True, seconds=1.0)
     assert found["jvp"].note.startswith("LostDerivativeError: ")
@@ -154,6 +156,7 @@ def test_a_derivative_that_is_refused_has_its_reason():
     assert "jvp, vjp" in str(found)
 
 
+@pytest.mark.slow
 def test_what_is_not_compiled_has_its_reason():
     def timed(x):
         import time
@@ -399,6 +402,7 @@ def test_what_cannot_be_measured(command, words, text):
     assert text in " ".join(said.split())
 
 
+@pytest.mark.slow
 def test_the_command_in_a_process_of_its_own():
     words = ["-P", "-m", "chainrules", "cost", "numpy:hypot", "--seconds", "0.2", "--at"]
     done = subprocess.run(

@@ -37,6 +37,7 @@ def test_demo():
     assert 9 == sum(line.endswith("  ok") for line in demo.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_help_says_what_the_demo_does_and_does_not_run_it():
     shown = run("-m", "chainrules", "--help")
     assert (0, "") == (shown.returncode, shown.stderr)
@@ -48,6 +49,7 @@ def test_help_says_what_the_demo_does_and_does_not_run_it():
     assert "" == wrong.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["scipy", "sklearn", "tqdm"])
 def test_demo_names_the_missing_extra(module):
     demo = run("-c", WITHOUT.format(module=module))

@@ -102,6 +102,7 @@ def test_wheel_holds_only_chainrules(wheel):
     }
 
 
+@pytest.mark.slow
 def test_wheel_from_sdist_is_the_wheel(wheel, unpacked_sdist, tmp_path):
     assert contents(wheel) == contents(hatchling("wheel", unpacked_sdist, tmp_path))
 
@@ -110,6 +111,7 @@ def test_sdist_holds_tests(unpacked_sdist):
     assert (unpacked_sdist / "tests" / Path(__file__).name).exists()
 
 
+@pytest.mark.slow
 def test_checkout_has_the_modules_of_the_wheel(wheel):
     # The top of the checkout is on the package's __path__: a stray module there would be ours.
     expected = {module_name(name) for name in contents(wheel) if name.endswith(".py")}
@@ -117,6 +119,7 @@ def test_checkout_has_the_modules_of_the_wheel(wheel):
     assert expected - {"chainrules"} == set(names)
 
 
+@pytest.mark.slow
 def test_no_file_has_two_names():
     _, files = import_all()
     ours = [os.path.realpath(f) for f in files.values() if f and f.startswith(f"{TOP}{os.sep}")]
@@ -125,6 +128,7 @@ def test_no_file_has_two_names():
     assert sorted(set(ours)) == sorted(ours)
 
 
+@pytest.mark.slow
 def test_wheel_works_without_the_checkout(wheel, tmp_path):
     with ZipFile(wheel) as archive:
         archive.extractall(tmp_path)

@@ -20,6 +20,7 @@ def run(*options):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_programs_and_guide():
     pytest.importorskip("scipy")
     said = run("--check")
@@ -27,6 +28,7 @@ def test_programs_and_guide():
     assert 30 < int(said.splitlines()[-1].split()[0])
 
 
+@pytest.mark.slow
 def test_a_row(tmp_path):
     pytest.importorskip("scipy")
     path = tmp_path / "price.json"

@@ -45,6 +45,7 @@ def read(codes):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_examples():
     pytest.importorskip("scipy")
     pytest.importorskip("jax")

@@ -66,6 +66,7 @@ def test_few_paths(wrap):
         yield g(k + 0.5)
 
 
+@pytest.mark.slow
 @program(modes=VALUE)
 def test_many_kinds_of_arguments(wrap):
     g = wrap(lambda x, n: np.sum(x) * n)
@@ -98,6 +99,7 @@ def branches(x):
     return y * 2 if x[1] > 1 else y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("first", [True, False])
 def test_four_threads_share_one_function(mode, first):
@@ -118,6 +120,7 @@ def test_four_threads_share_one_function(mode, first):
             assert in_threads(work) == []
 
 
+@pytest.mark.slow
 def test_threads_compile_others_and_change_what_is_captured():
     settings = types.SimpleNamespace(rate=1.0)
     shared = compiled(cr.value_and_grad(lambda x: np.sum(np.exp(x)) * settings.rate))

@@ -763,6 +763,7 @@ def test_frozen():
     assert g(X) != before
 
 
+@pytest.mark.slow
 def test_more_than_is_compared():
     from chainrules.config import CompileError
 

@@ -45,6 +45,7 @@ assert np.allclose(h(x), x * 5)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_child_of_a_process_that_compiles_does_not_hang():
     command = [sys.executable, "-P", "-c", FORKS]
@@ -93,6 +94,7 @@ def made(monkeypatch):
     gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not available(), reason="there is no machine code")
 @pytest.mark.parametrize("name", NEW)
 def test_machine_code_goes_with_its_kind(name, made, monkeypatch):
@@ -107,6 +109,7 @@ def test_machine_code_goes_with_its_kind(name, made, monkeypatch):
     assert made() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not available(), reason="there is no machine code")
 def test_machine_code_goes_with_its_function(made):
     for k in range(6):

@@ -68,6 +68,7 @@ def results(draw, shape):
     return y, Output(value, strides, reduce, "b1" if truth else "f8")
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=20)
 def test_the_numbers_of_one_thread(data):
@@ -220,6 +221,7 @@ atexit.register(lambda: print("at the end", g(x) == expected))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_after_a_fork_and_at_the_end():
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM]

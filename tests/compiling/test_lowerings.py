@@ -560,6 +560,7 @@ def test_what_the_first_repetition_computes_for_all():
     check(g, args, others=others, lowered=[np.hypot], by=("numbers",), ulps=200.0)
 
 
+@pytest.mark.slow
 def test_a_large_view_that_is_copied():
     """A process ended here: NumPy was asked where ``ravel`` of a view lies, of too little memory."""
     f = cr.compile(lambda x: np.sum((x * 2.0).T.ravel()) + np.sum((x + 1.0)[::-1].reshape(-1)))

@@ -210,6 +210,7 @@ def loops(draw):
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_random_loops(monkeypatch):
     monkeypatch.setattr(groups, "MANY_STEPS", 1)
 

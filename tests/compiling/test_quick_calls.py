@@ -75,6 +75,7 @@ def called(g, names, scale):
     return g(*[POOL[name]() for name in names], **options)
 
 
+@pytest.mark.slow
 @always_the_same(60)
 @given(st.data())
 @pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")

@@ -157,6 +157,7 @@ def hvp(f, moved, xs):
     return cr.hvp(g, some, tuple(x * 0.5 for x in some))
 
 
+@pytest.mark.slow
 @always_the_same(30)
 @given(programs)
 def test_random_programs_over_dtypes(program):

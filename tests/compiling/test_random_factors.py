@@ -101,6 +101,7 @@ def program(steps):
     return f
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["real", "complex"])
 def test_programs(mode, kind):

@@ -121,6 +121,7 @@ def compared(f, args, others, orders=True):
                 assert not said, f"{way}, point {k}: {said}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_random_lines(part, monkeypatch):
     monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
@@ -139,6 +140,7 @@ def test_random_lines(part, monkeypatch):
     search()
 
 
+@pytest.mark.slow
 def test_random_gradients(monkeypatch):
     monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 

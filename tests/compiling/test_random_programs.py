@@ -106,6 +106,7 @@ def difference(program, mode):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_random_programs(name):
     @always_the_same(COUNTS[name])

@@ -58,6 +58,7 @@ def test_four_threads(name, way):
         assert list(threads.map(calls, xs)) == [True] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False])
 def test_four_threads_call_and_compile(native, monkeypatch):
     monkeypatch.setattr(machine_code, "SCALAR_ENTRIES", 3000 if native else -1)

@@ -321,6 +321,7 @@ def test_where_others_have_taken_all_tools():
     assert not [k for k in range(6) if tools.get_tool(k) == watch.TOOL]
 
 
+@pytest.mark.slow
 def test_functions_that_the_collector_calls_are_nobodys():
     import gc
 

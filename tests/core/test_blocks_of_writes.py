@@ -59,6 +59,7 @@ def program(chosen, dtype):
     return f
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @given(steps)
 def test_first_and_second_order(dtype, chosen):

@@ -66,6 +66,7 @@ def deep(request):
     return nested(NESTS[request.param])
 
 
+@pytest.mark.slow
 class TestDepth:
     def test_grad(self, deep):
         assert 6.0 == inside(cr.grad(square_inside)(deep))

@@ -115,6 +115,7 @@ def differences(f, g, calls, kinds):
                 yield kind, [np.shape(x) for x in args if not callable(x)], expected, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUMPY)
 def test_numpy_and_math(name):
     calls = [(args, {}) for args in GENERIC]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from differences import jacobian_of
 
 import chainrules as cr
 
@@ -50,8 +51,8 @@ PROGRAMS = [
 ]
 
 
-def differences(f, h=1e-6):
-    return np.stack([(f(X + h * unit) - f(X - h * unit)) / (2 * h) for unit in np.eye(3)], axis=-1)
+def differences(f):
+    return jacobian_of(f, X)
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

@@ -109,6 +109,7 @@ def differences(f, h=1e-6):
     return np.array([along(k) for k in range(4)]).reshape(2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=300)
 @given(st.sampled_from(sorted(ARRAYS)), st.lists(st.sampled_from(LINES), min_size=1, max_size=3))

@@ -159,6 +159,7 @@ def test_the_last_word_is_the_users(install, run):
     assert 1 == said.count("a rule of direction that tiny registered is replaced")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "register"),
     [
@@ -227,6 +228,7 @@ def test_two_threads_that_would_wait_for_each_other(install, run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows")
 def test_a_fork_while_another_thread_loads(install, run):
     # The child waited for ever for what the other thread was importing.

@@ -11,6 +11,7 @@ from chainrules.__main__ import main
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "cost.md"
 
 
+@pytest.mark.slow
 def test_the_program(capsys):
     (code,) = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.S | re.M)
     assert "seconds=5" in code

@@ -45,6 +45,7 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_the_test_for_ci(run):
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
     assert 0 == done.returncode, done.stdout

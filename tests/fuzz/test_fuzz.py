@@ -15,6 +15,7 @@ def known(name):
     return pytest.param(name, marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [known(name) for name in GENERATORS if name in QUICK])
 def test_random_programs(name):
     @always_the_same(QUICK[name])

@@ -1,6 +1,7 @@
 """scan, loop and checkpoint beside the Python loops that they stand for, in nests of transforms."""
 
 import numpy as np
+import pytest
 from fuzz_loops import programs
 from fuzz_settings import always_the_same
 from hypothesis import given
@@ -65,6 +66,7 @@ NESTS = {
 }
 
 
+@pytest.mark.slow
 @always_the_same(100)
 @given(programs(), st.sampled_from(sorted(NESTS)))
 def test_loops(program, nest):

@@ -84,6 +84,7 @@ ABSENT = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_without_autograd():
     script = """
 import sys

@@ -505,6 +505,7 @@ for n in (4, 100_000):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux has it")
 def test_jax_in_a_function_on_one_processor():
     # A function that compiled code waits for, and that waits for compiled code.

@@ -64,6 +64,7 @@ def nests(transforms):
     return st.lists(st.sampled_from(sorted(transforms)), min_size=1, max_size=3)
 
 
+@pytest.mark.slow
 @always_the_same(20)
 @given(functions, nests(OF_JAX), points)
 def test_exported_functions_under_jax(names, nest, x):
@@ -73,6 +74,7 @@ def test_exported_functions_under_jax(names, nest, x):
     np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @always_the_same(20)
 @given(functions, nests(OF_OURS), points)
 def test_imported_functions_under_ours(names, nest, x):
@@ -81,6 +83,7 @@ def test_imported_functions_under_ours(names, nest, x):
     np.testing.assert_allclose(expected, found, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @always_the_same(20)
 @given(functions, nests(OF_JAX), nests(OF_OURS), points)
 def test_there_and_back(names, outer, inner, x):

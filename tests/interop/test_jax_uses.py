@@ -30,6 +30,7 @@ def observed():
     return simulate(RATES)
 
 
+@pytest.mark.slow
 def test_a_fit_with_optax():
     optax = pytest.importorskip("optax")
     model = export(simulate)
@@ -48,6 +49,7 @@ def test_a_fit_with_optax():
     np.testing.assert_allclose(RATES, theta, rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # it asks at zero as well
 def test_a_fit_with_optimistix():
     optimistix = pytest.importorskip("optimistix")

@@ -74,6 +74,7 @@ def test_program_over_chunks(name):
         check_program(name, A.chunk(chunks), A.copy(data=V).chunk(chunks))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     def f(a):
@@ -257,6 +258,7 @@ def test_chainrules_does_not_import_xarray():
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ["jacfwd", "jacrev", "jacobian"])
 def test_an_array_that_xarray_writes_a_variable_into_before_any_was_met(transform):
     code = f"""

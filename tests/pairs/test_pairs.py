@@ -117,6 +117,7 @@ def test_equations_of_dask_are_refused(name):
         assert np.all(np.isfinite(derivative(point.compute())))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*is not implemented by Dask:FutureWarning")
 @pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
 @pytest.mark.parametrize("name", ["adopt", *NAMES])

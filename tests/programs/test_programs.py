@@ -14,7 +14,10 @@ from chainrules import numpy as followed
 # ---- the programs -----------------------------------------------------------------------------
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
+pytestmark = [
+    pytest.mark.every_case,
+    pytest.mark.filterwarnings("ignore:the matrix subclass"),
+]
 
 
 def load(name):

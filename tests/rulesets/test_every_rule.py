@@ -44,6 +44,8 @@ NO_ARRAYS = {"flat", "item", "tolist"}
 HOMES = ("chainrules", "numpy", "scipy", "builtins", "operator", "functools", "itertools")
 STEP = 2e-4
 
+pytestmark = pytest.mark.every_case
+
 
 def name_of(f):
     module = getattr(f, "__module__", None) or ""

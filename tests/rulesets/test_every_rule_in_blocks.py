@@ -7,6 +7,7 @@ import functools
 import warnings
 
 import numpy as np
+import pytest
 from test_every_rule import CASES, EVERY, Case, like
 
 import chainrules as cr
@@ -15,6 +16,8 @@ from chainrules.reverse.forward_sweep import push_recording
 from chainrules.reverse.vjp import REVERSE, Recording, pulling
 from chainrules.rules import Block
 from chainrules.rules.linear.jacobians import GivenDirections, leaves, pull_all
+
+pytestmark = pytest.mark.every_case
 
 COUNT = 2
 

@@ -405,6 +405,7 @@ def test_a_trait_of_ones_own():
     np.testing.assert_array_equal(YS, answer(cr.ForwardConfig()))
 
 
+@pytest.mark.slow
 def test_map_through_forward_mode_keeps_a_number_an_item():
     xs = np.linspace(0.1, 1.0, 2000)
 

@@ -2,20 +2,15 @@
 
 import numpy as np
 import pytest
+from both_modes import both
 
 import chainrules as cr
-from chainrules.testing import test_frule, test_rrule
 
 RNG = np.random.default_rng(8)
 X, Y = RNG.uniform(-1, 1, size=(2, 8))
 SAMPLE = np.stack([X, Y], axis=1)
 W = RNG.uniform(0.5, 1.5, size=8)
 EDGES = np.array([-1.0, -0.2, 0.4, 1.0])
-
-
-def both(f, *args):
-    test_frule(f, *args, frule_f=cr.frule_via_ad)
-    test_rrule(f, *args, rrule_f=cr.rrule_via_ad)
 
 
 @pytest.mark.parametrize("density", [False, True])

@@ -69,6 +69,7 @@ def product(f):
     return lambda w, n: cr.hvp(lambda w: f(w, n), (w,), (w,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "transform"),
     [(looped, gradient), (scanned, gradient), (checkpointed, gradient), (looped, product)],
@@ -81,6 +82,7 @@ def test_memory_grows_slower_than_the_steps(f, transform):
     assert long < 1296 * 3 * 8 * SIZE / 5
 
 
+@pytest.mark.slow
 def test_the_measurement_of_long_loops():
     script = Path(__file__).parents[2] / "benchmarks" / "long_loops.py"
     done = subprocess.run(

@@ -187,6 +187,7 @@ def kill(client, count):
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", ["tape", "slopes", "recompute"])
 def test_a_worker_is_killed_on_the_way_back(back, chunks, client):
     client.wait_for_workers(2)
@@ -197,6 +198,7 @@ def test_a_worker_is_killed_on_the_way_back(back, chunks, client):
     same(2 * cr.grad(here)(W), pullback(2.0)[0])
 
 
+@pytest.mark.slow
 def test_all_workers_are_killed_on_the_way_back(chunks, client):
     client.wait_for_workers(2)
     _, pullback = cr.vjp(loss(chunks, client, back="tape"), W)
@@ -204,6 +206,7 @@ def test_all_workers_are_killed_on_the_way_back(chunks, client):
     same(cr.grad(here)(W), pullback(1.0)[0])
 
 
+@pytest.mark.slow
 def test_a_worker_is_killed_during_hessian_products(chunks, client):
     client.wait_for_workers(2)
     f, expected = loss(chunks, client), cr.hvp(here, (W,), (V,))
@@ -214,6 +217,7 @@ def test_a_worker_is_killed_during_hessian_products(chunks, client):
     killer.join()
 
 
+@pytest.mark.slow
 def test_scattered_data_are_lost(client):
     client.wait_for_workers(2)
     scattered = client.scatter(HERE[:4], hash=False)
@@ -223,6 +227,7 @@ def test_scattered_data_are_lost(client):
         pullback(1.0)
 
 
+@pytest.mark.slow
 def test_a_worker_is_retired_on_the_way_back(chunks, client, cluster):
     cluster.scale(3)  # so that the others have two
     client.wait_for_workers(3)

@@ -148,6 +148,7 @@ def weighed(ys, weights):
     return total
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     body=st.sampled_from(BODIES),
@@ -461,6 +462,7 @@ def test_a_compiled_function_runs_as_it_always_did():
 # ---- progress ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_progress(monkeypatch, capsys):
     pytest.importorskip("tqdm")
     on = {"executor": ThreadPool(), "progress": True}

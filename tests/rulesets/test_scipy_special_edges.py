@@ -196,6 +196,7 @@ def test_what_spherical_bessel_functions_are_made_of(name):
     assert expected == pytest.approx(curvature(lambda x: f(2, x), 1.3), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_rules_are_loaded_at_the_first_call_and_scipy_is_not():
     """Importing chainrules must not import SciPy; asking for a rule loads its rules."""
     code = (

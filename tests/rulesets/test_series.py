@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from both_modes import both
 
 import chainrules as cr
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS, MODULES
@@ -11,11 +12,6 @@ RNG = np.random.default_rng(21)
 X = RNG.uniform(-1, 1, size=9)
 Y = RNG.normal(size=9)
 W = RNG.uniform(0.5, 1.5, size=9)
-
-
-def both(f, *args):
-    test_frule(f, *args, frule_f=cr.frule_via_ad)
-    test_rrule(f, *args, rrule_f=cr.rrule_via_ad)
 
 
 @pytest.mark.parametrize("family", MODULES)

@@ -376,6 +376,7 @@ def test_motion_of_arguments_in_containers():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ties_in_every_step_of_a_loop():
     """Each search for the motion ends where the last one began."""
 
@@ -446,6 +447,7 @@ def crossed(draw):
     return f, same, x0
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(crossed(), triple, triple)
 def test_smooth_functions_of_choices_in_any_order(program, v, u):

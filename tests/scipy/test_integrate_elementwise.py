@@ -48,6 +48,7 @@ def test_closed_forms():
         assert found == pytest.approx(-1 / K**2, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_limits():
     bump = lambda k: lambda t: np.exp(-k * t) * t  # noqa: E731
     check(lambda a, b, k: area(bump(k), a, b), 0.2, 1.7, K)
@@ -130,6 +131,7 @@ def test_sums_of_few_terms():
     assert cr.grad(lambda k: total(lambda t: k * t, 3, 1))(K) == 0
 
 
+@pytest.mark.slow
 def test_infinite_series():
     zeta = -0.9375482543158437  # the slope at 2, of the sum of 1 / n**p
     assert cr.grad(lambda p: total(lambda t: t**-p, 1, INF))(2.0) == pytest.approx(zeta, rel=1e-8)
@@ -142,6 +144,7 @@ def test_infinite_series():
     )
 
 
+@pytest.mark.slow
 def test_series_of_each_kind_at_once():
     low, high = np.array([1.0, -INF, -INF, 0.0]), np.array([7.0, INF, 3.0, INF])
     check(lambda p: total(lambda t: np.exp(-p * t * t), low, high), 0.3)
@@ -164,6 +167,7 @@ def test_rules_of_cubature(rule):
     check(lambda k, b: volume(wave(k), [0.0, 0.0], b, rule=rule), K, [1.0, 2.0])
 
 
+@pytest.mark.slow
 def test_boxes():
     check(lambda k, a, b: volume(wave(k), a, b), K, [0.1, 1.3], [1.0, 0.2])
     bell = lambda k: lambda x: np.exp(-k * x[:, 0] ** 2 - x[:, 1])  # noqa: E731

@@ -202,6 +202,7 @@ def test_a_pattern_for_a_method_that_takes_none_is_scipys_warning():
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["Radau", "BDF"])
 def test_derivatives_beside_exact_jacobians(method):
     y0 = np.sin(np.arange(16.0))

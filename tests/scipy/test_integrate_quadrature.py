@@ -301,6 +301,7 @@ def test_dblquad():
     check(f, K, Q, second=False)
 
 
+@pytest.mark.slow
 def test_tplquad():
     def f(k):
         return integrate.tplquad(

@@ -13,6 +13,7 @@ check = checks.check
 P = np.array([0.7, 1.3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ends", "options"),
     [
@@ -77,6 +78,7 @@ def end_of(method, **options):
     return f
 
 
+@pytest.mark.slow
 def test_bdf_is_near_to_radau():
     by_bdf, by_radau = (
         cr.jacobian(lambda p, m=m: end_of(m)(p).y[:, -1])(P) for m in ("BDF", "Radau")
@@ -84,6 +86,7 @@ def test_bdf_is_near_to_radau():
     np.testing.assert_allclose(by_bdf, by_radau, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [None, np.linspace(0.1, 1.9, 7)])
 def test_both_modes_and_second_order_of_bdf(times):
     def f(p):
@@ -121,6 +124,7 @@ def test_a_right_hand_side_runs_once():
         assert len(calls) == plain
 
 
+@pytest.mark.slow
 @hypothesis.given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 3),

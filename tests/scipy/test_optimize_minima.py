@@ -3,6 +3,7 @@
 import checks_of_objects as checks
 import numpy as np
 import pytest
+from differences import jacobian_of
 
 pytest.importorskip("scipy")
 import scipy.optimize as own
@@ -30,15 +31,12 @@ def exact(p):
     return optimize.minimize(objective, START, (p,), **SOLVE).x
 
 
-def slopes(f, p, h=1e-3):
-    """Differences of fourth order: the step is large, for SciPy's answers are not exact."""
-    columns = [
-        (8 * (f(p + h * u) - f(p - h * u)) - (f(p + 2 * h * u) - f(p - 2 * h * u))) / (12 * h)
-        for u in np.eye(p.size)
-    ]
-    return np.stack(columns, axis=-1)
+def slopes(f, p):
+    """Differences of a large step, for SciPy's answers are not exact."""
+    return jacobian_of(f, p, 1e-3, order=4)
 
 
+@pytest.mark.slow
 def test_to_second_order_by_arguments_and_by_capture():
     check(exact, P, rtol=1e-5)
     check(
@@ -86,6 +84,7 @@ def test_methods_that_take_derivatives(method):
 # ---- what is returned ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_minimum_and_its_derivatives():
     def result(p):
         return optimize.minimize(objective, START, (p,), **SOLVE)
@@ -247,6 +246,7 @@ def constrained(p, kind, where, method="SLSQP", tol=1e-12):
     ).x  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CONSTRAINTS)
 def test_constraints_to_second_order(kind):
     np.testing.assert_array_equal(

@@ -269,6 +269,7 @@ def holds(problem):
     assert float(other) == pytest.approx(float(found), rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(problems())
 def test_random_problems(problem):
@@ -300,6 +301,7 @@ def constrained(p, o, rng):
     ).x  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_random_constraints(seed):

@@ -86,6 +86,7 @@ def programs(draw):
     return program, (form, places, steps, read)
 
 
+@pytest.mark.slow
 @given(programs(), st.booleans())
 def test_as_scipy_and_in_both_modes(drawn, is_complex):
     program, text = drawn

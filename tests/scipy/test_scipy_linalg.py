@@ -3,6 +3,7 @@
 import cases_scipy_linalg
 import numpy as np
 import pytest
+from differences import slope_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,8 +34,7 @@ def pairing(x, t):
 
 
 def slope(f, x, t, step=1e-4):
-    ys = [f(x + k * step * t) for k in (1, -1, 2, -2)]
-    return (8 * (ys[0] - ys[1]) - (ys[2] - ys[3])) / (12 * step)
+    return slope_of(f, (x,), (t,), step, order=4)
 
 
 def check(f, x, rtol=1e-6, seed=5):

@@ -85,6 +85,7 @@ def test_random_state_spaces(n, inputs, outputs, seed):
         assert_derivatives(f, *xs, twice=seed % 4 == 0)
 
 
+@pytest.mark.slow
 @SEARCH
 @given(count=st.integers(0, 4), more=st.integers(0, 2), zeros=st.integers(0, 2), seed=SEEDS)
 def test_random_transfer_functions(count, more, zeros, seed):

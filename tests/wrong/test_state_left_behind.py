@@ -120,6 +120,7 @@ assert r() is None
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_nothing_is_left_behind(name):
     command = [sys.executable, "-P", "-c", HEAD + SCRIPTS[name]]

@@ -171,6 +171,7 @@ def test_reverse_over_reverse_of_a_matrix_product_after_a_write():
     same(right, ours)
 
 
+@pytest.mark.slow
 @may_refuse
 def test_threads_that_fill_arrays_inside_a_differentiated_function():
     import concurrent.futures as cf
@@ -457,6 +458,7 @@ def test_results_of_jvp_share_no_memory():
     same(right, ours)
 
 
+@pytest.mark.slow
 def test_large_captured_array_of_which_one_entry_changes():
     c = np.ones(10**7)
     ours = 0

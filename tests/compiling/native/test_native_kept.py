@@ -161,6 +161,7 @@ print(len(made))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(folder):
     def start():
         command, pipe = [sys.executable, "-c", PROGRAM], subprocess.PIPE

@@ -134,6 +134,7 @@ POWERS = [
 ]
 
 
+@pytest.mark.slow
 def test_last_places_of_powers():
     with np.errstate(all="ignore"):
         worst = [units(native("power", x, y), mpmath.power, x, y) for x, y in POWERS]

@@ -65,6 +65,7 @@ def run_scalar(x, truths, ops, kinds, wanted):
 seeds = st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=seeds)
 def test_random_numbers(seed):
@@ -98,6 +99,7 @@ def test_random_nests(seed):
         np.testing.assert_array_equal(np.broadcast_to(values[out.value], shape), y)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(seed=seeds)
 def test_random_repetition(seed):
@@ -139,6 +141,7 @@ def test_random_repetition(seed):
     np.testing.assert_array_equal(*run_scalar(x, truths, ops, kinds, wanted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("near", [20, None])
 def test_several_functions(near):
     rng = np.random.default_rng(5)

@@ -169,6 +169,7 @@ def test_a_matrix_product():
     np.testing.assert_allclose(y, a @ b, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1000, 10**5, 10**7])
 def test_sums_are_as_exact_as_numpys(n):
     x = np.random.default_rng(0).random(n) ** 4 * np.random.default_rng(1).choice([1, -0.5], n)

@@ -57,7 +57,7 @@ def filtered_pair(filtered, b, a, x, axis):
 
     def filtered_pullback(ybar):
         def run_back(b):
-            return backwards(lambda x: filtered(conj(b), conj(a), x, axis), ybar, axis)
+            return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
 
         u = thunk(lambda: run_back(np.ones(1)))
         bbar = thunk(lambda: lags(unthunk(u), x, counts[0], axis))

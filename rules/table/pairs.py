@@ -16,10 +16,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..annotations import Function, Tangentlike, Value
-from ..tangents.project import ProjectTo
-from ..tangents.thunks import Thunk, thunk, unthunk
+from ..containers import children
+from ..tangents.project import ProjectNothing, ProjectTo
+from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NO_TANGENT, AbstractZero
+from ..tracing.level import Traced
 from .sums import unbroadcast
 from .tables import frule, rrule
 
@@ -73,7 +77,7 @@ def _push(pair: Callable, tangents: tuple, f: Function, *args: Value, **options:
 
 
 def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[Any, Callable]:
-    spaces = [ProjectTo(x) for x in args]
+    spaces = [None if type(x) in _STILL else _space(x) for x in args]
     y, _, pullback = pair(f, *args, **options)
 
     def pair_pullback(ybar: Tangentlike) -> tuple:
@@ -85,11 +89,31 @@ def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[An
     return y, pair_pullback
 
 
+# Classes of settings, which have no tangents: to ask ``ProjectTo`` takes longer than a small rule.
+_STILL: set[type] = {bool, str, type(None)}
+
+
+def _space(x: Value) -> Any:
+    """Return the projection of an argument, or None of one whose class has no tangents."""
+    space = ProjectTo(x)
+    cls = type(x)
+    if type(space) is ProjectNothing and cls is not np.ndarray and not ProjectTo.registered:
+        if not issubclass(cls, Traced) and children(x) is None:
+            _STILL.add(cls)
+        return None
+    return space
+
+
 def _fitted(space: Any, xbar: Tangentlike) -> Tangentlike:
-    if isinstance(xbar, AbstractZero):
+    cls = type(xbar)
+    if cls is np.ndarray and xbar.shape == getattr(space, "shape", None):  # most are
+        return space(xbar)
+    if issubclass(cls, AbstractZero):
         return xbar
-    if isinstance(xbar, Thunk):
-        return thunk(lambda: _fitted(space, unthunk(xbar)))
+    if space is None:
+        return NO_TANGENT
+    if issubclass(cls, Thunk):
+        return thunk(lambda: _fitted(space, xbar.force()))
     shape = getattr(space, "shape", None)
     return space(xbar if shape is None else unbroadcast(xbar, shape))
 

@@ -14,9 +14,7 @@ from ....config import user_line
 from ... import (
     AbstractZero,
     NoTangent,
-    ProjectTo,
     describe,
-    frule,
     is_perturbable_input,
     is_traced,
     iterate_leaves,
@@ -24,7 +22,6 @@ from ... import (
     not_implemented,
     pair_rule,
     primitive,
-    rrule,
     sum_tangents,
     thunk,
     unthunk,
@@ -34,30 +31,26 @@ from ... import (
 def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
     """Register the rules of ``box``, the primitive of ``f``, that go by its Jacobians."""
 
-    @frule.register(box)
-    def box_frule(tangents, box, *args, **options):
-        y = checked_result(f, box(*args, **options))
-        moving = [i for i, t in enumerate(tangents[1:]) if not isinstance(t, AbstractZero)]
-        for i in moving:
-            refuse_container(f, args[i])
-        dots = [unthunk(tangents[1 + i]) for i in moving]
-        if hasattr(jacobians, "along") and not is_traced((args, dots)):
-            return y, ProjectTo(y)(jacobians.along(args, options, y, moving, dots))
-        js = [jacobians(args, options, y, i) for i in moving]
-        moved = [push(j, args[i], xdot) for j, i, xdot in zip(js, moving, dots)]
-        return y, ProjectTo(y)(sum_tangents(moved))
-
-    @rrule.register(box)
-    def box_rrule(box, *args, **options):
+    @pair_rule(box)
+    def box_pair(box, *args, **options):
         y = checked_result(f, box(*args, **options))
         known: dict[int, Any] = {}
+
+        def box_pushforward(*argdots):
+            moving = [i for i, xdot in enumerate(argdots) if not isinstance(xdot, AbstractZero)]
+            for i in moving:
+                refuse_container(f, args[i])
+            dots = [unthunk(argdots[i]) for i in moving]
+            if hasattr(jacobians, "along") and not is_traced((args, dots)):
+                return jacobians.along(args, options, y, moving, dots)
+            js = [jacobians(args, options, y, i) for i in moving]
+            return sum_tangents(push(j, args[i], dot) for j, i, dot in zip(js, moving, dots))
 
         def pull(i: int, ybar: Any) -> Any:
             refuse_container(f, args[i])
             if i not in known:
                 known[i] = jacobians(args, options, y, i)
-            xbar = np.tensordot(ybar, np.conj(known[i]), np.ndim(y))
-            return ProjectTo(args[i])(xbar)
+            return np.tensordot(ybar, np.conj(known[i]), np.ndim(y))
 
         def box_pullback(ybar):
             bars = [
@@ -66,9 +59,9 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
                 else NoTangent()
                 for i, x in enumerate(args)
             ]
-            return NoTangent(), *bars
+            return bars[0] if len(bars) == 1 else tuple(bars)
 
-        return y, box_pullback
+        return y, box_pushforward, box_pullback
 
     return box
 

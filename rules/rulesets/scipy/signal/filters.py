@@ -12,16 +12,17 @@ from .....config import MissingRuleError
 from .... import (
     AbstractZero,
     NoTangent,
+    ProjectTo,
     Traced,
     array_of,
     bilinear_rule,
     composed,
+    frule,
     is_traced,
     linear_rule,
     own_valued,
-    pair_rule,
     primitive,
-    shape_of,
+    rrule,
     sum_tangents,
     thunk,
     unthunk,
@@ -42,29 +43,39 @@ def filtered(b, a, x, axis):
     return signal.lfilter(b, a, x, axis)
 
 
-@pair_rule(filtered)
-def filtered_pair(filtered, b, a, x, axis):
+@frule.register(filtered)
+def filtered_frule(tangents, filtered, b, a, x, axis):
+    _, bdot, adot, xdot, _ = tangents
     y = filtered(b, a, x, axis)
-    counts = shape_of(b)[0], shape_of(a)[0]
+    shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
+    return y, sum_tangents(
+        sign * filtered(top, a, signals, axis)
+        for top, signals, sign in shares
+        if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
+    )
 
-    def filtered_pushforward(bdot, adot, xdot, _3):
-        shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
-        return sum_tangents(
-            sign * filtered(top, a, signals, axis)
-            for top, signals, sign in shares
-            if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
-        )
+
+@rrule.register(filtered)
+def filtered_rrule(filtered, b, a, x, axis):
+    y = filtered(b, a, x, axis)
+    project_b, project_a, project_x = ProjectTo(b), ProjectTo(a), ProjectTo(x)
+
+    def backwards(b, ybar):
+        return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
 
     def filtered_pullback(ybar):
-        def run_back(b):
-            return backwards(lambda x: filtered(conj(b), conj(a), x, axis), ybar, axis)
+        u = thunk(lambda: backwards(np.ones(1), ybar))
 
-        u = thunk(lambda: run_back(np.ones(1)))
-        bbar = thunk(lambda: lags(unthunk(u), x, counts[0], axis))
-        abar = thunk(lambda: -lags(unthunk(u), y, counts[1], axis))
-        return bbar, abar, thunk(lambda: run_back(b)), NoTangent()
+        def bbar():
+            return project_b(lags(unthunk(u), x, project_b.shape[0], axis))
 
-    return y, filtered_pushforward, filtered_pullback
+        def abar():
+            return project_a(-lags(unthunk(u), y, project_a.shape[0], axis))
+
+        xbar = thunk(lambda: project_x(backwards(b, ybar)))
+        return NoTangent(), thunk(bbar), thunk(abar), xbar, NoTangent()
+
+    return y, filtered_pullback
 
 
 @primitive

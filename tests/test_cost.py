@@ -1,6 +1,7 @@
 """``cr.cost`` and ``python -m chainrules cost``: rows, reasons, tables, errors; no times."""
 
 import builtins
+import itertools
 import subprocess
 import sys
 
@@ -337,15 +338,19 @@ def text(w):
 """
 
 
+_numbers = itertools.count()
+
+
 @pytest.fixture
 def command(tmp_path, monkeypatch, capsys):
-    (tmp_path / "priced_module.py").write_text(MODULE)
+    # Each test has a module of its own name: what was adopted by name stays so.
+    module = f"priced_{next(_numbers)}"
+    (tmp_path / f"{module}.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "priced_module", raising=False)
 
     def command(name, *options):
         try:
-            code = main(["cost", f"priced_module:{name}", "--seconds", "0.05", "--eager", *options])
+            code = main(["cost", f"{module}:{name}", "--seconds", "0.05", "--eager", *options])
         except SystemExit as exit:  # argparse's
             code = exit.code
         out, err = capsys.readouterr()
@@ -391,7 +396,7 @@ def test_a_picture_for_each_point(command, tmp_path):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["no_such_name"], "module 'priced_module' has no attribute 'no_such_name'"),
+        (["no_such_name"], "has no attribute 'no_such_name'"),
         (["text", "--at", "1.0"], "which holds no number whose derivative"),
         (["loss", "--at", "1.0", "--argnums", "y"], "loss has no argument 'y'"),
     ],

@@ -71,8 +71,10 @@ def refused_write(message: str) -> MutationError:
 def as_object_array(x: Value, cls: type = np.ndarray) -> Any:
     """Return an object array that lies as the traced ``x`` does, with one number per entry."""
     many = type(x).writable
-    plain = value(x) if many else 0.0
-    if isinstance(plain, Traced):  # it says how it lies, and its numbers are not looked at
+    plain: Any = value(x) if many else 0.0
+    if not isinstance(
+        plain, np.ndarray | np.generic | float | complex | int
+    ):  # it says how it lies, and its numbers are not looked at
         array = laid_out(np.empty(np.shape(plain), object), axes_of(plain)).view(cls)
     else:
         array = np.empty_like(np.asarray(plain).view(cls), object)

@@ -15,7 +15,7 @@ import numpy as np
 from ...config import MutationError, user_line
 from ..annotations import Value
 from ..refusals.table import refusal
-from .level import Traced, value
+from .level import value
 from .running import outermost_run
 from .views import axes_of, laid_out
 

@@ -25,7 +25,7 @@ from ..shapes import is_lazy
 from ..signatures import name_of, parameters, positional_names, without_defaults
 from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Traced, innermost, value
-from ..tracing.object_arrays import holds_traced
+from ..tracing.object_arrays import healed, holds_traced
 from .kinds import Kind, options_of
 
 # Options that say how to compute, and not what; and those that the library's own value obeys. No
@@ -63,7 +63,7 @@ def library_value(f: Function, args: tuple, kwargs: dict) -> Any:
     args = tuple(map(_for_library, args))
     kwargs = {name: _for_library(x) for name, x in kwargs.items()}
     level = innermost((*args, *kwargs.values()))
-    return f(*args, **kwargs) if level is None else level.library(f, args, kwargs)
+    return f(*args, **kwargs) if level is None else level.library(f, *healed((args, kwargs)))
 
 
 def own_valued(f: Function, body: Callable) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from ...config import MutationError, user_line
 from ..annotations import Value
 from ..refusals.table import refusal
-from .level import value
+from .level import Traced, value
 from .running import outermost_run
 from .views import axes_of, laid_out
 
@@ -72,9 +72,8 @@ def as_object_array(x: Value, cls: type = np.ndarray) -> Any:
     """Return an object array that lies as the traced ``x`` does, with one number per entry."""
     many = type(x).writable
     plain: Any = value(x) if many else 0.0
-    if not isinstance(
-        plain, np.ndarray | np.generic | float | complex | int
-    ):  # it says how it lies, and its numbers are not looked at
+    recorded = isinstance(plain, Traced)
+    if recorded:  # it says how it lies, and its numbers are not looked at
         array = laid_out(np.empty(np.shape(plain), object), axes_of(plain)).view(cls)
     else:
         array = np.empty_like(np.asarray(plain).view(cls), object)

@@ -53,8 +53,7 @@ from .constants import Constants
 from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
 from .recorded_values import RecordedArray, RecordedNumber
 
-_array = np.ndarray
-_float64 = np.float64
+_array, _float64 = np.ndarray, np.float64
 
 
 class Recorder(Program, Level):
@@ -179,14 +178,13 @@ class Recorder(Program, Level):
 
     def attempt_unwatched(self, f: Callable, args: tuple, kwargs: dict) -> Any:
         """Call ``f`` as a step, which every replay calls again: what it reads is read anew."""
-        watch = self.watch
-        if watch is None or watch.paused:
+        if (watch := self.watch) is None:
             return self.attempt(f, *args, **kwargs)
-        watch.paused = True
+        before, watch.paused = watch.paused, True
         try:
             return self.attempt(f, *args, **kwargs)
         finally:
-            watch.paused = False
+            watch.paused = before
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         key = operation, x.position
@@ -269,20 +267,17 @@ class Recorder(Program, Level):
         return self.step(shown(f), args, kwargs)
 
     def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        args, kwargs = healed((args, kwargs))
-        level = innermost((f, *args, *kwargs.values()))
-        if level is not self or any(map(about.runs, iterate_leaves((args, kwargs)))):
-            return super().library(f, args, kwargs)
-        return self.step(f, args, kwargs)
+        runs = any(map(about.runs, iterate_leaves((args, kwargs))))
+        if innermost((f, *args, *kwargs.values())) is self and not runs:
+            return self.step(f, args, kwargs)
+        return f(*args, **kwargs)
 
     def step(self, g: Any, args: tuple, kwargs: dict) -> Any:
         """Append a call of ``g`` as one step, whatever it does inside, and return what it gave."""
-        values, options = self.samples(args), self.samples(kwargs)
-        y = self.attempt_unwatched(g, values, options)
+        y = self.attempt_unwatched(g, self.samples(args), self.samples(kwargs))
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
-        step = g, self.slots(args), self.slots(kwargs)
-        recorded = self.result(y, step, g, args, kwargs)
+        recorded = self.result(y, (g, self.slots(args), self.slots(kwargs)), g, args, kwargs)
         if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
             self.look(recorded, "finite", about.is_finite)  # of other numbers math raises
         return recorded

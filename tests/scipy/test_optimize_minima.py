@@ -31,9 +31,9 @@ def exact(p):
     return optimize.minimize(objective, START, (p,), **SOLVE).x
 
 
-def slopes(f, p):
+def slopes(f, p, step=1e-3):
     """Differences of a large step, for SciPy's answers are not exact."""
-    return jacobian_of(f, p, 1e-3, order=4)
+    return jacobian_of(f, p, step, order=4)
 
 
 @pytest.mark.slow

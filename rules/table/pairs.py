@@ -14,16 +14,15 @@ tuple. All are projected, and axes that were broadcast are summed, here and not 
 import functools
 import inspect
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..annotations import Function, Tangentlike, Value
-from ..containers import children
 from ..tangents.project import ProjectNothing, ProjectTo
 from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NO_TANGENT, AbstractZero
-from ..tracing.level import Traced
 from .sums import unbroadcast
 from .tables import frule, rrule
 
@@ -89,19 +88,15 @@ def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[An
     return y, pair_pullback
 
 
-# Classes of settings, which have no tangents: to ask ``ProjectTo`` takes longer than a small rule.
-_STILL: set[type] = {bool, str, type(None)}
+# Classes of Python's whose values never have tangents: to ask ``ProjectTo`` takes longer than a
+# small rule. No class of others is among them, which may become a container at any time.
+_STILL = frozenset({bool, str, type(None), slice, FunctionType, BuiltinFunctionType})
 
 
 def _space(x: Value) -> Any:
-    """Return the projection of an argument, or None of one whose class has no tangents."""
+    """Return the projection of an argument, or None where it has no tangents."""
     space = ProjectTo(x)
-    cls = type(x)
-    if type(space) is ProjectNothing and cls is not np.ndarray and not ProjectTo.registered:
-        if not issubclass(cls, Traced) and children(x) is None:
-            _STILL.add(cls)
-        return None
-    return space
+    return None if type(space) is ProjectNothing else space
 
 
 def _fitted(space: Any, xbar: Tangentlike) -> Tangentlike:

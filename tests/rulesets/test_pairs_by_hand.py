@@ -120,6 +120,35 @@ def test_a_pair_projects_and_takes_options_by_position():
         cr.rrule(stretched, 0.5, base=2)
 
 
+class Box:
+    """An object, first without a number in it."""
+
+
+@cr.primitive
+def weighted(box, x):
+    return getattr(box, "w", 1.0) * x
+
+
+@pair_rule(weighted)
+def weighted_pair(weighted, box, x):
+    y = weighted(box, x)
+
+    def weighted_pushforward(boxdot, xdot):
+        return getattr(box, "w", 1.0) * xdot + (boxdot.w * x if hasattr(box, "w") else 0.0)
+
+    def weighted_pullback(ybar):
+        return cr.Tangent(Box, w=ybar * x), ybar * getattr(box, "w", 1.0)
+
+    return y, weighted_pushforward, weighted_pullback
+
+
+def test_a_class_that_has_tangents_only_later():
+    box = Box()
+    assert 1.0 == cr.grad(lambda x: weighted(box, x))(3.0)
+    box.w = 2.0
+    assert cr.Tangent(Box, w=3.0) == cr.grad(lambda b: weighted(b, 3.0))(box)
+
+
 def test_messages_name_the_pair():
     for table in (frule, rrule):
         text = cr.which(table, stretched, 0.5)

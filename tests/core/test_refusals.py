@@ -319,6 +319,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_refused_and_its_remedy(name):
     refused, remedy, expected = CASES[name]
+    if name == "stand-in written by at" and numpy.lib.NumpyVersion(numpy.__version__) >= "2.5.0":
+        name = "stand-in written"  # NumPy itself refuses it then
     row = REFUSALS[name]
     words = [re.escape(part) for part in re.split(r"\{[^}]*\}", row.cause)]
     with pytest.raises(row.error, match="(?s)" + ".*".join(words)) as error:

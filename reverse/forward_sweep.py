@@ -93,8 +93,9 @@ class ForwardSweep:
         self.tangents: list[Any] = [None] * len(self.entries)
         # Large products and sums that were made here, and are in no other place.
         self.owned: set[int] = set()
-        # Entries of writes, whose blocks are in no other place: what reads them makes copies.
-        self.written: set[int] = set()
+        # Entries of writes, whose blocks are in no other place: what reads them makes copies. Of
+        # each the order of its axes in memory, by which the path of a next write makes views.
+        self.written: dict[int, tuple[int, ...] | None] = {}
 
     def run(self, inputs: list, outputs: list) -> list:
         """Return the tangents of the entries ``outputs``, given those of the first entries."""
@@ -220,15 +221,19 @@ class ForwardSweep:
             space = space_at(node.form)
             before = np.zeros((self.directions.count, *space.shape), space.dtype)
         elif node.before in self.written and node.before in ends:
-            return self._written(i, node, before, vdot)
+            axes = self.written.pop(node.before)
+            if not node.path or axes == node.axes:
+                return self._written(i, node, before, axes, vdot)
+        self.written.pop(node.before, None)
         self.directions.array(before)  # which it is not, where it is too large
-        return self._written(i, node, block_laid_out(before, node.axes), vdot)
+        return self._written(i, node, block_laid_out(before, node.axes), node.axes, vdot)
 
-    def _written(self, i: int, node: WriteNode, block: Any, vdot: Any) -> Any:
-        self.written.discard(node.before)
+    def _written(
+        self, i: int, node: WriteNode, block: Any, axes: tuple[int, ...] | None, vdot: Any
+    ) -> Any:
         block = write_block(self.directions, node.path, block, node.index, vdot)
         if type(block) is _array:  # views of a traced one would see what is written later
-            self.written.add(i)
+            self.written[i] = axes
         return block
 
     def _broadcast(self, t: Any, partial: Any, args: tuple, shape: tuple) -> Any:

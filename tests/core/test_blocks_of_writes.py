@@ -12,7 +12,8 @@ X = np.array([0.7, 1.3, -0.4])
 INDICES = [0, -1, slice(1, None), slice(None, 2), slice(None, None, -1), ..., np.array([0, 2]),
            np.array([True, False, True])]  # fmt: skip
 VIEWS = [lambda y: y, lambda y: y[1], lambda y: y.T[0:3], lambda y: y[:, 1:], np.ravel,
-         lambda y: y[::-1], lambda y: np.reshape(y, (2, 6)), np.transpose]  # fmt: skip
+         lambda y: y[::-1], lambda y: np.reshape(y, (2, 6)), np.transpose,
+         lambda y: np.ravel(y.T), lambda y: np.ravel(y[:, ::-1], "F")]  # fmt: skip
 SAME = [lambda y: y + 1.0, lambda y: +y, lambda y: y.copy(), lambda y: np.split(y, 1)[0],
         lambda y: np.where(True, y, 2.0), lambda y: np.broadcast_to(y, (2, *np.shape(y))),
         lambda y: y - np.ones((2, 1, 1)), np.real]  # fmt: skip
@@ -29,9 +30,9 @@ steps = st.lists(
 )
 
 
-def program(chosen, dtype):
+def program(chosen, dtype, order):
     def f(x):
-        y = np.zeros((4, 3), dtype, like=x)
+        y = np.zeros((4, 3), dtype, order, like=x)
         y[0] = x
         y[2] = x * x
         kept, others = [np.sum(x)], []
@@ -60,10 +61,11 @@ def program(chosen, dtype):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @given(steps)
-def test_first_and_second_order(dtype, chosen):
-    f = program(chosen, dtype)
+def test_first_and_second_order(dtype, order, chosen):
+    f = program(chosen, dtype, order)
     tolerance = 1e-9 if dtype is np.float64 else 1e-4
     with np.errstate(all="ignore"):
         columns = np.stack([cr.jvp(f, (X,), (e,))[1] for e in np.eye(3)], axis=-1)
@@ -80,6 +82,24 @@ def test_first_and_second_order(dtype, chosen):
     if np.isfinite(products).all():
         scale = np.abs(products).max(initial=1.0)
         np.testing.assert_allclose(hessian / scale, products / scale, atol=1e-8)
+
+
+def test_writes_by_paths_that_need_another_order_of_memory_each():
+    """A write into the whole array needs none; the next, into a view of its columns, does."""
+
+    def f(x):
+        y = np.transpose(np.transpose(x) * 1.0)
+        np.subtract(y, np.sum(x), out=y, where=y > 0.5)
+        y.T.ravel()[1] = x[0, 1]
+        y[0] *= 2.0
+        np.ravel(y, "F")[4] = x[1, 1] * x[0, 0]
+        return y
+
+    x = np.asfortranarray([[0.6, 0.8, 1.3], [0.9, 0.2, 1.0]])
+    columns = [cr.jvp(f, (x,), (e.reshape(2, 3),))[1] for e in np.eye(6)]
+    expected = np.stack(columns, axis=-1).reshape(2, 3, 2, 3)
+    for transform in (cr.jacobian, cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(transform(f)(x), expected, rtol=1e-14)
 
 
 def test_pieces_are_not_added_into_what_two_entries_share():

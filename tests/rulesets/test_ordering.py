@@ -65,6 +65,13 @@ def test_choose(mode):
     both(lambda x: np.choose([[1], [0]], [x, 2 * x]), X[0, 0])
 
 
+def test_choose_between_numbers_is_a_number():
+    for choices in ([1.0, 2.0], [np.array(1.0), 2.0], [np.ones(()), np.ones(1)]):
+        y, _ = cr.jvp(lambda x, c=choices: np.choose(0, [x * c[0], c[1]]), (3.0,), (1.0,))
+        plain = np.choose(0, [3.0 * choices[0], choices[1]])
+        assert (type(y), np.shape(y)) == (type(plain), np.shape(plain))
+
+
 def test_choose_out_of_range():
     with pytest.raises(ValueError, match="invalid entry"):
         cr.grad(lambda x: np.choose(2, [x, x]))(1.0)

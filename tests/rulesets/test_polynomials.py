@@ -100,6 +100,15 @@ def test_polyint(m, k):
     both(np.polyint, P.astype(np.float32), m, k=k)
 
 
+@pytest.mark.parametrize("p", [3.0, np.array(3.0), np.array([3.0]), np.array([3.0, 2.0])])
+def test_polyint_no_times_is_what_it_was_given(p):
+    y, ydot = cr.jvp(lambda p: np.polyint(p, 0), (p,), (np.ones_like(p),))
+    plain = np.polyint(p, 0)
+    assert (type(y), y.shape, y.dtype) == (type(plain), plain.shape, plain.dtype)
+    np.testing.assert_array_equal(y, plain)
+    np.testing.assert_array_equal(ydot, np.ones_like(p))
+
+
 def test_polyint_checks():
     with pytest.raises(ValueError, match="positive"):
         cr.grad(lambda p: np.sum(np.polyint(p, -1)))(P)

@@ -44,7 +44,8 @@ def choose(a, choices, mode="raise"):
     for k in range(1, len(choices)):
         y = np.where(place == k, choices[k], y)
     y = np.broadcast_to(y, np.broadcast_shapes(np.shape(place), np.shape(y)))
-    return np.copy(y, order="C")
+    y = np.copy(y, order="C")
+    return y if np.ndim(y) else y[()]  # of numbers, NumPy returns a number
 
 
 # ---- bounds ----

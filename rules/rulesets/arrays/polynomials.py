@@ -119,6 +119,8 @@ def polyint(p, m=1, k=None):
     if len(constants) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
     y = coefficients(p)
+    if m == 0 and np.ndim(p) == 0:
+        y = np.reshape(y, ())  # NumPy gives back what it was given, as an array
     for i in range(m):
         y = np.concatenate([y / np.arange(len(y), 0, -1), constants[i : i + 1]])
     return with_type_of((p,), y)

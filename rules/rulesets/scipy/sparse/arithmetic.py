@@ -27,12 +27,14 @@ def multiply(self, other):
 
 
 def truediv(self, other):
+    # SciPy divides by numbers and by sparse arrays in double precision, by dense ones does not.
+    double = self.astype(np.float64) if np.can_cast(self.dtype, np.float64) else self
     if issparse(other):
-        return self.toarray() / other.toarray()
+        return double.toarray() / other.toarray()
     other = as_dense(other)
     if np.ndim(other) == 0:
-        return self.with_entries(self.entries * (1 / other))  # as SciPy rounds it
-    return multiply(self, 1.0 / other)
+        return double.with_entries(double.entries * (1 / other))  # as SciPy rounds it
+    return multiply(self, np.divide(1, other))
 
 
 # ---- sums ----

@@ -307,7 +307,10 @@ as_library[SparseArray] = SparseArray.to_scipy
 
 
 def as_dense(x):
-    return x if isinstance(x, Traced) else array_of(x) if innermost((x,)) else np.asarray(x)
+    """Return ``x``, which is not sparse, as an array; a number, whose dtype is weak, as it is."""
+    if isinstance(x, Traced | int | float | complex):
+        return x
+    return array_of(x) if innermost((x,)) else np.asarray(x)
 
 
 def lifted(x):

@@ -88,7 +88,7 @@ def test_writes_by_paths_that_need_another_order_of_memory_each():
     """A write into the whole array needs none; the next, into a view of its columns, does."""
 
     def f(x):
-        y = np.transpose(np.transpose(x) * 1.0)
+        y = x * 1.0  # in the order of x
         np.subtract(y, np.sum(x), out=y, where=y > 0.5)
         y.T.ravel()[1] = x[0, 1]
         y[0] *= 2.0

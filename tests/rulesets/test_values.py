@@ -106,6 +106,21 @@ def test_windows_are_those_of_numpy_at_any_level():
                                cr.jacfwd(lambda x: windows(x, 2, axis=1))(X))  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:future versions will not", "ignore:Numpy has detected")
+@pytest.mark.parametrize("shape", [(2,), (1, 2), (1, 1, 2)])
+def test_broadcast_arrays_are_written_into_where_each_entry_is_one(shape):
+    def f(x):
+        x = x * 1.0
+        y, _ = np.broadcast_arrays(x, np.ones(shape))
+        y[..., 0] = x[1] ** 2
+        return np.sum(y * [3.0, 2.0]) + x[0]
+
+    x = np.array([1.5, 0.7])
+    assert cr.jvp(f, (x,), (x,))[0] == cr.vjp(f, x)[0] == f(x)
+    for found in (cr.grad(f)(x), cr.jacfwd(f)(x), cr.jacobian(f)(x)):
+        np.testing.assert_allclose(found, [0.0, 8 * x[1] + 2.0], rtol=1e-14)
+
+
 def test_broadcast_arrays_refuse_to_be_written_into():
     def f(x):
         y, _ = np.broadcast_arrays(x, np.ones((2, 3)))

@@ -196,8 +196,15 @@ def broadcast_arrays(*args, subok=False):
     args = [array_of(x) if isinstance(x, list | tuple) else x for x in args]
     shape = np.broadcast_shapes(*map(np.shape, args))
     # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
-    arrays = (x if hasattr(x, "__len__") else np.copy(x) for x in args)
-    return tuple(x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in arrays)
+    arrays = [x if hasattr(x, "__len__") else np.copy(x) for x in args]
+    size = math.prod(shape)
+    return tuple(
+        # Where axes of one entry are all that is new, each entry stays one.
+        (np.reshape if np.size(x) == size else np.broadcast_to)(x, shape)
+        if np.shape(x) != shape
+        else x
+        for x in arrays
+    )
 
 
 @composed(np.meshgrid)

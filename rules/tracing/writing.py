@@ -163,8 +163,8 @@ def begin_write(root: Value) -> tuple | None:
         if type(array) is np.ndarray and not array.flags.writeable:
             error = ValueError("assignment destination is read-only")
             error.add_note(
-                "  write into a copy (x = x.copy()): NumPy refuses as well, or warns, as of a write "
-                "into entries of np.broadcast_arrays that are many at once"
+                "  write into a copy (x = x.copy()): NumPy refuses as well, or warns, as of a "
+                "write into entries of np.broadcast_arrays that are many at once"
             )
             raise error
     return memory.draft

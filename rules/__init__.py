@@ -15,7 +15,7 @@ from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
-from .table.compositions import as_library, own_valued, with_values
+from .table.compositions import as_library, library_value, own_valued, with_values
 from .table.define import (
     add_kind,
     bilinear_rule,
@@ -205,6 +205,7 @@ __all__ = [
     "write_out",
     "follow",
     "laid_out",
+    "library_value",
     "tie_result",
     "healed",
     "holds_traced",

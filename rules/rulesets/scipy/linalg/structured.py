@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
-from .... import array_of, composed, linear_rule, non_differentiable, primitive, value
+from .... import array_of, composed, library_value, linear_rule, non_differentiable, primitive
 
 non_differentiable(
     linalg.bandwidth, linalg.issymmetric, linalg.ishermitian,
@@ -16,18 +16,19 @@ non_differentiable(
 
 
 @primitive
-def built(entries, *, f, ends, **options):
-    """Return the matrix that ``f`` builds of the vectors in ``entries``, which stop at ``ends``."""
-    return f(*np.split(entries, ends[:-1], axis=-1), **options)
+def built(entries, *, name, ends, **options):
+    """Return the matrix that SciPy builds of the vectors in ``entries``, which stop at ``ends``."""
+    return getattr(linalg, name)(*np.split(entries, ends[:-1], axis=-1), **options)
 
 
 @primitive
-def added_up(y, *, f, ends, **options):
+def added_up(y, *, name, ends, **options):
     """The transpose of ``built``: the sum of the copies of each entry.
 
-    ``f`` tells where they are, for it is called with the numbers from 1 on in place of entries.
+    SciPy tells where they are: it is called with the numbers from 1 on in place of entries.
     """
-    places = f(*np.split(np.arange(1, ends[-1] + 1), ends[:-1]), **options).ravel()
+    numbers = np.split(np.arange(1, ends[-1] + 1), ends[:-1])
+    places = getattr(linalg, name)(*numbers, **options).ravel()
     count = ends[-1] + 1  # the first one is of what is no copy
 
     def of_row(row):
@@ -43,39 +44,39 @@ linear_rule(built, lambda ybar, _, **options: added_up(ybar, **options))
 linear_rule(added_up, lambda ybar, _, **options: built(ybar, **options))
 
 
-def copied(f, own, *vectors, **options):
-    """Build what ``f`` builds of vectors, or of stacks of them."""
+def copied(name, own, *vectors, **options):
+    """Build what the function of this name builds of vectors, or of stacks of them."""
     if np.ndim(own) == 2:  # no stack: SciPy takes the entries in one row
         vectors = tuple(map(np.ravel, vectors))
     ends = tuple(np.cumsum([np.shape(x)[-1] for x in vectors]).tolist())
     stack = np.broadcast_shapes(*[np.shape(x)[:-1] for x in vectors])
     parts = [np.broadcast_to(x, (*stack, np.shape(x)[-1])) for x in vectors]
-    return built(np.concatenate(parts, axis=-1), f=f, ends=ends, **options)
+    return built(np.concatenate(parts, axis=-1), name=name, ends=ends, **options)
 
 
 @composed(linalg.toeplitz, value="own")
 def toeplitz(c, r=None, *, own):
-    return copied(linalg.toeplitz, own, c, np.conj(c) if r is None else r)
+    return copied("toeplitz", own, c, np.conj(c) if r is None else r)
 
 
 @composed(linalg.hankel, value="own")
 def hankel(c, r=None, *, own):
-    return copied(linalg.hankel, own, c) if r is None else copied(linalg.hankel, own, c, r)
+    return copied("hankel", own, c) if r is None else copied("hankel", own, c, r)
 
 
 @composed(linalg.circulant, value="own")
 def circulant(c, *, own):
-    return copied(linalg.circulant, own, c)
+    return copied("circulant", own, c)
 
 
 @composed(linalg.convolution_matrix, value="own")
 def convolution_matrix(a, n, mode="full", *, own):
-    return copied(linalg.convolution_matrix, own, a, n=n, mode=mode)
+    return copied("convolution_matrix", own, a, n=n, mode=mode)
 
 
 @composed(linalg.leslie, value="own")
 def leslie(f, s, *, own):
-    return copied(linalg.leslie, own, f, s)
+    return copied("leslie", own, f, s)
 
 
 @composed(linalg.companion, value="own")
@@ -133,5 +134,5 @@ if hasattr(linalg, "kron"):  # until SciPy 1.15
 @composed(linalg.matrix_balance, value="own")
 def matrix_balance(A, permute=True, scale=True, separate=False, *, own):  # noqa: N803
     """The transformation is of powers of 2 and a permutation: it stays what it is."""
-    t = linalg.matrix_balance(value(A), permute, scale)[1]
+    t = library_value(linalg.matrix_balance, (A, permute, scale), {})[1]
     return np.linalg.solve(t, A) @ t, own[1]

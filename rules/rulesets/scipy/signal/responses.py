@@ -8,7 +8,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError
-from .... import composed, composed_each, is_traced, value, with_values
+from .... import composed, composed_each, is_traced, library_value, value, with_values
 from .filters import array, filtered, padded
 
 
@@ -47,7 +47,7 @@ def angles(own_w, worN, fs):
 @composed(signal.freqz)
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
     refuse_traced(signal.freqz, fs=fs)
-    own = signal.freqz(*value((b, a, worN)), whole, None, fs, include_nyquist)
+    own = library_value(signal.freqz, (b, a, worN, whole, None, fs, include_nyquist), {})
     w = angles(own[0], worN, fs)
     z = np.exp(-1j * w)
     y = w * (fs / (2 * np.pi)), polynomial(vector(b), z) / polynomial(vector(a), z)
@@ -87,7 +87,7 @@ def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * np.pi, *, own):
 
 @composed(signal.freqs)
 def freqs(b, a, worN=200, plot=None):
-    own = signal.freqs(*value((b, a, worN)))
+    own = library_value(signal.freqs, (b, a, worN), {})
     # What SciPy chooses by the roots of the filter is taken as it is.
     w = own[0] if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
     s = 1j * w

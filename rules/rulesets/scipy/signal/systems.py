@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg, signal
 
 from .....config import MissingRuleError
-from .... import composed, innermost, seen, value, with_values
+from .... import composed, innermost, library_value, seen, value, with_values
 from ..linalg.exponential import exponential
 from .filters import array
 from .responses import vector, zpk2tf
@@ -92,7 +92,7 @@ def zpk2ss(z, p, k):
 
 @composed(signal.abcd_normalize)
 def abcd_normalize(A=None, B=None, C=None, D=None):
-    own = signal.abcd_normalize(*value((A, B, C, D)))
+    own = library_value(signal.abcd_normalize, (A, B, C, D), {})
 
     def normalized(x, y):
         if x is None or np.size(value(x)) == 0:

@@ -19,6 +19,7 @@ from .... import (
     composed,
     dtype_of,
     is_traced,
+    library_value,
     non_differentiable,
     value,
     with_values,
@@ -203,7 +204,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
     if is_written(metric):
         y = by_calls(metric, [(u, v) for u in a for v in b], kwargs)
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
-    own = distance.cdist(value(a), value(b), plain(metric), **value(kwargs))
+    own = library_value(distance.cdist, (a, b, plain(metric)), kwargs)
     name = named(metric)
     if name is None or not own.size:
         return own
@@ -221,7 +222,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     i, j = np.triu_indices(np.shape(x)[0], 1)
     if is_written(metric):
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
-    own = distance.pdist(value(x), plain(metric), **value(kwargs))
+    own = library_value(distance.pdist, (x, plain(metric)), kwargs)
     name = named(metric)
     if name is None or not own.size:
         return own
@@ -319,7 +320,7 @@ def directed_hausdorff(u, v, rng=0, **seed):
 @composed(distance.squareform, value="own")
 def squareform(X, force="no", checks=True):  # noqa: N803 - SciPy's own name
     x = array_of(X)
-    own = distance.squareform(value(x), force, checks)
+    own = library_value(distance.squareform, (x, force, checks), {})
     if np.ndim(x) == 2:
         return x[np.triu_indices(np.shape(x)[0], 1)]
     places = np.triu_indices(len(own), 1)

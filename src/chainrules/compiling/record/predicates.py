@@ -8,6 +8,7 @@ import numpy as np
 
 from ...config.thresholds import REMEMBERED_RESULT
 from ...rules import (
+    Projector,
     Traced,
     children,
     iterate_leaves,
@@ -104,5 +105,8 @@ def is_kept_whole(f: Any) -> bool:
 
 
 def runs(x: Any) -> bool:
-    """Say whether ``x`` is a function that may hold recorded values: NumPy's own hold none."""
-    return callable(x) and not isinstance(x, type | Traced) and not is_numpys(x)
+    """Say whether ``x`` is a function that may hold recorded values.
+
+    NumPy's own hold none, and projections know only what values look like.
+    """
+    return callable(x) and not isinstance(x, type | Traced | Projector) and not is_numpys(x)

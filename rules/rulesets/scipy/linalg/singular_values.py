@@ -133,7 +133,7 @@ def lstsq(a, b, cond=None, *, own):
     errors = b - a @ x
     squares = np.sum(np.real(np.conj(errors) * errors), axis=-2)  # smooth at 0 too
     squares = np.reshape(squares, own_squares.shape) if own_squares.size else own_squares
-    none = np.asarray(own_s).dtype == object  # with gelsy
+    none = own_s is None or own_s.dtype == object  # with gelsy
     s = own_s if none else np.linalg.svd(a, compute_uv=False)
     return x[..., 0] if vector else x, squares, rank, s
 

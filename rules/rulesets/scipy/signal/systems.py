@@ -203,7 +203,7 @@ def cont2discrete(system, dt, method="zoh", alpha=None):
     if isinstance(system, signal.lti):
         raise MissingRuleError("scipy.signal.cont2discrete of an object has no derivative.\n"
                                f"  write {TUPLES}")  # fmt: skip
-    own = signal.cont2discrete(*value((system, dt)), method, value(alpha))
+    own = library_value(signal.cont2discrete, (system, dt, method, alpha), {})
     if len(system) == 2:
         y = ss2tf(*sampled(*tf2ss(*system), dt, method, alpha))
     elif len(system) == 3:

@@ -191,20 +191,19 @@ composed(np.atleast_2d)(for_each(as_2d))
 composed(np.atleast_3d)(for_each(as_3d))
 
 
+def as_broadcast(x, shape):
+    """Broadcast ``x``: a view that can be written into where no entry becomes many."""
+    if np.shape(x) == shape:
+        return x
+    return (np.reshape if np.size(x) == math.prod(shape) else np.broadcast_to)(x, shape)
+
+
 @composed(np.broadcast_arrays)
 def broadcast_arrays(*args, subok=False):
     args = [array_of(x) if isinstance(x, list | tuple) else x for x in args]
     shape = np.broadcast_shapes(*map(np.shape, args))
     # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
-    arrays = [x if hasattr(x, "__len__") else np.copy(x) for x in args]
-    size = math.prod(shape)
-    return tuple(
-        # Where axes of one entry are all that is new, each entry stays one.
-        (np.reshape if np.size(x) == size else np.broadcast_to)(x, shape)
-        if np.shape(x) != shape
-        else x
-        for x in arrays
-    )
+    return tuple(as_broadcast(x if hasattr(x, "__len__") else np.copy(x), shape) for x in args)
 
 
 @composed(np.meshgrid)

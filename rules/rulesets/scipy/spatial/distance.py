@@ -318,9 +318,8 @@ def directed_hausdorff(u, v, rng=0, **seed):
 
 
 @composed(distance.squareform, value="own")
-def squareform(X, force="no", checks=True):  # noqa: N803 - SciPy's own name
+def squareform(X, force="no", checks=True, *, own):  # noqa: N803 - SciPy's own name
     x = array_of(X)
-    own = library_value(distance.squareform, (x, force, checks), {})
     if np.ndim(x) == 2:
         return x[np.triu_indices(np.shape(x)[0], 1)]
     places = np.triu_indices(len(own), 1)

@@ -21,7 +21,7 @@ from ..rules.tracing.views import (
     put_draft,
     root_of,
 )
-from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
+from ..rules.tracing.writing import begin_write, check_swap, check_write, raised, store
 from .still import unmarked
 
 
@@ -109,7 +109,7 @@ class DualWrites(Engine):
         vdot = self.tangent_of(v)
         v = strip(v, self)
         values = raised(values, v)
-        follow(path, values)[index] = v
+        store(values, path, index, v)
         vdot = 0 if isinstance(vdot, AbstractZero) else vdot
         tangents = self.write_tangents(path, tangents, index, vdot)
         moved = check_swap(x, index, given, values)

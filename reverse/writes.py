@@ -26,7 +26,7 @@ from ..rules.table.structural_zeros import Masked, counts_of, unmask
 from ..rules.table.sums import unbroadcast
 from ..rules.tangents.project import space_of
 from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
-from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
+from ..rules.tracing.writing import begin_write, check_swap, check_write, raised, store
 from .active import Active, find_active
 from .cotangents import Cotangents
 from .entries import TapeNode, append, is_sensitive
@@ -42,7 +42,7 @@ def write(tape: Any, x: Value, index: Index, v: Value) -> None:
     active = find_active(tape, v)
     v = strip(v, tape)
     memory = raised(memory, v)
-    follow(path, memory)[index] = v
+    store(memory, path, index, v)
     moved = check_swap(x, index, given, memory)
     axes = axes_of(bare(memory)) if path else None
     index = tape.watch.hold(index)

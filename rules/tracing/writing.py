@@ -140,6 +140,26 @@ def check_write(x: Value, v: Value, level: Any) -> None:
         raise refusal("truncating write", dtype=dtype)
 
 
+_READ_ONLY = (
+    "assignment destination is read-only\n  write into a copy (x = x.copy()): NumPy refuses as "
+    "well, or warns, as of a write into entries of np.broadcast_arrays that are many at once"
+)
+
+
+def store(array: Any, path: Path, index: Index, v: Value) -> None:
+    """Write ``v`` at ``index`` of the view of ``array`` that lies at the end of ``path``.
+
+    Raises
+    ------
+    ValueError
+        If the view is read-only, as NumPy does, or where NumPy warns.
+    """
+    view = follow(path, array)
+    if type(view) is np.ndarray and not view.flags.writeable:
+        raise ValueError(_READ_ONLY)
+    view[index] = v
+
+
 def begin_write(root: Value) -> tuple | None:
     """Return the draft of ``root``, and refuse a write that others could not see, or may not do.
 
@@ -161,12 +181,7 @@ def begin_write(root: Value) -> tuple | None:
     if memory.draft is None:
         array = bare(root)
         if type(array) is np.ndarray and not array.flags.writeable:
-            error = ValueError("assignment destination is read-only")
-            error.add_note(
-                "  write into a copy (x = x.copy()): NumPy refuses as well, or warns, as of a "
-                "write into entries of np.broadcast_arrays that are many at once"
-            )
-            raise error
+            raise ValueError(_READ_ONLY)
     return memory.draft
 
 

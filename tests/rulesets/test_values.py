@@ -121,11 +121,20 @@ def test_broadcast_arrays_are_written_into_where_each_entry_is_one(shape):
         np.testing.assert_allclose(found, [0.0, 8 * x[1] + 2.0], rtol=1e-14)
 
 
-def test_broadcast_arrays_refuse_to_be_written_into():
-    def f(x):
-        y, _ = np.broadcast_arrays(x, np.ones((2, 3)))
-        y[0, 0] = 1.0
-        return np.sum(y)
+def many_by_broadcast_arrays(x):
+    y, _ = np.broadcast_arrays(x, np.ones((2, 3)))
+    y[0, 0] = 1.0
+    return np.sum(y)
 
-    with pytest.raises(ValueError, match="read-only"):
-        cr.grad(f)(np.ones(3))
+
+def many_by_meshgrid(x):
+    y, _ = np.meshgrid(x, x, copy=False)
+    np.fill_diagonal(y, 1.0)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("f", [many_by_broadcast_arrays, many_by_meshgrid])
+@pytest.mark.parametrize("d", [cr.grad, cr.jacfwd, cr.jacobian, cr.compile])
+def test_an_entry_that_is_many_at_once_is_not_written_into(d, f):
+    with pytest.raises(ValueError, match=r"read-only\n.*copy"):
+        d(cr.grad(f) if d is cr.compile else f)(np.ones(3))

@@ -92,14 +92,15 @@ def programs(draw):
     body.append(f"    return {use.replace('{}', ' + '.join(reads))}")
     lines.append("\n".join(["def f(x):", *body]))
     # Inside of derivatives a function that is not compiled runs for its value and for its pull.
-    wraps = WRAPS[:6] if len(effect) > 2 or "next(" in "".join(lines) else WRAPS
+    takes = any("next(i#" in read for _, read, *_ in chosen)  # from an iterator: each call another
+    wraps = WRAPS[:6] if len(effect) > 2 or takes else WRAPS
     lines.append(f"g = {draw(st.sampled_from(wraps))}")
     argument = draw(st.sampled_from(ARGUMENTS))
     call = draw(st.sampled_from(CALLS)).format(x=argument)
     if "x=x" in call or "lambda x" not in lines[-1]:
         call = call.replace("g(x=", "g(")
     lines += calls(call, effect[1], 3)
-    if scene == "threads":
+    if scene == "threads" and not takes:  # whose call is first, nobody says
         lines.append(f"out += in_threads(lambda k: {call})")
     for change in changes if draw(st.booleans()) else changes[:1]:
         lines += [change, *calls(call, effect[1], draw(st.integers(1, 3)))]

@@ -49,6 +49,13 @@ ROWS_OF_A_BLOCK = 40
 NARROW_BAND = 12  # diagonals beside the main one, up to which a banded solver is faster
 FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a correlation
 
+# ---- compiling: loops as one step, 'Newton', 'Lotka-Volterra', 'series' ----
+
+LOOP_ROUNDS = 32  # of scan and loop, from which on they are one step of a recording
+LOOP_NUMBERS = 2000  # in all that a step reads: of more, a round is long enough by itself
+LOOP_WAYS = 16  # through one step
+LOOP_CAPACITY = 64  # rounds that a while loop makes room for at first
+
 # ---- compiling: what is recorded and kept, for the memory ----
 
 CACHE_ENTRIES = 64  # kinds of arguments, of which the recordings of a function are kept

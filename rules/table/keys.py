@@ -81,6 +81,8 @@ def carried(f: Function) -> dict[str, Methods]:
 def why_never_asked(f: Function) -> str:
     """Return what to say of a rule of ``f`` that calls inside a program do not ask, or nothing."""
     if isinstance(f, instances):
+        if vars(f.cls).get("__primitive__") is f.cls:
+            return ""  # its calls ask the level
         direct = f"an instance of {f.cls.__name__} is itself what is differentiated"
     elif is_seen(f):
         return ""

@@ -117,6 +117,7 @@ if _typing.TYPE_CHECKING:
     from .rules.rulesets.functions.implicit import fixed_point, implicit
     from .rules.rulesets.functions.map import map
     from .rules.rulesets.functions.scan import loop, scan
+    from .rules.rulesets.functions.while_loop import while_loop
     from .rules.rulesets.functions.sequences import unstack
     from .rules.rulesets.linalg.matrix_functions import matrix_function
 else:  # a type checker would take it that every name exists
@@ -220,6 +221,7 @@ __all__ = [
     "value_and_grad",
     "vjp",
     "which",
+    "while_loop",
     "wirtinger",
     "zero_tangent",
 ]

@@ -24,6 +24,7 @@ _HOMES = {
     f"{_FUNCTIONS}.implicit": ("fixed_point", "implicit"),
     f"{_FUNCTIONS}.map": ("map",),
     f"{_FUNCTIONS}.scan": ("loop", "scan"),
+    f"{_FUNCTIONS}.while_loop": ("while_loop",),
     f"{_FUNCTIONS}.sequences": ("unstack",),
     ".rules.rulesets.linalg.matrix_functions": ("matrix_function",),
 }

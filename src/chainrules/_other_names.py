@@ -12,7 +12,7 @@ INSTEAD = {
     "defjvp": f"{_RULE}frule.register(f)",
     "defvjp": f"{_RULE}rrule.register(f)",
     "elementwise_grad": "write cr.grad(lambda x: np.sum(f(x)))",
-    "fori_loop": _BRANCHES,
+    "fori_loop": "write cr.loop(n, step, carry), or Python's for",
     "Function": f"{_RULE}rrule.register(f)",
     "hessian_vector_product": "write cr.hvp(f, (x,), (v,))",
     "holomorphic_grad": "write cr.jacobian(f), which is complex where f is holomorphic",
@@ -32,5 +32,4 @@ INSTEAD = {
         "directions at once take cr.linearize(f, x)[1](xdots, block=True)"
     ),
     "vector_jacobian_product": "write y, pullback = cr.vjp(f, x)",
-    "while_loop": _BRANCHES,
 }

@@ -11,4 +11,5 @@ from . import (
     scan,
     sequences,
     vectorized,
+    while_loop,
 )

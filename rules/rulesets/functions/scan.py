@@ -56,6 +56,8 @@ from .sequences import (
     unstack,
 )
 
+# Functions of ``f``, ``carry`` and ``xs`` that answer for a whole loop, or give None.
+lowerings: list[Callable[[Callable, Any, Any], tuple | None]] = []
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 
@@ -135,6 +137,10 @@ def scan(
 def _scan(
     f: Callable, carry: Any, xs: Any, segment: int | None, progress: Progress | None
 ) -> tuple[Any, Any]:
+    if progress is None:
+        for lower in lowerings:
+            if (y := lower(f, carry, xs)) is not None:
+                return y
     if len(xs) > steps_in_segment(len(xs), segment):
         f = lifted(f)
     if not is_traced(xs) and is_traced((f, carry)):

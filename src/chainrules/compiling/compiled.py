@@ -19,7 +19,7 @@ from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
 from .boundaries import Given, as_foreign, is_number_or_array
 from .ir.looks import NotRecordable
-from .machine_code import natively
+from .machine_code import lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
@@ -191,6 +191,7 @@ class Compiled:
         new: Callable[..., Recorder],
     ) -> Any:
         captured = kind.captured
+        lower_loops()
         before = process_generators()
         try:
             recorder, output, y = record(self.f, args, kwargs, captured, new)

@@ -32,6 +32,14 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     return None
 
 
+def lower_loops() -> None:
+    """Let ``scan`` and ``loop`` be asked from now on whether they are one step of a recording."""
+    from .native import available
+
+    if available():
+        from .loops import lowering  # noqa: F401 - it is asked
+
+
 def _line(recorder: Recorder, output: Any, threads: int) -> Any:
     from .passes.scalar_program import NativeLine
 

@@ -68,7 +68,7 @@ class NativeLine:
         for at, look in enumerate(self.looks):
             if look.kind in TRUTHS:
                 self.quick[at] = len(self.truths)
-                self.truths.append(self._truth(look))
+                self.truths.append(self.line.truth(look))
         self.slow: dict[int, str] = {}  # of a look, how its value is read
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
@@ -87,17 +87,6 @@ class NativeLine:
         # Without itself among its names it goes as soon as nobody holds it, with its code.
         self.run: Callable[[list], tuple[Missed | None, Any]] = self.names.pop("run")
 
-    def _truth(self, look: Look) -> int:
-        x = self.line.values[look.position]
-        if type(x) is not Names or x.ids.size != 1:
-            raise NotLowered("a look at an array")
-        name = int(x.ids.reshape(-1)[0])
-        if look.kind == "zero":
-            return self.line.op("equal", name, self.line.constant(0.0))
-        if look.kind == "finite":
-            return self.line.op("isfinite", name)
-        return name if x.kind == "b1" else self.line.op("bool", name)
-
     def place(self, position: int) -> ResultPlace:
         """Give the result of a step a place among what comes out."""
         x, form = self.line.values[position], self.line.forms[position]
@@ -111,21 +100,7 @@ class NativeLine:
     def _built(self) -> tuple[Callable, np.ndarray, np.ndarray]:
         """Return the native function, and the two arrays with the constants in them."""
         line = self.line
-        needed = {name for name in (*self.numbers, *self.truths) if name >= line.first}
-        for k in range(len(line.ops) - 1, -1, -1):
-            if line.first + k in needed:
-                needed.update(x for x in line.ops[k][1:] if x >= line.first)
-        order = sorted(needed)
-        renamed = dict(zip(order, range(line.first, line.first + len(order)), strict=True))
-        constants = [("c", x) for x in line.constants]
-
-        def operand(x: int) -> Any:
-            return constants[-x - 1] if x < 0 else renamed.get(x, x)
-
-        ops = [
-            (name, *map(operand, operands))
-            for name, *operands in (line.ops[k - line.first] for k in order)
-        ]
+        order, ops, operand = line.program([*self.numbers, *self.truths])
         outputs, arrays = [], []
         for dtype, held in (("f8", self.numbers), ("b1", self.truths)):
             array: np.ndarray = np.zeros(len(held), np.float64 if dtype == "f8" else np.bool_)

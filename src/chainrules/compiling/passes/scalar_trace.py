@@ -14,7 +14,7 @@ from ...config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
-from ..ir.looks import bits
+from ..ir.looks import Look, bits
 from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input
@@ -27,9 +27,20 @@ _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minim
 
 
 class ScalarTrace:
-    """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for."""
+    """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for.
 
-    def __init__(self, recorder: Recorder, kept: frozenset[int] | set[int] = frozenset()) -> None:
+    With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
+    that may have grown beyond what a float64 holds exactly.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        kept: frozenset[int] | set[int] = frozenset(),
+        whole: bool = False,
+    ) -> None:
+        self.whole = whole
+        self.exact: list[int] = []
         self.forms = recorder.forms
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
@@ -53,14 +64,17 @@ class ScalarTrace:
     # ---- inputs and constants -------------------------------------------------------------------
 
     def input(self, form: ValueForm | None) -> Names:
-        if form is None or form.kind not in FLOATS:
+        kind = "f8"
+        if self.whole and form is not None and form.kind in (int, np.int64):
+            kind = "i8"
+        elif form is None or form.kind not in FLOATS:
             raise NotLowered("an argument that is no float64")
         if form.order == "?":
             raise NotLowered("an argument with gaps")
         first = len(self.inputs)
         if not form.array:
             self.inputs.append(Input("f8", None))
-            return Names(np.array(first), "f8")
+            return Names(np.array(first), kind)
         size = math.prod(form.shape)
         if size > SCALAR_ARRAY:
             raise NotLowered("a large array")
@@ -70,7 +84,7 @@ class ScalarTrace:
             raise NotLowered("an empty array")
         self.inputs.append(Input("f8", (), 0))
         self.inputs += [Input("f8", (), k, first) for k in range(1, size)]
-        return Names(first + places, "f8")
+        return Names(first + places, kind)
 
     def constant(self, x: Any) -> int:
         key = bits(x)
@@ -122,6 +136,42 @@ class ScalarTrace:
             raise NotLowered("truths and integers together")
         return [self.as_kind(part, "f8").ids for part in parts], "f8"
 
+    # ---- what comes out -------------------------------------------------------------------------
+
+    def truth(self, look: Look) -> int:
+        """Return the name of the truth that a look sees."""
+        x = self.values[look.position]
+        if type(x) is not Names or x.ids.size != 1:
+            raise NotLowered("a look at an array")
+        name = int(x.ids.reshape(-1)[0])
+        if look.kind == "zero":
+            return self.op("equal", name, self.constant(0.0))
+        if look.kind == "finite":
+            return self.op("isfinite", name)
+        return name if x.kind == "b1" else self.op("bool", name)
+
+    def program(self, wanted: list[int]) -> tuple[list[int], list[tuple], Callable[[int], Any]]:
+        """Return the operations that the numbers ``wanted`` need: their names, and themselves.
+
+        The third is a function from a name to an operand: a number of the request, or a constant.
+        """
+        needed = {name for name in wanted if name >= self.first}
+        for k in range(len(self.ops) - 1, -1, -1):
+            if self.first + k in needed:
+                needed.update(x for x in self.ops[k][1:] if x >= self.first)
+        order = sorted(needed)
+        renamed = dict(zip(order, range(self.first, self.first + len(order)), strict=True))
+        constants = [("c", x) for x in self.constants]
+
+        def operand(x: int) -> Any:
+            return constants[-x - 1] if x < 0 else renamed.get(x, x)
+
+        ops = [
+            (name, *map(operand, operands))
+            for name, *operands in (self.ops[k - self.first] for k in order)
+        ]
+        return order, ops, operand
+
     # ---- operations -----------------------------------------------------------------------------
 
     def op(self, name: str, *ids: int) -> int:
@@ -163,11 +213,15 @@ class ScalarTrace:
         name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
         if name is None or len(xs) != OPERATIONS[name]:
             raise NotLowered(str(f))
-        kind = kind_of(form)
+        kind = "i8" if self.whole and form.kind is int else kind_of(form)
         if name in LOGIC:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
         if kind == "i8" and name not in _WHOLE:
-            raise NotLowered(f"{name} of integers")
+            if name != "multiply" or not self.whole:
+                raise NotLowered(f"{name} of integers")
+            product = self.each(name, kind, *xs)
+            self.exact += product.ids.reshape(-1).tolist()
+            return product
         if name == "power" and (xs[1].ids.ndim or f is np.float_power or not form.array):
             name = "power by itself" if f is not np.power or xs[1].ids.ndim else name
         return self.each(name, kind, *[self.as_kind(x, "f8") for x in xs])

@@ -138,16 +138,19 @@ class _Same:
         return id(self.x)
 
 
-def with_inputs(x: Any, take: Callable, made: list | None = None) -> Any:
-    """Return arguments with ``take(x)`` for each number or array in them that is taken.
+def with_inputs(
+    x: Any, take: Callable, made: list | None = None, takes: Callable[[Any], bool] | None = None
+) -> Any:
+    """Return arguments with ``take(x)`` for each number or array that ``takes`` says is taken.
 
     New containers, and what was put into them, are noted in ``made``.
     """
+    takes = takes or is_taken
 
     def look(x: Any) -> Any:
         parts = None if type(x) in LEAVES else children(x)
         if parts is None:
-            return take(x) if is_taken(x) else x
+            return take(x) if takes(x) else x
 
         def rebuilt(values: Any) -> Any:
             y = parts.rebuild(values)

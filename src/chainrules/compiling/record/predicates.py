@@ -30,6 +30,7 @@ from .recorded_values import RecordedArray, RecordedNumber
 _array = np.ndarray
 # Python's own numbers raise where NumPy's give an infinity.
 DIVISIONS = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
+_OF_WHOLE = (operator.add, operator.sub, operator.mul, operator.neg, operator.pos)
 PLAIN = (np.generic, int, float, complex)
 NUMBERS = (np.number, np.bool_, float, complex)
 RECORDED = (RecordedNumber, RecordedArray)
@@ -52,6 +53,16 @@ def refuse_view(y: Any, x: Any, f: Any) -> None:
     for part in iterate_leaves(y):
         if type(part) is RecordedArray and root_of(part)[0] is part and is_shared(part, x):
             raise NotRecordable(f"{name_of(f)} that gives a view of an option")
+
+
+def is_recorded(y: Any, operation: Any) -> bool:
+    """Say whether what an operator gave is recorded; of anything else the value is looked at.
+
+    A whole number is recorded where its type does not depend on the numbers.
+    """
+    if type(y) is int:
+        return operation in _OF_WHOLE
+    return type(y) is _array or type(y) is bool or isinstance(y, NUMBERS)
 
 
 def is_finite(x: Any) -> bool:

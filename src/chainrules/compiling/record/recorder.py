@@ -193,7 +193,7 @@ class Recorder(Program, Level):
             return self.again(*known)
         y = self.attempt(operation, x.sample)
         step: tuple = operation, (Slot(x.position),), {}
-        if type(y) is _array or isinstance(y, NUMBERS):
+        if about.is_recorded(y, operation):
             return self.remembered(key, y, step)
         return self.result(y, step, operation, (x,), {})
 
@@ -224,7 +224,7 @@ class Recorder(Program, Level):
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", about.is_zero)
         step: tuple = operation, (read_a, read_b), {}
-        if type(y) is not _array and type(y) is not bool and not isinstance(y, NUMBERS):
+        if not about.is_recorded(y, operation):
             return self.result(y, step, operation, (a, b), {})
         recorded = self.remembered(key, y, step)
         if operation is operator.pow and type(y) in (float, complex):

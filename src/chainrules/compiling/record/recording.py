@@ -61,10 +61,11 @@ def record(
     kwargs: dict,
     captured: Captured,
     new: Callable[..., Recorder] = Recorder,
+    takes: Callable[[Any], bool] = is_taken,
 ) -> tuple[Recorder, Any, Any]:
     """Run ``f`` on recorded values; return the recording, its output with slots, and the result.
 
-    ``new`` makes the recorder.
+    ``new`` makes the recorder, and ``takes`` says which leaves of the arguments are its inputs.
     """
     recorder = new(Constants(captured.frozen, captured.constants))
     watch = recorder.watch = CodeWatch(captured)
@@ -80,7 +81,8 @@ def record(
             recorder.inputs.append(taken_before[id(x)].position)
         return taken_before[id(x)]
 
-    given, options = with_inputs(args, taken, made), with_inputs(kwargs, taken, made)
+    given = with_inputs(args, taken, made, takes)
+    options = with_inputs(kwargs, taken, made, takes)
     before = [(container, _held_by(container)) for container, _ in made]
     y = run_watched(watch, f, given, options)
     if any(_held_by(container) != held for container, held in before):

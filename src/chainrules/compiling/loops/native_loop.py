@@ -1,0 +1,257 @@
+"""Native loop: a step, carried on natively through any number of rounds, as one primitive.
+
+``loop(count, *carry, *captured, *columns)`` returns the number of rounds, the last carry, and the
+stacks of what each round gave. Where no native way fits a round, that round is run in Python.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from ...config.thresholds import LOOP_CAPACITY, LOOP_WAYS
+from ...rules import ZERO, AbstractZero, innermost
+from ...rules.containers import LEAVES
+from ...rules.rulesets.functions.foreign import Foreign
+from ..ir.looks import NotRecordable
+from ..ir.scalars import NotLowered
+from ..native.stepping import driver
+from ..record.captured_state import Captured
+from ..record.walk import parts_of
+from .ways import Layouts, native_way, recorded
+
+_OFTEN = 3  # refused ways, after which a loop records no more
+
+
+class Step:
+    """A step of a loop, and what it is made of.
+
+    ``run(carry, captured, row)`` takes lists of plain, recorded or traced leaves, and returns two:
+    the next carry, and a row of what the round gives. ``goes_on(carry, captured)`` is the condition
+    of a ``while`` loop. ``new_captured`` returns the captured state, in which the functions are
+    entered that hold traced values.
+    """
+
+    __slots__ = ("goes_on", "new_captured", "run")
+
+    def __init__(
+        self, run: Callable, new_captured: Callable[[], Captured], goes_on: Callable | None = None
+    ) -> None:
+        self.run, self.new_captured, self.goes_on = run, new_captured, goes_on
+
+
+class NativeLoop(Foreign):
+    """A loop of one step.
+
+    ``backwards`` begins at the last row. ``zeros`` is not None where tangents are carried, and says
+    which parts of the carry are zero tangents at first: with zeros in their place a slope that is
+    infinite gives NaN, and such a loop is run again in Python, with structural zeros.
+    """
+
+    __slots__ = (
+        "backwards",
+        "bodies",
+        "captured",
+        "derived",
+        "layouts",
+        "refused",
+        "step",
+        "zeros",
+    )
+
+    __primitive__: type
+
+    def __init__(
+        self,
+        step: Step,
+        layouts: Layouts,
+        backwards: bool = False,
+        zeros: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__("loop", self._run, self._none, self._none)
+        self.step, self.layouts = step, layouts
+        self.backwards, self.zeros = backwards, zeros
+        self.derived: dict[Hashable, NativeLoop] = {}
+        self.captured: Captured | None = None
+        self.bodies: list[Any] = []
+        self.refused = 0  # ways
+
+    def __call__(self, *args: Any) -> Any:
+        level = innermost(args)
+        return self._run(*args) if level is None else level.call(self, args, {})
+
+    def _none(self, *args: Any) -> Any:
+        raise AssertionError("the rules of loops answer")
+
+    def split(self, leaves: tuple) -> tuple[list, list, list]:
+        """Return the carry, what is captured, and the columns."""
+        layouts, xs = self.layouts, list(leaves)
+        c, k = len(layouts.carry), len(layouts.captured)
+        return xs[:c], xs[c : c + k], xs[c + k :]
+
+    # ---- ways through a step --------------------------------------------------------------------
+
+    def add_way(self, carry: list, captured: list, row: list) -> None:
+        """Record the step at these values, as one more way.
+
+        Raises
+        ------
+        NotRecordable, NotLowered
+        """
+        if len(self.bodies) >= LOOP_WAYS:
+            raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
+        state = self.captured or self.step.new_captured()
+        c, k = len(carry), len(captured)
+
+        def flat(*values: Any) -> list:
+            xs = list(values)
+            if self.step.goes_on is not None and not self.step.goes_on(xs[:c], xs[c : c + k]):
+                raise NotRecordable("a round that is not done")
+            after, given = self.step.run(xs[:c], xs[c : c + k], xs[c + k :])
+            return [*_dense(self.layouts.carry, after), *_dense(self.layouts.given, given)]
+
+        recorder, output = recorded(flat, [*carry, *captured, *row], state)
+        self.bodies.append(native_way(recorder, output, self.layouts))
+        self.captured = state
+
+    def try_way(self, carry: list, captured: list, row: list) -> None:
+        """Record the step at these values, if that can be done and has not failed often."""
+        if self.refused < _OFTEN:
+            try:
+                self.add_way(carry, captured, row)
+            except (NotRecordable, NotLowered):
+                self.refused += 1
+
+    @property
+    def unsuited(self) -> bool:
+        """Say whether no way through the step has a native form."""
+        return self.refused > 0 and not self.bodies
+
+    # ---- running --------------------------------------------------------------------------------
+
+    def _run(self, count: Any, *leaves: Any) -> tuple:
+        carry, captured, columns = self.split(leaves)
+        y = self._natively(count, carry, captured, columns)
+        if self.zeros is not None and not all(np.all(np.isfinite(part)) for part in y):
+            exact = [ZERO if i in self.zeros else x for i, x in enumerate(carry)]
+            y = self._in_python(count, exact, captured, columns)
+        return y
+
+    def _natively(self, count: Any, carry: list, captured: list, columns: list) -> tuple:
+        if self.captured is not None and self.captured.changed():
+            self.captured, self.bodies = None, []
+        run = _Run(self, count, carry, captured, columns)
+        while run.native() and run.round_in_python():
+            pass
+        return run.results()
+
+    def _in_python(self, count: Any, carry: list, captured: list, columns: list) -> tuple:
+        """Run all rounds in Python, with structural zeros where tangents are."""
+        layouts, given = self.layouts, []
+        goes_on = self.step.goes_on
+        while goes_on(carry, captured) if goes_on is not None else len(given) < int(count):
+            t = int(count) - 1 - len(given) if self.backwards else len(given)
+            carry, y = self.step.run(carry, captured, [column[t] for column in columns])
+            given.append(y)
+        rows = np.zeros((_capacity(len(given)) if goes_on else len(given), layouts.given.size))
+        for t, y in enumerate(given[::-1] if self.backwards else given):
+            layouts.given.write(rows[t], _dense(layouts.given, y))
+        last = _dense(layouts.carry, carry)
+        return np.int64(len(given)), *last, *[p.column(rows) for p in layouts.given.places]
+
+
+LEAVES.add(NativeLoop)
+NativeLoop.__primitive__ = NativeLoop  # its calls ask the level, and so the rules for its instances
+parts_of[NativeLoop] = lambda loop: ()  # it looks after its own
+
+
+def _capacity(count: int) -> int:
+    """Return how many rows a loop without an end makes room for, of which it does ``count``."""
+    room = LOOP_CAPACITY
+    while room < count:
+        room *= 2
+    return room
+
+
+def _dense(layout: Any, values: list) -> list:
+    """Return values with arrays and numbers of zeros for zero tangents."""
+    return [
+        place.read(np.zeros(layout.size)) if isinstance(x, AbstractZero) else x
+        for place, x in zip(layout.places, values, strict=True)
+    ]
+
+
+class _Run:
+    """One run of a loop: its rows, and how far it is."""
+
+    def __init__(
+        self, loop: NativeLoop, count: Any, carry: list, captured: list, columns: list
+    ) -> None:
+        self.loop, self.layouts, self.plain = loop, loop.layouts, captured
+        self.endless = loop.step.goes_on is not None
+        self.done = 0
+        self.end = LOOP_CAPACITY if self.endless else int(count)
+        self.carry, self.next = np.zeros(self.layouts.carry.size), np.zeros(self.layouts.carry.size)
+        self.captured = np.zeros(self.layouts.captured.size)
+        self.truths = np.zeros(256, np.bool_)
+        self.layouts.carry.write(self.carry, carry)
+        self.layouts.captured.write(self.captured, captured)
+        self.taken = self.layouts.taken.rows(columns, self.end if columns else 0)
+        self.given = np.zeros((self.end, self.layouts.given.size))
+        if loop.backwards:
+            self.taken, self.given = self.taken[::-1], self.given[::-1]
+
+    def native(self) -> bool:
+        """Go on natively as far as that goes; return whether there are rounds left."""
+        bodies = self.loop.bodies
+        while bodies:
+            table = np.array([body.row for body in bodies], np.int64)
+            room = max(len(body.expected) for body in bodies)
+            if room > len(self.truths):
+                self.truths = np.zeros(room, np.bool_)
+            steps = self.taken.strides[0] if len(self.taken) else 0, self.given.strides[0]
+            state = np.array([self.done, self.end, *steps, len(bodies), 0, 0], np.int64)
+            driver()(
+                table, state, self.carry, self.next, self.captured, self.taken, self.given,
+                self.truths,
+            )  # fmt: skip
+            self._at(int(state[0]))
+            if state[6] or not self.endless:
+                break
+            self._grow()
+        return self.done < self.end or self.endless
+
+    def _at(self, done: int) -> None:
+        if (done - self.done) % 2:
+            self.carry, self.next = self.next, self.carry
+        self.done = done
+
+    def _grow(self) -> None:
+        """Make room for as many rounds again."""
+        self.end *= 2
+        if self.layouts.given.size:
+            given = np.zeros((self.end, self.layouts.given.size))
+            given[: len(self.given)] = self.given
+            self.given = given
+        else:
+            self.given = np.zeros((self.end, 0))
+
+    def round_in_python(self) -> bool:
+        """Do one round in Python, and record its way; return whether it was done."""
+        carry = self.layouts.carry.read(self.carry)
+        if self.endless and not self.loop.step.goes_on(carry, self.plain):
+            return False
+        if self.done == self.end:
+            self._grow()
+        row = self.layouts.taken.read(self.taken[self.done]) if len(self.taken) else []
+        self.loop.try_way(carry, self.plain, row)
+        after, given = self.loop.step.run(carry, self.plain, row)
+        self.layouts.carry.write(self.next, _dense(self.layouts.carry, after))
+        self.layouts.given.write(self.given[self.done], _dense(self.layouts.given, given))
+        self._at(self.done + 1)
+        return True
+
+    def results(self) -> tuple:
+        given = self.given[::-1] if self.loop.backwards else self.given
+        columns = [place.column(given) for place in self.layouts.given.places]
+        return np.int64(self.done), *self.layouts.carry.read(self.carry), *columns

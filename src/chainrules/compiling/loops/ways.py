@@ -1,0 +1,128 @@
+"""Ways through a step of a loop: each is recorded when a step first takes it, and made native."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...rules.linear.steps import Slot
+from ..ir.looks import STRUCTURE, TRUTHS, NotRecordable
+from ..ir.references import CopyOf
+from ..ir.scalars import Names, NotLowered, refuse_last_bits
+from ..native.stepping import StepBody
+from ..passes.scalar_trace import ScalarTrace
+from ..record.captured_state import Captured
+from ..record.recorder import Recorder
+from ..record.recording import record
+from .layout import Layout, Place
+
+EXACT = 2.0**53  # up to which whole numbers are exact as float64
+
+
+class Layouts:
+    """Layouts of what a step reads (carry, captured, row in) and gives (carry, row out)."""
+
+    __slots__ = ("captured", "carry", "given", "taken")
+
+    def __init__(self, carry: Layout, captured: Layout, taken: Layout, given: Layout) -> None:
+        self.carry, self.captured, self.taken, self.given = carry, captured, taken, given
+
+    @property
+    def read(self) -> list[tuple[str, Layout]]:
+        return [("c", self.carry), ("k", self.captured), ("x", self.taken)]
+
+
+def recorded(step: Callable, values: list, captured: Captured) -> tuple[Recorder, list]:
+    """Record ``step`` at plain values, integers too; return what it gave, slots or plain.
+
+    Raises
+    ------
+    NotRecordable
+        If it does what a replay would not do.
+    """
+    recorder, output, _ = record(step, tuple(values), {}, captured, takes=_takes)
+    if captured.traced:
+        raise NotRecordable("a transform that is under way")
+    if captured.drawn() or captured.notes or captured.changed():
+        raise NotRecordable("a step that does more than compute what it returns")
+    return recorder, list(output)
+
+
+def _takes(x: Any) -> bool:
+    return isinstance(x, np.ndarray | float | int | np.int64)
+
+
+def native_way(recorder: Recorder, output: list, layouts: Layouts) -> StepBody:
+    """Return the native body of a recorded step.
+
+    Raises
+    ------
+    NotLowered
+        If a step of it has no native form, or a result another form than what is carried.
+    """
+    refuse_last_bits(recorder)
+    trace = ScalarTrace(recorder, _positions(output), whole=True)
+    reads = [(held, at) for held, layout in layouts.read for at in range(layout.size)]
+    wanted: list[tuple[int, str, int]] = []
+    places = [("o", p) for p in layouts.carry.places] + [("y", p) for p in layouts.given.places]
+    for x, (held, place) in zip(output, places, strict=True):
+        names = _names(trace, recorder, x, place)
+        if place.whole:
+            trace.exact += names
+        wanted += [(name, held, place.start + k) for k, name in enumerate(names)]
+    expected = []
+    for _, look in recorder.looks:
+        if look.kind in STRUCTURE:
+            continue
+        if look.kind not in TRUTHS:
+            raise NotLowered("a look at a number, to its last bit")
+        wanted.append((trace.truth(look), "t", len(expected)))
+        expected.append(look.seen == ("bool", True))
+    largest = trace.constant(EXACT)
+    for name in dict.fromkeys(name for name in trace.exact if name >= trace.first):
+        small = trace.op("less_equal", trace.op("absolute", name), largest)
+        wanted.append((small, "t", len(expected)))
+        expected.append(True)
+    wanted = [(_variable(trace, name, held), held, at) for name, held, at in wanted]
+    _, ops, operand = trace.program([name for name, _, _ in wanted])
+    outputs = [(operand(name), held, at) for name, held, at in wanted]
+    return StepBody(reads, ops, outputs, expected)
+
+
+def _positions(output: list) -> set[int]:
+    return {x.position for x in output if isinstance(x, Slot | CopyOf)}
+
+
+def _names(trace: ScalarTrace, recorder: Recorder, x: Any, place: Place) -> list[int]:
+    """Return the names of the entries of a result that goes to ``place``."""
+    if isinstance(x, Slot | CopyOf):
+        form, found = recorder.forms[x.position], trace.values[x.position]
+        fits = form is not None and (form.array, form.shape) == (place.form.array, place.form.shape)
+        kind = None if form is None else form.kind
+    else:
+        fits, found, kind = place.takes(x), trace.names(x), type(x)
+    if type(found) is not Names or not fits or found.kind == "b1":
+        raise NotLowered("a result of another form than what is carried")
+    if (found.kind == "i8") != place.whole or (place.whole and kind is not place.form.kind):
+        raise NotLowered("a result of another kind than what is carried")
+    return list(map(int, found.ids.reshape(-1).tolist()))
+
+
+def _variable(trace: ScalarTrace, name: int, held: str) -> int:
+    """Return the name of a number that is computed: a constant is the result of an operation."""
+    if name >= 0:
+        return name
+    x = trace.constants[-name - 1]
+    if held == "t":
+        zero, other = trace.constant(0.0), trace.constant(1.0)
+        return _made(trace, "equal", zero, zero if x else other)
+    return _made(trace, "multiply", name, trace.constant(1.0))
+
+
+def _made(trace: ScalarTrace, *key: Any) -> int:
+    """Append an operation as it is, of constants too."""
+    known = trace.known.get(key)
+    if known is None:
+        known = trace.known[key] = trace.first + len(trace.ops)
+        trace.ops.append(key)
+    return known

@@ -1,0 +1,179 @@
+"""Stepping: one native loop, for any number of steps, around the native body of a step.
+
+A body is a function of six arrays: the carry, the captured numbers and a row of the inputs, which
+it reads; the next carry, a row of the outputs and the guards' truths, which it writes. A loop may
+have several bodies, one for each way through the step. A body whose truths are not those that it
+was recorded with is not the one of this step: the next is asked, and where none is left the loop
+returns, to be told what to do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .assembler import Module
+from .entry import make_callable
+from .kernel import code_of
+from .locks import making
+from .machine import Code
+from .numbers import Numbers
+from .request import Input, Output, checked, parameters
+
+__all__ = ["BODY", "StepBody", "driver"]
+
+#: The arrays of a body: carry, captured, row in; next carry, row out, truths.
+BODY = "ckxoyt"
+
+_STEP = """
+define void @step({taken}) nounwind {{
+call void @run({given})
+ret void
+}}
+"""
+
+# State: 0 step, 1 end, 2 bytes from row to row in, 3 out, 4 bodies, 5 body of the last step,
+# 6 whether no body fits the next step.
+_DRIVER = """
+define internal void @run({taken}) nounwind {{
+entry:
+%at.end = getelementptr i64, ptr %x1, i64 1
+%at.in = getelementptr i64, ptr %x1, i64 2
+%at.out = getelementptr i64, ptr %x1, i64 3
+%at.count = getelementptr i64, ptr %x1, i64 4
+%at.body = getelementptr i64, ptr %x1, i64 5
+%at.none = getelementptr i64, ptr %x1, i64 6
+%first = load i64, ptr %x1
+%end = load i64, ptr %at.end
+%width.in = load i64, ptr %at.in
+%width.out = load i64, ptr %at.out
+%count = load i64, ptr %at.count
+%body = load i64, ptr %at.body
+br label %step
+step:
+%t = phi i64 [ %first, %entry ], [ %t.next, %fits ]
+%b = phi i64 [ %body, %entry ], [ %try, %fits ]
+%c = phi ptr [ %x2, %entry ], [ %o, %fits ]
+%o = phi ptr [ %x3, %entry ], [ %c, %fits ]
+%more = icmp slt i64 %t, %end
+br i1 %more, label %rows, label %done
+rows:
+%in = mul i64 %t, %width.in
+%out = mul i64 %t, %width.out
+%x = getelementptr i8, ptr %x5, i64 %in
+%y = getelementptr i8, ptr %x6, i64 %out
+br label %ask
+ask:
+%try = phi i64 [ %b, %rows ], [ %other, %another ]
+%tried = phi i64 [ 0, %rows ], [ %tried.next, %another ]
+%place = mul i64 %try, 3
+%row = getelementptr i64, ptr %x0, i64 %place
+%f = load ptr, ptr %row
+%at.expected = getelementptr ptr, ptr %row, i64 1
+%expected = load ptr, ptr %at.expected
+%at.truths = getelementptr i64, ptr %row, i64 2
+%truths = load i64, ptr %at.truths
+call void %f(ptr %c, ptr %x4, ptr %x, ptr %o, ptr %y, ptr %x7)
+br label %compare
+compare:
+%k = phi i64 [ 0, %ask ], [ %k.next, %same ]
+%left = icmp slt i64 %k, %truths
+br i1 %left, label %truth, label %fits
+truth:
+%at.seen = getelementptr i8, ptr %x7, i64 %k
+%at.meant = getelementptr i8, ptr %expected, i64 %k
+%seen = load i8, ptr %at.seen
+%meant = load i8, ptr %at.meant
+%equal = icmp eq i8 %seen, %meant
+br i1 %equal, label %same, label %misses
+same:
+%k.next = add i64 %k, 1
+br label %compare
+fits:
+%t.next = add i64 %t, 1
+br label %step
+misses:
+%tried.next = add i64 %tried, 1
+%again = icmp slt i64 %tried.next, %count
+br i1 %again, label %another, label %none
+another:
+%try.next = add i64 %try, 1
+%last = icmp eq i64 %try.next, %count
+%other = select i1 %last, i64 0, i64 %try.next
+br label %ask
+none:
+store i64 1, ptr %at.none
+br label %done
+done:
+store i64 %t, ptr %x1
+store i64 %b, ptr %at.body
+ret void
+}}
+"""
+
+
+@functools.cache
+def driver() -> Callable[..., None]:
+    """Return the native loop: of bodies, state, carry, next carry, captured, rows in, out, truths.
+
+    The carry lies in the one or the other array, as the number of steps done is even or odd.
+    """
+    with making:
+        module = Module()
+        taken = ["array"] * 8
+        module.functions["@run"] = _DRIVER.format(taken=parameters(taken))
+        return make_callable(code_of(module, taken))
+
+
+class StepBody:
+    """The native body of one way through a step, as a row of the driver's table.
+
+    Parameters
+    ----------
+    inputs
+        For each number that is read: in which of the arrays "ckx", and at which entry.
+    ops
+        As of :func:`.kernel.build`.
+    outputs
+        For each number that is stored: its number, in which of "oyt", and at which entry.
+    expected
+        What the truths were.
+    """
+
+    __slots__ = ("code", "expected", "row")
+
+    def __init__(
+        self,
+        inputs: Sequence[tuple[str, int]],
+        ops: Sequence[tuple[Any, ...]],
+        outputs: Sequence[tuple[int, str, int]],
+        expected: Sequence[bool],
+    ) -> None:
+        first: dict[str, int] = {}
+        read = [Input("f8", (), at, _of(first, held, k)) for k, (held, at) in enumerate(inputs)]
+        stored = [
+            Output(x, (), None, "b1" if held == "t" else "f8", at, _of(first, held, k))
+            for k, (x, held, at) in enumerate(outputs)
+        ]
+        module = Module()
+        numbers = Numbers(checked((), read, ops, stored), module)
+        module.globals.append(
+            _STEP.format(
+                taken=", ".join(f"ptr %{held}" for held in BODY),
+                given=", ".join(f"ptr %{held} " for held in first),
+            )
+        )
+        self.code = Code(module.text(), numbers.effort)
+        self.code.connect(module.addresses.values())
+        numbers.fill(self.code)
+        self.expected = np.array(expected, np.bool_)
+        self.row = self.code.address("step"), self.expected.ctypes.data, len(self.expected)
+
+
+def _of(first: dict[str, int], held: str, k: int) -> int | None:
+    """Return the number of the first that lies in the same array; None of the first itself."""
+    found = first.setdefault(held, k)
+    return None if found == k else found

@@ -151,10 +151,10 @@ class Module(Program):
         start = ["import sys, types", "m = sys.modules['m'] = types.ModuleType('m')"]
         return "\n".join([*start, *runs, "f = m.f", *made]) + "\n"
 
-    def plain(self):
+    def plain(self, double=False):
         space = {"__name__": "m"}
         for part in self.parts():
-            exec(part, space)
+            exec(part.replace("np.float32(", "np.float64(") if double else part, space)
         return space["f"], [eval(expression, {"np": np}) for _, expression in self.inputs]
 
 
@@ -198,7 +198,7 @@ class Unadopted:
         self.program = program
 
     def build(self, module=cr, double=False):
-        return self.program.plain()
+        return self.program.plain(double)
 
 
 def module(program):
@@ -211,11 +211,12 @@ def module(program):
     if not isinstance(y, float | np.floating) or repr(y) != repr(again) or not np.isfinite(y):
         return
     slopes = fuzz_oracle.differences(Unadopted(program))
+    tolerance = 2e-3 if "np.float32(" in "".join(program.parts()) else 1e-4
     for label, run in MODES.items():
         try:
             found = attempt(label, functools.partial(run, program, y))
             if slopes is not None and found is not None:
-                expect(label, slopes[0], found, 1e-4)
+                expect(label, slopes[0], found, tolerance)
         except Refused:
             pass
         except Failure as failure:

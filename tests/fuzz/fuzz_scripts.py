@@ -180,14 +180,14 @@ def seconds(n):
     make, h = {growing}
     p = make(n)
     best = 9e9
-    for _ in range(2):
-        start = time.perf_counter()
+    for _ in range(3):
+        start = time.process_time()
         cr.grad(h)(p)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 seconds({small})
 ratio = seconds(4 * {small}) / max(seconds({small}), 1e-3)
-assert ratio < 9, "four times as much takes %.0f times as long" % ratio
+assert ratio < 12, "four times as much takes %.0f times as long" % ratio
 """,
     "depth": """\
 p = 2.0

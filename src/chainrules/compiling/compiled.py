@@ -18,14 +18,14 @@ from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
 from .boundaries import Given, as_foreign, is_number_or_array
-from .ir.looks import NotRecordable
+from .ir.looks import NotRecordable, UnsuitedLoopError
 from .machine_code import lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
 from .record.generators import process_generators
 from .record.recorder import Recorder
-from .record.recording import record
+from .record.recording import UnrollingRecorder, record
 from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay
@@ -40,7 +40,7 @@ class Compiled:
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
         "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
-        "paths", "progress", "quick", "threads", "untraced", "warned",
+        "paths", "progress", "quick", "threads", "unrolls", "untraced", "warned",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +63,7 @@ class Compiled:
         self.progress = progress
         self.warned: set[str] = set()
         self.foreign: Foreign | None = None
+        self.unrolls = False  # the loops that it records
         self.untraced: Captured | None = None  # in which no transform is under way
         self.kinds: dict[Hashable, CacheEntry] = {}
         self.quick: Quick | None = None  # of the last call
@@ -118,7 +119,7 @@ class Compiled:
             try:
                 missed, y = recording.run(values)
             except Exception as error:
-                return self._failed(kind, error, args, kwargs)
+                return self._failed(kind, key, error, args, kwargs)
             if missed is None:
                 recording.replayed += 1
                 if not recording.checked:
@@ -153,8 +154,9 @@ class Compiled:
             kind.close(kind.too_many(self.paths))
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
-        if not self.progress:
-            return self._recorded(kind, key, values, args, kwargs, Recorder)
+        if self.unrolls or not self.progress:
+            plainly = UnrollingRecorder if self.unrolls else Recorder
+            return self._recorded(kind, key, values, args, kwargs, plainly)
         from .record.progress_bar import ProgressRecorder, bar
 
         with bar(name_of(self.f)) as shown:
@@ -197,6 +199,9 @@ class Compiled:
             recorder, output, y = record(self.f, args, kwargs, captured, new)
         except CompileError:
             raise
+        except UnsuitedLoopError:
+            self.unrolls = True
+            return self._recorded(kind, key, values, args, kwargs, UnrollingRecorder)
         except Exception as error:
             if captured.traced:
                 return self._beside_transform(key, args, kwargs)
@@ -316,9 +321,15 @@ class Compiled:
         self._refuse(kind.reason)
         return expected
 
-    def _failed(self, kind: CacheEntry, error: Exception, args: tuple, kwargs: dict) -> Any:
+    def _failed(
+        self, kind: CacheEntry, key: Hashable, error: Exception, args: tuple, kwargs: dict
+    ) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
         y = self.f(*args, **kwargs)
+        if isinstance(error, UnsuitedLoopError):
+            self.unrolls = True
+            kind.restart(*self._captured(key))
+            return y
         kind.refuse(f"a replay failed, where the function does not: {error!r}")
         self._refuse(kind.reason)
         return y

@@ -16,6 +16,10 @@ class NotRecordable(ChainRulesError):  # noqa: N818 - it never reaches the user 
     """Signal that a function cannot be recorded; it runs as it always did."""
 
 
+class UnsuitedLoopError(ChainRulesError):
+    """Signal that a loop was no single step after all; it never reaches the user as an error."""
+
+
 # The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.
 TRUTHS, STRUCTURE = ("bool", "zero", "finite"), ("structure", "length")
 WHOLE = ("int", "index", "floor", "ceil", "trunc", "round")

@@ -21,16 +21,13 @@ from ...rules import (
     rrule,
     unthunk,
 )
-from .layout import Layout
+from ..ir.looks import UnsuitedLoopError
+from .layout import Layout, plain
 from .native_loop import NativeLoop, Step
 from .ways import Layouts
 
 FORWARD, REVERSE = ForwardConfig(), ReverseConfig()
 Mask = tuple[bool, ...]
-
-
-def _floats(layout: Layout) -> Mask:
-    return tuple(not place.whole for place in layout.places)
 
 
 def _kept(values: Any, mask: Mask) -> list:
@@ -62,72 +59,34 @@ def _parts(x: tuple, t: Any) -> list:
     return [unthunk(part) for part in child_tangents(x, unthunk(t))]
 
 
-# ---- forwards -----------------------------------------------------------------------------------
+def _active(tangents: list) -> Mask:
+    return tuple(not isinstance(t, AbstractZero) for t in tangents)
 
 
-def pushed(loop: NativeLoop, moving: Mask, rows: Mask, zeros: frozenset[int]) -> NativeLoop:
-    """Return the loop of the step's pushforward, for tangents of these captured values and rows."""
-    key = "pushed", moving, rows, zeros
-    if key in loop.derived:
-        return loop.derived[key]
-    of, step, run = loop.layouts, loop.step, _as_tuples(loop.step)
-    carried, given = _floats(of.carry), _floats(of.given)
-    c, k, x = len(of.carry), len(of.captured), len(of.taken)
+def _only(tangents: list, mask: Mask) -> list:
+    """Return the tangents where the mask is set.
 
-    def push(carry: list, captured: list, row: list) -> tuple[list, list]:
-        primals = tuple(carry[:c]), tuple(captured[:k]), tuple(row[:x])
-        dots = (
-            Tangent(tuple, *_spread(carry[c:], carried)),
-            Tangent(tuple, *_spread(captured[k:], moving)),
-            Tangent(tuple, *_spread(row[x:], rows)),
-        )
-        y, ydot = FORWARD.frule_via_ad((NoTangent(), *dots), run, *primals)
-        afterdot, givendot = (_parts(part, t) for part, t in zip(y, _parts(y, ydot)))
-        after, out = y
-        return [*after, *_kept(afterdot, carried)], [*out, *_kept(givendot, given)]
-
-    goes_on = None
-    if step.goes_on is not None:
-
-        def goes_on(carry: list, captured: list) -> bool:
-            return step.goes_on(carry[:c], captured[:k])
-
-    layouts = Layouts(
-        _with(of.carry, (of.carry, carried)), _with(of.captured, (of.captured, moving)),
-        _with(of.taken, (of.taken, rows)), _with(of.given, (of.given, given)),
-    )  # fmt: skip
-    made = NativeLoop(
-        Step(push, step.new_captured, goes_on),
-        layouts,
-        loop.backwards,
-        zeros | (loop.zeros or frozenset()),
-    )
-    return loop.derived.setdefault(key, made)
+    Raises
+    ------
+    UnsuitedLoopError
+        If there is one elsewhere, on a way through the step that was not met before.
+    """
+    if any(moves and not known for moves, known in zip(_active(tangents), mask)):
+        raise UnsuitedLoopError("a step in which more has a derivative on some ways than on others")
+    return _kept(tangents, mask)
 
 
-@frule.register(instances(NativeLoop))
-def loop_frule(tangents, loop, count, *leaves):
-    of, primals = loop.layouts, loop.split(leaves)
-    dots = loop.split(tuple([unthunk(t) for t in tangents[2:]]))
-    carried, given = _floats(of.carry), _floats(of.given)
-    moving, rows = (tuple([not isinstance(t, AbstractZero) for t in ts]) for ts in dots[1:])
-    moved = [
-        _dense(x, t)
-        for xs, ts, mask in zip(primals, dots, (carried, moving, rows))
-        for x, t in zip(_kept(xs, mask), _kept(ts, mask))
-    ]
-    c, d, k, n = len(of.carry), sum(carried), sum(moving), len(of.given)
-    still = [isinstance(t, AbstractZero) for t in _kept(dots[0], carried)]
-    zeros = frozenset(c + i for i, zero in enumerate(still) if zero)
-    carry, captured, columns = primals
-    y = pushed(loop, moving, rows, zeros)(
-        count, *carry, *moved[:d], *captured, *moved[d : d + k], *columns, *moved[d + k :]
-    )
-    after, afterdot, out, outdot = _cut(y[1:], c, d, n)
-    ydot = Tangent(tuple, NoTangent(), *_spread(afterdot, carried), *_spread(outdot, given))
-    if is_traced(moved):  # then all that comes of them is linear in them
-        return loop(count, *leaves), ydot
-    return (y[0], *after, *out), ydot
+def _settled(ask: Callable[[Mask], tuple[Mask, ...]], carried: Mask) -> tuple[Mask, ...]:
+    """Return what is carried that has a derivative after any number of rounds, and the rest.
+
+    ``ask`` says what has one after a round, where it had one before at ``carried``.
+    """
+    while True:
+        after, *rest = ask(carried)
+        wider = tuple(a or b for a, b in zip(after, carried))
+        if wider == carried:
+            return carried, *rest
+        carried = wider
 
 
 def _cut(values: Any, *sizes: int) -> list[list]:
@@ -142,6 +101,111 @@ def _cut(values: Any, *sizes: int) -> list[list]:
 def _dense(x: Any, t: Any) -> Any:
     """Return the tangent, dense: of a number a number, of an array an array."""
     return np.multiply(x, 0.0) if isinstance(t, AbstractZero) else as_structured(x, t)
+
+
+def _moved(xs: list, tangents: list, mask: Mask) -> list:
+    """Return dense tangents where the mask is set."""
+    return [_dense(x, t) for x, t in zip(_kept(xs, mask), _kept(tangents, mask))]
+
+
+def _samples(loop: NativeLoop, leaves: tuple) -> tuple[list, list, list]:
+    """Return plain values of what a step reads, at the first round."""
+    carry, captured, columns = loop.split(leaves)
+    return plain(carry), plain(captured), [column[0] for column in plain(columns)]
+
+
+# ---- forwards -----------------------------------------------------------------------------------
+
+
+class PushedStep:
+    """The pushforward of a step, for tangents where the masks say."""
+
+    def __init__(self, loop: NativeLoop, moving: Mask, rows: Mask) -> None:
+        self.run, self.of = _as_tuples(loop.step), loop.layouts
+        self.moving, self.rows = moving, rows
+        self.carried: Mask = ()
+        self.given: Mask = ()
+
+    def settle(self, carried: Mask, samples: tuple[list, list, list]) -> None:
+        """Find out what has a tangent, from a round at some values."""
+
+        def ask(carried: Mask) -> tuple[Mask, Mask]:
+            dots = [_kept(x, m) for x, m in zip(samples, (carried, self.moving, self.rows))]
+            _, afterdot, givendot = self.push(carried, samples, dots)
+            return _active(afterdot), _active(givendot)
+
+        self.carried, self.given = _settled(ask, carried)
+
+    def push(self, carried: Mask, primals: Any, dots: Any) -> tuple[tuple, list, list]:
+        xs = [tuple(x) for x in primals]
+        masks = carried, self.moving, self.rows
+        xdots = [Tangent(tuple, *_spread(list(t), m)) for t, m in zip(dots, masks)]
+        y, ydot = FORWARD.frule_via_ad((NoTangent(), *xdots), self.run, *xs)
+        afterdot, givendot = (_parts(part, t) for part, t in zip(y, _parts(y, ydot)))
+        return y, afterdot, givendot
+
+    def __call__(self, carry: list, captured: list, row: list) -> tuple[list, list]:
+        sizes = map(len, (self.of.carry, self.of.captured, self.of.taken))
+        cuts = [_cut(x, size) for x, size in zip((carry, captured, row), sizes)]
+        primals, dots = zip(*cuts)
+        (after, out), afterdot, givendot = self.push(self.carried, primals, dots)
+        return [*after, *_only(afterdot, self.carried)], [*out, *_only(givendot, self.given)]
+
+
+def pushed(
+    loop: NativeLoop, still: Mask, moving: Mask, rows: Mask, leaves: tuple
+) -> tuple[NativeLoop, PushedStep]:
+    """Return the loop of the step's pushforward, for tangents of these captured values and rows.
+
+    ``still`` says what has no tangent before the first round.
+    """
+    key = "pushed", still, moving, rows
+    if key in loop.derived:
+        return loop.derived[key]
+    of, step = loop.layouts, loop.step
+    push = PushedStep(loop, moving, rows)
+    push.settle(tuple(not zero for zero in still), _samples(loop, leaves))
+    c, k = len(of.carry), len(of.captured)
+
+    def goes_on(carry: list, captured: list) -> bool:
+        return bool(step.goes_on is not None and step.goes_on(carry[:c], captured[:k]))
+
+    layouts = Layouts(
+        _with(of.carry, (of.carry, push.carried)), _with(of.captured, (of.captured, moving)),
+        _with(of.taken, (of.taken, rows)), _with(of.given, (of.given, push.given)),
+    )  # fmt: skip
+    zeros = {c + i for i, zero in enumerate(_kept(still, push.carried)) if zero}
+    made = NativeLoop(
+        Step(push, step.new_captured, None if step.goes_on is None else goes_on),
+        layouts,
+        loop.backwards,
+        frozenset(zeros | (loop.zeros or set())),
+    )
+    return loop.derived.setdefault(key, (made, push))
+
+
+@frule.register(instances(NativeLoop))
+def loop_frule(tangents, loop, count, *leaves):
+    carry, captured, columns = loop.split(leaves)
+    carrydot, captureddot, columnsdot = loop.split(tuple([unthunk(t) for t in tangents[2:]]))
+    still = tuple(isinstance(t, AbstractZero) for t in carrydot)
+    moving, rows = _active(captureddot), _active(columnsdot)
+    derived, push = pushed(loop, still, moving, rows, leaves)
+    moved = [
+        _moved(*given)
+        for given in zip(
+            (carry, captured, columns),
+            (carrydot, captureddot, columnsdot),
+            (push.carried, moving, rows),
+        )
+    ]
+    done, *y = derived(count, *carry, *moved[0], *captured, *moved[1], *columns, *moved[2])
+    after, afterdot, out, outdot = _cut(y, len(carry), len(moved[0]), len(loop.layouts.given))
+    dots = *_spread(afterdot, push.carried), *_spread(outdot, push.given)
+    ydot = Tangent(tuple, NoTangent(), *dots)
+    if is_traced(moved):  # then all that comes of them is linear in them
+        return loop(count, *leaves), ydot
+    return (done, *after, *out), ydot
 
 
 # ---- backwards ----------------------------------------------------------------------------------
@@ -166,65 +230,90 @@ def keeping(loop: NativeLoop) -> NativeLoop:
     return loop.derived.setdefault("keeping", made)
 
 
-def pulled(loop: NativeLoop, seen: Mask, zeros: frozenset[int]) -> NativeLoop:
+class PulledStep:
+    """The pullback of a step, for cotangents of its next carry and of what it gives where ``seen``.
+
+    It carries the cotangent of the carry, and adds up those of the captured values.
+    """
+
+    def __init__(self, loop: NativeLoop, seen: Mask) -> None:
+        self.run, self.of, self.seen = _as_tuples(loop.step), loop.layouts, seen
+        self.carried: Mask = ()
+        self.moving: Mask = ()
+        self.rows: Mask = ()
+
+    def settle(self, carried: Mask, samples: tuple[list, list, list]) -> None:
+        """Find out what has a cotangent, from a round at some values."""
+        after, given = self.run(*map(tuple, samples))
+
+        def ask(carried: Mask) -> tuple[Mask, ...]:
+            found = self.pull(carried, samples, _kept(after, carried), _kept(given, self.seen))
+            return tuple(map(_active, found))
+
+        self.carried, self.moving, self.rows = _settled(ask, carried)
+
+    def pull(self, carried: Mask, primals: Any, afterbar: list, givenbar: list) -> list[list]:
+        xs = [tuple(x) for x in primals]
+        _, pullback = REVERSE.rrule_via_ad(self.run, *xs)
+        bars = _spread(afterbar, carried), _spread(givenbar, self.seen)
+        _, *xbars = pullback(Tangent(tuple, *[Tangent(tuple, *bar) for bar in bars]))
+        return [_parts(x, t) for x, t in zip(xs, xbars)]
+
+    def __call__(self, bars: list, captured: list, row: list) -> tuple[list, list]:
+        afterbar, sums = _cut(bars, sum(self.carried))
+        given, before, givenbar = _cut(row, len(self.of.taken), len(self.of.carry))
+        found = self.pull(self.carried, (before, captured, given), afterbar, givenbar)
+        masks = self.carried, self.moving, self.rows
+        carrybar, capturedbar, rowbar = map(_only, found, masks)
+        return [*carrybar, *map(add, sums, capturedbar)], rowbar
+
+
+def pulled(
+    loop: NativeLoop, still: Mask, seen: Mask, leaves: tuple
+) -> tuple[NativeLoop, PulledStep]:
     """Return the loop of the step's pullback, over the rows of the loop and its kept carries.
 
-    ``seen`` says of which of what a round gives there are cotangents.
+    ``still`` says which parts of the last carry have no cotangent, and ``seen`` which of what a
+    round gives have one.
     """
-    key = "pulled", seen, zeros
+    key = "pulled", still, seen
     if key in loop.derived:
         return loop.derived[key]
-    of, run = loop.layouts, _as_tuples(loop.step)
-    carried, moving, rows = _floats(of.carry), _floats(of.captured), _floats(of.taken)
-    c, x, b = len(of.carry), len(of.taken), sum(carried)
-
-    def pull(bars: list, captured: list, row: list) -> tuple[list, list]:
-        given, before, givenbar = row[:x], row[x : x + c], row[x + c :]
-        primals = tuple(before), tuple(captured), tuple(given)
-        _, pullback = REVERSE.rrule_via_ad(run, *primals)
-        ybar = Tangent(
-            tuple,
-            Tangent(tuple, *_spread(bars[:b], carried)),
-            Tangent(tuple, *_spread(givenbar, seen)),
-        )
-        xbars = pullback(ybar)[1:]
-        found = [_parts(part, t) for part, t in zip(primals, xbars)]
-        carrybar, capturedbar, rowbar = map(_kept, found, (carried, moving, rows))
-        return [*carrybar, *map(add, bars[b:], capturedbar)], rowbar
-
+    of = loop.layouts
+    pull = PulledStep(loop, seen)
+    pull.settle(tuple(not zero for zero in still), _samples(loop, leaves))
+    sums = _kept(of.captured.forms, pull.moving)
     layouts = Layouts(
-        Layout(_kept(of.carry.forms, carried) + _kept(of.captured.forms, moving)),
+        Layout([*_kept(of.carry.forms, pull.carried), *sums]),
         of.captured,
-        _with(of.taken, (of.carry, (True,) * c), (of.given, seen)),
-        Layout(_kept(of.taken.forms, rows)),
+        _with(of.taken, (of.carry, (True,) * len(of.carry)), (of.given, seen)),
+        Layout(_kept(of.taken.forms, pull.rows)),
     )
+    zero = [*_kept(still, pull.carried), *[True] * len(sums)]
+    zeros = frozenset(i for i, is_zero in enumerate(zero) if is_zero)
     made = NativeLoop(Step(pull, loop.step.new_captured), layouts, not loop.backwards, zeros)
-    return loop.derived.setdefault(key, made)
+    return loop.derived.setdefault(key, (made, pull))
 
 
 @rrule.register(instances(NativeLoop))
 def loop_rrule(loop, count, *leaves):
-    of, n = loop.layouts, len(loop.layouts.given)
-    _carry, captured, columns = loop.split(leaves)
-    carried, moving, rows = _floats(of.carry), _floats(of.captured), _floats(of.taken)
-    c = len(of.carry)
+    carry, captured, columns = loop.split(leaves)
     done, *y = keeping(loop)(count, *leaves)
-    after, given, kept = _cut(y, c, n)
+    after, given, kept = _cut(y, len(carry), len(loop.layouts.given))
 
     def loop_pullback(ybar):
         _, *bars = _parts((done, *after, *given), ybar)
-        afterbar, givenbar = _kept(bars[:c], carried), bars[c:]
-        seen = tuple([not isinstance(t, AbstractZero) for t in givenbar])
-        still = [isinstance(t, AbstractZero) for t in afterbar]
-        first = [_dense(x, t) for x, t in zip(_kept(after, carried), afterbar)]
-        sums = [_dense(x, ZERO) for x in _kept(captured, moving)]
-        zeros = frozenset(i for i, zero in enumerate([*still, *[True] * len(sums)]) if zero)
-        outer = [_dense(x, t) for x, t in zip(_kept(given, seen), _kept(givenbar, seen))]
-        _, *xbars = pulled(loop, seen, zeros)(
-            done, *first, *sums, *captured, *columns, *kept, *outer
-        )
+        afterbar, givenbar = _cut(bars, len(after))
+        still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), _active(givenbar)
+        derived, pull = pulled(loop, still, seen, leaves)
+        first = _moved(after, afterbar, pull.carried)
+        sums = [_dense(x, ZERO) for x in _kept(captured, pull.moving)]
+        outer = _moved(given, givenbar, seen)
+        _, *xbars = derived(done, *first, *sums, *captured, *columns, *kept, *outer)
         carrybar, capturedbar, columnsbar = _cut(xbars, len(first), len(sums))
-        spread = _spread(carrybar, carried), _spread(capturedbar, moving), _spread(columnsbar, rows)
-        return NoTangent(), NoTangent(), *[bar for bars in spread for bar in bars]
+        return (
+            NoTangent(), NoTangent(), *_spread(carrybar, pull.carried),
+            *_spread(capturedbar, pull.moving), *_spread(columnsbar, pull.rows),
+        )  # fmt: skip
 
     return (done, *after, *given), loop_pullback

@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...rules import value
 from ..ir.forms import ValueForm
-from ..ir.looks import NotRecordable
+from ..ir.looks import NotRecordable, UnsuitedLoopError
+from ..record.recorded_values import RecordedArray, RecordedNumber
 
 Numbers = np.ndarray
+RECORDED = (RecordedNumber, RecordedArray)
+EXACT = 2**53  # up to which integers are exact as float64
 _NUMBERS = (float, np.float64, int, np.int64)
 
 
@@ -76,12 +80,16 @@ class Layout:
         ------
         NotRecordable
             If one has another form: a loop carries what it began with.
+        UnsuitedLoopError
+            If an integer is too large to be held exactly.
         """
         for place, x in zip(self.places, values, strict=True):
             if not place.takes(x):
                 raise NotRecordable("a step that changes the type or the shape of what it carries")
             if place.form.array:
                 row[place.start : place.end] = x.reshape(-1)
+            elif place.whole and abs(int(x)) > EXACT:
+                raise UnsuitedLoopError("an integer of more than 53 bits")
             else:
                 row[place.start] = x
 
@@ -94,6 +102,14 @@ class Layout:
         for place, part in zip(self.places, parts, strict=True):
             rows[:, place.start : place.end] = part
         return rows
+
+
+def plain(x: Any) -> Any:
+    """Return the number or array under all transforms and recordings, in a list too."""
+    if type(x) is list:
+        return [plain(part) for part in x]
+    x = value(x)
+    return x.sample if type(x) in RECORDED else x
 
 
 def form_of(x: Any) -> ValueForm:

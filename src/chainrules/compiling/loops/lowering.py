@@ -15,9 +15,9 @@ from ...rules.rulesets.functions.while_loop import while_lowerings
 from ..ir.looks import NotRecordable
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
-from ..record.recorded_values import RecordedArray, RecordedNumber
+from ..record.recording import UnrollingRecorder
 from . import derivatives  # noqa: F401 - its rules
-from .layout import Layout, form_of, row_form
+from .layout import RECORDED, Layout, form_of, plain, row_form
 from .native_loop import NativeLoop, Step
 from .ways import Layouts
 
@@ -59,21 +59,14 @@ def _shape_of(x: Any) -> str:
     return repr(replaced(lambda leaf: 0, x))
 
 
-def _plain(x: Any) -> Any:
-    """Return the number or array under all transforms and recordings, in a list too."""
-    if type(x) is list:
-        return [_plain(part) for part in x]
-    x = value(x)
-    return x.sample if type(x) in (RecordedNumber, RecordedArray) else x
-
-
 def is_recorded(x: Any) -> bool:
-    """Say whether any leaf is a recorded value, under whatever transforms."""
-    return any(
-        type(value(leaf)) in (RecordedNumber, RecordedArray)
+    """Say whether any leaf is recorded, under whatever transforms, and no round by itself."""
+    levels = [
+        recorded.at_level
         for leaf in iterate_leaves(x)
-        if isinstance(leaf, Traced)
-    )
+        if isinstance(leaf, Traced) and type(recorded := value(leaf)) in RECORDED
+    ]
+    return bool(levels) and not any(isinstance(level, UnrollingRecorder) for level in levels)
 
 
 class LoopBuilder:
@@ -96,7 +89,7 @@ class LoopBuilder:
         if not self.captured:
             return Captured((_nothing, self.functions), frozen=False)
         state = Captured((_nothing, ()), frozen=False)
-        for f in _functions_in(self.taken(*map(_plain, self.captured))):
+        for f in _functions_in(self.taken(*map(plain, self.captured))):
             state.enter(f.__code__, f.__globals__, _modules(f))
         return state
 
@@ -139,10 +132,10 @@ def native_loop(
     """
     rows = Layout([] if column is None else [_row_form(column)])
     layouts = Layouts(
-        Layout(map(form_of, map(_plain, carry.leaves))),
-        Layout(map(form_of, map(_plain, builder.captured))),
+        Layout(map(form_of, map(plain, carry.leaves))),
+        Layout(map(form_of, map(plain, builder.captured))),
         rows,
-        Layout(map(form_of, map(_plain, given.leaves))),
+        Layout(map(form_of, map(plain, given.leaves))),
     )
     if layouts.carry.size + layouts.captured.size + rows.size > LOOP_NUMBERS:
         raise NotLowered("a large array")
@@ -171,7 +164,7 @@ def native_loop(
 def _row_form(column: Any) -> Any:
     if type(column) is range:
         return form_of(0)
-    return row_form(_plain(column))
+    return row_form(plain(column))
 
 
 def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
@@ -200,8 +193,8 @@ def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
             builder, settled, Structure(ys[-1]), xs, lambda f, carry, x: pair_of(f(carry, x))
         )
         rest = xs[len(ys) :]
-        row = [rest[0] if type(rest) is range else _plain(rest)[0]]
-        loop.add_way(*map(_plain, (settled.leaves, builder.captured)), row)
+        row = [rest[0] if type(rest) is range else np.copy(plain(rest)[0])[()]]
+        loop.add_way(*map(plain, (settled.leaves, builder.captured)), row)
     except (NotRecordable, NotLowered):
         return None
     column = np.asarray(rest) if type(rest) is range else rest
@@ -225,7 +218,7 @@ def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
             lambda functions, carry, _: (functions[1](carry), ()),
             lambda functions, carry: functions[0](carry),
         )  # fmt: skip
-        loop.try_way(*map(_plain, (settled.leaves, builder.captured)), [])
+        loop.try_to(loop.add_way, *map(plain, (settled.leaves, builder.captured)), [])
     except (NotRecordable, NotLowered):
         return None
     if loop.unsuited:
@@ -251,7 +244,7 @@ def settle(carry: Any, step: Callable, cond: Callable | None = None) -> Structur
 
 
 def _forms(x: Structure) -> list:
-    return [form_of(leaf) for leaf in map(_plain, x.leaves)]
+    return [form_of(leaf) for leaf in map(plain, x.leaves)]
 
 
 lowerings.append(lowered_scan)

@@ -20,6 +20,8 @@ from ..record.captured_state import Captured
 from ..record.walk import parts_of
 from .ways import Layouts, native_way, recorded
 
+_STOPPED = 2  # state of a native loop that a condition ended
+_CHUNK = 2**24  # rounds without rows, after which Python is back
 _OFTEN = 3  # refused ways, after which a loop records no more
 
 
@@ -71,7 +73,7 @@ class NativeLoop(Foreign):
         super().__init__("loop", self._run, self._none, self._none)
         self.step, self.layouts = step, layouts
         self.backwards, self.zeros = backwards, zeros
-        self.derived: dict[Hashable, NativeLoop] = {}
+        self.derived: dict[Hashable, Any] = {}  # loops
         self.captured: Captured | None = None
         self.bodies: list[Any] = []
         self.refused = 0  # ways
@@ -98,29 +100,59 @@ class NativeLoop(Foreign):
         ------
         NotRecordable, NotLowered
         """
-        if len(self.bodies) >= LOOP_WAYS:
-            raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
-        state = self.captured or self.step.new_captured()
         c, k = len(carry), len(captured)
 
         def flat(*values: Any) -> list:
             xs = list(values)
-            if self.step.goes_on is not None and not self.step.goes_on(xs[:c], xs[c : c + k]):
+            if not self.goes_on(xs[:c], xs[c : c + k]):
                 raise NotRecordable("a round that is not done")
             after, given = self.step.run(xs[:c], xs[c : c + k], xs[c + k :])
             return [*_dense(self.layouts.carry, after), *_dense(self.layouts.given, given)]
 
-        recorder, output = recorded(flat, [*carry, *captured, *row], state)
-        self.bodies.append(native_way(recorder, output, self.layouts))
+        self._record(flat, [*carry, *captured, *row])
+
+    def add_end(self, carry: list, captured: list) -> None:
+        """Record the condition at these values, of which it is not true.
+
+        Raises
+        ------
+        NotRecordable, NotLowered
+        """
+        c = len(carry)
+
+        def flat(*values: Any) -> list:
+            xs = list(values)
+            if self.goes_on(xs[:c], xs[c : c + len(captured)]):
+                raise NotRecordable("a round that is done")
+            return []
+
+        row = [place.read(np.zeros(self.layouts.taken.size)) for place in self.layouts.taken.places]
+        self._record(flat, [*carry, *captured, *row], stops=True)
+
+    def goes_on(self, carry: list, captured: list) -> bool:
+        """Say whether the condition of a ``while`` loop holds."""
+        return self.step.goes_on is None or self.step.goes_on(carry, captured)
+
+    def _record(self, flat: Callable, values: list, stops: bool = False) -> None:
+        if len(self.bodies) >= LOOP_WAYS:
+            raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
+        state = self.captured or self.step.new_captured()
+        recorder, output = recorded(flat, values, state)
+        self.bodies.append(native_way(recorder, output, self.layouts, stops))
         self.captured = state
 
-    def try_way(self, carry: list, captured: list, row: list) -> None:
-        """Record the step at these values, if that can be done and has not failed often."""
+    def try_to(self, add: Callable, *values: list) -> None:
+        """Add a way, or an end, at these values, if that can be done and has not failed often."""
         if self.refused < _OFTEN:
             try:
-                self.add_way(carry, captured, row)
+                add(*values)
             except (NotRecordable, NotLowered):
                 self.refused += 1
+
+    @property
+    def gives_one_shape(self) -> bool:
+        """Say whether the shapes of results do not depend on how many rounds there are."""
+        return self.step.goes_on is None or not len(self.layouts.given)
 
     @property
     def unsuited(self) -> bool:
@@ -216,10 +248,12 @@ class _Run:
                 self.truths,
             )  # fmt: skip
             self._at(int(state[0]))
+            if state[6] == _STOPPED:
+                return False
             if state[6] or not self.endless:
                 break
             self._grow()
-        return self.done < self.end or self.endless
+        return self.endless or self.done < self.end
 
     def _at(self, done: int) -> None:
         if (done - self.done) % 2:
@@ -227,24 +261,23 @@ class _Run:
         self.done = done
 
     def _grow(self) -> None:
-        """Make room for as many rounds again."""
-        self.end *= 2
-        if self.layouts.given.size:
-            given = np.zeros((self.end, self.layouts.given.size))
-            given[: len(self.given)] = self.given
-            self.given = given
-        else:
-            self.given = np.zeros((self.end, 0))
+        """Make room for as many rounds again; without rows for a second's, then signals come in."""
+        width = self.layouts.given.size
+        self.end += self.end if width else min(self.end, _CHUNK)
+        given = np.zeros((self.end, width))
+        given[: len(self.given)] = self.given
+        self.given = given
 
     def round_in_python(self) -> bool:
         """Do one round in Python, and record its way; return whether it was done."""
         carry = self.layouts.carry.read(self.carry)
-        if self.endless and not self.loop.step.goes_on(carry, self.plain):
+        if not self.loop.goes_on(carry, self.plain):
+            self.loop.try_to(self.loop.add_end, carry, self.plain)
             return False
         if self.done == self.end:
             self._grow()
         row = self.layouts.taken.read(self.taken[self.done]) if len(self.taken) else []
-        self.loop.try_way(carry, self.plain, row)
+        self.loop.try_to(self.loop.add_way, carry, self.plain, row)
         after, given = self.loop.step.run(carry, self.plain, row)
         self.layouts.carry.write(self.next, _dense(self.layouts.carry, after))
         self.layouts.given.write(self.given[self.done], _dense(self.layouts.given, given))

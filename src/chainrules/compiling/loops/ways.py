@@ -13,10 +13,8 @@ from ..native.stepping import StepBody
 from ..passes.scalar_trace import ScalarTrace
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
-from ..record.recording import record
-from .layout import Layout, Place
-
-EXACT = 2.0**53  # up to which whole numbers are exact as float64
+from ..record.recording import UnrollingRecorder, record
+from .layout import EXACT, Layout, Place
 
 
 class Layouts:
@@ -40,7 +38,7 @@ def recorded(step: Callable, values: list, captured: Captured) -> tuple[Recorder
     NotRecordable
         If it does what a replay would not do.
     """
-    recorder, output, _ = record(step, tuple(values), {}, captured, takes=_takes)
+    recorder, output, _ = record(step, tuple(values), {}, captured, UnrollingRecorder, _takes)
     if captured.traced:
         raise NotRecordable("a transform that is under way")
     if captured.drawn() or captured.notes or captured.changed():
@@ -52,8 +50,8 @@ def _takes(x: Any) -> bool:
     return isinstance(x, np.ndarray | float | int | np.int64)
 
 
-def native_way(recorder: Recorder, output: list, layouts: Layouts) -> StepBody:
-    """Return the native body of a recorded step.
+def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool = False) -> StepBody:
+    """Return the native body of a recorded step, or of a condition after which the loop ``stops``.
 
     Raises
     ------
@@ -65,7 +63,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts) -> StepBody:
     reads = [(held, at) for held, layout in layouts.read for at in range(layout.size)]
     wanted: list[tuple[int, str, int]] = []
     places = [("o", p) for p in layouts.carry.places] + [("y", p) for p in layouts.given.places]
-    for x, (held, place) in zip(output, places, strict=True):
+    for x, (held, place) in zip(output, [] if stops else places, strict=True):
         names = _names(trace, recorder, x, place)
         if place.whole:
             trace.exact += names
@@ -78,7 +76,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts) -> StepBody:
             raise NotLowered("a look at a number, to its last bit")
         wanted.append((trace.truth(look), "t", len(expected)))
         expected.append(look.seen == ("bool", True))
-    largest = trace.constant(EXACT)
+    largest = trace.constant(float(EXACT))
     for name in dict.fromkeys(name for name in trace.exact if name >= trace.first):
         small = trace.op("less_equal", trace.op("absolute", name), largest)
         wanted.append((small, "t", len(expected)))
@@ -86,7 +84,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts) -> StepBody:
     wanted = [(_variable(trace, name, held), held, at) for name, held, at in wanted]
     _, ops, operand = trace.program([name for name, _, _ in wanted])
     outputs = [(operand(name), held, at) for name, held, at in wanted]
-    return StepBody(reads, ops, outputs, expected)
+    return StepBody(reads, ops, outputs, expected, stops)
 
 
 def _positions(output: list) -> set[int]:

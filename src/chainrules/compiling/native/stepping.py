@@ -35,8 +35,8 @@ ret void
 }}
 """
 
-# State: 0 step, 1 end, 2 bytes from row to row in, 3 out, 4 bodies, 5 body of the last step,
-# 6 whether no body fits the next step.
+# State: 0 step, 1 end, 2 bytes from row to row in, 3 out, 4 bodies, 5 body of the last step, 6 why
+# it ended: 0 at the end, 1 since no body fits the next step, 2 by a body that ends the loop.
 _DRIVER = """
 define internal void @run({taken}) nounwind {{
 entry:
@@ -54,10 +54,10 @@ entry:
 %body = load i64, ptr %at.body
 br label %step
 step:
-%t = phi i64 [ %first, %entry ], [ %t.next, %fits ]
-%b = phi i64 [ %body, %entry ], [ %try, %fits ]
-%c = phi ptr [ %x2, %entry ], [ %o, %fits ]
-%o = phi ptr [ %x3, %entry ], [ %c, %fits ]
+%t = phi i64 [ %first, %entry ], [ %t.next, %advance ]
+%b = phi i64 [ %body, %entry ], [ %try, %advance ]
+%c = phi ptr [ %x2, %entry ], [ %o, %advance ]
+%o = phi ptr [ %x3, %entry ], [ %c, %advance ]
 %more = icmp slt i64 %t, %end
 br i1 %more, label %rows, label %done
 rows:
@@ -69,7 +69,7 @@ br label %ask
 ask:
 %try = phi i64 [ %b, %rows ], [ %other, %another ]
 %tried = phi i64 [ 0, %rows ], [ %tried.next, %another ]
-%place = mul i64 %try, 3
+%place = mul i64 %try, 4
 %row = getelementptr i64, ptr %x0, i64 %place
 %f = load ptr, ptr %row
 %at.expected = getelementptr ptr, ptr %row, i64 1
@@ -93,8 +93,16 @@ same:
 %k.next = add i64 %k, 1
 br label %compare
 fits:
+%at.stops = getelementptr i64, ptr %row, i64 3
+%stops = load i64, ptr %at.stops
+%goes.on = icmp eq i64 %stops, 0
+br i1 %goes.on, label %advance, label %stop
+advance:
 %t.next = add i64 %t, 1
 br label %step
+stop:
+store i64 2, ptr %at.none
+br label %done
 misses:
 %tried.next = add i64 %tried, 1
 %again = icmp slt i64 %tried.next, %count
@@ -141,6 +149,8 @@ class StepBody:
         For each number that is stored: its number, in which of "oyt", and at which entry.
     expected
         What the truths were.
+    stops
+        Whether the loop ends before a step that this body fits: it stores truths alone.
     """
 
     __slots__ = ("code", "expected", "row")
@@ -151,6 +161,7 @@ class StepBody:
         ops: Sequence[tuple[Any, ...]],
         outputs: Sequence[tuple[int, str, int]],
         expected: Sequence[bool],
+        stops: bool = False,
     ) -> None:
         first: dict[str, int] = {}
         read = [Input("f8", (), at, _of(first, held, k)) for k, (held, at) in enumerate(inputs)]
@@ -170,7 +181,8 @@ class StepBody:
         self.code.connect(module.addresses.values())
         numbers.fill(self.code)
         self.expected = np.array(expected, np.bool_)
-        self.row = self.code.address("step"), self.expected.ctypes.data, len(self.expected)
+        address, size = self.code.address("step"), len(self.expected)
+        self.row = address, self.expected.ctypes.data, size, int(stops)
 
 
 def _of(first: dict[str, int], held: str, k: int) -> int | None:

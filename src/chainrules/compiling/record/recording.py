@@ -21,6 +21,12 @@ from .watch import CodeWatch, Stopped, watching
 _array = np.ndarray
 
 
+class UnrollingRecorder(Recorder):
+    """Recorder that writes down each round of a loop by itself."""
+
+    __slots__ = ()
+
+
 def _may_be_returned(x: Any) -> bool:
     """Say whether the same ``x`` may be returned by all calls, and holds no values."""
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")

@@ -37,7 +37,7 @@ def lower_loops() -> None:
     from .native import available
 
     if available():
-        from .loops import lowering  # noqa: F401 - it is asked
+        from .loops import loop_lowering  # noqa: F401 - it is asked
 
 
 def _line(recorder: Recorder, output: Any, threads: int) -> Any:

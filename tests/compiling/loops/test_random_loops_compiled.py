@@ -57,7 +57,9 @@ def programs(draw):
         f"    start = ({draw(st.sampled_from(['p[0]', '0.3', '0.0']))}, p[1], p * 1.0, 0)",
     ]
     if kind in ("scan", "range"):
-        lines.append(f"    end, (s, vs) = cr.scan(step, start, {'range(40)' if kind == 'range' else rows})")
+        lines.append(
+            f"    end, (s, vs) = cr.scan(step, start, {'range(40)' if kind == 'range' else rows})"
+        )
         end = "np.sum(s) + vs[-1, 0] + vs[5] @ p"
     elif kind == "loop":
         lines.append("    end = cr.loop(37, lambda c: step(c, 0.1)[0], start)")
@@ -67,7 +69,9 @@ def programs(draw):
         lines.append(f"    on = lambda c: c[3] < 80 and (c[3] < 3 or np.sum(c[2]) > {least})")
         lines.append("    end = cr.while_loop(on, lambda c: step(c, 0.1)[0], start)")
         end = "0.01 * end[3]"
-    chosen = draw(st.sampled_from(["end[0] + end[1]", "np.sum(end[2])", "end[1] * end[2][1]", "0.0"]))
+    chosen = draw(
+        st.sampled_from(["end[0] + end[1]", "np.sum(end[2])", "end[1] * end[2][1]", "0.0"])
+    )
     lines.append(f"    return {chosen} + {end}")
     return "\n".join(lines)
 
@@ -115,7 +119,5 @@ def test_they_are_native(monkeypatch):
     ran = []
     run = NativeLoop._run
     monkeypatch.setattr(NativeLoop, "_run", lambda self, *xs: ran.append(1) or run(self, *xs))
-    check(
-        "def f(p):\n    return cr.loop(50, lambda x: np.sin(x) * p[0] + p[1], p[2])", "grad"
-    )
+    check("def f(p):\n    return cr.loop(50, lambda x: np.sin(x) * p[0] + p[1], p[2])", "grad")
     assert ran

@@ -22,7 +22,7 @@ from ...rules import (
     unthunk,
 )
 from ..ir.looks import UnsuitedLoopError
-from .layout import Layout, plain
+from .layout import RowLayout, plain
 from .native_loop import NativeLoop, Step
 from .ways import Layouts
 
@@ -40,9 +40,9 @@ def _spread(values: list, mask: Mask) -> list:
     return [next(rest) if holds else ZERO for holds in mask]
 
 
-def _with(layout: Layout, *masks_of: tuple[Layout, Mask]) -> Layout:
+def _with(layout: RowLayout, *masks_of: tuple[RowLayout, Mask]) -> RowLayout:
     more = [form for other, mask in masks_of for form in _kept(other.forms, mask)]
-    return Layout([*layout.forms, *more])
+    return RowLayout([*layout.forms, *more])
 
 
 def _as_tuples(step: Step) -> Callable:
@@ -185,7 +185,7 @@ def pushed(
 
 
 @frule.register(instances(NativeLoop))
-def loop_frule(tangents, loop, count, *leaves):
+def loop_frule(tangents: tuple, loop: NativeLoop, count: Any, *leaves: Any) -> tuple:
     carry, captured, columns = loop.split(leaves)
     carrydot, captureddot, columnsdot = loop.split(tuple([unthunk(t) for t in tangents[2:]]))
     still = tuple(isinstance(t, AbstractZero) for t in carrydot)
@@ -222,7 +222,7 @@ def keeping(loop: NativeLoop) -> NativeLoop:
         after, given = step.run(carry, captured, row)
         return after, [*given, *before]
 
-    given = Layout([*of.given.forms, *of.carry.forms])
+    given = RowLayout([*of.given.forms, *of.carry.forms])
     layouts = Layouts(of.carry, of.captured, of.taken, given)
     made = NativeLoop(
         Step(keep, step.new_captured, step.goes_on), layouts, loop.backwards, loop.zeros
@@ -284,10 +284,10 @@ def pulled(
     pull.settle(tuple(not zero for zero in still), _samples(loop, leaves))
     sums = _kept(of.captured.forms, pull.moving)
     layouts = Layouts(
-        Layout([*_kept(of.carry.forms, pull.carried), *sums]),
+        RowLayout([*_kept(of.carry.forms, pull.carried), *sums]),
         of.captured,
         _with(of.taken, (of.carry, (True,) * len(of.carry)), (of.given, seen)),
-        Layout(_kept(of.taken.forms, pull.rows)),
+        RowLayout(_kept(of.taken.forms, pull.rows)),
     )
     zero = [*_kept(still, pull.carried), *[True] * len(sums)]
     zeros = frozenset(i for i, is_zero in enumerate(zero) if is_zero)
@@ -296,12 +296,12 @@ def pulled(
 
 
 @rrule.register(instances(NativeLoop))
-def loop_rrule(loop, count, *leaves):
+def loop_rrule(loop: NativeLoop, count: Any, *leaves: Any) -> tuple[tuple, Callable]:
     carry, captured, columns = loop.split(leaves)
     done, *y = keeping(loop)(count, *leaves)
     after, given, kept = _cut(y, len(carry), len(loop.layouts.given))
 
-    def loop_pullback(ybar):
+    def loop_pullback(ybar: Any) -> tuple:
         _, *bars = _parts((done, *after, *given), ybar)
         afterbar, givenbar = _cut(bars, len(after))
         still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), _active(givenbar)

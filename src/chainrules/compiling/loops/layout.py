@@ -1,4 +1,4 @@
-"""Layout: numbers and arrays that a loop carries, as entries of one row of float64."""
+"""RowLayout: numbers and arrays that a loop carries, as entries of one row of float64."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ class Place(NamedTuple):
         return form.kind in (float, np.float64)
 
 
-class Layout:
+class RowLayout:
     """Places of several numbers and arrays, one behind the other."""
 
     __slots__ = ("places", "size")

@@ -179,7 +179,8 @@ class NativeLoop(Foreign):
 
     def _in_python(self, count: Any, carry: list, captured: list, columns: list) -> tuple:
         """Run all rounds in Python, with structural zeros where tangents are."""
-        layouts, given = self.layouts, []
+        layouts = self.layouts
+        given: list[list] = []
         goes_on = self.step.goes_on
         while goes_on(carry, captured) if goes_on is not None else len(given) < int(count):
             t = int(count) - 1 - len(given) if self.backwards else len(given)

@@ -14,7 +14,7 @@ from ..passes.scalar_trace import ScalarTrace
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.recording import UnrollingRecorder, record
-from .layout import EXACT, Layout, Place
+from .layout import EXACT, Place, RowLayout
 
 
 class Layouts:
@@ -22,11 +22,13 @@ class Layouts:
 
     __slots__ = ("captured", "carry", "given", "taken")
 
-    def __init__(self, carry: Layout, captured: Layout, taken: Layout, given: Layout) -> None:
+    def __init__(
+        self, carry: RowLayout, captured: RowLayout, taken: RowLayout, given: RowLayout
+    ) -> None:
         self.carry, self.captured, self.taken, self.given = carry, captured, taken, given
 
     @property
-    def read(self) -> list[tuple[str, Layout]]:
+    def read(self) -> list[tuple[str, RowLayout]]:
         return [("c", self.carry), ("k", self.captured), ("x", self.taken)]
 
 
@@ -68,7 +70,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
         if place.whole:
             trace.exact += names
         wanted += [(name, held, place.start + k) for k, name in enumerate(names)]
-    expected = []
+    expected: list[bool] = []
     for _, look in recorder.looks:
         if look.kind in STRUCTURE:
             continue

@@ -17,7 +17,7 @@ from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
 from ..record.recording import UnrollingRecorder
 from . import derivatives  # noqa: F401 - its rules
-from .layout import RECORDED, Layout, form_of, plain, row_form
+from .layout import RECORDED, RowLayout, form_of, plain, row_form
 from .native_loop import NativeLoop, Step
 from .ways import Layouts
 
@@ -130,12 +130,12 @@ def native_loop(
     ------
     NotRecordable, NotLowered
     """
-    rows = Layout([] if column is None else [_row_form(column)])
+    rows = RowLayout([] if column is None else [_row_form(column)])
     layouts = Layouts(
-        Layout(map(form_of, map(plain, carry.leaves))),
-        Layout(map(form_of, map(plain, builder.captured))),
+        RowLayout(map(form_of, map(plain, carry.leaves))),
+        RowLayout(map(form_of, map(plain, builder.captured))),
         rows,
-        Layout(map(form_of, map(plain, given.leaves))),
+        RowLayout(map(form_of, map(plain, given.leaves))),
     )
     if layouts.carry.size + layouts.captured.size + rows.size > LOOP_NUMBERS:
         raise NotLowered("a large array")
@@ -173,15 +173,15 @@ def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
     The first rounds are recorded one by one, until the types of what is carried are settled.
     """
     carry, xs = released((carry, xs))
-    if len(xs) < LOOP_ROUNDS or not (type(xs) is range or isinstance(xs, np.ndarray | Traced)):
+    if len(xs) < LOOP_ROUNDS or not _has_rows(xs):
         return None
     builder = LoopBuilder(f, "scan")
     if not is_recorded((carry, xs, builder.captured)):
         return None
-    items, ys = iter(xs), []
+    ys: list = []
 
     def first(carry: Any) -> Any:
-        carry, y = pair_of(f(carry, next(items)))
+        carry, y = pair_of(f(carry, xs[len(ys)]))
         ys.append(y if y is None else copied(y))
         return carry
 
@@ -194,7 +194,7 @@ def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
         )
         rest = xs[len(ys) :]
         row = [rest[0] if type(rest) is range else np.copy(plain(rest)[0])[()]]
-        loop.add_way(*map(plain, (settled.leaves, builder.captured)), row)
+        loop.add_way(plain(settled.leaves), plain(builder.captured), row)
     except (NotRecordable, NotLowered):
         return None
     column = np.asarray(rest) if type(rest) is range else rest
@@ -218,7 +218,7 @@ def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
             lambda functions, carry, _: (functions[1](carry), ()),
             lambda functions, carry: functions[0](carry),
         )  # fmt: skip
-        loop.try_to(loop.add_way, *map(plain, (settled.leaves, builder.captured)), [])
+        loop.try_to(loop.add_way, plain(settled.leaves), plain(builder.captured), [])
     except (NotRecordable, NotLowered):
         return None
     if loop.unsuited:
@@ -241,6 +241,10 @@ def settle(carry: Any, step: Callable, cond: Callable | None = None) -> Structur
             return after
         before = after
     return None
+
+
+def _has_rows(xs: Any) -> bool:
+    return type(xs) is range or isinstance(xs, np.ndarray | Traced)
 
 
 def _forms(x: Structure) -> list:

@@ -1,4 +1,4 @@
-"""Loops that are one step of a recording: what they may do, what is refused, and what is looked at."""
+"""Loops that are one step of a recording: what they may do, and what is refused."""
 
 import dataclasses
 import threading
@@ -39,7 +39,9 @@ def recordings(compiled):
 
 def test_one_recording_serves_any_number_of_rounds(ran):
     def root(p):
-        far = lambda x: abs(x * x / p[0] - 1.0) > 1e-12
+        def far(x):
+            return abs(x * x / p[0] - 1.0) > 1e-12
+
         return cr.while_loop(far, lambda x: (x + p[0] / x) / 2, p[0] + p[1])
 
     gradient = cr.grad(root)
@@ -53,14 +55,18 @@ def test_one_recording_serves_any_number_of_rounds(ran):
 
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 500])
 def test_loops_of_few_and_of_many_rounds(n):
-    f = lambda p: cr.loop(n, lambda x: np.sin(x) + p[0] * x, p[1])
+    def f(p):
+        return cr.loop(n, lambda x: np.sin(x) + p[0] * x, p[1])
+
     for d in (lambda f: f, cr.grad, cr.hessian):
         close(cr.compile(d(f), fallback="error")(P), d(f)(P))
 
 
 @pytest.mark.parametrize("start", [-1.0, 0.5, 2.0])
 def test_a_while_loop_that_ends_at_once_or_soon(start):
-    f = lambda p: cr.while_loop(lambda x: x < 1.0, lambda x: x + p[0], start)
+    def f(p):
+        return cr.while_loop(lambda x: x < 1.0, lambda x: x + p[0], start)
+
     compiled = cr.compile(cr.value_and_grad(f))
     for p in (P, 5 * P, P):
         y, g = compiled(p)
@@ -79,9 +85,11 @@ def test_what_a_step_reads_may_change(ran):
             return x * rate, x
         return x * 1.1, x
 
-    f = lambda p: np.sum(cr.scan(step, p[0], np.zeros(60))[1])
+    def f(p):
+        return np.sum(cr.scan(step, p[0], np.zeros(60))[1])
+
     compiled = cr.compile(cr.grad(f))
-    for rate in (0.9, 0.5, 0.25, 0.9):
+    for rate in (0.9, 0.5, 0.25, 0.9):  # noqa: B007
         close(compiled(P), cr.grad(f)(P))
     assert ran
     rate = 0.9
@@ -93,8 +101,12 @@ def test_a_structural_zero_stays_one():
         x, y = carry
         return (x + 0.1, np.sqrt(y) * 0.0 + np.sqrt(abs(y))), np.sqrt(y)
 
-    f = lambda p: cr.scan(step, (p[0], 0.0), np.zeros(50))[0][0]
-    g = lambda p: cr.scan(step, (p[0], 0.0 * p[1]), np.zeros(50))[0][0]
+    def f(p):
+        return cr.scan(step, (p[0], 0.0), np.zeros(50))[0][0]
+
+    def g(p):
+        return cr.scan(step, (p[0], 0.0 * p[1]), np.zeros(50))[0][0]
+
     for h in (f, g):
         for d in (cr.grad, cr.jacfwd, cr.hessian):
             with np.errstate(all="ignore"):
@@ -115,11 +127,13 @@ def test_counters_stay_python_integers():
         expected = f(p)
         close(x, expected[0])
         assert (k, m) == expected[1:]
-        assert type(k) is int and type(m) is int
+        assert type(k) is type(m) is int
 
 
 def test_integers_that_grow_are_exact():
-    f = lambda p: cr.loop(50, lambda c: (c[0] * p[0] + 1, c[1] * 3 + 1), (p[1], 1))
+    def f(p):
+        return cr.loop(50, lambda c: (c[0] * p[0] + 1, c[1] * 3 + 1), (p[1], 1))
+
     compiled = cr.compile(f, fallback="error")
     for p in (P, 2 * P):
         assert compiled(p)[1] == f(p)[1] > 2**70
@@ -130,10 +144,15 @@ def test_a_division_by_zero_raises_as_in_python():
         return cr.scan(lambda x, k: (x + p[0] / (k - 40), None), p[1], range(60))[0]
 
     # float64 over int is inf in NumPy; a Python float raises.
-    g = lambda p: f(p * 1.0)
+    def g(p):
+        return f(p * 1.0)
+
     with np.errstate(all="ignore"):
         assert cr.compile(g)(P) == g(P)
-    h = lambda a: cr.loop(60, lambda c: (c[0] + 1.0 / (c[1] - 40.0), c[1] + 1.0), (a, 0.0))[0]
+
+    def h(a):
+        return cr.loop(60, lambda c: (c[0] + 1.0 / (c[1] - 40.0), c[1] + 1.0), (a, 0.0))[0]
+
     compiled = cr.compile(h)
     with pytest.raises(ZeroDivisionError):
         compiled(1.0)
@@ -156,8 +175,7 @@ def test_a_step_that_does_more_than_compute(effect, capsys):
             close(compiled(P), cr.scan(step, P[0], np.zeros(40))[0])
         return
     with pytest.raises(cr.CompileError):
-        for _ in range(3):
-            compiled(P)
+        [compiled(P) for _ in range(3)]
 
 
 def test_a_step_may_write_into_its_carry():
@@ -165,7 +183,9 @@ def test_a_step_may_write_into_its_carry():
         x[0] = x[1] * row
         return x, x[0]
 
-    f = lambda p: np.sum(cr.scan(step, p * 1.0, np.linspace(0.5, 1.0, 50))[1])
+    def f(p):
+        return np.sum(cr.scan(step, p * 1.0, np.linspace(0.5, 1.0, 50))[1])
+
     close(cr.compile(cr.grad(f))(P), cr.grad(f)(P))
 
 
@@ -194,7 +214,10 @@ def test_containers_are_carried_and_given():
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
 def test_other_dtypes_are_right(dtype):
     xs = np.arange(40).astype(dtype)
-    f = lambda p: np.sum(np.abs(cr.scan(lambda c, x: (c * 0.9 + x, c), p[0] + xs[0], xs)[1]))
+
+    def f(p):
+        return np.sum(np.abs(cr.scan(lambda c, x: (c * 0.9 + x, c), p[0] + xs[0], xs)[1]))
+
     compiled = cr.compile(f)
     y = compiled(P)
     assert y.dtype == f(P).dtype
@@ -219,7 +242,10 @@ def test_a_loop_in_a_loop():
     def f(p):
         def outer(x, row):
             inner = cr.loop(40, lambda y: y + 0.01 * np.sin(p[0] * y), x)
-            far = lambda y: abs(y * y - 2.0 - p[1]) > 1e-10
+
+            def far(y):
+                return abs(y * y - 2.0 - p[1]) > 1e-10
+
             return 0.5 * inner + row, cr.while_loop(far, lambda y: (y + (2.0 + p[1]) / y) / 2, 1.5)
 
         end, ys = cr.scan(outer, p[1], np.linspace(0.0, 0.1, 50))
@@ -232,7 +258,9 @@ def test_a_loop_in_a_loop():
 
 
 def test_threads_at_once():
-    f = lambda p: cr.loop(200, lambda x: np.sin(x) + p[0] * x * 0.1, p[1])
+    def f(p):
+        return cr.loop(200, lambda x: np.sin(x) + p[0] * x * 0.1, p[1])
+
     compiled = cr.compile(cr.grad(f), fallback="error")
     compiled(P)
     found = {}
@@ -256,7 +284,10 @@ def test_more_ways_than_are_kept_are_run_in_python():
         return x * p0, None
 
     p0 = 1.01
-    f = lambda p: cr.scan(step, p[0], range(60))[0]
+
+    def f(p):
+        return cr.scan(step, p[0], range(60))[0]
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cr.CompileWarning)
         compiled = cr.compile(cr.grad(f))
@@ -265,9 +296,14 @@ def test_more_ways_than_are_kept_are_run_in_python():
 
 
 def test_what_the_loop_gives_has_the_types_of_the_function():
-    f = lambda a: cr.loop(50, lambda x: x * 0.5 + 1.0, a)
+    def f(a):
+        return cr.loop(50, lambda x: x * 0.5 + 1.0, a)
+
     assert type(cr.compile(f)(2.0)) is type(f(2.0)) is float
-    g = lambda a: cr.loop(50, lambda x: np.sin(x), a)
+
+    def g(a):
+        return cr.loop(50, lambda x: np.sin(x), a)
+
     assert type(cr.compile(g)(2.0)) is type(g(2.0)) is np.float64
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS
 from ...rules import Traced, iterate_leaves, replaced, value
-from ...rules.rulesets.functions.closures import TakenOut
+from ...rules.rulesets.functions.closures import Graph, TakenOut
 from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
@@ -16,6 +16,7 @@ from ..ir.looks import NotRecordable
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
 from ..record.recording import UnrollingRecorder
+from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
 from .layout import RECORDED, RowLayout, form_of, plain, row_form
 from .native_loop import NativeLoop, Step
@@ -99,10 +100,9 @@ def _nothing() -> None:
 
 
 def _functions_in(x: Any) -> Iterator[types.FunctionType]:
-    from ...rules.rulesets.functions.closures import Graph
-
+    """Yield the functions that are reached from ``x``, but for those of libraries."""
     for part in Graph(x).objects.values():
-        if isinstance(part, types.FunctionType):
+        if isinstance(part, types.FunctionType) and not is_constant_code(part.__globals__):
             yield part
 
 

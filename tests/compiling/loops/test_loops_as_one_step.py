@@ -12,6 +12,7 @@ from chainrules.compiling.loops.native_loop import NativeLoop
 
 pytest.importorskip("llvmlite")
 P = np.array([0.7, 0.4])
+LOOPS = cr.loop, cr.scan, cr.while_loop  # at the first use they are imported, by a hook of pytest
 
 
 @pytest.fixture

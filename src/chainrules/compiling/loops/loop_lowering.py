@@ -15,6 +15,7 @@ from ...rules.rulesets.functions.while_loop import while_lowerings
 from ..ir.looks import NotRecordable
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
+from ..record.recorder import Recorder
 from ..record.recording import UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
@@ -60,14 +61,13 @@ def _shape_of(x: Any) -> str:
     return repr(replaced(lambda leaf: 0, x))
 
 
-def is_recorded(x: Any) -> bool:
-    """Say whether any leaf is recorded, under whatever transforms, and no round by itself."""
-    levels = [
-        recorded.at_level
-        for leaf in iterate_leaves(x)
-        if isinstance(leaf, Traced) and type(recorded := value(leaf)) in RECORDED
-    ]
-    return bool(levels) and not any(isinstance(level, UnrollingRecorder) for level in levels)
+def recorder_of(x: Any) -> Recorder | None:
+    """Return the recorder under the transforms of any leaf; None if it unrolls loops."""
+    for leaf in iterate_leaves(x):
+        if isinstance(leaf, Traced) and type(recorded := value(leaf)) in RECORDED:
+            recorder: Recorder = recorded.at_level
+            return None if isinstance(recorder, UnrollingRecorder) else recorder
+    return None
 
 
 class LoopBuilder:
@@ -176,7 +176,8 @@ def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
     if len(xs) < LOOP_ROUNDS or not _has_rows(xs):
         return None
     builder = LoopBuilder(f, "scan")
-    if not is_recorded((carry, xs, builder.captured)):
+    recorder = recorder_of((carry, xs, builder.captured))
+    if recorder is None:
         return None
     ys: list = []
 
@@ -194,7 +195,8 @@ def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
         )
         rest = xs[len(ys) :]
         row = [rest[0] if type(rest) is range else np.copy(plain(rest)[0])[()]]
-        loop.add_way(plain(settled.leaves), plain(builder.captured), row)
+        with recorder.unwatched():
+            loop.add_way(plain(settled.leaves), plain(builder.captured), row)
     except (NotRecordable, NotLowered):
         return None
     column = np.asarray(rest) if type(rest) is range else rest
@@ -207,7 +209,8 @@ def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
 def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
     """Return what ``while_loop`` gives, in a tuple, as ``lowered_scan`` does; else None."""
     builder = LoopBuilder((cond, step), "while_loop")
-    if not is_recorded((carry, builder.captured)):
+    recorder = recorder_of((carry, builder.captured))
+    if recorder is None:
         return None
     try:
         settled = settle(carry, step, cond)
@@ -218,7 +221,8 @@ def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
             lambda functions, carry, _: (functions[1](carry), ()),
             lambda functions, carry: functions[0](carry),
         )  # fmt: skip
-        loop.try_to(loop.add_way, plain(settled.leaves), plain(builder.captured), [])
+        with recorder.unwatched():
+            loop.try_to(loop.add_way, plain(settled.leaves), plain(builder.captured), [])
     except (NotRecordable, NotLowered):
         return None
     if loop.unsuited:

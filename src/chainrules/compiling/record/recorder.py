@@ -5,6 +5,7 @@ every operation that any transform, rule or sweep makes on plain numbers. It wri
 steps of a program, and computes them, so that the function goes its way.
 """
 
+import contextlib
 import functools
 import operator
 import threading
@@ -178,13 +179,11 @@ class Recorder(Program, Level):
 
     def attempt_unwatched(self, f: Callable, args: tuple, kwargs: dict) -> Any:
         """Call ``f`` as a step, which every replay calls again: what it reads is read anew."""
-        if (watch := self.watch) is None:
+        with self.unwatched():
             return self.attempt(f, *args, **kwargs)
-        before, watch.paused = watch.paused, True
-        try:
-            return self.attempt(f, *args, **kwargs)
-        finally:
-            watch.paused = before
+
+    def unwatched(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self.watch is None else self.watch.pausing()
 
     def unary(self, ufunc: Any, operation: Callable, x: Any) -> Any:
         key = operation, x.position

@@ -52,6 +52,15 @@ class CodeWatch:
             self.inner.update(map(id, codes_in(code)))
         self.compiled: dict[int, Any] = {}
 
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """Pause for a while."""
+        before, self.paused = self.paused, True
+        try:
+            yield
+        finally:
+            self.paused = before
+
     def began(self, frame: FrameType) -> Any:
         """Walk what a function can read that begins to run; raise where that is refused.
 

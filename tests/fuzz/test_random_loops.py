@@ -67,6 +67,26 @@ NESTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
+@always_the_same(60)
+@given(programs(), st.sampled_from(sorted(NESTS)))
+def test_loops_that_are_one_step_of_a_recording(program, nest):
+    loop_lowering = pytest.importorskip("chainrules.compiling.loops.loop_lowering")
+    (f, (w,)), (g, _) = program.build(), program.build(Plain())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop_lowering, "LOOP_ROUNDS", 2)
+        compiled = cr.compile(NESTS[nest](f))
+        for u in (w, 1.1 * w, w[::-1].copy(), w):
+            expected = NESTS[nest](g)(u)
+            try:
+                found = compiled(u)
+            except (cr.EscapedTraceError, cr.MutationError, cr.CompileError):
+                assert any(line.startswith("kept") for line in program.body), program
+                return
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.slow
 @always_the_same(100)
 @given(programs(), st.sampled_from(sorted(NESTS)))
 def test_loops(program, nest):

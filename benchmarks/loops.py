@@ -4,7 +4,7 @@ Value and gradient of three loops: Newton's method by ``while_loop``, a damped p
 Kutta's method with ``scan``, and a filter along a signal of which each row is read. Beside the
 compiled gradient stand the plain value, the eager gradient, central differences, and ``jax.jit`` of
 JAX's gradient by ``lax.scan`` where JAX is installed. (JAX has no reverse mode through
-``lax.while_loop``: for Newton's method it is ``jvp``, along two directions.) CPU time of one thread, medians, all
+``lax.while_loop``: Newton's method is ``jacfwd`` there.) CPU time of one thread, medians, all
 interleaved; ``first`` is the time of the first call, and ``recordings`` how many were made in all.
 """
 
@@ -21,9 +21,9 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 )
 
-import numpy as np
+import numpy as np  # noqa: E402
 
-import chainrules as cr
+import chainrules as cr  # noqa: E402
 
 STEPS = 1000
 SIGNAL = np.sin(np.linspace(0.0, 30.0, STEPS))

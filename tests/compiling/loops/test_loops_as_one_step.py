@@ -1,14 +1,17 @@
 """Loops that are one step of a recording: what they may do, and what is refused."""
 
 import dataclasses
+import subprocess
+import sys
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.compiling.loops.native_loop import NativeLoop
+from chainrules.compiling.loops.native_loop import LoopRun
 
 pytest.importorskip("llvmlite")
 P = np.array([0.7, 0.4])
@@ -19,14 +22,13 @@ LOOPS = cr.loop, cr.scan, cr.while_loop  # at the first use they are imported, b
 def ran(monkeypatch):
     """Rounds that were done natively and in Python, of each run of a loop."""
     counts = []
-    run = NativeLoop._natively
+    results = LoopRun.results
 
-    def counted(self, count, carry, captured, columns):
-        y = run(self, count, carry, captured, columns)
-        counts.append(int(y[0]))
-        return y
+    def counted(self):
+        counts.append(self.done)
+        return results(self)
 
-    monkeypatch.setattr(NativeLoop, "_natively", counted)
+    monkeypatch.setattr(LoopRun, "results", counted)
     return counts
 
 
@@ -324,3 +326,10 @@ def test_a_step_with_derivatives_on_some_ways_only():
         for p in (P, 4 * P, 5 * P, P):
             close(compiled(p), d(f)(p))
         assert compiled.unrolls is (d is not cr.grad)
+
+
+def test_the_benchmark_of_loops():
+    script = Path(__file__).parents[3] / "benchmarks" / "loops.py"
+    command = [sys.executable, "-P", str(script), "--repeats", "3", "--only", "Newton"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].split()[-1] == "1"

@@ -73,6 +73,22 @@ class RowLayout:
     def read(self, row: Numbers) -> list:
         return [place.read(row) for place in self.places]
 
+    def put(self, row: Numbers, values: Sequence[Any]) -> None:
+        """Store numbers and arrays that are known to have these forms.
+
+        Raises
+        ------
+        UnsuitedLoopError
+            If an integer is too large to be held exactly.
+        """
+        for place, x in zip(self.places, values):
+            if place.whole and abs(x) > EXACT:
+                raise UnsuitedLoopError("an integer of more than 53 bits")
+            if place.form.array:
+                row[place.start : place.end] = x.reshape(-1)
+            else:
+                row[place.start] = x
+
     def write(self, row: Numbers, values: Sequence[Any]) -> None:
         """Store numbers and arrays of these forms.
 
@@ -80,18 +96,11 @@ class RowLayout:
         ------
         NotRecordable
             If one has another form: a loop carries what it began with.
-        UnsuitedLoopError
-            If an integer is too large to be held exactly.
         """
         for place, x in zip(self.places, values, strict=True):
             if not place.takes(x):
                 raise NotRecordable("a step that changes the type or the shape of what it carries")
-            if place.form.array:
-                row[place.start : place.end] = x.reshape(-1)
-            elif place.whole and abs(int(x)) > EXACT:
-                raise UnsuitedLoopError("an integer of more than 53 bits")
-            else:
-                row[place.start] = x
+        self.put(row, values)
 
     def rows(self, columns: Sequence[Any], count: int) -> Numbers:
         """Return stacks of numbers and arrays, one row for each of their first ``count`` items."""

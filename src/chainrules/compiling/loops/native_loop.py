@@ -163,18 +163,14 @@ class NativeLoop(Foreign):
 
     def _run(self, count: Any, *leaves: Any) -> tuple:
         carry, captured, columns = self.split(leaves)
-        y = self._natively(count, carry, captured, columns)
-        if self.zeros is not None and not all(np.all(np.isfinite(part)) for part in y):
-            exact = [ZERO if i in self.zeros else x for i, x in enumerate(carry)]
-            y = self._in_python(count, exact, captured, columns)
-        return y
-
-    def _natively(self, count: Any, carry: list, captured: list, columns: list) -> tuple:
         if self.captured is not None and self.captured.changed():
             self.captured, self.bodies = None, []
-        run = _Run(self, count, carry, captured, columns)
+        run = LoopRun(self, count, carry, captured, columns)
         while run.native() and run.round_in_python():
             pass
+        if self.zeros is not None and not run.is_finite():
+            exact = [ZERO if i in self.zeros else x for i, x in enumerate(carry)]
+            return self._in_python(count, exact, captured, columns)
         return run.results()
 
     def _in_python(self, count: Any, carry: list, captured: list, columns: list) -> tuple:
@@ -214,7 +210,7 @@ def _dense(layout: Any, values: list) -> list:
     ]
 
 
-class _Run:
+class LoopRun:
     """One run of a loop: its rows, and how far it is."""
 
     def __init__(
@@ -227,8 +223,8 @@ class _Run:
         self.carry, self.next = np.zeros(self.layouts.carry.size), np.zeros(self.layouts.carry.size)
         self.captured = np.zeros(self.layouts.captured.size)
         self.truths = np.zeros(256, np.bool_)
-        self.layouts.carry.write(self.carry, carry)
-        self.layouts.captured.write(self.captured, captured)
+        self.layouts.carry.put(self.carry, carry)
+        self.layouts.captured.put(self.captured, captured)
         self.taken = self.layouts.taken.rows(columns, self.end if columns else 0)
         self.given = np.zeros((self.end, self.layouts.given.size))
         if loop.backwards:
@@ -284,6 +280,9 @@ class _Run:
         self.layouts.given.write(self.given[self.done], _dense(self.layouts.given, given))
         self._at(self.done + 1)
         return True
+
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.carry).all() and np.isfinite(self.given).all())
 
     def results(self) -> tuple:
         given = self.given[::-1] if self.loop.backwards else self.given

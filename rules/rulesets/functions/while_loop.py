@@ -17,7 +17,8 @@ from .sequences import copied
 
 Carry = TypeVar("Carry")
 
-# Functions of ``cond``, ``step`` and ``carry`` that answer for a whole loop, or give None.
+# Functions of ``cond``, ``step`` and ``carry`` that answer for a whole loop by the number of its
+# rounds, the last carry and the rows, or give None; here a step gives the next carry, and a row.
 while_lowerings: list[Callable[..., tuple | None]] = []
 
 
@@ -63,8 +64,8 @@ def while_loop(
     """
     cond, step = asked(cond), asked(step)
     for lower in while_lowerings:
-        if (answer := lower(cond, step, carry)) is not None:
-            return answer[0]
+        if (answer := lower(cond, lambda carry: (step(carry), ()), carry)) is not None:
+            return answer[1]
 
     def rounds(carry: Carry, count: int) -> tuple[Carry, bool]:
         """Do at most ``count`` steps; say whether the condition still held."""

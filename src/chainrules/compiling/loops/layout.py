@@ -104,7 +104,10 @@ class RowLayout:
 
     def rows(self, columns: Sequence[Any], count: int) -> Numbers:
         """Return stacks of numbers and arrays, one row for each of their first ``count`` items."""
-        parts = [np.asarray(x)[:count].reshape(count, -1) for x in columns]
+        parts = [
+            np.asarray(x)[:count].reshape(count, place.end - place.start)
+            for place, x in zip(self.places, columns)
+        ]
         if len(parts) == 1 and parts[0].dtype == np.float64 and parts[0].flags.c_contiguous:
             return parts[0]
         rows = np.empty((count, self.size))
@@ -128,7 +131,16 @@ def form_of(x: Any) -> ValueForm:
     ------
     NotRecordable
     """
-    form = ValueForm.of(x)
+    return checked_form(ValueForm.of(x), x)
+
+
+def checked_form(form: ValueForm | None, x: Any) -> ValueForm:
+    """Return the form of ``x``, if a native loop can carry it.
+
+    Raises
+    ------
+    NotRecordable
+    """
     if form is None:
         raise NotRecordable(f"a loop that carries a {type(x).__name__}")
     known = form.kind == np.float64 and form.order == "C" if form.array else form.kind in _NUMBERS

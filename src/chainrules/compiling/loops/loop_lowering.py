@@ -8,20 +8,23 @@ import numpy as np
 
 from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS
 from ...rules import Traced, iterate_leaves, replaced, value
+from ...rules.linear.steps import Slot
 from ...rules.rulesets.functions.closures import Graph, TakenOut
 from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
+from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable
+from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.recording import UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
-from .layout import RECORDED, RowLayout, form_of, plain, row_form
+from .layout import RECORDED, RowLayout, checked_form, form_of, plain, row_form
 from .native_loop import NativeLoop, Step
-from .ways import Layouts
+from .ways import Layouts, native_way
 
 _SETTLES = 3  # rounds, after which the types of what is carried no longer change
 
@@ -116,143 +119,165 @@ def _modules(f: types.FunctionType) -> dict:
     return found
 
 
-def native_loop(
-    builder: LoopBuilder,
-    carry: Structure,
-    given: Structure,
-    column: Any,
-    run: Callable[[Any, Any, Any], tuple],
-    goes_on: Callable | None = None,
-) -> NativeLoop:
-    """Return the loop of ``run(functions, carry, x)``, whose first way has been recorded.
+class Rounds:
+    """The rounds of a loop: ``run(functions, carry, x)`` gives the next carry, and a row.
+
+    ``goes_on(functions, carry)`` is the condition of a ``while`` loop.
+    """
+
+    def __init__(
+        self, builder: LoopBuilder, run: Callable[..., tuple], goes_on: Callable | None = None
+    ) -> None:
+        self.builder, self.run, self.goes_on = builder, run, goes_on
+        self.given = Structure(())
+
+    def step(self, carry: Structure, given: Structure | None) -> Step:
+        """Return the step of leaves; with no ``given`` it notes what a round gives."""
+
+        def run(leaves: list, captured: list, row: list) -> tuple[list, list]:
+            x = row[0] if row else None
+
+            def ran(functions: Any) -> tuple[list, list]:
+                after, y = map(Structure, self.run(functions, carry.filled(leaves), x))
+                if given is None:
+                    self.given = y
+                same = given is None or y.same_but_for_numbers(given)
+                if not (same and after.same_but_for_numbers(carry)):
+                    raise NotRecordable("a step that changes the structure of what it carries")
+                return after.leaves, y.leaves
+
+            return self.builder.with_functions(captured, ran)
+
+        def goes_on(leaves: list, captured: list) -> bool:
+            def ask(functions: Any) -> bool:
+                return self.goes_on is None or bool(self.goes_on(functions, carry.filled(leaves)))
+
+            return bool(self.builder.with_functions(captured, ask))
+
+        return Step(run, self.builder.new_captured, None if self.goes_on is None else goes_on)
+
+    def native(self, carry: Structure, column: Any) -> NativeLoop | None:
+        """Return the loop, whose first way has been recorded; None if a round changes types.
+
+        Raises
+        ------
+        NotRecordable, NotLowered
+        """
+        rows = [] if column is None else [form_of(0) if type(column) is range else row_form(column)]
+        reads = Layouts(
+            RowLayout(map(form_of, plain(carry.leaves))),
+            RowLayout(map(form_of, plain(self.builder.captured))),
+            RowLayout(rows),
+            RowLayout([]),
+        )
+        if sum(layout.size for _, layout in reads.read) > LOOP_NUMBERS:
+            raise NotLowered("a large array")
+        first = [] if column is None else [column[0] if type(column) is range else _row(column)]
+        values = plain(carry.leaves), plain(self.builder.captured), first
+        probe = NativeLoop(self.step(carry, None), reads)
+        recorder, output = probe.recorded_way(*values)
+        forms = [_form_of_output(recorder, x) for x in output]
+        if forms[: len(reads.carry)] != reads.carry.forms:
+            return None
+        given = RowLayout(forms[len(reads.carry) :])
+        layouts = Layouts(reads.carry, reads.captured, reads.taken, given)
+        loop = NativeLoop(self.step(carry, _emptied(self.given)), layouts)
+        loop.captured = probe.captured
+        loop.bodies.append(native_way(recorder, output, layouts))
+        return loop
+
+
+def _row(column: np.ndarray) -> Any:
+    return np.copy(column[0])[()]
+
+
+def _emptied(x: Structure) -> Structure:
+    """Return the structure without the recorded values that were in it."""
+    return Structure(x.filled([0.0] * len(x.leaves)))
+
+
+def _form_of_output(recorder: Recorder, x: Any) -> ValueForm:
+    """Return the form of a result, which a loop can carry.
 
     Raises
     ------
-    NotRecordable, NotLowered
+    NotRecordable
     """
-    rows = RowLayout([] if column is None else [_row_form(column)])
-    layouts = Layouts(
-        RowLayout(map(form_of, map(plain, carry.leaves))),
-        RowLayout(map(form_of, map(plain, builder.captured))),
-        rows,
-        RowLayout(map(form_of, map(plain, given.leaves))),
-    )
-    if layouts.carry.size + layouts.captured.size + rows.size > LOOP_NUMBERS:
-        raise NotLowered("a large array")
-
-    def step(leaves: list, captured: list, row: list) -> tuple[list, list]:
-        x = row[0] if row else None
-
-        def ran(functions: Any) -> tuple[list, list]:
-            after, y = map(Structure, run(functions, carry.filled(leaves), x))
-            if not (after.same_but_for_numbers(carry) and y.same_but_for_numbers(given)):
-                raise NotRecordable("a step that changes the structure of what it carries")
-            return after.leaves, y.leaves
-
-        return builder.with_functions(captured, ran)
-
-    check = None
-    if goes_on is not None:
-
-        def check(leaves: list, captured: list) -> bool:
-            ask = lambda functions: bool(goes_on(functions, carry.filled(leaves)))  # noqa: E731
-            return bool(builder.with_functions(captured, ask))
-
-    return NativeLoop(Step(step, builder.new_captured, check), layouts)
-
-
-def _row_form(column: Any) -> Any:
-    if type(column) is range:
-        return form_of(0)
-    return row_form(plain(column))
+    form = recorder.forms[x.position] if isinstance(x, Slot | CopyOf) else ValueForm.of(x)
+    return checked_form(form, x)
 
 
 def lowered_scan(f: Callable, carry: Any, xs: Any) -> tuple | None:
-    """Return what ``scan`` gives, its rounds but the first as one step; None where it is not one.
+    """Return what ``scan`` gives, as one step of the recording; None where it is not one.
 
-    The first rounds are recorded one by one, until the types of what is carried are settled.
+    Rounds that change types of what is carried, as of a Python float to one of NumPy's, are
+    recorded one by one before.
     """
     carry, xs = released((carry, xs))
     if len(xs) < LOOP_ROUNDS or not _has_rows(xs):
         return None
     builder = LoopBuilder(f, "scan")
-    recorder = recorder_of((carry, xs, builder.captured))
-    if recorder is None:
+    rounds = Rounds(builder, lambda f, carry, x: pair_of(f(carry, x)))
+    answer = _lowered(rounds, (carry, xs, builder.captured), carry, xs, f)
+    if answer is None:
         return None
-    ys: list = []
-
-    def first(carry: Any) -> Any:
-        carry, y = pair_of(f(carry, xs[len(ys)]))
-        ys.append(y if y is None else copied(y))
-        return carry
-
-    try:
-        settled = settle(carry, first)
-        if settled is None:
-            return None
-        loop = native_loop(
-            builder, settled, Structure(ys[-1]), xs, lambda f, carry, x: pair_of(f(carry, x))
-        )
-        rest = xs[len(ys) :]
-        row = [rest[0] if type(rest) is range else np.copy(plain(rest)[0])[()]]
-        with recorder.unwatched():
-            loop.add_way(plain(settled.leaves), plain(builder.captured), row)
-    except (NotRecordable, NotLowered):
-        return None
-    column = np.asarray(rest) if type(rest) is range else rest
-    _, *y = loop(len(rest), *settled.leaves, *builder.captured, column)
-    c = len(settled.leaves)
-    given = Structure(ys[-1]).filled(y[c:])
-    return settled.filled(y[:c]), concatenated([stack(ys), given])
+    _, carry, ys = answer
+    return carry, ys
 
 
 def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
-    """Return what ``while_loop`` gives, in a tuple, as ``lowered_scan`` does; else None."""
+    """Return what is carried after rounds while ``cond(carry)``, and their number and rows.
+
+    ``step(carry)`` gives the next carry, and a row. None where the loop is not one step.
+    """
     builder = LoopBuilder((cond, step), "while_loop")
-    recorder = recorder_of((carry, builder.captured))
+    rounds = Rounds(
+        builder,
+        lambda functions, carry, _: functions[1](carry),
+        lambda functions, carry: functions[0](carry),
+    )
+
+    def real_round(carry: Any, _: Any) -> Any:
+        if not cond(carry):
+            raise NotRecordable("a round that is not done")
+        return step(carry)
+
+    return _lowered(rounds, (carry, builder.captured), carry, None, real_round)
+
+
+def _lowered(rounds: Rounds, reads: Any, carry: Any, xs: Any, step: Callable) -> tuple | None:
+    """Return the number of rounds, the last carry and the rows, by a native loop; else None."""
+    recorder = recorder_of(reads)
     if recorder is None:
         return None
+    before, ys = Structure(copied(carry)), list[Any]()
     try:
-        settled = settle(carry, step, cond)
-        if settled is None:
-            return None
-        loop = native_loop(
-            builder, settled, Structure(()), None,
-            lambda functions, carry, _: (functions[1](carry), ()),
-            lambda functions, carry: functions[0](carry),
-        )  # fmt: skip
-        with recorder.unwatched():
-            loop.try_to(loop.add_way, plain(settled.leaves), plain(builder.captured), [])
+        while True:
+            rest = None if xs is None else xs[len(ys) :]
+            with recorder.unwatched():
+                column = rest if type(rest) is range else plain(rest)
+                loop = rounds.native(before, column)
+            if loop is not None:
+                break
+            if len(ys) == _SETTLES:
+                return None
+            after, y = pair_of(step(before.template, None if xs is None else xs[len(ys)]))
+            before = Structure(copied(after))
+            ys.append(y if y is None else copied(y))
     except (NotRecordable, NotLowered):
         return None
-    if loop.unsuited:
-        return None
-    _, *y = loop(-1, *settled.leaves, *builder.captured)
-    return (settled.filled(y),)
-
-
-def settle(carry: Any, step: Callable, cond: Callable | None = None) -> Structure | None:
-    """Do rounds until they change no type of what is carried; None if they go on to.
-
-    A loop that ends before has changed nothing since.
-    """
-    before = Structure(copied(carry))
-    for _ in range(_SETTLES):
-        if cond is not None and not cond(before.template):
-            return None
-        after = Structure(copied(step(before.template)))
-        if _forms(after) == _forms(before) and after.same_but_for_numbers(before):
-            return after
-        before = after
-    return None
+    columns = [] if rest is None else [np.asarray(rest) if type(rest) is range else rest]
+    count = -1 if rest is None else len(rest)
+    done, *y = loop(count, *before.leaves, *rounds.builder.captured, *columns)
+    c = len(before.leaves)
+    given = rounds.given.filled(y[c:])
+    if ys:
+        given = concatenated([stack(ys), given])
+    return done + len(ys), before.filled(y[:c]), given
 
 
 def _has_rows(xs: Any) -> bool:
     return type(xs) is range or isinstance(xs, np.ndarray | Traced)
-
-
-def _forms(x: Structure) -> list:
-    return [form_of(leaf) for leaf in map(plain, x.leaves)]
 
 
 lowerings.append(lowered_scan)

@@ -17,6 +17,7 @@ from ..ir.looks import NotRecordable
 from ..ir.scalars import NotLowered
 from ..native.stepping import driver
 from ..record.captured_state import Captured
+from ..record.recorder import Recorder
 from ..record.walk import parts_of
 from .ways import Layouts, native_way, recorded
 
@@ -93,12 +94,12 @@ class NativeLoop(Foreign):
 
     # ---- ways through a step --------------------------------------------------------------------
 
-    def add_way(self, carry: list, captured: list, row: list) -> None:
-        """Record the step at these values, as one more way.
+    def recorded_way(self, carry: list, captured: list, row: list) -> tuple[Recorder, list]:
+        """Record the step at these values; return the recording, and its results.
 
         Raises
         ------
-        NotRecordable, NotLowered
+        NotRecordable
         """
         c, k = len(carry), len(captured)
 
@@ -109,7 +110,17 @@ class NativeLoop(Foreign):
             after, given = self.step.run(xs[:c], xs[c : c + k], xs[c + k :])
             return [*_dense(self.layouts.carry, after), *_dense(self.layouts.given, given)]
 
-        self._record(flat, [*carry, *captured, *row])
+        return self._recorded(flat, [*carry, *captured, *row])
+
+    def add_way(self, carry: list, captured: list, row: list) -> None:
+        """Record the step at these values, as one more way.
+
+        Raises
+        ------
+        NotRecordable, NotLowered
+        """
+        recorder, output = self.recorded_way(carry, captured, row)
+        self.bodies.append(native_way(recorder, output, self.layouts))
 
     def add_end(self, carry: list, captured: list) -> None:
         """Record the condition at these values, of which it is not true.
@@ -127,19 +138,20 @@ class NativeLoop(Foreign):
             return []
 
         row = [place.read(np.zeros(self.layouts.taken.size)) for place in self.layouts.taken.places]
-        self._record(flat, [*carry, *captured, *row], stops=True)
+        recorder, output = self._recorded(flat, [*carry, *captured, *row])
+        self.bodies.append(native_way(recorder, output, self.layouts, stops=True))
 
     def goes_on(self, carry: list, captured: list) -> bool:
         """Say whether the condition of a ``while`` loop holds."""
         return self.step.goes_on is None or self.step.goes_on(carry, captured)
 
-    def _record(self, flat: Callable, values: list, stops: bool = False) -> None:
+    def _recorded(self, flat: Callable, values: list) -> tuple[Recorder, list]:
         if len(self.bodies) >= LOOP_WAYS:
             raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
         state = self.captured or self.step.new_captured()
-        recorder, output = recorded(flat, values, state)
-        self.bodies.append(native_way(recorder, output, self.layouts, stops))
+        found = recorded(flat, values, state)
         self.captured = state
+        return found
 
     def try_to(self, add: Callable, *values: list) -> None:
         """Add a way, or an end, at these values, if that can be done and has not failed often."""
@@ -153,11 +165,6 @@ class NativeLoop(Foreign):
     def gives_one_shape(self) -> bool:
         """Say whether the shapes of results do not depend on how many rounds there are."""
         return self.step.goes_on is None or not len(self.layouts.given)
-
-    @property
-    def unsuited(self) -> bool:
-        """Say whether no way through the step has a native form."""
-        return self.refused > 0 and not self.bodies
 
     # ---- running --------------------------------------------------------------------------------
 
@@ -204,6 +211,8 @@ def _capacity(count: int) -> int:
 
 def _dense(layout: Any, values: list) -> list:
     """Return values with arrays and numbers of zeros for zero tangents."""
+    if not any(isinstance(x, AbstractZero) for x in values):
+        return values
     return [
         place.read(np.zeros(layout.size)) if isinstance(x, AbstractZero) else x
         for place, x in zip(layout.places, values, strict=True)

@@ -72,6 +72,7 @@ def moved(place: Vector, speed: float) -> tuple[Vector, float]:
 assert_type(cr.loop(3, halved, x), Vector)
 assert_type(cr.loop(3, lambda x: (x + 2.0 / x) / 2.0, 1.0), float)
 assert_type(cr.loop(3, lambda pair: (pair[1], pair[0]), (1.0, 2.0)), tuple[float, float])
+assert_type(cr.while_loop(lambda x: bool(np.max(x) > 1.0), halved, x), Vector)
 cr.loop(3, halved, "no array")  # type: ignore[arg-type]
 assert_type(cr.scan(moved, x, np.ones(5)), tuple[Vector, Any])
 assert_type(cr.scan(moved, x, [1.0, 2.0])[0], Vector)

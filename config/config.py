@@ -7,6 +7,7 @@ A trait is a class that a config inherits. A rule asks for one by annotating its
 parameter, and is found only by a config that has it.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVarTuple
 
 from .errors import RuleError
@@ -123,7 +124,7 @@ class _AllOf(type):
 
     traits: tuple[type, ...] = ()
 
-    def __getitem__(cls, traits: Any) -> type:
+    def __getitem__(cls, traits: object) -> type:
         traits = traits if isinstance(traits, tuple) else (traits,)
         name = f"AllOf[{', '.join(trait.__name__ for trait in traits)}]"
         # A real subclass of its traits, so that dispatch knows it as more specific than each.
@@ -150,7 +151,9 @@ else:
         """``config: AllOf[HasForwardsMode, HasReverseMode]`` asks for several traits at once."""
 
 
-def frule_via_ad(config: Any, tangents: tuple, f: Any, *args: Any, **kwargs: Any) -> tuple:
+def frule_via_ad(
+    config: object, tangents: tuple, f: Callable[..., Any], *args: object, **kwargs: object
+) -> tuple:
     """Push ``tangents`` through ``f`` with the engine behind ``config``.
 
     Parameters
@@ -183,7 +186,7 @@ def frule_via_ad(config: Any, tangents: tuple, f: Any, *args: Any, **kwargs: Any
     return _engine_of(config, "frule_via_ad", HasForwardsMode)(tangents, f, *args, **kwargs)
 
 
-def rrule_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> tuple:
+def rrule_via_ad(config: object, f: Callable[..., Any], *args: object, **kwargs: object) -> tuple:
     """Evaluate ``f`` and return its pullback, with the engine behind ``config``.
 
     Parameters
@@ -214,7 +217,7 @@ def rrule_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> tuple:
     return _engine_of(config, "rrule_via_ad", HasReverseMode)(f, *args, **kwargs)
 
 
-def value_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
+def value_via_ad(config: object, f: Callable[..., Any], *args: object, **kwargs: object) -> Any:
     """Evaluate ``f`` as the engine behind ``config`` evaluates it, and record nothing.
 
     For rules that evaluate a function of the user's aside, and once more for its derivative. What
@@ -251,7 +254,7 @@ def value_via_ad(config: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
     return f(*args, **kwargs) if via_ad is None else via_ad(f, *args, **kwargs)
 
 
-def _engine_of(config: Any, method: str, trait: type) -> Any:
+def _engine_of(config: object, method: str, trait: type) -> Callable[..., Any]:
     """Return the method of ``config`` by which its engine is called, or refuse another config."""
     via_ad = getattr(config, method, None)
     if via_ad is not None:

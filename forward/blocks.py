@@ -8,6 +8,7 @@ multiply blocks as they stand. All other rules see each block as one tangent, a 
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..config import RuleConfig
 from ..rules import Traced, getitem
@@ -62,13 +63,13 @@ class BlockDuals(ForwardLevel):
             return _without_inner(xdot.block, directions)
         return directions.spread(xdot)
 
-    def tangent_at(self, x: Value) -> Any:
+    def tangent_at(self, x: Traced) -> Any:
         t = x.tangent
         if type(t) is Moving:
             return Moving(self._tangent(x, t.held), t.moves)
         return self._tangent(x, t)
 
-    def _tangent(self, x: Value, block: Any) -> Any:
+    def _tangent(self, x: Value, block: Value) -> Any:
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
 
@@ -79,7 +80,7 @@ class BlockDuals(ForwardLevel):
 
     # ---- reads ----
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Traced, index: Index) -> Value:
         if not (is_basic(index) and self.live):
             return self.call(getitem, (x, index), {})
         led = led_index(index)
@@ -101,7 +102,7 @@ class BlockDuals(ForwardLevel):
                 return view
         return self.call(getitem, (x, index), {})
 
-    def _number(self, y: Value, ydot: Any) -> Any:
+    def _number(self, y: Value, ydot: Tangentlike) -> Any:
         dual: Any = Dual()
         dual.primal = y
         dual.at_level = self
@@ -110,19 +111,19 @@ class BlockDuals(ForwardLevel):
 
     # ---- the slot ``tangent``, and writes ----
 
-    def zero_tangent(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def zero_tangent(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> np.ndarray:
         return np.zeros((self.directions.count, *shape), dtype)
 
-    def laid_out(self, tangent: Any, axes: tuple[int, ...] | None) -> Any:
+    def laid_out(self, tangent: Value, axes: tuple[int, ...] | None) -> Any:
         return block_laid_out(tangent, axes)
 
-    def follow(self, path: Path, tangent: Any) -> Any:
+    def follow(self, path: Path, tangent: Value) -> Any:
         return follow(path, self.directions.array(tangent)).block
 
     def led(self, index: Index) -> Index:
         return led_index(index)
 
-    def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
+    def write_tangents(self, path: Path, tangents: Value, index: Index, vdot: Value) -> Any:
         return write_block(self.directions, path, tangents, index, vdot)
 
 
@@ -133,7 +134,7 @@ def _without_inner(x: Value, level: BlockLevel) -> Any:
     return x
 
 
-def block_laid_out(block: Any, axes: tuple[int, ...] | None) -> Any:
+def block_laid_out(block: Value, axes: tuple[int, ...] | None) -> Any:
     """Copy a block such that the axes of each direction lie in memory in the order ``axes``."""
     return laid_out(block, None if axes is None else (0, *[axis + 1 for axis in axes]))
 

@@ -33,8 +33,8 @@ from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
-from ..rules.tangents.structural import child_tangents, structural
-from ..rules.tangents.zeros import ZERO
+from ..rules.tangents.structural import Tangent, child_tangents, structural
+from ..rules.tangents.zeros import ZERO, ZeroTangent
 from ..rules.tracing.level import ONE
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
@@ -73,15 +73,15 @@ class ForwardLevel(DualWrites):
         traced.tangent = xdot
         return traced
 
-    def tangent_at(self, x: Value) -> Any:
+    def tangent_at(self, x: Traced) -> Any:
         """Return the tangent of ``x``, a value of this level, as rules see it."""
         return x.tangent
 
-    def wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
+    def wrap(self, y: Value, ydot: Tangentlike, f: Function | str) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
         return fold(self._wrap, y, ydot, f)
 
-    def _wrap(self, y: Value, ydot: Tangentlike, f: Function) -> Value:
+    def _wrap(self, y: Value, ydot: Any, f: Function | str) -> Value:
         ydot = unthunk(ydot)
         # Not isinstance: of a traced value that would ask for the class of its number.
         if issubclass(type(ydot), AbstractZero):
@@ -107,12 +107,12 @@ class ForwardLevel(DualWrites):
         ydot = space(ydot)
         return y if isinstance(ydot, AbstractZero) else self.dual(y, ydot)
 
-    def motion(self, x: Value) -> Any:
+    def motion(self, x: Traced) -> Any:
         return self._tangent_of(x)
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         """Evaluate ``operation(x)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -149,7 +149,7 @@ class ForwardLevel(DualWrites):
             return dual
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
         """Evaluate ``operation(a, b)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -211,7 +211,7 @@ class ForwardLevel(DualWrites):
         dual.tangent = ydot
         return dual
 
-    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+    def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:
         other = type(factor)
         ours = other is Dual and factor.at_level is self
         known = xbar is None or (type(xbar) is Dual and xbar.at_level is self)
@@ -231,7 +231,7 @@ class ForwardLevel(DualWrites):
         dual.tangent = ydot
         return dual
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Traced, index: Index) -> Value:
         """Evaluate ``x[index]``; integers and slices, common in loops, have a short way."""
         if is_basic(index) and self.live and getitem in _kinds:
             if is_draft(x):
@@ -323,7 +323,7 @@ class ForwardLevel(DualWrites):
         if parts is None:
             return ZERO if is_perturbable_input(x) else NoTangent()
 
-        def build(tangents: list) -> Any:
+        def build(tangents: list) -> Tangent | ZeroTangent:
             if all(isinstance(xdot, AbstractZero) for xdot in tangents):
                 return ZERO
             return structural(type(x), parts.keys, tangents)

@@ -72,7 +72,7 @@ def jacfwd(
     """
     known: dict = {}
 
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacfwd", f, argnums, args, kwargs)
         if sparse:
             return sparse_forward_jacobian(chosen, known, config)
@@ -105,7 +105,7 @@ def sparse_forward_jacobian(
     return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)
 
 
-def sparsity(f: Callable, *args: Any, config: RuleConfig = FORWARD_BLOCKS) -> Any:
+def sparsity(f: Callable, *args: object, config: RuleConfig = FORWARD_BLOCKS) -> Any:
     """Return which outputs of ``f`` depend on which inputs, as the calls at this point show.
 
     Parameters

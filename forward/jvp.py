@@ -44,7 +44,7 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
     __slots__ = ()
 
     def frule_via_ad(
-        self, tangents: tuple, f: Function, *args: Any, **kwargs: Any
+        self, tangents: tuple, f: Function, *args: object, **kwargs: object
     ) -> tuple[Any, Any]:
         """Push tangents through ``f`` by its rule, or else by dual numbers."""
         answer = frule(self, tangents, f, *args, **kwargs)
@@ -53,7 +53,7 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
         next_level()  # none is needed, but runs outside see by it that a transform ran
         return answer
 
-    def value_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> Any:
+    def value_via_ad(self, f: Function, *args: object, **kwargs: object) -> Any:
         """Evaluate ``f`` on dual numbers that do not move."""
         still = tuple([as_structured(x, ZeroTangent()) for x in (f, *args)])
         with np.errstate(invalid="ignore"):  # infinity times 0, which says nothing of the value
@@ -98,7 +98,7 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     return ForwardLevel(config)
 
 
-def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Value:
+def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
 
     if type(x) in FLOATS_AND_ARRAYS and type(xdot) is type(x) and ProjectTo(x).holds(xdot):
@@ -180,7 +180,7 @@ def jvp(
     return y, as_structured(y, ydot, for_receiver)
 
 
-def check_tuples(name: str, primals: Any, tangents: Any) -> None:
+def check_tuples(name: str, primals: object, tangents: object) -> None:
     """Refuse what is no tuple of primals and one of as many tangents.
 
     Raises

@@ -30,7 +30,7 @@ from ..rules.tracing.views import for_receiver
 from .jvp import FORWARD
 
 
-def linearize(f: Callable, *primals: Any, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:
+def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:
     """Evaluate ``f`` once and return its pushforward at that point.
 
     Parameters

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import AbstractZero, ProjectTo, is_array, is_lazy
-from ..rules.annotations import Function, Index, Tangentlike, Value
+from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.table.kinds import Kind, ScalarRule, SelectionRule
 from ..rules.table.pullback import fit_tangent
@@ -39,13 +39,15 @@ class Moving:
         """Return the tangent as plain numbers."""
         return np.where(self.moves, self.held, 0)
 
-    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         if method != "__call__" or kwargs or ufunc not in (np.multiply, np.add):
             return NotImplemented
         other = inputs[1] if inputs[0] is self else inputs[0]
         return self * other if ufunc is np.multiply else self + other
 
-    def __mul__(self, partial: Any) -> Any:
+    def __mul__(self, partial: Any) -> "Moving":
         return Moving(self.held * partial, self.moves)
 
     __rmul__ = __mul__
@@ -70,13 +72,13 @@ def unmarked(t: Tangentlike) -> Any:
     return t.settled() if type(t) is Moving else t
 
 
-def still_beside(kind: Kind, tangents: list, ydot: Tangentlike, values: tuple, kwargs: dict) -> Any:
+def still_beside(kind: Kind, tangents: list, ydot: Any, values: tuple, kwargs: dict) -> Any:
     """Return the tangent of what was selected, or padded, with which of its entries move."""
     if type(kind) is not SelectionRule:
         (t,) = tangents
         if isinstance(t, AbstractZero) or not is_array(ydot):
             return ydot
-        moves = kind.push(0, np.ones(shape_of(t)), None, values, kwargs)
+        moves: Any = kind.push(0, np.ones(shape_of(t)), None, values, kwargs)
         return Moving(ydot, np.not_equal(moves, 0))
     first, second = [not isinstance(t, AbstractZero) for t in tangents[1:]]
     if first is second or not is_array(ydot) or is_lazy(ydot):
@@ -105,7 +107,8 @@ def push_moving(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dic
     if type(t) is not Moving or not (kind.linear and kind.adds) or not is_array(ydot):
         return ydot
     flags = counts_of(np.broadcast_to(t.moves, shape_of(t.held)))
-    return fitted(Moving(ydot, np.not_equal(kind.push(0, flags, None, values, kwargs), 0)), y)
+    moves: Any = kind.push(0, flags, None, values, kwargs)
+    return fitted(Moving(ydot, np.not_equal(moves, 0)), y)
 
 
 def pushed(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dict) -> Any:

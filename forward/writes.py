@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..rules import AbstractZero, TracedArray, TracedNumber, strip
 from ..rules.annotations import Index, Value
@@ -50,15 +51,15 @@ class DualWrites(Engine):
 
     # ---- what the slot ``tangent`` holds; ``BlockDuals`` has blocks there ----
 
-    def zero_tangent(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def zero_tangent(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> np.ndarray:
         """Return zeros for the slot of an array."""
         return np.zeros(shape, dtype)
 
-    def laid_out(self, tangent: Any, axes: tuple[int, ...] | None) -> Any:
+    def laid_out(self, tangent: Value, axes: tuple[int, ...] | None) -> Any:
         """Copy what the slot holds, such that the axes of the array lie in memory as ``axes``."""
         return laid_out(tangent, axes)
 
-    def follow(self, path: Path, tangent: Any) -> Any:
+    def follow(self, path: Path, tangent: Value) -> Any:
         """Return what the slot of a view holds, which is at the end of a path."""
         return follow(path, tangent)
 
@@ -68,14 +69,14 @@ class DualWrites(Engine):
 
     # ---- arrays, and writes ----
 
-    def constant(self, x: Value) -> Value:
+    def constant(self, x: Value) -> DualArray:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = self._new_array()
         zeros = self.zero_tangent(shape_of(x), dtype_of(x))
         traced.memory = Memory((x, self.laid_out(zeros, axes_of(bare(x)))))
         return traced
 
-    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value:
+    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
         traced: Any = self._new_array()
         traced.primal = np.zeros(shape, dtype)
         traced.tangent = self.zero_tangent(shape, dtype)
@@ -99,7 +100,7 @@ class DualWrites(Engine):
         xdot[self.led(index)] += ydot
         return True
 
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""
         self.check_live()
         given = v = settled(v)
@@ -115,7 +116,7 @@ class DualWrites(Engine):
         moved = check_swap(x, index, given, values)
         put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
 
-    def new_draft(self, root: Value) -> tuple[Any, Any]:
+    def new_draft(self, root: TracedArray) -> tuple[Any, Any]:
         """Copy the values and tangents of an array, the latter in the memory order of the former.
 
         So a call that gives a view of the one gives a view of the other.
@@ -123,16 +124,16 @@ class DualWrites(Engine):
         values = copied(root.primal)
         return values, self.laid_out(unmarked(root.tangent), axes_of(bare(values)))
 
-    def write_tangents(self, path: Path, tangents: Any, index: Index, vdot: Any) -> Any:
+    def write_tangents(self, path: Path, tangents: Value, index: Index, vdot: Value) -> Any:
         """Write into the tangents of a draft; return them, traced where ``vdot`` is."""
         tangents = raised(tangents, vdot)
         follow(path, tangents)[index] = vdot
         return tangents
 
-    def publish(self, root: Value, draft: tuple) -> None:
+    def publish(self, root: TracedArray, draft: tuple) -> None:
         root.primal, root.tangent = draft
 
-    def refresh(self, view: Value, root: Value, path: Path) -> None:
+    def refresh(self, view: TracedArray, root: TracedArray, path: Path) -> None:
         self.check_live()
         draft = draft_of(root)
         values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft

@@ -5,7 +5,8 @@ with an ``Active`` for ``a``, None for ``c``, and an ``Active`` for ``b``.
 """
 
 import itertools
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +19,10 @@ from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
-from .entries import NODE, READ, is_sensitive
+from .entries import NODE, READ, Entry, is_sensitive
+
+if TYPE_CHECKING:
+    from .tape import Tape
 
 
 class Active:
@@ -34,7 +38,7 @@ class Active:
         self.parent = parent
         self.space = space
 
-    def is_sensitive(self, entries: Any) -> bool:
+    def is_sensitive(self, entries: Sequence[Entry]) -> bool:
         """Say whether structural zeros matter to it, or to one of its parts."""
         return is_sensitive(entries[self.parent])
 
@@ -43,7 +47,12 @@ class Active:
         return [self.parent]
 
     def receive(
-        self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
+        self,
+        xbar: Tangentlike,
+        cotangents: Cotangents,
+        f: Function | str,
+        i: int,
+        counts: Any = None,
     ) -> None:
         """Check what a rule returned for argument ``i`` of ``f``, and add it up.
 
@@ -81,21 +90,21 @@ class ActiveParts(Active):
 
     __slots__ = ("flat", "parts", "shell")
 
-    def __init__(self, space: Any, shell: Any, parts: list, flat: bool = False) -> None:
+    def __init__(self, space: Any, shell: object, parts: list, flat: bool = False) -> None:
         self.parent = -1
         self.space = space
         self.shell = shell
         self.parts = parts
         self.flat = flat
 
-    def is_sensitive(self, entries: Any) -> bool:
+    def is_sensitive(self, entries: Sequence[Entry]) -> bool:
         if self.flat:
             for part in self.parts:
                 if part is not None and is_sensitive(entries[part.parent]):
                     return True
             return False
 
-        def look(active: Active | None) -> Any:
+        def look(active: Active | None) -> bool | Within:
             if active is None or active.parts is None:
                 return active is not None and is_sensitive(entries[active.parent])
             return Within(zip(active.parts), any)
@@ -103,7 +112,7 @@ class ActiveParts(Active):
         return fold(look, self)
 
     def parents(self) -> list[int]:
-        def look(active: Active | None) -> Any:
+        def look(active: Active | None) -> list[int] | Within:
             if active is None or active.parts is None:
                 return [] if active is None else [active.parent]
             return Within(zip(active.parts), lambda found: list(itertools.chain(*found)))
@@ -111,7 +120,12 @@ class ActiveParts(Active):
         return fold(look, self)
 
     def receive(
-        self, xbar: Tangentlike, cotangents: Cotangents, f: Function, i: int, counts: Any = None
+        self,
+        xbar: Tangentlike,
+        cotangents: Cotangents,
+        f: Function | str,
+        i: int,
+        counts: Any = None,
     ) -> None:
         if self.flat and counts is None and type(xbar) is list and len(xbar) == len(self.parts):
             for active, part in zip(self.parts, xbar, strict=True):
@@ -131,19 +145,19 @@ class ActiveParts(Active):
         fold(look, self, xbar, counts)
 
 
-def not_zero(counts: Any, shape: tuple[int, ...]) -> Any:
+def not_zero(counts: Value, shape: tuple[int, ...]) -> Any:
     """Return where ``counts``, of ``shape`` or zero altogether, are not 0."""
     if isinstance(counts, AbstractZero):
         return np.zeros(shape, bool)
     return np.reshape(plain_array(counts) != 0, shape)
 
 
-def _untraced(xbar: Tangentlike, tape: Any) -> Any:
+def _untraced(xbar: Tangentlike, tape: "Tape") -> Any:
     # What was computed from a captured value is traced here; only its number is a cotangent.
     return xbar.primal if isinstance(xbar, Traced) and xbar.at_level is tape else xbar
 
 
-def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
+def are_sensitive(active: list[tuple[int, Active]], entries: Sequence[Entry]) -> bool:
     """Say whether structural zeros matter to one of the arguments of a call."""
     for _, argument in active:
         if argument.parts is None:
@@ -157,12 +171,12 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Any) -> bool:
     return False
 
 
-def find_active(tape: Any, x: Value) -> Active | None:
+def find_active(tape: "Tape", x: Value) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
     if is_flat(x):
         return _flat_parts(tape, x)
 
-    def look(x: Value) -> Any:
+    def look(x: Value) -> Active | Within | None:
         if isinstance(x, Traced):
             if x.at_level is not tape:
                 return None
@@ -184,7 +198,7 @@ def find_active(tape: Any, x: Value) -> Active | None:
     return active
 
 
-def _flat_parts(tape: Any, x: Value) -> ActiveParts | None:
+def _flat_parts(tape: "Tape", x: Any) -> ActiveParts | None:
     """Return the same for a list or a tuple of leaves."""
     found: list[Any] = [None] * len(x)
     depends = False
@@ -203,7 +217,7 @@ def _flat_parts(tape: Any, x: Value) -> ActiveParts | None:
     return ActiveParts(space, space.shell, found, flat=True)
 
 
-def find_all_active(tape: Any, args: tuple) -> list[tuple[int, Active]]:
+def find_all_active(tape: "Tape", args: tuple) -> list[tuple[int, Active]]:
     """Return the positions of the arguments that depend on ``tape``, and where each is."""
     active = []
     for i, x in enumerate(args):

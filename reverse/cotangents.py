@@ -12,17 +12,20 @@ added into an accumulator of their level, or kept as ``Pieces`` until somebody a
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, TracedArray, add, unthunk
-from ..rules.annotations import Index, Tangentlike, Value
+from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
 from ..rules.tangents.project import ProjectArray, Projector
 from .entries import Entry, is_sensitive
 from .pieces import Pieces
+
+if TYPE_CHECKING:
+    from .tape import Tape
 
 _array = np.ndarray
 _numbers = frozenset((float, int, np.float64))
@@ -48,7 +51,7 @@ class Cotangents:
 
     __slots__ = ("bars", "entries", "owned", "tape")
 
-    def __init__(self, tape: Any) -> None:
+    def __init__(self, tape: "Tape") -> None:
         self.tape = tape
         self.entries: list[Entry] = tape.recorded
         self.bars: Any = [None] * len(self.entries)
@@ -58,7 +61,7 @@ class Cotangents:
         """Return the entries to pull back through, the last one first."""
         return range(len(self.entries) - 1, inputs - 1, -1)
 
-    def add(self, index: int, xbar: Tangentlike) -> None:
+    def add(self, index: int, xbar: Any) -> None:
         """Add ``xbar`` to the cotangent of an entry.
 
         The first contribution is borrowed, the second makes a sum of the sweep's own, further
@@ -120,7 +123,7 @@ class Cotangents:
                 marks.add_into(present.alive)
 
     def add_plain(
-        self, index: int, place: Index, ybar: Any, shape: tuple, dtype: np.dtype = FLOAT64
+        self, index: int, place: Index, ybar: Tangentlike, shape: tuple, dtype: np.dtype = FLOAT64
     ) -> bool:
         """Add the plain cotangent of ``x[place]``, a basic index, to that of ``x``, of ``shape``.
 
@@ -163,7 +166,7 @@ class Cotangents:
         present.append(place, ybar)
         return True
 
-    def _accumulate_apart(self, index: int, ybar: Value, space: Projector) -> None:
+    def _accumulate_apart(self, index: int, ybar: Any, space: Projector) -> None:
         """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it has such.
 
         Single numbers are cheaper in a dict, and where structural zeros matter, pieces tell them.
@@ -213,7 +216,7 @@ class Cotangents:
         return xbars
 
 
-def own(xbar: Tangentlike) -> Any:
+def own(xbar: Tangentlike | Pieces) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
     if type(xbar) in _numbers:
         return xbar

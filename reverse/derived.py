@@ -51,7 +51,7 @@ derivers.append(derive)
 def pulled(rule: RuleSignature) -> Callable:
     """Return the ``rrule`` that belongs to a ``frule``."""
 
-    def derived_rrule(*call: Any, **kwargs: Any) -> tuple[Any, Callable]:
+    def derived_rrule(*call: object, **kwargs: object) -> tuple[Any, Callable]:
         config, (f, *args) = _split(rule, call)
         program = LinearProgram()
         tangents = (NoTangent(), *map(program.input, args))
@@ -73,7 +73,7 @@ def pulled(rule: RuleSignature) -> Callable:
 def pushed(rule: RuleSignature) -> Callable:
     """Return the ``frule`` that belongs to an ``rrule``."""
 
-    def derived_frule(*call: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def derived_frule(*call: object, **kwargs: object) -> tuple[Any, Any]:
         config, (tangents, f, *args) = _split(rule, call)
         y, pullback = rrule.run(rule, config, f, tuple(args), kwargs)
 

@@ -6,10 +6,13 @@ length says of which form it is: nearly all are made by elementwise rules, and m
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..rules.annotations import Index, Tangentlike
 from ..rules.engines.engine import escaped
+
+if TYPE_CHECKING:
+    from .cotangents import Cotangents
 
 Entry = tuple[Any, ...]
 
@@ -38,7 +41,7 @@ class TapeNode:
     template: Any = None  # the structure of a result that is a container
     form: Any  # of the result, for ``space_at``
 
-    def pull(self, ybar: Tangentlike, cotangents: Any) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: "Cotangents") -> None:
         """Hand the cotangents of the parents on, given that of the result."""
         raise NotImplementedError
 
@@ -64,14 +67,14 @@ def parents_of(entry: Entry) -> Sequence[int]:
 class _Closed(list):
     """Stands where the entries were, once the transform has ended."""
 
-    def append(self, entry: Any) -> None:
+    def append(self, entry: Entry) -> None:
         raise escaped()
 
 
 class _Discarded(list):
     """Takes entries during a sweep: there captured values are read for their numbers only."""
 
-    def append(self, entry: Any) -> None:
+    def append(self, entry: Entry) -> None:
         pass
 
     def __getitem__(self, index: Index) -> Any:

@@ -9,7 +9,7 @@ the transpose of that.
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..config.thresholds import LARGEST_BLOCK, WRITTEN_INTO
 from ..forward.blocks import block_laid_out, write_block
 from ..forward.still import Moving, pushed, unmarked
 from ..rules import AbstractZero, unthunk
-from ..rules.annotations import Tangentlike
+from ..rules.annotations import Tangentlike, Value
 from ..rules.containers import iterate_leaves
 from ..rules.engines.inputs import is_perturbable_input
 from ..rules.linear.block_level import BlockLevel
@@ -52,10 +52,13 @@ from .sweep import forward_factor
 from .vjp import Recording, transposed
 from .writes import CONSTANT, WriteNode
 
+if TYPE_CHECKING:
+    from .tape import Tape
+
 _array = np.ndarray
 
 
-def push_recording(recording: Recording, directions: Any) -> list:
+def push_recording(recording: Recording, directions: Value) -> list:
     """Return an array ``(directions, *shape)`` for each leaf of what was recorded.
 
     As many directions go through the tape at once as there is room for.
@@ -86,7 +89,7 @@ class ForwardSweep:
     ``Moving``; None is zero, and stands where nobody reads the entry any more.
     """
 
-    def __init__(self, tape: Any, directions: BlockLevel) -> None:
+    def __init__(self, tape: "Tape", directions: BlockLevel) -> None:
         self.tape = tape
         self.entries: list[Entry] = tape.recorded
         self.directions = directions
@@ -196,7 +199,7 @@ class ForwardSweep:
             return np.multiply(t, factor, out=t)
         return t * factor
 
-    def _apart(self, t: Any, parents: Iterable[int]) -> Any:
+    def _apart(self, t: Value, parents: Iterable[int]) -> Any:
         """Return a tangent, as a copy where it is a view of one that is written to in place."""
         if not self.written:
             return t
@@ -229,14 +232,14 @@ class ForwardSweep:
         return self._written(i, node, block_laid_out(before, node.axes), node.axes, vdot)
 
     def _written(
-        self, i: int, node: WriteNode, block: Any, axes: tuple[int, ...] | None, vdot: Any
+        self, i: int, node: WriteNode, block: Value, axes: tuple[int, ...] | None, vdot: Value
     ) -> Any:
         block = write_block(self.directions, node.path, block, node.index, vdot)
         if type(block) is _array:  # views of a traced one would see what is written later
             self.written[i] = axes
         return block
 
-    def _broadcast(self, t: Any, partial: Any, args: tuple, shape: tuple) -> Any:
+    def _broadcast(self, t: Any, partial: object, args: tuple, shape: tuple) -> Any:
         t = unmarked(t)
         if t is None:
             return None
@@ -279,7 +282,7 @@ class ForwardSweep:
             for part, space in zip(active.parts, active.space.parts, strict=True)
         ]
 
-    def _value(self, t: Any, space: Any) -> Any:
+    def _value(self, t: Value, space: Any) -> Any:
         """Return a tangent as a value of the directions' level."""
         if t is None:
             return space.zeros()
@@ -313,7 +316,7 @@ class ForwardSweep:
         ydots = [self._block(unthunk(ydot)) for ydot in transposed(program, zeros)(xdots)]
         return ydots[0] if node.template is None else ydots
 
-    def _lifted(self, t: Any, xbar: Tangentlike) -> Any:
+    def _lifted(self, t: Value, xbar: Tangentlike) -> Any:
         number = shape_of(xbar) == () and type(xbar) is EntryNumber
         return self.directions.wrap(t) if number else self.directions.array(t)
 
@@ -327,7 +330,7 @@ def _are_flat(active: list) -> bool:
     )
 
 
-def _is_number(t: Any) -> bool:
+def _is_number(t: Value) -> bool:
     """Say whether a tangent is that of a number, which elementwise rules may read yet."""
     return t is not None and type(t) not in (list, Moving) and len(shape_of(t)) == 1
 
@@ -336,7 +339,7 @@ def _none() -> None:
     return None
 
 
-def _plain(xbar: Tangentlike) -> Any:
+def _plain(xbar: Any) -> Any:
     """Return a cotangent of a sweep as numbers."""
     xbar = unmask(xbar)
     return unmask(unthunk(xbar.gathered() if type(xbar) is Pieces else xbar))

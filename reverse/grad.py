@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from ..config import IndependentOutputWarning, RuleConfig, user_line, warn_user
 from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
-from ..rules.annotations import Function, Value
+from ..rules.annotations import Function, FunctionOf, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
@@ -21,6 +21,30 @@ from ..rules.tracing.stop import value
 from .vjp import REVERSE, for_user, pulling
 
 P = ParamSpec("P")
+# An array that has a gradient of its own type: not one of integers, whose is of float64.
+X = TypeVar("X", bound=np.ndarray[Any, np.dtype[np.inexact[Any]]])
+Y = TypeVar("Y")
+Aux = TypeVar("Aux")
+
+
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], Y],
+    argnums: Literal[0] = 0,
+    has_aux: bool = False,
+    *,
+    config: RuleConfig = ...,
+) -> FunctionOf[X, P, tuple[Y, X]]: ...
+
+
+@overload
+def value_and_grad(
+    f: Callable[P, Y],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    config: RuleConfig = ...,
+) -> Callable[P, tuple[Y, Any]]: ...
 
 
 @takes_argnums
@@ -70,12 +94,12 @@ def value_and_grad(
 
 
 def _gradient(
-    name: str, f: Callable, argnums: Any, has_aux: bool, config: RuleConfig, *, with_value: bool
+    name: str, f: Callable, argnums: Argnums, has_aux: bool, config: RuleConfig, *, with_value: bool
 ) -> Callable:
     if not callable(f):
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
 
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: object, **kwargs: object) -> Any:
         chosen = Arguments(name, f, argnums, args, kwargs)
         aux: list[Any] = []
         function = _first_of_pair(f, aux) if has_aux else f
@@ -112,7 +136,7 @@ def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) ->
     )
 
 
-def gradient_for(name: str, f: Callable, argnums: Any, config: RuleConfig) -> Callable:
+def gradient_for(name: str, f: Callable, argnums: Argnums, config: RuleConfig) -> Callable:
     """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
     return titled(_gradient(name, f, argnums, False, config, with_value=False), "grad", f)
 
@@ -120,7 +144,7 @@ def gradient_for(name: str, f: Callable, argnums: Any, config: RuleConfig) -> Ca
 def _first_of_pair(f: Callable, aux: list) -> Callable:
     """Return ``f`` without the second thing that it returns, which is appended to ``aux``."""
 
-    def first(*args: Any, **kwargs: Any) -> Any:
+    def first(*args: object, **kwargs: object) -> Any:
         pair = f(*args, **kwargs)
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"with has_aux=True, {name_of(f)} must return (y, aux).")
@@ -128,6 +152,36 @@ def _first_of_pair(f: Callable, aux: list) -> Callable:
         return pair[0]
 
     return first
+
+
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    *,
+    config: RuleConfig = ...,
+) -> FunctionOf[X, P, X]: ...
+
+
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], tuple[Any, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    config: RuleConfig = ...,
+) -> FunctionOf[X, P, tuple[X, Aux]]: ...
+
+
+@overload
+def grad(
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    config: RuleConfig = ...,
+) -> Callable[P, Any]: ...
 
 
 @takes_argnums

@@ -72,7 +72,7 @@ def jacrev(
 
     known: dict = {}
 
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
@@ -120,7 +120,7 @@ def jacobian(
     forward: dict = {}
     backward: dict = {}
 
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):
             return sparse_forward_jacobian(chosen, forward, config)

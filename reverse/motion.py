@@ -10,16 +10,20 @@ step asks about one step each time.
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..rules import AbstractZero
-from ..rules.annotations import Tangentlike, Value
+from ..rules.annotations import Tangentlike
 from ..rules.linear.program import LinearProgram
 from ..rules.linear.samples import Samples
 from ..rules.tangents.filled import zero_tangent
+from ..rules.tracing.level import Traced
 from .cotangents import Cotangents, own
 from .entries import Entry, TapeNode
 from .sweep import sweep
+
+if TYPE_CHECKING:
+    from .tape import Tape
 
 
 class Motions:
@@ -31,13 +35,13 @@ class Motions:
         self.found: dict[int, Any] = {}
         self.samples = Samples()
 
-    def of(self, tape: Any, x: Value) -> Any:
+    def of(self, tape: "Tape", x: Traced) -> Any:
         """Return the tangent of ``x``, a traced value of ``tape``."""
         if x.position not in self.found:
             self.found[x.position] = self._pushed(tape, x)
         return self.found[x.position]
 
-    def _pushed(self, tape: Any, x: Value) -> Any:
+    def _pushed(self, tape: Any, x: Traced) -> Any:
         upstream = Upstream(tape.recorded, self.found)
         program = LinearProgram()
         seeds = [(x.position, program.input(x.primal))]
@@ -77,7 +81,7 @@ class SparseCotangents(Cotangents):
 
     __slots__ = ()
 
-    def __init__(self, tape: Any, entries: Any) -> None:
+    def __init__(self, tape: "Tape", entries: Any) -> None:
         self.tape = tape
         self.entries = entries
         self.bars = SparseBars()
@@ -99,7 +103,7 @@ class SparseBars(dict[int, Any]):
     def __missing__(self, i: int) -> None:
         return None
 
-    def __setitem__(self, i: int, ybar: Any) -> None:
+    def __setitem__(self, i: int, ybar: Tangentlike) -> None:
         if i not in self:
             heappush(self.waiting, -i)
         super().__setitem__(i, ybar)
@@ -113,5 +117,5 @@ class End(TapeNode):
     def __init__(self) -> None:
         self.ybar: Any = None
 
-    def pull(self, ybar: Tangentlike, cotangents: Any) -> None:
+    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
         self.ybar = ybar

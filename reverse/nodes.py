@@ -8,7 +8,7 @@ call with a hand-written rrule a ``RuleNode``; and ``q, r = np.linalg.qr(x)`` on
 import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import float64, ndarray
@@ -46,7 +46,10 @@ from ..rules.tangents.zeros import NO_TANGENT, ZERO
 from ..rules.tracing.operands import is_basic
 from .active import Active, are_sensitive
 from .cotangents import Cotangents
-from .entries import TapeNode, append
+from .entries import Entry, TapeNode, append
+
+if TYPE_CHECKING:
+    from .tape import Tape
 
 
 class CallNode(TapeNode):
@@ -73,7 +76,7 @@ class KindNode(CallNode):
         args: tuple,
         kwargs: dict,
         active: list[tuple[int, Active]],
-        entries: Any,
+        entries: list[Entry],
     ) -> None:
         self.kind = kind
         self.kwargs = kwargs
@@ -87,7 +90,7 @@ class KindNode(CallNode):
             bool(kwargs) and kind.adds and kwargs.get("where", True) is not True
         )
 
-    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Any, cotangents: Cotangents) -> None:
         kind = self.kind
         if type(ybar) in FLOATS_AND_ARRAYS and not (
             self.leaves_out and (self.sensitive or kind.f is getitem)
@@ -138,14 +141,14 @@ class KindNode(CallNode):
         return cotangents.add_piece(active.parent, index, ybar, space)
 
 
-def real_space(space: Projector) -> Any:
+def real_space(space: Projector) -> Projector:
     """Return the space of flags for the entries of a space."""
     if type(space) is not ProjectArray and type(space) is not ProjectNumber:
         return space
     return ProjectArray(space.shape, FLOAT64)
 
 
-def space_at(form: Any) -> Any:
+def space_at(form: object) -> Any:
     """Return the space of a node's result; of a container, a list of those of its leaves.
 
     The ``form`` of a float64 is None, and of most arrays a shape and a dtype.
@@ -158,7 +161,7 @@ def space_at(form: Any) -> Any:
     return float64_arrays(shape) if dtype is FLOAT64 else ProjectArray(shape, dtype)
 
 
-def pull_item(entry: Any, ybar: Tangentlike, cotangents: Cotangents) -> None:
+def pull_item(entry: Entry, ybar: Tangentlike, cotangents: Cotangents) -> None:
     """Pull back the cotangent of one float64, read from an array by integers."""
     parent, index, shape = entry[:3]
     added = False
@@ -178,7 +181,11 @@ class RuleNode(CallNode):
     __slots__ = ("f", "form", "pullback", "sensitive", "template")
 
     def __init__(
-        self, pullback: Pullback, f: Function, active: list[tuple[int, Active]], entries: Any
+        self,
+        pullback: Pullback,
+        f: Function,
+        active: list[tuple[int, Active]],
+        entries: list[Entry],
     ) -> None:
         self.sensitive = do_zeros_pass(f) and are_sensitive(active, entries)
         pullback.plain = False
@@ -224,7 +231,7 @@ class MergeNode(TapeNode):
 
     __slots__ = ("captured", "node", "sensitive")
 
-    def __init__(self, node: Any, captured: int) -> None:
+    def __init__(self, node: TapeNode, captured: int) -> None:
         self.sensitive = node.sensitive
         self.node = node
         self.captured = captured
@@ -279,7 +286,7 @@ class Template:
         return self.filled(flags_of)
 
 
-def is_perturbable(tape: Any, y: Value, args: Any) -> bool:
+def is_perturbable(tape: "Tape", y: Value, args: tuple) -> bool:
     """Say whether an output can depend smoothly on ``args``; an integer only on integers."""
     dtype = dtype_of(y)
     if dtype is None:
@@ -289,7 +296,7 @@ def is_perturbable(tape: Any, y: Value, args: Any) -> bool:
     return dtype.kind in "fc"
 
 
-def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
+def wrap_output(tape: "Tape", y: Value, node: "KindNode | RuleNode", args: tuple) -> Any:
     """Append ``node`` to the tape, and return ``y`` traced: a value, or a container of values."""
     if type(y) is float64 or (type(y) is ndarray and y.dtype.kind == "f"):
         node.form = None if type(y) is float64 else (y.shape, y.dtype)
@@ -324,13 +331,13 @@ def wrap_output(tape: Any, y: Value, node: Any, args: Any) -> Any:
     return traced
 
 
-def _wrap_leaf(tape: Any, y: Value, node: Any) -> Any:
+def _wrap_leaf(tape: "Tape", y: Value, node: TapeNode) -> Any:
     if isinstance(y, Traced) and y.at_level is tape:
-        return tape.wrap(y.primal, (MergeNode(node, y.position),))  # type: ignore[attr-defined]
+        return tape.wrap(y.primal, (MergeNode(node, y.position),))
     return tape.wrap(y, (node,))
 
 
-def any_integer(tape: Any, args: Any) -> bool:
+def any_integer(tape: "Tape", args: tuple) -> bool:
     """Say whether one number of ``tape`` among ``args`` is an integer."""
     for x in iterate_leaves(tuple(args)):
         if isinstance(x, Traced) and x.at_level is tape:

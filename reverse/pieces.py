@@ -15,6 +15,7 @@ from ..rules import Traced, ZeroTangent, add, array_of, getitem, rrule
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, unmask
+from ..rules.tangents.project import Projector
 from ..rules.tracing.level import ONE
 
 _INTEGERS = (int, np.integer)
@@ -29,7 +30,7 @@ class Pieces:
 
     __slots__ = ("emptied", "others", "places", "rest", "sensitive", "space")
 
-    def __init__(self, space: Any, sensitive: bool, rest: Any) -> None:
+    def __init__(self, space: Projector, sensitive: bool, rest: Any) -> None:
         self.space = space
         # Whether structural zeros matter to the entry of ``x``.
         self.sensitive = sensitive

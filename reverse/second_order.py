@@ -54,7 +54,7 @@ def hessian(
     gradient = gradient_for("hessian", f, argnums, config or REVERSE)
     known: dict = {}
 
-    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+    def hessian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
             return sparse_forward_jacobian(chosen, known, config, symmetric=True)

@@ -57,13 +57,13 @@ def broadcast_entry(entry: Entry, shape: tuple, x: Value, z: Value) -> Entry:
 def in_dtype(entry: Entry, dtype: np.dtype) -> Entry:
     """Return the entry of an elementwise rule on arrays of another dtype than float64."""
 
-    def fitted(part: Any) -> Any:
+    def fitted(part: object) -> Any:
         return functools.partial(_in_dtype, part, dtype) if callable(part) else part
 
     return (*map(fitted, entry[:-1]), entry[-1])
 
 
-def _in_dtype(partial: Callable, dtype: np.dtype, *args: Any) -> Any:
+def _in_dtype(partial: Callable, dtype: np.dtype, *args: object) -> Any:
     """Evaluate a partial, as a factor of cotangents of ``dtype``."""
     factor = cast(partial(*args), dtype)
     return np.conj(factor) if dtype.kind == "c" else factor

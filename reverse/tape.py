@@ -20,7 +20,7 @@ from ..rules.shapes import FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tangents.project import space_of
-from ..rules.tracing.array import EntryArray, EntryNumber
+from ..rules.tracing.array import EntryArray, EntryNumber, TracedArray
 from ..rules.tracing.captured import Unwatched, Watch
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
@@ -66,7 +66,7 @@ class Tape(Engine):
         self.watch = Watch()
         self.sweeps = 0
 
-    def wrap(self, x: Value, entry: Entry) -> Value:
+    def wrap(self, x: Value, entry: Entry) -> Any:
         """Append ``entry`` and return the traced ``x`` that it makes."""
         traced: Any
         if type(x) is _array or (type(x) not in FLOATS and is_array(x)):
@@ -92,7 +92,7 @@ class Tape(Engine):
         """Pull cotangents back; see ``sweep.sweep``."""
         return self.passed(sweep, Cotangents(self), seeds, inputs, last)
 
-    def passed(self, go: Callable[..., list[Any]], *args: Any) -> list[Any]:
+    def passed(self, go: Callable[..., list[Any]], *args: object) -> list[Any]:
         """Go through the entries, back or forward, while captured values are read as numbers."""
         if self.watch.arrays:
             self.watch.check()
@@ -105,7 +105,7 @@ class Tape(Engine):
             if self.sweeps == 0:
                 self.live, self.entries = False, CLOSED
 
-    def motion(self, x: Value) -> Any:
+    def motion(self, x: Traced) -> Any:
         """Return which way ``x`` moves along one direction of the inputs: see ``Motions``."""
         if self.entries is not self.recorded:
             return None  # it has ended, and only numbers are read
@@ -113,7 +113,7 @@ class Tape(Engine):
             self.motions = Motions()
         return self.motions.of(self, x)
 
-    def constant(self, x: Value) -> Value:
+    def constant(self, x: Value) -> EntryArray:
         """Return ``x`` as an array of this tape that depends on nothing yet."""
         traced = EntryArray()
         traced.base_and_path = None
@@ -122,15 +122,15 @@ class Tape(Engine):
         traced.memory = Memory((x,))
         return traced
 
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Record ``x[index] = v``."""
         self.check_live()
         write(self, x, index, v)
 
-    def publish(self, root: Value, draft: tuple) -> None:
+    def publish(self, root: TracedArray, draft: tuple) -> None:
         (root.primal,) = draft
 
-    def refresh(self, view: Value, root: Value, path: Path) -> None:
+    def refresh(self, view: Any, root: TracedArray, path: Path) -> None:
         draft = draft_of(root)
         same = EntryArray()
         same.base_and_path = None
@@ -142,7 +142,7 @@ class Tape(Engine):
 
     # ---- the hot path: elementwise rules on floats and float64 arrays ----
 
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         """Record ``operation(x)``, whose rule is that of ``ufunc``."""
         kind = _scalars.get(ufunc)
         if kind is None:
@@ -182,7 +182,7 @@ class Tape(Engine):
             return self.wrap(y, entry if y.dtype is FLOAT64 else in_dtype(entry, y.dtype))
         return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
 
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
         """Record ``operation(a, b)``, whose rule is that of ``ufunc``.
 
         In this order: another level answers, or what is no number becomes one (``meet``); of floats
@@ -280,9 +280,9 @@ class Tape(Engine):
     def _array_entry(
         self,
         kind: ScalarRule,
-        a: Value,
+        a: Any,
         a_active: bool,
-        b: Value,
+        b: Any,
         b_active: bool,
         y: Value,
         x: Value,
@@ -302,7 +302,7 @@ class Tape(Engine):
             return a.position, of_a, b.position, of_b, kept
         return (a.position, of_a, kept) if a_active else (b.position, of_b, kept)
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Any, index: Index) -> Value:
         """Record ``x[index]``; plain indices, common in loops, have a short way."""
         kind = _kinds.get(getitem)
         basic = is_basic(index)

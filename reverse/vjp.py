@@ -42,7 +42,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
 
     __slots__ = ()
 
-    def rrule_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> tuple[Any, Callable]:
+    def rrule_via_ad(self, f: Function, *args: object, **kwargs: object) -> tuple[Any, Callable]:
         """Evaluate ``f`` by its rule, or else on a tape; pull back to ``(fbar, *argbars)``."""
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
@@ -54,13 +54,13 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
 
         return recording.y, via_ad_pullback
 
-    def value_via_ad(self, f: Function, *args: Any, **kwargs: Any) -> Any:
+    def value_via_ad(self, f: Function, *args: object, **kwargs: object) -> Any:
         """Evaluate ``f`` on a tape that keeps nothing."""
         answer = rrule(self, f, *args, **kwargs)
         return Recording(Forgetful(self), f, args, kwargs).y if answer is None else answer[0]
 
     def frule_via_ad(
-        self, tangents: tuple, f: Function, *args: Any, **kwargs: Any
+        self, tangents: tuple, f: Function, *args: object, **kwargs: object
     ) -> tuple[Any, Any]:
         """Push tangents through ``f`` with dual numbers."""
         return ForwardConfig.frule_via_ad(self, tangents, f, *args, **kwargs)  # type: ignore
@@ -177,7 +177,7 @@ def _seeds(outputs: list, y: Value, ybar: Tangentlike) -> list[tuple[int, Any]]:
     return seeds
 
 
-def vjp(f: Callable, *primals: Any, config: RuleConfig = REVERSE) -> tuple[Any, Callable]:
+def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any, Callable]:
     """Evaluate ``f`` and return its pullback: vector-Jacobian products.
 
     Parameters
@@ -276,7 +276,7 @@ def transposed(
     """
     zeros = tuple(map(zero_tangent, sources))
 
-    def run(*values: object) -> list:
+    def run(*values: Value) -> list:
         return program.run(list(values))
 
     _, pull = pulling(config, run, zeros, {}, range(len(zeros)))

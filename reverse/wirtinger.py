@@ -65,7 +65,7 @@ def wirtinger(
     (1-2j) (1+2j)
     """
 
-    def derivatives(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def derivatives(*args: object, **kwargs: object) -> tuple[Any, Any]:
         chosen = Arguments("wirtinger", f, argnums, args, kwargs)
         (z,) = chosen.primals
         if not is_complex(z):

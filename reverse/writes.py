@@ -3,7 +3,7 @@
 Its entry hands the cotangent of what was written to ``x``, and zeros there to the version before.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,15 +25,19 @@ from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, counts_of, unmask
 from ..rules.table.sums import unbroadcast
 from ..rules.tangents.project import space_of
+from ..rules.tracing.array import TracedArray
 from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised, store
 from .active import Active, find_active
 from .cotangents import Cotangents
-from .entries import TapeNode, append, is_sensitive
+from .entries import Entry, TapeNode, append, is_sensitive
 from .pieces import Pieces
 
+if TYPE_CHECKING:
+    from .tape import Tape
 
-def write(tape: Any, x: Value, index: Index, v: Value) -> None:
+
+def write(tape: "Tape", x: TracedArray, index: Index, v: Value) -> None:
     """Record ``x[index] = v``: the array that owns the memory of ``x`` gets a new version."""
     given = v = settled(v)
     root, path = root_of(x)
@@ -72,7 +76,7 @@ class WriteNode(TapeNode):
         index: Index,
         shape: tuple[int, ...],
         active: Active | None,
-        entries: Any,
+        entries: list[Entry],
     ) -> None:
         self.before = before
         self.path = path
@@ -85,7 +89,7 @@ class WriteNode(TapeNode):
         )
         self.position = append(entries, (self,))
 
-    def pull(self, ybar: Tangentlike, cotangents: Cotangents) -> None:
+    def pull(self, ybar: Any, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
         counts = None
         block = self._is_block(unmask(ybar))
@@ -179,7 +183,7 @@ class WriteNode(TapeNode):
         view[index] = 0
         return vbar
 
-    def _take_lazy(self, ybar: Tangentlike) -> tuple[Any, Any, Any]:
+    def _take_lazy(self, ybar: Any) -> tuple[Any, Any, Any]:
         """Take what was written out of a cotangent that is no array in memory."""
         if self.path or _may_repeat(self.index):
             return self._take_traced(ybar)
@@ -196,7 +200,7 @@ class WriteNode(TapeNode):
         counts = None if alive is True else counts_of((alive & written)[self.index])
         return ybar[self.index], rest, counts
 
-    def _take_traced(self, ybar: Tangentlike) -> tuple[Any, Any, Any]:
+    def _take_traced(self, ybar: Any) -> tuple[Any, Any, Any]:
         alive = ybar.alive if type(ybar) is Masked else True
         ybar = unmask(ybar)
         shape = shape_of(ybar)

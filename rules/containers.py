@@ -14,7 +14,7 @@ import sys
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def are_settings(xs: Iterable) -> bool:
     return True
 
 
-def is_flat(x: Value) -> bool:
+def is_flat(x: Any) -> TypeGuard[list | tuple]:
     """Say whether ``x`` is a list or a tuple of leaves, as most containers in calls are."""
     cls = type(x)
     return (cls is list or cls is tuple) and LEAVES.issuperset(map(type, x))
@@ -64,7 +64,7 @@ _HOLDERS = {
 }
 
 
-def children(x: Value) -> Children | None:
+def children(x: Any) -> Children | None:
     """Return the parts of ``x``, or None where ``x`` is not a container.
 
     Examples
@@ -127,7 +127,7 @@ def _is_constant(field: Any, part: Value) -> bool:
     return "float" not in annotation and "complex" not in annotation
 
 
-def _is_whole(part: Value) -> bool:
+def _is_whole(part: Any) -> bool:
     kind = type(part)
     if kind is tuple:
         return len(part) > 0 and all(map(_is_whole, part))
@@ -289,7 +289,7 @@ class Within(NamedTuple):
     build: Callable[[list], Any]
 
 
-def fold(look: Callable, x: Value, *beside: Any) -> Any:
+def fold(look: Callable, x: Value, *beside: object) -> Any:
     """Walk through the container ``x``, and through what lies beside it.
 
     This is the recursion over containers, without Python's stack: they may nest to any depth.

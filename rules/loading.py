@@ -76,7 +76,7 @@ def imported_here(name: str) -> ModuleType:
         _under_way.remove(entry)
 
 
-def alone(f: Callable, *args: Any) -> Any:
+def alone(f: Callable, *args: object) -> Any:
     """Call ``f``; of what it calls, in this thread, nothing else is loaded meanwhile."""
     token = _loading.set(True)
     try:

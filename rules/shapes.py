@@ -4,6 +4,8 @@
 answers as the number or array that it carries.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .annotations import Value
@@ -30,7 +32,7 @@ def dtype_of(x: Value) -> np.dtype | None:
     return dtype if isinstance(dtype, np.dtype) else None
 
 
-def shape_of(x: Value) -> tuple[int, ...]:
+def shape_of(x: Any) -> tuple[int, ...]:
     """Return the shape of a number or an array, without a call that a tracer would see."""
     if type(x) is np.ndarray:
         return x.shape

@@ -21,7 +21,7 @@ from .annotations import Function
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def name_of(f: Function) -> str:
+def name_of(f: Any) -> str:
     """Return the name of ``f`` as users write it: ``numpy.sum``, ``loss``, ``Model``."""
     owner = getattr(f, "__self__", None)
     if hasattr(owner, "__name__") and not inspect.ismodule(owner):
@@ -202,7 +202,7 @@ def _is_config(parameter: inspect.Parameter, f: Function, functor: type | None) 
     return not of_f and annotation is not tuple
 
 
-def dispatch_types(annotation: Any) -> type | tuple[type, ...]:
+def dispatch_types(annotation: object) -> type | tuple[type, ...]:
     """Return what to dispatch on for an annotation: ``object`` where it selects nothing."""
     if annotation in (Any, inspect.Parameter.empty):  # classes, the one since Python 3.11
         return object

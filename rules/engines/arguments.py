@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...config import RuleConfig
-from ..annotations import Function
+from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
@@ -99,7 +99,7 @@ class Arguments:
         if not self.kwargs and self.positions == tuple(range(len(self.args))):
             return self.f
 
-        def chosen(*primals: Any) -> Any:
+        def chosen(*primals: Value) -> Any:
             args = list(self.args)
             for i, x in zip(self.positions, primals, strict=True):
                 args[i] = x
@@ -108,7 +108,9 @@ class Arguments:
         return chosen
 
 
-def _positions(name: str, f: Function, argnums: Any, chosen: tuple, count: int) -> tuple[int, ...]:
+def _positions(
+    name: str, f: Function, argnums: Argnums, chosen: tuple, count: int
+) -> tuple[int, ...]:
     """Return the positions chosen, counted from the first of ``count`` arguments."""
     for argnum in chosen:
         if not -count <= argnum < count:
@@ -123,7 +125,7 @@ def _positions(name: str, f: Function, argnums: Any, chosen: tuple, count: int) 
     return positions
 
 
-def _position(name: str, f: Function, argnum: Any) -> int:
+def _position(name: str, f: Function, argnum: object) -> int:
     if type(argnum) is int:
         return argnum
     if isinstance(argnum, str):
@@ -148,7 +150,7 @@ def takes_argnums(transform: F) -> F:
     name = transform.__name__
 
     @functools.wraps(transform)
-    def asked(*args: Any, **kwargs: Any) -> Any:
+    def asked(*args: object, **kwargs: object) -> Any:
         if "argnum" in kwargs:
             raise TypeError(
                 f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
@@ -167,7 +169,7 @@ def takes_argnums(transform: F) -> F:
     return asked  # type: ignore[return-value]
 
 
-def _is_point(argnums: Any) -> bool:
+def _is_point(argnums: object) -> bool:
     """Say whether something given for ``argnums`` holds what a function is evaluated at."""
     named = argnums if isinstance(argnums, tuple | list) else (argnums,)
     return any(not isinstance(x, int | str | np.integer) or isinstance(x, bool) for x in named)

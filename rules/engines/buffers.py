@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...config import EscapedTraceError
 from ..annotations import Function, Index, Value
@@ -41,7 +42,7 @@ class BufferArray(TracedArray):
 
     __slots__ = ()
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         content = self.primal
         if isinstance(content, Traced):
             return content.__array__(dtype, copy)  # type: ignore[attr-defined]
@@ -69,10 +70,10 @@ class BufferLevel(Level):
     __slots__ = ()
     number = math.inf
 
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         return buffer(operation(x.primal))
 
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value) -> Value:
         return buffer(operation(settled(a), settled(b)))
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
@@ -91,7 +92,7 @@ class BufferLevel(Level):
             return buffer_if_new(y, (args, kwargs))
         return y
 
-    def _tied(self, y: Value, x: Value, f: Function, args: tuple, kwargs: dict) -> Any:
+    def _tied(self, y: Value, x: Traced, f: Function, args: tuple, kwargs: dict) -> Any:
         """Return ``y = f(*args)`` as a view of the buffer ``x`` among ``args``, if it is one."""
         if y is x.primal:
             return x
@@ -104,7 +105,7 @@ class BufferLevel(Level):
             hand_out(root_of(x)[0], x.primal)  # for good: nobody knows who holds it
         return y
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Traced, index: Index) -> Value:
         y = x.primal[index]
         if type(y) is not np.ndarray:
             return y
@@ -114,7 +115,7 @@ class BufferLevel(Level):
         register_view(view, x, _getitem, {"index": index})
         return view
 
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
         v = healed(settled(v))
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
@@ -126,7 +127,7 @@ class BufferLevel(Level):
     def constant(self, x: Value) -> Value:
         return buffer(x)
 
-    def _receive(self, x: Value, level: Any) -> None:
+    def _receive(self, x: Value, level: Level) -> None:
         """Make the array that owns the memory of ``x`` one that values of ``level`` fit into."""
         root, _ = root_of(x)
         if level is None or (
@@ -174,7 +175,7 @@ def is_writer(f: Function) -> bool:
     return getattr(f, "__name__", "") == "at" or (type(f).__hash__ is not None and f in writers)
 
 
-def buffer(y: Value) -> Any:
+def buffer(y: Any) -> Any:
     """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
     return _wrapped(y) if is_running() and is_fresh(y) else y
 
@@ -198,5 +199,5 @@ def _wrapped(y: np.ndarray) -> Any:
     return traced
 
 
-def _getitem(x: Value, index: Index) -> Any:
+def _getitem(x: Any, index: Index) -> Any:
     return x[index]

@@ -6,7 +6,7 @@ the kind answer: that evaluates the sum, and says ``level.apply_kind`` what ther
 
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ..table.kinds import Kind
 from ..table.methods import OPTED_OUT
 from ..table.operands import has_lists
 from ..table.tables import RuleTable, traced_options
+from ..tracing.array import TracedArray
 from ..tracing.explained import explain
 from ..tracing.funnel import array_of, body, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
@@ -176,16 +177,16 @@ class Engine(Level):
     def constant(self, x: Value) -> Value:
         return x
 
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
         raise MutationError(
             f"{type(self).__name__} cannot follow writes into arrays, in {user_line()}.\n"
             "  make a new array: np.where(mask, new, x), np.stack, np.concatenate"
         )
 
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         return self.call(ufunc, (x,), {})
 
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value) -> Value:
         if self.table.scalars.get(ufunc) is None:
             return self.call_operator(ufunc, operation, a, b)
         for x in (a, b):
@@ -194,14 +195,14 @@ class Engine(Level):
                 return answer
         return self.call(ufunc, (a, b), {})
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Traced, index: Index) -> Value:
         return self.call(getitem, (x, index), {})
 
-    def carries(self, x: Value) -> bool:
+    def carries(self, x: Value) -> TypeGuard[Traced]:
         """Say whether ``x`` is a traced value of this run."""
         return isinstance(x, Traced) and x.at_level is self
 
-    def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
+    def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where it is not for this level to do; None where it is.
 
         ``other`` is the one of the two that this level does not follow: a traced value of a level
@@ -272,7 +273,7 @@ class Engine(Level):
             mark_views(y, args)
         return y
 
-    def call_operator(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def call_operator(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value) -> Value:
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
         other = b if self.carries(a) else a
         ours = self.carries(other) or (type(other) is np.ndarray and other.dtype is not OBJECT)

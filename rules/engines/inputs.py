@@ -41,7 +41,7 @@ _SHOWN = 12  # how many of the keys on the way to a place an error names
 _NUMBERS = (float, int, complex, np.number, Traced)
 
 
-def is_perturbable_input(x: Value) -> bool:
+def is_perturbable_input(x: Any) -> bool:
     """Say whether a leaf is a number or an array that can be perturbed; integers can."""
     cls = type(x)
     if cls is float or cls is np.float64:
@@ -72,7 +72,7 @@ def is_foreign_array(x: Value) -> bool:
     )
 
 
-def taken(x: Value) -> Any:
+def taken(x: Any) -> Any:
     """Return ``x`` as it is now: the same numbers and arrays, in containers of our own.
 
     The function, or the caller, may add to a list or a dict; a derivative belongs to what
@@ -136,7 +136,7 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
     return fold(_checked, x, t, what)
 
 
-def _checked(x: Value, t: Tangentlike, place: Any) -> Any:
+def _checked(x: Value, t: Any, place: Any) -> Any:
     t = unthunk(t)
     if isinstance(t, AbstractZero):
         return t
@@ -163,7 +163,7 @@ def _checked(x: Value, t: Tangentlike, place: Any) -> Any:
     return Within(nodes, partial(derivative_like, x))
 
 
-def _check_leaf(x: Value, t: Tangentlike, place: Any) -> Any:
+def _check_leaf(x: Value, t: Tangentlike, place: object) -> Any:
     space = ProjectTo(x)
     if space.holds(t):
         return t
@@ -198,7 +198,7 @@ def _check_leaf(x: Value, t: Tangentlike, place: Any) -> Any:
     return space(t)
 
 
-def _is_direction(t: Tangentlike) -> bool:
+def _is_direction(t: Any) -> bool:
     """Say whether ``t`` says that something moves: True, None, a text or a zero does not."""
     if isinstance(t, Traced):
         return True

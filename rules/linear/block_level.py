@@ -7,9 +7,10 @@ computes ``2 * np.cumsum(block, axis=1)`` at once: a rule's formula for one tang
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, Within, children, fold, replaced
@@ -19,7 +20,7 @@ from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.array import TracedArray
 from ..tracing.funnel import getitem
-from ..tracing.level import ONE, Level, next_level
+from ..tracing.level import ONE, Level, Traced, next_level
 from ..tracing.number import TracedNumber
 from ..tracing.operands import is_basic
 from ..tracing.views import (
@@ -74,7 +75,7 @@ class _OfBlock:
         return math.prod(self.shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype | None:
         return dtype_of(self.block)
 
     def _primal(self) -> Any:
@@ -115,7 +116,7 @@ class BlockLevel(TangentLevel):
         self.largest = largest  # numbers in a block, None where there may be any
         self.weights = Samples().tangent(np.zeros(count))
 
-    def wrap(self, block: Any) -> Any:
+    def wrap(self, block: Value) -> Any:
         """Return the traced value whose block is an array of shape ``(directions, *shape)``."""
         if len(shape_of(block)) > 1:
             return self.array(block)
@@ -128,13 +129,13 @@ class BlockLevel(TangentLevel):
         """Return the traced value of a ``Block``; what else is the same in every direction."""
         return self.wrap(x.values) if type(x) is Block else x
 
-    def as_block(self, x: Value) -> Any:
+    def as_block(self, x: Value) -> Block | AbstractZero:
         """Return a derivative as a ``Block``, or the zero that it is."""
         if self.carries(x):
             return Block(x.block)
         return x if isinstance(x, AbstractZero) else Block(self.spread(x))
 
-    def array(self, block: Any) -> Any:
+    def array(self, block: Value) -> BlockArray:
         """Return the same as an array, also where it has no axes.
 
         Raises
@@ -153,19 +154,19 @@ class BlockLevel(TangentLevel):
         """Return the block of a tangent, of another level or plain, that is the same in each."""
         return spread(xdot, self.count)
 
-    def general(self, x: Value) -> Any:
+    def general(self, x: Any) -> Any:
         """Return the tangent along one direction in general position."""
         y = np.tensordot(np.asarray(self.weights, x.dtype), x.block, 1)
         return y if type(x) is BlockNumber else np.reshape(y, x.shape)
 
     # ---- what a level answers ----
 
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         if ufunc in _scalars:
             return self._like(operation(x.block), x)
         return self.call(ufunc, (x,), {})
 
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
         type_a, type_b = type(a), type(b)
         a_block = (type_a is BlockArray or type_a is BlockNumber) and a.at_level is self
         b_block = (type_b is BlockArray or type_b is BlockNumber) and b.at_level is self
@@ -183,7 +184,7 @@ class BlockLevel(TangentLevel):
         y = operation(aligned(x, rank), aligned(z, rank))
         return self._like(y, a if a_block else b)
 
-    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+    def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:
         known = xbar is None or (type(xbar) is BlockNumber and xbar.at_level is self)
         kind = type(factor)
         if not known or not (kind is float or kind is _float64 or factor is ONE):
@@ -194,13 +195,13 @@ class BlockLevel(TangentLevel):
         traced.block = block if xbar is None else xbar.block + block
         return traced
 
-    def _like(self, block: Any, x: Value) -> Any:
+    def _like(self, block: Value, x: Value) -> Any:
         """Return what an elementwise function made of ``x``; an array without axes stays one."""
         if len(shape_of(block)) == 1 and type(x) is BlockArray:
             return self.array(block)
         return self.wrap(block)
 
-    def carries(self, x: Value) -> bool:
+    def carries(self, x: Any) -> TypeGuard[Traced]:
         """Say whether ``x`` is a value of this level."""
         kind = type(x)
         return (kind is BlockArray or kind is BlockNumber) and x.at_level is self
@@ -230,7 +231,7 @@ class BlockLevel(TangentLevel):
                 register_view(traced, x, f, options)
         return traced
 
-    def _is_view(self, kind: Any, f: Function, y: Any, x: Any, options: dict) -> bool:
+    def _is_view(self, kind: Any, f: Function, y: Value, x: Any, options: dict) -> bool:
         """Say whether NumPy's ``f`` gives a view of each direction of ``x``."""
         y, x = bare(y), bare(x)
         if shares_memory(y, x):
@@ -247,7 +248,7 @@ class BlockLevel(TangentLevel):
         parts = children(y)
         return y if parts is None else Within(zip(parts.values), parts.rebuild)
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Traced, index: Index) -> Value:
         if not is_basic(index):
             return self.call(getitem, (x, index), {})
         traced = self.wrap(x.block[led_index(index)])
@@ -258,7 +259,7 @@ class BlockLevel(TangentLevel):
     def constant(self, x: Value) -> Value:
         return self.array(np.array(self.spread(x)))
 
-    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value:
+    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
         return self.array(np.zeros((self.count, *shape), dtype))
 
     def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
@@ -270,7 +271,7 @@ class BlockLevel(TangentLevel):
         held[led_index(index)] += given
         return True
 
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Put a new block, in which ``v`` is written, into the array that owns the memory."""
         root, path = root_of(x)
         axes = axes_of(bare(root.block)[0]) if self.count else None
@@ -280,6 +281,6 @@ class BlockLevel(TangentLevel):
             del root.primal  # it was looked at
         forget(root)
 
-    def refresh(self, view: Value, root: Value, path: Path) -> None:
+    def refresh(self, view: TracedArray, root: TracedArray, path: Path) -> None:
         """Give ``view`` its block anew, along its path from ``root``."""
         view.block = follow(path, self.array(root.block)).block

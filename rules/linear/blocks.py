@@ -52,7 +52,7 @@ class Block:
         """The values as vectors: an array of shape ``(directions, size)``."""
         return np.reshape(self.values, (self.count, math.prod(self.shape)))
 
-    def axes(self, axis: Any) -> Any:
+    def axes(self, axis: object) -> Any:
         """Return where an axis of a value, or each of several, is in ``values``; None is all.
 
         Where NumPy takes axis 0 of a number, that stands for all of its axes, too.
@@ -79,7 +79,7 @@ ARITHMETIC = {
 _operators = ARITHMETIC | {operator.neg, operator.pos}
 
 
-def block_rule(*functions: Any) -> Callable[[Callable], Callable]:
+def block_rule(*functions: Function) -> Callable[[Callable], Callable]:
     """Register how functions run on a block that are linear and have no ``linear_rule``.
 
     The decorated function has the signature of the call. Of the arguments in which the
@@ -201,7 +201,7 @@ def led_index(index: Index) -> tuple:
     return (slice(None), *index) if type(index) is tuple else (slice(None), index)
 
 
-def spread(x: Value, count: int) -> Any:
+def spread(x: Any, count: int) -> Any:
     """Return the values of a block; of anything else the same value for every direction."""
     return x.values if type(x) is Block else np.broadcast_to(x, (count, *shape_of(x)))
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..annotations import Value
 from ..shapes import shape_of
 from ..tangents.zeros import AbstractZero
 from ..tracing.level import is_traced, value
@@ -135,7 +134,7 @@ def sparse_matrix(
     return compression.matrix(program, sources, targets)
 
 
-def same_pattern(a: Value, b: Value) -> bool:
+def same_pattern(a: Any, b: Any) -> bool:
     """Say whether two sorted patterns of one shape have the same entries."""
     return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
 
@@ -174,7 +173,7 @@ def structure_of(program: LinearProgram) -> list:
     return structure
 
 
-def described(x: Value, look: int) -> Any:
+def described(x: Any, look: int) -> Any:
     """Return what counts of an argument, in parts that are equal where it is the same.
 
     What cannot be compared is equal to nothing.

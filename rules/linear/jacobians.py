@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ...config import HasForwardsMode, HasReverseMode, RuleConfig, frule_via_ad, rrule_via_ad
 from ...config.thresholds import (
     BLOCK_IN_CACHE,
     DUAL_BLOCK,
@@ -45,7 +45,7 @@ def tangent_leaves(x: Value, t: Tangentlike) -> list:
     """Return the parts of the tangent ``t`` that belong to ``leaves(x)``."""
     found: list[Any] = []
 
-    def look(x: Value, t: Tangentlike) -> Any:
+    def look(x: Value, t: Tangentlike) -> Within | None:
         t = unthunk(t)
         parts = children(x)
         if parts is not None:
@@ -70,7 +70,7 @@ def with_leaves(x: Value, values: Iterator) -> Any:
     return fold(look, x)
 
 
-def linear_program(config: Any, f: Callable, primals: tuple) -> tuple[Any, LinearProgram]:
+def linear_program(config: RuleConfig, f: Callable, primals: tuple) -> tuple[Any, LinearProgram]:
     """Return ``f(*primals)``, and its pushforward from the leaves of the primals to those of y."""
     program = LinearProgram()
     y, ydot = frule_via_ad(config, (NoTangent(), *map(program.input, primals)), f, *primals)
@@ -174,7 +174,7 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
 
 
 def push_all(
-    config: Any,
+    config: RuleConfig,
     f: Callable,
     primals: tuple,
     directions: Any,
@@ -243,7 +243,7 @@ def _values_of_blocks(level: BlockLevel, targets: list, derivatives: list) -> li
     return [writeable(block_values(y, level.as_block(ydot), level.count)) for y, ydot in pairs]
 
 
-def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
+def block_values(y: Value, ydot: Tangentlike | Block | None, count: int) -> Any:
     """Return what a block gave for the target ``y``: one derivative for each of ``count``."""
     dtype = ProjectTo(y).dtype
     if type(ydot) is not Block:
@@ -253,7 +253,7 @@ def block_values(y: Value, ydot: Tangentlike, count: int) -> Any:
 
 
 def arrange(
-    images: list, source: Any, target: Any, transposed: bool, symmetric: bool = False
+    images: list, source: object, target: object, transposed: bool, symmetric: bool = False
 ) -> Any:
     """Arrange the images of the unit directions of ``source`` as a Jacobian.
 
@@ -329,7 +329,7 @@ def _swap(block: Any, rank: int) -> Any:
 # ---- for rules, by the config that they are given ----
 
 
-def jacobian_via_ad(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
+def jacobian_via_ad(config: RuleConfig, f: Callable, x: Value) -> tuple[Any, Any]:
     """Return ``f(x)`` and its Jacobian, with the engine behind ``config``.
 
     In forward mode, if the engine has it: ``f`` is run once, for all directions.
@@ -353,14 +353,14 @@ def jacobian_via_ad(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
     return y, arrange(images, x, y, transposed=False)
 
 
-def _by_rows(config: Any, f: Callable, x: Value) -> tuple[Any, Any]:
+def _by_rows(config: RuleConfig, f: Callable, x: Value) -> tuple[Any, Any]:
     y, pullback = rrule_via_ad(config, f, x)
     units = np.eye(np.size(y), dtype=ProjectTo(y).dtype)
     rows = [as_structured(x, pullback(np.reshape(unit, shape_of(y)))[1]) for unit in units]
     return y, np.reshape(array_of(rows), shape_of(y) + shape_of(x))
 
 
-def gradient_via_ad(config: Any, f: Callable, x: Value) -> Any:
+def gradient_via_ad(config: RuleConfig, f: Callable, x: Value) -> Any:
     """Return the gradient of ``f``, which returns a real number, at the real number or array ``x``.
 
     In reverse mode, if the engine behind ``config`` has it.

@@ -60,7 +60,7 @@ LEAVES.add(Pattern)
 _rules: dict[Any, Callable] = {}
 
 
-def pattern_rule(*functions: Any) -> Callable[[Callable], Callable]:
+def pattern_rule(*functions: Function) -> Callable[[Callable], Callable]:
     """Register what linear functions without a ``linear_rule`` do to patterns.
 
     The decorated function has the signature of the call, with a ``Pattern`` for every argument

@@ -10,7 +10,7 @@ block of them at once.
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..table.kinds import Kind
 from ..table.tables import frule
 from ..tangents.structural import structural
 from ..tangents.zeros import AbstractZero, NoTangent
-from ..tracing.array import EntryArray, EntryNumber
+from ..tracing.array import EntryArray, EntryNumber, TracedArray
 from ..tracing.captured import Watch
 from ..tracing.funnel import getitem
 from ..tracing.level import Level, Traced, is_traced, next_level, strip, strip_all
@@ -43,7 +43,7 @@ class TangentLevel(Level):
 
     __slots__ = ()
 
-    def meet(self, ufunc: Function, operation: Callable, a: Value, b: Value, other: Value) -> Any:
+    def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where ``other`` is none of plain numbers; None where it is."""
         if isinstance(other, Traced):
             if other.at_level.number > self.number:
@@ -73,7 +73,7 @@ class LinearProgram(Program, TangentLevel):
         self.total = 0
         self.samples = Samples()
 
-    def wrap(self, xdot: Tangentlike, step: tuple | None) -> Value:
+    def wrap(self, xdot: Tangentlike, step: tuple | None) -> Traced:
         """Append ``step`` and return its result, followed."""
         traced: Any
         if type(xdot) is not _float64 and is_array(xdot):
@@ -94,7 +94,7 @@ class LinearProgram(Program, TangentLevel):
         """Return a tangent of ``x`` that is still to be given, with a sample of its values."""
         return fold(self._input, x)
 
-    def _input(self, x: Value) -> Any:
+    def _input(self, x: Value) -> Traced | NoTangent | Within:
         parts = children(x)
         if parts is not None:
             return Within(zip(parts.values), partial(structural, type(x), parts.keys))
@@ -104,12 +104,12 @@ class LinearProgram(Program, TangentLevel):
         self.inputs.append(len(self.steps))
         return self.wrap(sample, None)
 
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         if ufunc in _scalars:
             return self.wrap(operation(x.primal), (operation, (Slot(x.position),), {}))
         return self.call(ufunc, (x,), {})
 
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
         # By their types: to ask isinstance of other traced values is slow.
         type_a, type_b = type(a), type(b)
         x, z = a, b
@@ -146,7 +146,7 @@ class LinearProgram(Program, TangentLevel):
             step = (operation, slots, {})
         return self.wrap(y, step)
 
-    def follows(self, x: Value) -> bool:
+    def follows(self, x: Any) -> TypeGuard[Traced]:
         """Say whether ``x`` is a result of a step of this program."""
         kind = type(x)
         return (kind is EntryArray or kind is EntryNumber) and x.at_level is self
@@ -171,14 +171,14 @@ class LinearProgram(Program, TangentLevel):
                     tie_result(traced, f, args, k, kwargs)
         return traced
 
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: Traced, index: Index) -> Value:
         if not is_basic(index):
             return self.call(getitem, (x, index), {})
         traced = self._result(x.primal[index], (getitem, (Slot(x.position), index), {}))
         tie_views(traced, x, getitem, {"index": index})
         return traced
 
-    def _result(self, y: Value, step: tuple) -> Any:
+    def _result(self, y: Any, step: tuple) -> Any:
         parts = None if type(y) in LEAVES else children(y)
         if parts is None:
             return self.wrap(y, step) if is_perturbable_input(y) else y
@@ -188,11 +188,11 @@ class LinearProgram(Program, TangentLevel):
         ]
         return Within(nodes, parts.rebuild)
 
-    def constant(self, x: Value) -> Value:
+    def constant(self, x: Any) -> Traced:
         """Return ``x`` as an array of tangents that depends on none of the inputs yet."""
         return self.wrap(x, (np.array, (x,), {}))
 
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Remember ``x[index] = v`` as a step that makes a new array."""
         root, path = root_of(x)
         axes = axes_of(bare(root))
@@ -201,7 +201,7 @@ class LinearProgram(Program, TangentLevel):
         root.primal, root.position = again.primal, again.position
         forget(root)
 
-    def refresh(self, view: Value, root: Value, path: Path) -> None:
+    def refresh(self, view: Any, root: TracedArray, path: Path) -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
         same = EntryArray()
         same.base_and_path = None

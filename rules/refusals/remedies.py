@@ -160,7 +160,7 @@ def _resolved(node: ast.expr, frame: FrameType) -> Any:
     return None
 
 
-def _method(owner: Any, name: str) -> Any:
+def _method(owner: object, name: str) -> Any:
     """Return the method that ``owner`` has from a class of SciPy's, without asking it."""
     for cls in type(owner).__mro__:
         if name in vars(cls):

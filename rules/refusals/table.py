@@ -32,7 +32,7 @@ class Refusal:
     remedy: str
 
 
-def refusal(name: str, /, **fields: Any) -> Any:
+def refusal(name: str, /, **fields: object) -> Any:
     """Build the error of the table's row ``name``; the caller raises it."""
     row = REFUSALS[name]
     if "line" not in fields and "{line}" in row.cause:

@@ -10,12 +10,13 @@ from types import FunctionType
 from typing import Any
 
 from ...config import RuleError, defined_at
+from ..annotations import Function
 from ..signatures import POSITIONAL, RuleSignature
 from ..tracing.funnel import body
 from .keys import instances
 
 
-def check_arity(direction: str, rule: RuleSignature, f: Any) -> None:
+def check_arity(direction: str, rule: RuleSignature, f: Function) -> None:
     """Refuse a rule that answers no call of ``f``, of which the parameters are known.
 
     Raises
@@ -47,7 +48,7 @@ def _has_parameters_of(function: Any, direction: str, known: list) -> bool:
     return bool(names) and names in alike and known[0].kind in POSITIONAL
 
 
-def _parameters(f: Any) -> list[inspect.Parameter] | None:
+def _parameters(f: Function) -> list[inspect.Parameter] | None:
     """Return the parameters of a call of ``f``, where nothing that wraps it may change them."""
     try:
         if isinstance(f, instances):
@@ -59,7 +60,7 @@ def _parameters(f: Any) -> list[inspect.Parameter] | None:
         return None
 
 
-def _text(direction: str, rule: RuleSignature, f: Any, known: list, needed: list) -> str:
+def _text(direction: str, rule: RuleSignature, f: Function, known: list, needed: list) -> str:
     function = rule.function
     name = "instance" if isinstance(f, instances) else getattr(f, "__name__", "f")
     config = f"config: {rule.config_type.__name__}, " if rule.config_type is not None else ""

@@ -23,13 +23,13 @@ def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
     return np.stack(parts, axis, **options)
 
 
-def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", copy: Any = None) -> Any:
+def _reshaped(x: np.ndarray, shape: Any, order: Any = "C", copy: Any = None) -> np.ndarray:
     if copy is not None:
         return np.reshape(x, shape, order, copy=copy)
     return x.reshape(shape) if order == "C" else x.reshape(shape, order=order)
 
 
-def _transposed(x: np.ndarray, axes: Any = None) -> Any:
+def _transposed(x: np.ndarray, axes: Any = None) -> np.ndarray:
     return x.transpose(axes)
 
 
@@ -48,7 +48,7 @@ def _std(x: np.ndarray, **options: Any) -> Any:
     return np.std(x, **options) if "correction" in options else x.std(**options)
 
 
-def _reduced(ufunc: Function) -> tuple[type, Callable]:
+def _reduced(ufunc: np.ufunc) -> tuple[type, Callable]:
     return np.ndarray, functools.partial(ufunc.reduce, axis=None)
 
 

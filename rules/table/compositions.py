@@ -12,19 +12,19 @@ decided when ``f`` is called for it:
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from ...config import MissingRuleError, RuleError, user_line
+from ...config import MissingRuleError, RuleConfig, RuleError, user_line
 from ..annotations import Function, Value
 from ..containers import iterate_leaves
 from ..shapes import is_lazy
 from ..signatures import name_of, parameters, positional_names, without_defaults
 from ..tracing.funnel import array_of, primitive
-from ..tracing.level import Traced, innermost, value
+from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.object_arrays import healed, holds_traced
 from .kinds import Kind, options_of
 
@@ -43,7 +43,7 @@ def with_value(y: Value, own: Value) -> Value:
     return own
 
 
-def with_values(y: Value, own: Value) -> Any:
+def with_values(y: Any, own: Any) -> Any:
     """Return ``own``, in its tuple or list and in its shape, with the derivative of ``y``."""
     if isinstance(own, tuple | list):
         cls = type(y) if hasattr(y, "_fields") else type(own)
@@ -71,7 +71,7 @@ def own_valued(f: Function, body: Callable) -> Any:
     kind = Composed(f, body, "", "own")
 
     @functools.wraps(body)
-    def valued(*args: Any, **kwargs: Any) -> Any:
+    def valued(*args: object, **kwargs: object) -> Any:
         return kind.run(*args, **kwargs)
 
     return valued
@@ -101,35 +101,42 @@ class Composed(Kind):
         self.run = self._with_own_value if self.keeps_own else self._composition
         self._placed: float | None = None
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
+    def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         return self.run(*args, **kwargs)
 
-    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
+    def frule(
+        self, config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict
+    ) -> tuple[Any, Any] | None:
         if not hasattr(config, "frule_via_ad"):
             return None
         return config.frule_via_ad(tangents, self.run, *args, **kwargs)
 
     def rrule(
-        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
-    ) -> Any:
+        self,
+        config: RuleConfig,
+        f: Function,
+        given: tuple,
+        kwargs: dict,
+        wanted: Container[int] | None = None,
+    ) -> tuple[Any, Callable] | None:
         if not hasattr(config, "rrule_via_ad"):
             return None
         return config.rrule_via_ad(self.run, *given, **kwargs)
 
     # ---- the three ways to run ----
 
-    def _composition(self, *args: Any, **kwargs: Any) -> Any:
+    def _composition(self, *args: object, **kwargs: object) -> Any:
         args, kwargs = self.bind(self.f, args, kwargs)
         return self.body(*args, **kwargs)
 
-    def _with_own_value(self, *args: Any, **kwargs: Any) -> Any:
+    def _with_own_value(self, *args: object, **kwargs: object) -> Any:
         if not self.asks and any(is_lazy(value(x)) for x in args):
             return self._composition(*args, **kwargs)
         return with_values(*self._both(args, kwargs))
 
     def _beside_own(self) -> Callable:
         @functools.wraps(self.body)
-        def beside_own(*args: Any, **kwargs: Any) -> Any:
+        def beside_own(*args: object, **kwargs: object) -> Any:
             return self._both(args, kwargs)[0]
 
         return beside_own

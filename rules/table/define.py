@@ -151,7 +151,7 @@ def bilinear_rule(f: Function, left: Callable, right: Callable, /, **declared: A
 
 
 def reduction_rule(
-    *functions: Any, adapt: Callable = refuse_real, counts: Callable | None = None
+    *functions: Function, adapt: Callable = refuse_real, counts: Callable | None = None
 ) -> Callable:
     """Decorator: the function below weighs the entries that ``functions`` reduce.
 
@@ -222,7 +222,7 @@ def non_differentiable(f: Function, /, *types: Any) -> None:
         add_kind(function, NonDifferentiable(function, 0, None, caller_line()))
 
 
-def fresh_array(*functions: Any) -> None:
+def fresh_array(*functions: Function) -> None:
     """Declare that these make new arrays, which may then be written to."""
     for f in functions:
         add_kind(f, FreshArray(f, 0, None, caller_line()))

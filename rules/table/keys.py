@@ -50,7 +50,7 @@ class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Mo
         return self.__name__
 
 
-def carries_rules(f: Function) -> bool:
+def carries_rules(f: Function | instances) -> bool:
     """Say whether the rules of ``f`` belong on ``f``: it is a function that may be gone one day.
 
     Those of NumPy, of SciPy and of this library stay, and are found faster in the tables.
@@ -63,14 +63,14 @@ def carries_rules(f: Function) -> bool:
     return package != __package__.partition(".")[0]
 
 
-def is_of_others(f: Function) -> bool:
+def is_of_others(f: Function | instances) -> bool:
     """Say whether ``f`` belongs to another package than the one that registers a rule for it."""
     home = registrar()[0].partition(".")[0]
     owner = getattr(f.cls if isinstance(f, instances) else f, "__module__", None) or ""
     return home not in (owner.partition(".")[0], __package__.partition(".")[0])
 
 
-def carried(f: Function) -> dict[str, Methods]:
+def carried(f: Function | instances) -> dict[str, Methods]:
     """Return the rules that ``f`` carries, by the name of their table."""
     if type(f) is not types.FunctionType:
         return {}
@@ -78,7 +78,7 @@ def carried(f: Function) -> dict[str, Methods]:
     return rules if owner is f else {}  # a wrapper has a copy of what is on another function
 
 
-def why_never_asked(f: Function) -> str:
+def why_never_asked(f: Function | instances) -> str:
     """Return what to say of a rule of ``f`` that calls inside a program do not ask, or nothing."""
     if isinstance(f, instances):
         if vars(f.cls).get("__primitive__") is f.cls:
@@ -96,7 +96,7 @@ def why_never_asked(f: Function) -> str:
     )
 
 
-def warn_if_never_asked(f: Function) -> None:
+def warn_if_never_asked(f: Function | instances) -> None:
     """Warn the line that registers a rule for ``f``, unless it is one of ours."""
     reason = why_never_asked(f)
     home, stacklevel = registrar() if reason else ("", 0)

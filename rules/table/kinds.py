@@ -7,13 +7,13 @@ does with a call, and the answers to ``frule`` and ``rrule``, are methods made o
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ...config import RuleError
+from ...config import RuleConfig, RuleError
 from ..annotations import Function, Tangentlike, Value
 from ..containers import are_settings
 from ..shapes import dtype_of
@@ -122,7 +122,9 @@ class Kind(Bound):
         """See to it that a write into ``y``, or into one of ``args``, is not lost in the other."""
         mark_views(y, args)
 
-    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
+    def frule(
+        self, config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict
+    ) -> tuple[Any, Any] | None:
         """Answer an ``frule`` query; None where a list stands for an array."""
         if not self.joins and has_lists(args[: self.count]):
             return None
@@ -131,8 +133,13 @@ class Kind(Bound):
         return y, fit_tangent(self.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
 
     def rrule(
-        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
-    ) -> Any:
+        self,
+        config: RuleConfig,
+        f: Function,
+        given: tuple,
+        kwargs: dict,
+        wanted: Container[int] | None = None,
+    ) -> tuple[Any, Callable] | None:
         """Answer an ``rrule`` query; one cotangent per positional argument given.
 
         Where it is said which arguments are ``wanted``, nothing is computed for others. None where
@@ -304,7 +311,7 @@ class OutputsRule(Kind):
         super().__init__(f, len(table[0]), set(), line)
         self._rows = [ScalarRule(f, row, line) for row in table]
 
-    def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
+    def evaluate(self, f: Function, args: tuple, kwargs: dict) -> tuple | list:
         y = f(*args, **kwargs)
         given = len(y) if isinstance(y, tuple | list) else 1
         if given != len(self._rows) or not isinstance(y, tuple | list):
@@ -346,8 +353,8 @@ class Shares:
         return self.pull(ybar)
 
 
-def _constant(number: Any) -> Callable:
-    def partial(_y: Any, *_args: Any) -> Any:
+def _constant(number: object) -> Callable:
+    def partial(_y: object, *_args: object) -> Any:
         return number
 
     return partial
@@ -385,7 +392,7 @@ class SelectionRule(Kind):
         return unbroadcast(xbar, space.shape)
 
     def counts(
-        self, i: int, flags: Any, shape: tuple, args: tuple, kwargs: dict, space: Projector
+        self, i: int, flags: Value, shape: tuple, args: tuple, kwargs: dict, space: Projector
     ) -> Tangentlike:
         chosen = args[0] if i == 1 else np.logical_not(args[0])
         chosen = np.broadcast_to(chosen, shape) if flags is None else chosen * flags

@@ -123,7 +123,7 @@ class LinearRule(Kind):
             args = (type(args[0])(parts), *args[1:])
         return args, kwargs
 
-    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
+    def push(self, i: int, xdot: Any, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         if issubclass(type(xdot), Tangent):
             xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
             if type(xdot) in (list, tuple):

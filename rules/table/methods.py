@@ -71,7 +71,7 @@ class Methods:
                 stacklevel=stacklevel,
             )
 
-    def add(self, types: tuple, config_type: type | None, rule: Any) -> None:
+    def add(self, types: tuple, config_type: type | None, rule: object) -> None:
         if types not in self.alternatives:
             self.alternatives[types] = []
             self.dispatcher.add(types, lambda: types)
@@ -143,7 +143,7 @@ def _warn_of_ambiguity(dispatcher: Any, pairs: Any) -> None:
         )
 
 
-def _shown(annotation: Any) -> str:
+def _shown(annotation: object) -> str:
     return getattr(annotation, "__name__", str(annotation))
 
 
@@ -170,6 +170,6 @@ def _own_traits(asked: type | None) -> list[type]:
     return [t for t in traits if t.__module__.partition(".")[0] != __package__.partition(".")[0]]
 
 
-def _takes_options(rule: Any) -> bool:
+def _takes_options(rule: object) -> bool:
     # A rule for fewer positional arguments answers where the rest are options of its own.
     return isinstance(rule, RuleSignature) and (rule.keywords is None or bool(rule.keywords))

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from ..annotations import Value
 from ..tracing.level import Traced
 
 
@@ -16,7 +15,7 @@ def has_lists(args: tuple) -> bool:
     return False
 
 
-def as_numpys(x: Value) -> Any:
+def as_numpys(x: Any) -> Any:
     """Return a number as NumPy's: Python's raise where NumPy's give an infinity."""
     if isinstance(x, Traced):
         return x if x.writable else np.multiply(x, np.float64(1))  # type: ignore[call-overload]

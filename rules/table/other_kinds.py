@@ -3,16 +3,18 @@
 ``np.floor`` has the derivative 0, and ``np.zeros_like`` gives an array that depends on nothing.
 """
 
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
 
+from ...config import RuleConfig
 from ..annotations import Function, Value
 from ..refusals.table import refusal
 from ..signatures import name_of
 from ..tangents.zeros import NO_TANGENT, ZERO
 from ..tracing.funnel import body
-from ..tracing.level import innermost, value
+from ..tracing.level import Level, innermost, value
 from ..tracing.writing import is_fresh
 from .kinds import Kind
 
@@ -27,7 +29,7 @@ class NonDifferentiable(Kind):
     def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         return args, kwargs
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
+    def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         return self.run(f, tuple(map(value, args)), {k: value(x) for k, x in kwargs.items()})
 
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
@@ -39,12 +41,19 @@ class NonDifferentiable(Kind):
             return level.library(body(f), args, kwargs)  # SciPy asks no argument what it is
         return body(f)(*args, **kwargs)
 
-    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
+    def frule(
+        self, config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict
+    ) -> tuple[Any, Any]:
         return self.run(f, args, kwargs), ZERO
 
     def rrule(
-        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
-    ) -> Any:
+        self,
+        config: RuleConfig,
+        f: Function,
+        given: tuple,
+        kwargs: dict,
+        wanted: Container[int] | None = None,
+    ) -> tuple[Any, Callable]:
         zeros = (NO_TANGENT,) * (1 + len(given))
         return self.run(f, given, kwargs), lambda ybar: zeros
 
@@ -55,7 +64,7 @@ class FreshArray(NonDifferentiable):
     __slots__ = ()
     label = "fresh array"
 
-    def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
+    def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         y = NonDifferentiable.answer(self, level, f, args, kwargs, settings)
         return level.constant(y) if is_fresh(y) else y
 

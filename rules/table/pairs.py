@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Tangentlike, Value
-from ..tangents.project import ProjectNothing, ProjectTo
+from ..tangents.project import ProjectNothing, Projector, ProjectTo
 from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NO_TANGENT, AbstractZero
 from .sums import unbroadcast
 from .tables import frule, rrule
 
 
-def pair_rule(*functions: Any) -> Callable[[Callable], Callable]:
+def pair_rule(*functions: Function) -> Callable[[Callable], Callable]:
     """Decorator: the function below gives ``y`` and both maps of ``functions`` at a point.
 
     Its signature is that of an ``rrule``: ``pair(f, *args, **options)``. The pushforward takes as
@@ -69,13 +69,15 @@ def _half(direction: Callable, pair: Callable, known: list[inspect.Parameter]) -
     return half
 
 
-def _push(pair: Callable, tangents: tuple, f: Function, *args: Value, **options: Any) -> Any:
+def _push(
+    pair: Callable, tangents: tuple, f: Function, *args: Value, **options: object
+) -> tuple[Any, Any]:
     y, pushforward, _ = pair(f, *args, **options)
     ydot = pushforward(*tangents[1:])
     return y, ydot if isinstance(y, tuple) else ProjectTo(y)(ydot)
 
 
-def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[Any, Callable]:
+def _pull(pair: Callable, f: Function, *args: Value, **options: object) -> tuple[Any, Callable]:
     spaces = [None if type(x) in _STILL else _space(x) for x in args]
     y, _, pullback = pair(f, *args, **options)
 
@@ -93,13 +95,13 @@ def _pull(pair: Callable, f: Function, *args: Value, **options: Any) -> tuple[An
 _STILL = frozenset({bool, str, type(None), slice, FunctionType, BuiltinFunctionType})
 
 
-def _space(x: Value) -> Any:
+def _space(x: Value) -> Projector | None:
     """Return the projection of an argument, or None where it has no tangents."""
     space = ProjectTo(x)
     return None if type(space) is ProjectNothing else space
 
 
-def _fitted(space: Any, xbar: Tangentlike) -> Tangentlike:
+def _fitted(space: Any, xbar: Any) -> Tangentlike:
     cls = type(xbar)
     if cls is np.ndarray and xbar.shape == getattr(space, "shape", None):  # most are
         return space(xbar)
@@ -142,15 +144,15 @@ def solution_rule(solve: Any, along: Callable, back: Callable, adjoint_of: Calla
     """
 
     @pair_rule(solve)
-    def solution_pair(solve: Function, *args: Any, **options: Any) -> tuple:
+    def solution_pair(solve: Function, *args: object, **options: object) -> tuple:
         *coefficients, _ = args
         y = solve(*args, **options)
 
-        def solution_pushforward(*dots: Any) -> Any:
+        def solution_pushforward(*dots: object) -> Any:
             *moves, bdot = dots
             return solve(*coefficients, bdot - along(y, *coefficients, *moves), **options)
 
-        def solution_pullback(ybar: Any) -> tuple:
+        def solution_pullback(ybar: Tangentlike) -> tuple:
             w = solve(*adjoint_of(*coefficients), ybar, **options)
             return *(-bar for bar in back(w, y, *coefficients)), w
 

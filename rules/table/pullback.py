@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...config import RuleError, TangentError, defined_at
-from ..annotations import Function, Tangentlike, Value
+from ..annotations import Function, Tangentlike
 from ..shapes import shape_of
 from ..signatures import name_of
 from ..tangents.missing import NotImplementedTangent
@@ -24,7 +24,7 @@ _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
 _SEQUENCES = (tuple, list)
 
 
-def fit_tangent(ydot: Tangentlike, y: Value) -> Any:
+def fit_tangent(ydot: Any, y: Any) -> Any:
     """Give a sum of pushed tangents the shape and the real or complex dtype of ``y``."""
     if issubclass(type(ydot), _NO_NUMBERS):
         return ydot
@@ -50,7 +50,7 @@ class Pullback:
 
     __slots__ = ("count", "f", "function", "most", "options", "plain")
 
-    def __init__(self, function: Callable, f: Function, count: int, most: int = 0) -> None:
+    def __init__(self, function: Callable, f: Function | str, count: int, most: int = 0) -> None:
         self.function = function
         self.f = f
         self.count = count
@@ -90,7 +90,7 @@ def _place(function: Callable) -> str:
     return f" ({where})" if where else ""
 
 
-def _none_given(f: Function, i: int, where: str = "", role: str = "pullback") -> RuleError:
+def _none_given(f: Function | str, i: int, where: str = "", role: str = "pullback") -> RuleError:
     argument = f"argument {i}" if i >= 0 else "the function itself"
     return RuleError(
         f"the {role} of {name_of(f)} gave None for {argument}{where}.\n"
@@ -99,7 +99,7 @@ def _none_given(f: Function, i: int, where: str = "", role: str = "pullback") ->
 
 
 def check_shape(
-    xbar: Tangentlike, space: Projector, f: Function, i: int, role: str = "pullback"
+    xbar: Tangentlike, space: Projector, f: Function | str, i: int, role: str = "pullback"
 ) -> Any:
     """Bring what a rule returned into ``space``, and refuse another shape by name."""
     if space.holds(xbar):

@@ -1,8 +1,6 @@
 """Questions about rules: which one answers a call, and the partials that it is made of."""
 
-from typing import Any
-
-from ...config import MissingRuleError, RuleError, defined_at
+from ...config import MissingRuleError, RuleConfig, RuleError, defined_at
 from ..annotations import Function, Value
 from ..loading import load, needed
 from ..signatures import RuleSignature, name_of
@@ -12,7 +10,7 @@ from .methods import OPTED_OUT
 from .tables import RuleTable, rrule, split_config
 
 
-def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
+def which(table: RuleTable, /, *call: object, **kwargs: object) -> str:
     """Say which rule would answer a call, and why.
 
     Parameters
@@ -49,7 +47,7 @@ def which(table: RuleTable, /, *call: Any, **kwargs: Any) -> str:
     return f"{head}: {rule.label}{caution}{line}"
 
 
-def _why(rule: RuleSignature, config: Any) -> str:
+def _why(rule: RuleSignature, config: RuleConfig | None) -> str:
     chosen = [t for t in rule.types if t is not object]
     reasons = []
     if chosen:
@@ -60,7 +58,7 @@ def _why(rule: RuleSignature, config: Any) -> str:
     return "because " + " and ".join(reasons) if reasons else "registered for any arguments"
 
 
-def _why_none(table: RuleTable, config: Any, f: Function) -> str:
+def _why_none(table: RuleTable, config: RuleConfig | None, f: Function) -> str:
     methods = table.methods_of(f)
     if methods is None:
         return ", and none is registered for any types"
@@ -76,7 +74,7 @@ def _why_none(table: RuleTable, config: Any, f: Function) -> str:
     return "; those registered are for other argument types"
 
 
-def derivatives_given_output(y: Value, f: Function, /, *args: Any) -> tuple:
+def derivatives_given_output(y: Value, f: Function, /, *args: object) -> tuple:
     """Return the partials of a ``scalar_rule`` function, given its output.
 
     Parameters

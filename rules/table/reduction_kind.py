@@ -12,12 +12,13 @@ see ``Choice``.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from ...config import MissingRuleError
+from ...config import MissingRuleError, RuleConfig
 from ..annotations import Function, Tangentlike, Value
 from ..shapes import dtype_of, shape_of
 from ..signatures import parameters
@@ -34,7 +35,7 @@ from .structural_zeros import Masked, unmask
 OPTIONS = {"axis", "dtype", "keepdims", "where"}
 
 
-def restore(y: Value, axis: Any, keepdims: bool, ndim: int) -> Any:
+def restore(y: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
     """Give back to ``y`` the axes that a reduction of ``ndim`` axes dropped."""
     if axis is None or keepdims or ndim == 0:
         return y
@@ -43,12 +44,12 @@ def restore(y: Value, axis: Any, keepdims: bool, ndim: int) -> Any:
     return np.expand_dims(y, axis)
 
 
-def select(where: Any, x: Value, otherwise: Any = 0) -> Any:
+def select(where: Any, x: Any, otherwise: Any = 0) -> Any:
     """Return ``x`` where it counts."""
     return x if where is True else np.where(where, x, otherwise)
 
 
-def refuse_integers(x: Value, dtype: Any = None, **options: Any) -> dict:
+def refuse_integers(x: Value, dtype: DTypeLike | None = None, **options: object) -> dict:
     """Refuse a ``dtype`` to which a conversion is piecewise constant."""
     if dtype is None:
         return options
@@ -60,7 +61,7 @@ def refuse_integers(x: Value, dtype: Any = None, **options: Any) -> dict:
     return {"dtype": dtype, **options}
 
 
-def refuse_real(x: Value, dtype: Any = None, **options: Any) -> dict:
+def refuse_real(x: Any, dtype: DTypeLike | None = None, **options: object) -> dict:
     """Refuse a real ``dtype`` for complex numbers, too: NumPy drops imaginary parts on its way."""
     if dtype is None:
         return options
@@ -72,7 +73,7 @@ def refuse_real(x: Value, dtype: Any = None, **options: Any) -> dict:
     return refuse_integers(x, dtype, **options)
 
 
-def shared(t: Tangentlike, place: Any, number: Any) -> Any:
+def shared(t: Any, place: Any, number: Any) -> Any:
     """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
     return np.where(place, t if type(number) is int and number == 1 else t / number, 0)
 
@@ -114,7 +115,7 @@ class ReductionRule(Kind):
         where = kwargs.get("where", True)
         return where if self.counts_of is None else self.counts_of(self.f, x, where)
 
-    def weights_at(self, x: Value, y: Value, axis: Any, kwargs: dict) -> Any:
+    def weights_at(self, x: Value, y: Value, axis: object, kwargs: dict) -> Any:
         """Return the weights of the entries of ``x``."""
         if axis is not None:
             y = restore(y, axis, kwargs.get("keepdims", False), len(shape_of(x)))
@@ -171,7 +172,9 @@ class ReductionRule(Kind):
             self.tie(traced, f, args, options)
         return traced
 
-    def frule(self, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict) -> Any:
+    def frule(
+        self, config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict
+    ) -> tuple[Any, Any] | None:
         if self.again is None or has_lists(args[:1]):
             return Kind.frule(self, config, tangents, f, args, kwargs)
         args, kwargs = self.bind(f, args, kwargs)
@@ -179,8 +182,13 @@ class ReductionRule(Kind):
         return y, fit_tangent(choice.push_all(tangents[1:2], y, args, kwargs), y)
 
     def rrule(
-        self, config: Any, f: Function, given: tuple, kwargs: dict, wanted: Any = None
-    ) -> Any:
+        self,
+        config: RuleConfig,
+        f: Function,
+        given: tuple,
+        kwargs: dict,
+        wanted: Container[int] | None = None,
+    ) -> tuple[Any, Callable] | None:
         if self.again is None or has_lists(given[:1]):
             return Kind.rrule(self, config, f, given, kwargs, wanted)
         args, kwargs = self.bind(f, given, kwargs)
@@ -219,7 +227,7 @@ class Choice(Kind):
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         return self.total(xdot)
 
-    def total(self, xdot: Tangentlike) -> Any:
+    def total(self, xdot: Any) -> Any:
         place, number = self.even if self.again is None else self.again.shares
         plain = type(xdot) is np.ndarray and xdot.ndim
         if plain and type(self.axis) is int and type(number) is int:

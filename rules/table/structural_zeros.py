@@ -21,11 +21,13 @@ class Masked:
 
     __slots__ = ("alive", "value")
 
-    def __init__(self, value: Value, alive: Any) -> None:
+    def __init__(self, value: Tangentlike, alive: Value) -> None:
         self.value = value
         self.alive: Any = plain_array(alive)  # of a 0-d array NumPy's comparisons make a number
 
-    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         if method != "__call__" or kwargs or len(inputs) != 2:
             return NotImplemented
         a, b = inputs
@@ -102,7 +104,7 @@ def do_zeros_pass(f: Function) -> bool:
     return type(f).__hash__ is not None and f in zeros_pass
 
 
-def masked(value: Value, alive: Any) -> Any:
+def masked(value: Tangentlike, alive: Value) -> Tangentlike:
     """Return a cotangent whose entries are structurally zero where not ``alive``, if any is."""
     return value if all_alive(alive) else Masked(value, alive)
 

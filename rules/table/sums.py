@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
-from ..annotations import Tangentlike
 from ..shapes import shape_of
 from ..tangents.project import ProjectNumber, Projector
 from .structural_zeros import Masked, counts_of, plain_array
@@ -32,7 +31,7 @@ def sum_over(x: np.ndarray, axis: tuple[int, ...]) -> Any:
     return np.add.reduce(x, axis=axis)
 
 
-def spread_over(ybar: Tangentlike, space: Projector) -> Any:
+def spread_over(ybar: Any, space: Projector) -> Any:
     """Broadcast ``ybar`` to an array of ``space``; of dask, in the chunks of the primal.
 
     np.broadcast_to takes ten times as long as a small copy.
@@ -49,7 +48,7 @@ def spread_over(ybar: Tangentlike, space: Projector) -> Any:
     return np.broadcast_to(ybar, space.shape)
 
 
-def unbroadcast(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
+def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast."""
     if type(xbar) is np.ndarray and xbar.shape == shape:
         return xbar

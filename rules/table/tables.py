@@ -60,7 +60,7 @@ class RuleTable:
         self.kinds: dict[Any, Kind] = {}
         self.scalars: dict[Any, ScalarRule] = {}  # those of them that have a short way
 
-    def methods_of(self, f: Function) -> Methods | None:
+    def methods_of(self, f: Function | instances) -> Methods | None:
         """Return the rules registered for ``f`` itself, or for calling instances of its class."""
         try:
             found = self.methods.get(f)
@@ -71,7 +71,7 @@ class RuleTable:
         found = carried(f).get(self.name)
         return self._by_class(f) if found is None else found
 
-    def _by_class(self, f: Function) -> Methods | None:
+    def _by_class(self, f: object) -> Methods | None:
         """Return the rules registered for calling instances of the class of ``f``."""
         functors = self.functors
         if not functors or functors.keys().isdisjoint(type(f).__mro__):
@@ -83,7 +83,7 @@ class RuleTable:
         methods = self.methods_of(f)
         return None if methods is None or methods.alternatives else methods.kind
 
-    def find(self, config: Any, f: Function, args: tuple) -> Any:
+    def find(self, config: RuleConfig | None, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
         if type(f) is FunctionType and not vars(f) and f not in self.methods:
             functors = self.functors
@@ -116,11 +116,11 @@ class RuleTable:
             if kind.linear:
                 linear_in[f] = kind.count
 
-    def add_for_types(self, f: Function, types: tuple, rule: Any) -> None:
+    def add_for_types(self, f: Function, types: tuple, rule: object) -> None:
         """Let ``rule`` answer calls of ``f`` with arguments of ``types``, whatever the config."""
         self._entry(f).add(types, None, rule)
 
-    def _entry(self, f: Function) -> Methods:
+    def _entry(self, f: Any) -> Methods:
         f = shown(f)
         if lacking() and is_of_others(f):
             load()  # what would replace this rule otherwise, when it is loaded
@@ -131,7 +131,7 @@ class RuleTable:
             table[key] = Methods(name_of(f))
         return table[key]
 
-    def _place(self, f: Function) -> tuple[dict, Any]:
+    def _place(self, f: Any) -> tuple[dict, Any]:
         """Return where the rules of ``f`` are kept, and under which key."""
         if isinstance(f, instances):
             return self.functors, f.cls
@@ -148,20 +148,20 @@ class RuleTable:
         rules = [rule for rows in found.values() for _, rule in rows]
         return list({id(r): r for r in rules if isinstance(r, RuleSignature)}.values())
 
-    def mark_derived(self, f: Function) -> None:
+    def mark_derived(self, f: Function | instances) -> None:
         """Say that the rules of ``f`` were made from those in the other table."""
         self._entry(f).derived = True
 
-    def is_derived(self, f: Function) -> bool:
+    def is_derived(self, f: Function | instances) -> bool:
         """Say whether the rules of ``f`` were made from those in the other table."""
         methods = self.methods_of(f)
         return methods is not None and methods.derived
 
-    def _forget_kind(self, f: Function) -> None:
+    def _forget_kind(self, f: Function | instances) -> None:
         self.kinds.pop(f, None)
         self.scalars.pop(f, None)
 
-    def register(self, f: Function, /) -> Callable[[Callable], Callable]:
+    def register(self, f: Function | instances, /) -> Callable[[Callable], Callable]:
         """Decorator: the function below answers calls of ``f``.
 
         Parameters
@@ -184,7 +184,7 @@ class RuleTable:
 
         return add
 
-    def add(self, f: Function, function: Callable) -> None:
+    def add(self, f: Any, function: Callable) -> None:
         """Let the rule ``function`` answer calls of ``f``, of the types it is annotated with."""
         for table in (frule, rrule):
             if table.is_derived(f):
@@ -257,7 +257,12 @@ class FRuleTable(RuleTable):
 
     @staticmethod
     def run(
-        rule: RuleSignature, config: Any, tangents: tuple, f: Function, args: tuple, kwargs: dict
+        rule: RuleSignature,
+        config: RuleConfig,
+        tangents: tuple,
+        f: Function,
+        args: tuple,
+        kwargs: dict,
     ) -> tuple:
         """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (tangents, f) if rule.config_type is None else (config, tangents, f)
@@ -316,7 +321,7 @@ class RRuleTable(RuleTable):
 
     @staticmethod
     def run(
-        rule: RuleSignature, config: Any, f: Function, args: tuple, kwargs: dict
+        rule: RuleSignature, config: RuleConfig, f: Function, args: tuple, kwargs: dict
     ) -> tuple[Any, Pullback]:
         """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (f,) if rule.config_type is None else (config, f)

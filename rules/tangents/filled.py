@@ -78,7 +78,7 @@ def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = N
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES:  # as nearly always
         return t if own is None else own(t)
 
-    def look(x: Value, t: Tangentlike) -> Any:
+    def look(x: Value, t: Any) -> Any:
         t = unthunk(t)
         if issubclass(type(t), NotImplementedTangent):
             raise t.error()

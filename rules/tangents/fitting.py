@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...config import TangentError
-from ..annotations import Tangentlike
 from ..shapes import _BY_TYPE, dtype_of, shape_of
 from ..tracing.funnel import astype
 from ..tracing.level import Traced
 from ..tracing.object_arrays import healed
 
 
-def drop_singletons(xbar: Tangentlike, shape: tuple[int, ...]) -> Any:
+def drop_singletons(xbar: Any, shape: tuple[int, ...]) -> Any:
     """Fit axes of length 1 that were added at the end or lost, and refuse any other shape."""
     given = shape_of(xbar)
     if [n for n in given if n != 1] == [n for n in shape if n != 1] and _trailing(given, shape):
@@ -32,7 +31,7 @@ def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return a[:n] == b[:n]
 
 
-def cast(xbar: Tangentlike, dtype: np.dtype) -> Any:
+def cast(xbar: Any, dtype: np.dtype) -> Any:
     """Convert to ``dtype``; of what is complex a real one keeps the real part."""
     given = dtype_of(xbar)
     if given is dtype and type(xbar) is not int:

@@ -6,8 +6,10 @@ this text where somebody wants to have it as a number.
 
 from typing import Any
 
+import numpy as np
+
 from ...config import MissingDerivativeError, user_line
-from ..annotations import Function, Value
+from ..annotations import Value
 from .zeros import AbstractZero, by_operator
 
 
@@ -32,18 +34,20 @@ class NotImplementedTangent:
 
     __add__ = __radd__ = __neg__ = __pos__ = conj = conjugate = _spread
 
-    def __mul__(self, other: Value) -> Any:
+    def __mul__(self, other: Value) -> "AbstractZero | NotImplementedTangent":
         return other if isinstance(other, AbstractZero) else self
 
     __rmul__ = __mul__
 
-    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         answer = by_operator(self, ufunc, method, inputs, kwargs)
         if answer is NotImplemented:
             raise self.error()
         return answer
 
-    def _refuse(self, *args: Any) -> Any:
+    def _refuse(self, *args: object) -> Any:
         raise self.error()
 
     __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = _refuse

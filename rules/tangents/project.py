@@ -26,6 +26,7 @@ from .structural import (
     structural,
 )
 from .thunks import Thunk, unthunk
+from .zeros import NoTangent
 
 _array = np.ndarray
 _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
@@ -110,7 +111,7 @@ class ProjectTo:
 
     registered: ClassVar[dict[type, Callable[[Any], Callable[[Any], Any]]]] = {}
 
-    def __new__(cls, x: Value) -> "Projector":  # type: ignore[misc]
+    def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
         if not cls.registered:  # at once, since most are numbers and arrays
             kind = x.__class__
             if kind is _array and x.dtype is FLOAT64:
@@ -130,7 +131,7 @@ class ProjectTo:
         cls.registered[primal_type] = make
 
 
-def _project_to(x: Value) -> Any:
+def _project_to(x: Value) -> "Projector | Within":
     registered = ProjectTo.registered
     for base in type(x).__mro__ if registered else ():
         if base in registered:
@@ -169,7 +170,7 @@ class ProjectNumber(Projector):
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype = dtype
 
-    def project(self, xbar: Tangentlike) -> Any:
+    def project(self, xbar: Any) -> Any:
         if shape_of(xbar) != ():
             xbar = drop_singletons(xbar, ())
         recorded = getattr(xbar, "records", False) and xbar.__class__ is np.ndarray
@@ -219,7 +220,7 @@ class ProjectLazy(ProjectArray):
 
     __slots__ = ("empty",)
 
-    def __init__(self, x: Value, dtype: np.dtype) -> None:
+    def __init__(self, x: Any, dtype: np.dtype) -> None:
         super().__init__(x.shape, dtype)
         if any(map(math.isnan, x.shape)):
             raise MissingRuleError(
@@ -235,7 +236,7 @@ class ProjectLazy(ProjectArray):
             return xbar
         return np.asarray(xbar, like=self.empty)
 
-    def holds(self, xbar: Tangentlike) -> bool:
+    def holds(self, xbar: Any) -> bool:
         return is_lazy(xbar) and xbar.dtype is self.dtype and xbar.shape == self.shape
 
     def zeros(self) -> Any:
@@ -276,7 +277,7 @@ class ProjectNothing(Projector):
 
     __slots__ = ()
 
-    def project(self, xbar: Tangentlike) -> Any:
+    def project(self, xbar: Tangentlike) -> NoTangent:
         return NO_TANGENT
 
 
@@ -313,7 +314,7 @@ class ProjectContainer(Projector):
         return fold(_projected, self, xbar)
 
 
-def _projected(space: Any, xbar: Tangentlike) -> Any:
+def _projected(space: Projector, xbar: Tangentlike) -> Any:
     xbar = unthunk(xbar)
     if type(space) is not ProjectContainer or issubclass(type(xbar), _NO_NUMBERS):
         return space(xbar)
@@ -326,7 +327,7 @@ class ProjectSparse(Projector):
 
     __slots__ = ("pattern",)
 
-    def __init__(self, x: Value) -> None:
+    def __init__(self, x: Any) -> None:
         self.pattern = x.copy()
         if self.pattern.dtype.kind not in "fc":
             self.pattern = self.pattern.astype(FLOAT64)
@@ -339,7 +340,7 @@ class ProjectSparse(Projector):
     def dtype(self) -> np.dtype:  # type: ignore[override]
         return self.pattern.dtype
 
-    def project(self, xbar: Tangentlike) -> Any:
+    def project(self, xbar: Any) -> Any:
         if isinstance(xbar, Tangent):
             return xbar
         x = self.pattern
@@ -355,7 +356,7 @@ class ProjectSparse(Projector):
         data = cast(np.asarray(xbar[row, column]).reshape(-1), x.dtype)
         return type(stored)((data, (row, column)), shape=x.shape).asformat(x.format)
 
-    def _project_diagonals(self, xbar: Tangentlike) -> Any:
+    def _project_diagonals(self, xbar: Any) -> Any:
         x = self.pattern
         data = np.zeros_like(x.data)
         rows, columns = x.shape
@@ -372,7 +373,7 @@ class ProjectSparse(Projector):
 def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
     """Return what builds the ``Tangent`` of a container; NoTangent() where all its parts are."""
 
-    def build(parts: list) -> Any:
+    def build(parts: list) -> Tangent | NoTangent:
         if parts and all(part is NO_TANGENT for part in parts):
             return NO_TANGENT
         return structural(primal_type, keys, parts)

@@ -9,7 +9,7 @@ zeros, thunks and missing derivatives have files of their own.
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from functools import partial, reduce
 from typing import Any
 
@@ -104,7 +104,7 @@ class Tangent:
     def __len__(self) -> int:
         return len(getattr(self.primal_type, "_fields", self.backing))
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView:
         """Return the names, keys or positions that are listed."""
         return self.backing.keys()
 
@@ -137,7 +137,7 @@ class Tangent:
     def __neg__(self) -> "Tangent":
         return self.map(operator.neg)
 
-    def __sub__(self, other: Value) -> Any:
+    def __sub__(self, other: Any) -> Any:
         return self + (-other)
 
     def __rsub__(self, other: Value) -> Any:
@@ -163,7 +163,7 @@ class Tangent:
     __hash__ = None  # type: ignore[assignment]
 
 
-def structural(primal_type: Any, keys: Iterable, parts: Iterable) -> Tangent:
+def structural(primal_type: object, keys: Iterable, parts: Iterable) -> Tangent:
     """Build the ``Tangent`` of a container from one part per key."""
     if primal_type is Tangent:
         primal_type = tuple if all(type(key) is int for key in keys) else dict
@@ -173,7 +173,7 @@ def structural(primal_type: Any, keys: Iterable, parts: Iterable) -> Tangent:
     return new
 
 
-def _is_sequence(primal_type: Any) -> bool:
+def _is_sequence(primal_type: object) -> bool:
     """Say whether a Tangent of this type has its parts by position, and not by name."""
     named = getattr(primal_type, "_fields", ())
     return isinstance(primal_type, type) and issubclass(primal_type, tuple | list) and not named
@@ -199,7 +199,7 @@ def derivative_like(x: Value, values: list) -> Any:
     return structural(type(x), (*parts.keys, *fixed), (*values, *(NO_TANGENT for _ in fixed)))
 
 
-def _shown(t: Tangentlike, depth: int) -> Any:
+def _shown(t: Tangentlike, depth: int) -> str | Within:
     if type(t) is not Tangent:
         return repr(t)
     name = getattr(t.primal_type, "__name__", str(t.primal_type))
@@ -233,7 +233,7 @@ def _check_fields(primal_type: Any, fields: dict) -> None:
                            f"its fields are {', '.join(known)}.")  # fmt: skip
 
 
-def _equal(a: Value, b: Value) -> Any:
+def _equal(a: Any, b: Any) -> bool | Within:
     a, b = unthunk(a), unthunk(b)
     if type(a) is Tangent and type(b) is Tangent:
         fitting = a.primal_type is b.primal_type and not _differ_in_length(a, b)
@@ -248,7 +248,7 @@ def _equal(a: Value, b: Value) -> Any:
     return bool(np.all(a == b))
 
 
-def _moved(x: Value, xdot: Tangentlike) -> Any:
+def _moved(x: Any, xdot: Tangentlike) -> Any:
     """Return the value ``x`` moved along ``xdot``; containers are rebuilt part by part."""
     xdot = unthunk(xdot)
     if isinstance(xdot, AbstractZero):
@@ -263,7 +263,7 @@ def _moved(x: Value, xdot: Tangentlike) -> Any:
     return Within(zip(parts.values, child_tangents(x, xdot), strict=True), parts.rebuild)
 
 
-def child_tangents(x: Value, t: Tangentlike) -> list:
+def child_tangents(x: Value, t: Any) -> list:
     """Return one tangent per child of the container ``x``, from any form a tangent may take.
 
     Raises
@@ -307,7 +307,7 @@ def child_tangents(x: Value, t: Tangentlike) -> list:
     return [unthunk(item) for item in items]
 
 
-def add(a: Value, b: Value) -> Any:
+def add(a: Tangentlike, b: Tangentlike) -> Any:
     """Return ``a + b`` for tangents of any form; never written into either."""
     a, b = unthunk(a), unthunk(b)
     if issubclass(type(a), AbstractZero):
@@ -319,12 +319,12 @@ def add(a: Value, b: Value) -> Any:
     return a + b
 
 
-def _is_sum(t: Tangentlike) -> bool:
+def _is_sum(t: Value) -> bool:
     """Say whether ``t`` is the tangent of a container."""
     return issubclass(type(t), Tangent | tuple | list | dict)
 
 
-def _added(a: Value, b: Value) -> Any:
+def _added(a: Any, b: Any) -> Any:
     a, b = unthunk(a), unthunk(b)
     if not (_is_sum(a) and _is_sum(b)):
         return add(a, b)
@@ -347,12 +347,12 @@ def _pairs(a: Tangent, b: Tangent) -> list[tuple]:
     return [(a.backing.get(key, ZERO), b.backing.get(key, ZERO)) for key in keys]
 
 
-def _as_tangent(t: Tangentlike) -> Tangent:
+def _as_tangent(t: Any) -> Tangent:
     if type(t) is Tangent:
         return t
     return Tangent(type(t), t) if isinstance(t, dict) else Tangent(type(t), *t)
 
 
-def sum_tangents(tangents: Any) -> Any:
+def sum_tangents(tangents: Iterable[Tangentlike]) -> Any:
     """Return the sum of an iterable of tangents, ``ZeroTangent()`` where it is empty."""
     return reduce(add, tangents, ZERO)

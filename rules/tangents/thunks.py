@@ -4,18 +4,19 @@
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import DTypeLike
 
 from ...config import TangentError
-from ..annotations import Function, Tangentlike, Value
+from ..annotations import Function, Value
 
 
 def _forced(operation: Callable) -> Callable:
-    def force(self: "Thunk", *others: Any) -> Any:
+    def force(self: "Thunk", *others: object) -> Any:
         return operation(unthunk(self), *map(unthunk, others))
 
     return force
@@ -37,13 +38,17 @@ class Thunk(NDArrayOperatorsMixin):
             self._value, self._compute = value, None
         return self._value
 
-    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         return getattr(ufunc, method)(*map(unthunk, inputs), **kwargs)
 
-    def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(
+        self, f: Function, types: Iterable[type], args: tuple, kwargs: dict
+    ) -> Any:
         return f(*map(_unthunk_items, args), **{k: _unthunk_items(v) for k, v in kwargs.items()})
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.force(), dtype=dtype)
 
     def __getattr__(self, name: str) -> Any:
@@ -57,7 +62,7 @@ class Thunk(NDArrayOperatorsMixin):
     __float__ = _forced(float)
     __complex__ = _forced(complex)
 
-    def __setitem__(self, key: Any, value: Value) -> None:
+    def __setitem__(self, key: object, value: Value) -> None:
         raise TangentError("a thunk cannot be written to; unthunk it and build another.")
 
     def __repr__(self) -> str:
@@ -94,11 +99,11 @@ def thunk(compute: Callable[[], Any]) -> Thunk:
     return Thunk(compute)
 
 
-def unthunk(t: Tangentlike) -> Any:
+def unthunk(t: Any) -> Any:
     """Return what a thunk stands for, and anything else as it is."""
     # Not isinstance, here and in ``add``: it is slow for traced values, whose class is computed.
     return t.force() if issubclass(type(t), Thunk) else t
 
 
-def _unthunk_items(x: Value) -> Any:
+def _unthunk_items(x: Any) -> Any:
     return type(x)(map(unthunk, x)) if type(x) in (list, tuple) else unthunk(x)

@@ -3,6 +3,7 @@
 ``ZeroTangent() + xdot`` is ``xdot``, and ``3.0 * ZeroTangent()`` is ``ZeroTangent()``.
 """
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ _OPERATORS = {
 linear_in: dict[Any, int] = {}
 
 
-def by_operator(t: Tangentlike, ufunc: Function, method: str, inputs: tuple, kwargs: dict) -> Any:
+def by_operator(t: Tangentlike, ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
     """Answer for ``t``, one of the ``inputs``, what its operators answer, if one is this ufunc."""
     first = inputs[0] is t
     name = f"__{'' if first else 'r'}{_OPERATORS.get(ufunc)}__"
@@ -53,10 +54,14 @@ class AbstractZero:
     def __reduce__(self) -> tuple:
         return type(self), ()
 
-    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Any:
         return by_operator(self, ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(
+        self, f: Function, types: Iterable[type], args: tuple, kwargs: dict
+    ) -> Any:
         if needed:
             load()  # the rules say what is linear
         here = any(x is self for x in args[: linear_in.get(f, 0)])
@@ -67,7 +72,7 @@ class AbstractZero:
 
     __radd__ = __add__
 
-    def __sub__(self, other: Value) -> Any:
+    def __sub__(self, other: Any) -> Any:
         return self if isinstance(other, ZeroTangent) else -other
 
     def __rsub__(self, other: Value) -> Any:
@@ -78,7 +83,7 @@ class AbstractZero:
 
     __rmul__ = __matmul__ = __rmatmul__ = __truediv__ = __mul__
 
-    def _itself(self, *args: Any, **kwargs: Any) -> Self:
+    def _itself(self, *args: object, **kwargs: object) -> Self:
         return self
 
     __neg__ = __pos__ = __getitem__ = conj = conjugate = copy = _itself

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
@@ -49,7 +50,7 @@ class Flat(Iterator):
 
     __slots__ = ("base", "index")
 
-    def __init__(self, x: Value) -> None:
+    def __init__(self, x: "TracedArray") -> None:
         self.base = x
         self.index = 0
 
@@ -101,7 +102,7 @@ def _in_place(operation: Callable) -> Callable:
     return operate
 
 
-def _write_part(root: Value, path: Path, at: int, index: Index, v: Value) -> None:
+def _write_part(root: "TracedArray", path: Path, at: int, index: Index, v: Value) -> None:
     """Write into a view of the real or imaginary part of a complex array: all of it anew."""
     whole, f = follow(path[:at], root), path[at][0]
     parts = [np.real(whole), np.imag(whole)]
@@ -111,7 +112,7 @@ def _write_part(root: Value, path: Path, at: int, index: Index, v: Value) -> Non
     whole[...] = parts[0] + 1j * parts[1]
 
 
-def _set_shape(x: Value, shape: Any) -> None:
+def _set_shape(x: "TracedArray", shape: int | tuple[int, ...]) -> None:
     kept = x.primal  # from now on no draft, of which the views may not be known
     y: Any = np.reshape(x, shape)
     if y is x:
@@ -139,7 +140,7 @@ def _read(name: str) -> Callable:
 
 
 def _refused(what: str, instead: str) -> Callable:
-    def refuse(self: Traced, *args: Any, **kwargs: Any) -> Any:
+    def refuse(self: Traced, *args: object, **kwargs: object) -> Any:
         raise refusal("set attribute", what=what, x=describe(self), instead=instead)
 
     return refuse
@@ -175,7 +176,7 @@ class TracedArray(TracedNumber):
             draft = draft_of(root)
             return self.primal if draft is None else follow(path, draft[0])
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy:
             return TracedNumber.__array__(self, dtype, copy)
         refuse_array(self, dtype)
@@ -207,7 +208,7 @@ class TracedArray(TracedNumber):
     def __deepcopy__(self, memo: dict) -> Any:
         return self.copy("K")
 
-    def view(self, *args: Any, **kwargs: Any) -> Any:
+    def view(self, *args: object, **kwargs: object) -> Any:
         (cls,) = args or (np.ndarray,) if len(args) < 2 and not kwargs else (None,)
         if isinstance(cls, type) and issubclass(cls, np.ndarray):
             return self[...] if cls is np.ndarray else np.asarray(self).view(cls)
@@ -272,7 +273,7 @@ class TracedArray(TracedNumber):
     def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
         self[...] = np.partition(self, kth, axis=axis, **options)
 
-    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+    def put(self, indices: object, values: Value, mode: str = "raise") -> None:
         call(np.put, (self, indices, values, mode), {})
 
     resize = _refused("x.resize(...)", "write x = np.resize(x, ...) or np.reshape(x, ...)")

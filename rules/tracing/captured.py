@@ -32,7 +32,7 @@ class Watch:
         self.arrays: dict[int, tuple[np.ndarray, bytes, str]] = {}
         self.copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def hold(self, x: Value) -> Any:
+    def hold(self, x: Any) -> Any:
         """Return what to keep for ``x``, which may be anything."""
         cls = type(x)
         if cls is np.ndarray:
@@ -55,7 +55,7 @@ class Watch:
             return x.copy()
         return fold(self._hold, x)
 
-    def _hold(self, x: Value) -> Any:
+    def _hold(self, x: Any) -> Any:
         cls = type(x)
         if cls is list or cls is tuple:
             return Within(zip(x), cls)
@@ -74,7 +74,7 @@ class Watch:
                     self._watch(part)
         return x
 
-    def hold_beside(self, value: Value, x: Value) -> Any:
+    def hold_beside(self, value: Any, x: Any) -> Any:
         """Hold what is plain in ``x``; ``value`` is ``x`` without its traced values."""
         if value is x:
             return self.hold(x)
@@ -84,7 +84,7 @@ class Watch:
             return type(x)([self.hold(v) if v is p else v for v, p in zip(value, x, strict=True)])
         return fold(self._hold_beside, value, x)
 
-    def _hold_beside(self, value: Value, x: Value) -> Any:
+    def _hold_beside(self, value: Any, x: Any) -> Any:
         if value is x:
             return self.hold(x)
         if type(x) is list or type(x) is tuple:

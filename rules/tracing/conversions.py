@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...config import LostDerivativeError
 from ..annotations import Function, Value
@@ -23,7 +24,7 @@ from .level import Traced, value
 from .running import refused
 
 
-def describe(x: Value) -> str:
+def describe(x: Any) -> str:
     """Return ``float64[3, 2]`` for an array, the type's name for anything else."""
     x = value(x)
     dtype = getattr(x, "dtype", None)
@@ -36,7 +37,7 @@ def describe(x: Value) -> str:
 def lost(what: str, instead: str) -> Callable:
     """Return a method that refuses to give the plain number, and says what to write instead."""
 
-    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
+    def lose(self: Traced, *args: object, **kwargs: object) -> Any:
         raise lost_by(self, what, instead)
 
     return lose
@@ -53,7 +54,7 @@ def lost_to(what: str, instead: str, *, number: bool = True) -> Callable:
     numbers, or a complex one, Python makes no ``number``.
     """
 
-    def lose(self: Traced, *args: Any, **kwargs: Any) -> Any:
+    def lose(self: Traced, *args: object, **kwargs: object) -> Any:
         error = lost_by(self, *(asked() or (what, or_adopt(instead))))
         x = value(self)
         fails = number and (math.prod(shape_of(x)) != 1 or np.iscomplexobj(x))
@@ -124,7 +125,7 @@ _lose_complex = lost(
 )
 
 
-def refuse_array(x: Value, dtype: Any) -> None:
+def refuse_array(x: Value, dtype: DTypeLike | None) -> None:
     """Refuse to make an array of plain numbers of ``x``."""
     if dtype is not None and np.dtype(dtype) != object:
         (_lose_array if hasattr(x, "__len__") else _lose_number)(x)

@@ -45,7 +45,7 @@ def instead_of(name: str, kind: type) -> str:
 class OfNumPys:
     """A method that NumPy's numbers have, and Python's have not."""
 
-    def __init__(self, part: Value) -> None:
+    def __init__(self, part: Any) -> None:
         self.part = part
 
     def __get__(self, x: Value, owner: type) -> Any:

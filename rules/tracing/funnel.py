@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...config import LostDerivativeError, MutationError
 from ..annotations import Function, Index, Value
@@ -19,7 +20,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-def call(f: Function, args: tuple, kwargs: dict) -> Value:
+def call(f: Function, args: tuple, kwargs: dict) -> Any:
     """Evaluate ``f`` at the innermost level among its arguments, or plainly where there is none."""
     level = innermost((f, *args, *kwargs.values()) if kwargs else (f, *args))
     if level is None:
@@ -39,7 +40,7 @@ def is_primitive(f: Function) -> bool:
     return getattr(f, "__primitive__", None) is f
 
 
-def shown(f: Function) -> Any:
+def shown(f: Function) -> Function:
     """Return the function of a library whose calls ``f`` shows, else ``f`` itself.
 
     What shows one has a mark with its own name: ``functools.wraps`` copies it to others.
@@ -72,7 +73,7 @@ def primitive(f: Function, run: Callable | None = None) -> Any:
         return _seen_class(f)
 
     @functools.wraps(f)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Any:
         level = innermost((*args, *kwargs.values()) if kwargs else args)
         if level is not None:
             return level.call(wrapper, args, kwargs)
@@ -128,14 +129,14 @@ def _seen_class(cls: type) -> type:
     metaclass: Any = type(cls)
 
     class Seen(metaclass):
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        def __call__(self, *args: object, **kwargs: object) -> Any:
             # A subclass of the user's has a constructor of its own, without these rules.
             level = innermost((*args, *kwargs.values())) if is_primitive(self) else None
             if level is None:
                 return super().__call__(*args, **kwargs)
             return level.call(self, args, kwargs)
 
-        def __made__(self, *args: Any, **kwargs: Any) -> Any:
+        def __made__(self, *args: object, **kwargs: object) -> Any:
             return super().__call__(*args, **kwargs)
 
         @property
@@ -153,7 +154,7 @@ def _seen_class(cls: type) -> type:
 
 
 @primitive
-def getitem(x: Value, index: Index) -> Value:
+def getitem(x: Any, index: Index) -> Value:
     """Read ``x[index]``."""
     try:
         return x[index]
@@ -163,7 +164,7 @@ def getitem(x: Value, index: Index) -> Value:
         return read_points(x, index)
 
 
-def read_points(x: Value, index: Index) -> Any:
+def read_points(x: Any, index: Index) -> Any:
     """Read ``x[index]`` of an array of dask by several arrays, or by one of several axes.
 
     Dask calls it ``x.vindex``, takes nothing else but full slices beside, and puts first what the
@@ -181,7 +182,7 @@ def read_points(x: Value, index: Index) -> Any:
 
 
 @primitive
-def astype(x: Value, dtype: Any, **options: Any) -> Any:
+def astype(x: Value, dtype: DTypeLike, **options: object) -> Any:
     """Convert ``x`` to another dtype."""
     return (x if hasattr(x, "astype") else np.asarray(x)[()]).astype(dtype, **options)
 
@@ -192,7 +193,7 @@ def entry(x: Value, index: tuple = ()) -> Any:
     return np.asarray(x)[index].item()
 
 
-def as_dtype(x: Value, dtype: Any) -> Any:
+def as_dtype(x: Value, dtype: DTypeLike) -> Any:
     """Convert a traced ``x``; of dtype object are arrays of traced numbers, as ``asarray`` gives.
 
     Of plain objects NumPy would make, with no derivative, what the rules take for constants.
@@ -200,7 +201,7 @@ def as_dtype(x: Value, dtype: Any) -> Any:
     return np.asarray(x, dtype) if np.dtype(dtype) == object else astype(x, dtype)
 
 
-def array_of(x: Value, dtype: Any = None, **options: Any) -> Any:
+def array_of(x: Value, dtype: DTypeLike | None = None, **options: Any) -> Any:
     """Build an array from nested sequences of numbers and arrays, traced ones included.
 
     Parameters

@@ -12,9 +12,12 @@ import itertools
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..annotations import Function, Index, Value
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..annotations import Function, Index, Tangentlike, Value
 from ..containers import (
     DEEP,
     LEAVES,
@@ -26,6 +29,10 @@ from ..containers import (
     replaced,
 )
 from ..loading import load, needed
+
+if TYPE_CHECKING:
+    from .array import TracedArray
+    from .views import Path
 
 _next = itertools.count(1).__next__
 
@@ -58,15 +65,15 @@ class Level(ABC):
         """Answer a call of ``f`` in which a traced value of this level takes part."""
 
     @abstractmethod
-    def unary(self, ufunc: Function, operation: Callable, x: Value) -> Value:
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: "Traced") -> Value:
         """Answer ``operation(x)`` with one of Python's operators, whose rule is that of a ufunc."""
 
     @abstractmethod
-    def binary(self, ufunc: Function, operation: Callable, a: Value, b: Value) -> Value:
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value) -> Value:
         """Answer ``operation(a, b)`` with an operator; NotImplemented leaves it to the other."""
 
     @abstractmethod
-    def getitem(self, x: Value, index: Index) -> Value:
+    def getitem(self, x: "Traced", index: Index) -> Value:
         """Answer ``x[index]``."""
 
     @abstractmethod
@@ -74,19 +81,21 @@ class Level(ABC):
         """Return the new array ``x`` as one of this level, which depends on nothing yet."""
 
     @abstractmethod
-    def write(self, x: Value, index: Index, v: Value) -> None:
+    def write(self, x: "TracedArray", index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
 
     def library(self, f: Function, args: tuple, kwargs: dict) -> Any:
         """Answer a call of a library's function on values outside all transforms."""
         return f(*args, **kwargs)
 
-    def multiply_add(self, xbar: Value, ybar: Value, factor: Value) -> Value:
+    def multiply_add(
+        self, xbar: Tangentlike | None, ybar: Tangentlike, factor: Tangentlike
+    ) -> Value:
         """Return ``xbar + ybar * factor``; None is zero, and ``ybar`` a number of this level."""
         product = ybar if factor is ONE else ybar * factor
         return product if xbar is None else xbar + product
 
-    def accumulator(self, shape: tuple[int, ...], dtype: Any) -> Value | None:
+    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value | None:
         """Return zeros as an array of this level, for ``add_at``; None where there is no such."""
         return None
 
@@ -94,18 +103,18 @@ class Level(ABC):
         """Do ``xbar[index] += ybar`` in an accumulator's own memory; say whether that could be."""
         return False
 
-    def motion(self, x: Value) -> Any:
+    def motion(self, x: "Traced") -> Value | None:
         """Return the tangent of ``x``, of this level, along a direction; None if it knows none.
 
         Rules ask for it where numbers are equal: see ``ties``.
         """
         return None
 
-    def publish(self, root: Value, draft: tuple) -> None:
+    def publish(self, root: "TracedArray", draft: tuple) -> None:
         """Give ``root`` the value that is in its draft: see ``views``."""
         raise NotImplementedError
 
-    def refresh(self, view: Value, root: Value, path: Any) -> None:
+    def refresh(self, view: "TracedArray", root: "TracedArray", path: "Path") -> None:
         """Give ``view`` its value anew, along its path from ``root``."""
         raise NotImplementedError
 
@@ -118,9 +127,17 @@ class Traced:
     primal: Any
     at_level: Level
     position: int  # in the record, where its level makes one
+    tangent: Any  # beside the value, where its level pushes one
+    block: Any  # in place of the value, where its level has one
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # whatever attributes it has, it is a number or an array, no container
+
+    if TYPE_CHECKING:  # every one is a number or an array, and computes as these do
+
+        def __add__(self, other: Any, /) -> Any: ...
+
+        def __mul__(self, factor: Any, /) -> Any: ...
 
     # Whether it may be written to, and its value must be looked at by ``peek``.
     writable = False
@@ -200,7 +217,7 @@ def layers(x: Value) -> Iterator[Any]:
         x = x.primal
 
 
-def type_under(x: Value) -> type:
+def type_under(x: Any) -> type:
     """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
     while isinstance(x, Traced):
         try:

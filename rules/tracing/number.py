@@ -8,10 +8,11 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 import functools
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
 from ..containers import are_settings
@@ -38,21 +39,21 @@ from .shown import as_object_array
 from .writing import is_fresh
 
 
-def _binary(ufunc: Function, operation: Callable) -> Callable:
+def _binary(ufunc: np.ufunc, operation: Callable) -> Callable:
     def operate(self: Traced, other: Value) -> Value:
         return self.at_level.binary(ufunc, operation, self, other)
 
     return operate
 
 
-def _reflected(ufunc: Function, operation: Callable) -> Callable:
+def _reflected(ufunc: np.ufunc, operation: Callable) -> Callable:
     def operate(self: Traced, other: Value) -> Value:
         return self.at_level.binary(ufunc, operation, other, self)
 
     return operate
 
 
-def _unary(ufunc: Function, operation: Callable) -> Callable:
+def _unary(ufunc: np.ufunc, operation: Callable) -> Callable:
     def operate(self: Traced) -> Value:
         return self.at_level.unary(ufunc, operation, self)
 
@@ -71,14 +72,14 @@ def _compare(operation: Callable) -> Callable:
 
 
 def _plainly(f: Function) -> Callable:
-    def convert(self: Traced, *args: Any) -> Any:
+    def convert(self: Traced, *args: object) -> Any:
         return f(value(self), *args)
 
     return convert
 
 
 def _method(f: Function) -> Callable:
-    def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
+    def method(self: Traced, *args: object, **kwargs: object) -> Value:
         if not (args or kwargs):
             return self.at_level.call(f, (self,), kwargs)
         if kwargs.get("out") is not None:
@@ -96,14 +97,14 @@ def _call(f: Function, x: Traced, args: tuple, options: dict) -> Value:
 
 
 def _constant_method(name: str) -> Callable:
-    def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
+    def method(self: Traced, *args: object, **kwargs: object) -> Value:
         return getattr(value(self), name)(*map(value, args), **kwargs)
 
     return method
 
 
 def _truth_method(name: str) -> Callable:
-    def method(self: Traced, *args: Any, **kwargs: Any) -> Value:
+    def method(self: Traced, *args: object, **kwargs: object) -> Value:
         y = getattr(value(self), name)(*map(value, args), **kwargs)
         if getattr(y, "dtype", None) != BOOL:  # with dtype=object it is one of the entries
             raise refusal("objects for dtype", name=name)
@@ -127,7 +128,7 @@ def _place_of_out(f: Function) -> int:
     return names.index("out") if "out" in names else 0
 
 
-def _one_axis(axis: Any, x: Value) -> Any:
+def _one_axis(axis: object, x: Value) -> Any:
     """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
     if type(axis) is tuple and len(axis) == 1:
         return axis[0]
@@ -161,7 +162,7 @@ class TracedNumber(Traced):
 
     # ---- NumPy's two protocols ----
 
-    def __array_ufunc__(self, ufunc: Function, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             if len(inputs) == 2:
                 return self.at_level.binary(ufunc, ufunc, *inputs)
@@ -183,7 +184,9 @@ class TracedNumber(Traced):
             return call_in_loop(ufunc, inputs, kwargs)
         return call(f, inputs, kwargs)
 
-    def __array_function__(self, f: Function, types: Any, args: tuple, kwargs: dict) -> Any:
+    def __array_function__(
+        self, f: Function, types: Iterable[type], args: tuple, kwargs: dict
+    ) -> Any:
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
@@ -252,7 +255,7 @@ class TracedNumber(Traced):
         except IndexError:
             raise IndexError("invalid index to scalar variable.") from None
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         refuse_array(self, dtype)
         return as_object_array(self)
 
@@ -324,7 +327,7 @@ class TracedNumber(Traced):
     repeat, take = _method(np.repeat), _method(np.take)
     squeeze, swapaxes = _method(np.squeeze), _method(np.swapaxes)
 
-    def copy(self, order: str = "C") -> Any:
+    def copy(self, order: str = "C") -> Self:
         return self  # a number does not change
 
     def conj(self) -> Any:
@@ -335,10 +338,10 @@ class TracedNumber(Traced):
     def tolist(self) -> Any:
         return self.item()
 
-    def compress(self, condition: Any, axis: int | None = None) -> Any:
+    def compress(self, condition: object, axis: int | None = None) -> Any:
         return call(np.compress, (condition, self), {"axis": axis})
 
-    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+    def astype(self, dtype: DTypeLike, *args: object, **options: object) -> Any:
         options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
         if options.get("copy", True) is False and self.dtype == np.dtype(dtype):
             return self
@@ -349,11 +352,11 @@ class TracedNumber(Traced):
     def flatten(self, order: str = "C") -> Any:
         return call(np.copy, (call(np.ravel, (self, order), {}),), {})
 
-    def reshape(self, *shape: Any, **options: Any) -> Any:
+    def reshape(self, *shape: int | tuple[int, ...], **options: object) -> Any:
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return _call(np.reshape, self, (given,), options)
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes: object) -> Any:
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return _call(np.transpose, self, (), {} if order is None else {"axes": order})
 
@@ -369,10 +372,10 @@ class TracedNumber(Traced):
     def __format__(self, specification: str) -> str:
         return f"traced({format(value(self), specification)})"
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict) -> Any:
+    def __deepcopy__(self, memo: dict) -> Self:
         return self
 
 

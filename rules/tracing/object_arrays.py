@@ -5,7 +5,7 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def _healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
 _NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})
 
 
-def is_plain(x: Value) -> bool:
+def is_plain(x: Any) -> bool:
     """Say at once, of a number, a list of numbers or an array of them, that nothing is traced."""
     cls = type(x)
     if cls is list or cls is tuple:
@@ -63,7 +63,7 @@ def is_plain(x: Value) -> bool:
     return x.dtype is not OBJECT if cls is np.ndarray else cls in _NUMBERS
 
 
-def is_object_array(x: Value) -> bool:
+def is_object_array(x: Value) -> TypeGuard[np.ndarray]:
     return type(x) is np.ndarray and x.dtype is OBJECT
 
 
@@ -120,7 +120,7 @@ def _as_objects(x: Value) -> Any:
     return shown(x) if isinstance(x, Traced) else x
 
 
-def refuse_nested(y: Value) -> None:
+def refuse_nested(y: Any) -> None:
     """Refuse an array of objects that are arrays of traced numbers, or that is in itself.
 
     Raises
@@ -139,7 +139,7 @@ def refuse_nested(y: Value) -> None:
                 waiting.append(part)
 
 
-def _is_nested(part: Value) -> bool:
+def _is_nested(part: object) -> bool:
     if not isinstance(part, np.ndarray | Traced):
         return False
     return is_object_array(part) or np.ndim(part) > 0  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ def refuse_objects(f: Function, y: Value) -> None:
         raise refusal("objects from a call", name=name_of(f))
 
 
-def result(y: Value) -> Any:
+def result(y: Any) -> Any:
     """Return what a differentiated function returned, healed.
 
     An object array of plain numbers only, or of none, counts as an array of these: it was one of
@@ -203,7 +203,7 @@ def _healed(x: Value) -> Any:
     return x
 
 
-def _may_need_healing(x: Value) -> bool:
+def _may_need_healing(x: Any) -> bool:
     # Every call asks, and nearly always it is no: so it is found without building anything.
     if type(x) is np.ndarray:
         return x.dtype is OBJECT

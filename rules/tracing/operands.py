@@ -4,6 +4,8 @@ In ``x + other`` a number, an array or a list is computed with; to an object of 
 which may know more, Python leaves the answer.
 """
 
+from typing import Any, TypeGuard
+
 import numpy as np
 
 from ..annotations import Index, Value
@@ -41,7 +43,7 @@ def is_array_of_indices(index: Index) -> bool:
     return type(index) is list and _INTEGERS.issuperset(map(type, index))
 
 
-def is_array(x: Value) -> bool:
+def is_array(x: Value) -> TypeGuard[Any]:
     """Say whether a value behaves as an array rather than as a number."""
     kind = type(x)
     if kind is np.ndarray:

@@ -7,6 +7,7 @@ and computes there. Casting first is the same to the last bit, and casts have de
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...config import user_line
 from ..annotations import Function, Index, Value
@@ -22,7 +23,7 @@ LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subo
 _NUMBERS = (float, int, complex)  # whose dtype gives way to that of an array
 
 
-def call_in_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
+def call_in_loop(ufunc: np.ufunc, inputs: tuple, kwargs: dict) -> Any:
     """Evaluate ``ufunc`` with the options ``dtype``, ``signature``, ``casting`` and ``order``.
 
     Of the others ``where`` is True, and traced values have no subclasses.
@@ -33,7 +34,7 @@ def call_in_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
     return _in_order(y, kwargs.get("order"), inputs)
 
 
-def _cast_to_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> tuple:
+def _cast_to_loop(ufunc: np.ufunc, inputs: tuple, kwargs: dict) -> tuple:
     """Cast ``inputs`` as the loop does that the options choose."""
     dtype, signature, sig, casting = map(kwargs.get, ("dtype", "signature", "sig", "casting"))
     signature = sig if signature is None else signature
@@ -54,7 +55,7 @@ def _cast_to_loop(ufunc: Function, inputs: tuple, kwargs: dict) -> tuple:
     )
 
 
-def _in_order(y: Value, order: Any, inputs: tuple) -> Any:
+def _in_order(y: Any, order: Any, inputs: tuple) -> Any:
     """Give each result the memory layout that ``order`` asks for."""
     if order in ("K", "k", None):
         return y
@@ -66,7 +67,7 @@ def _in_order(y: Value, order: Any, inputs: tuple) -> Any:
     return np.copy(y, order=order) if np.ndim(y) > 1 else y
 
 
-def call_where(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
+def call_where(ufunc: np.ufunc, inputs: tuple, kwargs: dict) -> Any:
     """Do what ``where=`` asks for: compute the chosen entries only; the rest are those of out.
 
     Without ``out`` NumPy leaves the rest as the memory happens to be; here they are zeros.
@@ -83,12 +84,14 @@ def call_where(ufunc: Function, inputs: tuple, kwargs: dict) -> Any:
 
 
 @primitive
-def computed_into(f: Function, shape: tuple, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+def computed_into(
+    f: Function, shape: tuple, dtype: DTypeLike, *args: object, **kwargs: object
+) -> Any:
     """Evaluate ``f`` with a new array of ``shape`` and ``dtype`` for its ``out``."""
     return f(*args, **kwargs, out=np.zeros(shape, dtype))
 
 
-def call_into(f: Function, args: tuple, kwargs: dict, out: Any) -> Any:
+def call_into(f: Function, args: tuple, kwargs: dict, out: Value) -> Any:
     """Evaluate ``f`` with ``out=``.
 
     A ufunc computes in the dtype of its arguments; all else that is given an array for the result,
@@ -105,7 +108,7 @@ def call_into(f: Function, args: tuple, kwargs: dict, out: Any) -> Any:
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 
 
-def write_out(f: Function, y: Value, out: Any, index: Index = ...) -> Any:
+def write_out(f: Function, y: Any, out: Any, index: Index = ...) -> Any:
     """Do what ``out=`` asks for: write the result into a traced array, and return that.
 
     Raises

@@ -7,11 +7,11 @@ else refuses them. ``np.memmap`` means what NumPy's own arrays mean; and so does
 which nothing is masked, but that ``x / m`` and ``x ** m`` may mask something then.
 """
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..annotations import Function, Value
+from ..annotations import Value
 from ..shapes import OBJECT
 
 _OF_NUMPY = frozenset({np.ndarray, np.memmap})
@@ -20,7 +20,7 @@ _DIVISIONS = frozenset({np.true_divide, np.floor_divide, np.remainder, np.fmod})
 _POWERS = frozenset({np.power, np.float_power})
 
 
-def is_of_its_own(x: Value) -> bool:
+def is_of_its_own(x: Value) -> TypeGuard[np.ndarray]:
     """Say whether ``x`` is an array of a class of its own, of numbers or of objects."""
     cls = type(x)
     return cls not in _OF_NUMPY and issubclass(cls, np.ndarray)
@@ -31,7 +31,7 @@ def has_own_numbers(x: Value) -> bool:
     return is_of_its_own(x) and x.dtype is not OBJECT
 
 
-def is_masked_array(x: Value) -> bool:
+def is_masked_array(x: Value) -> TypeGuard[np.ndarray]:
     """Say whether ``x`` is a masked array of numbers, whatever its mask."""
     return has_own_numbers(x) and isinstance(x, np.ma.MaskedArray)
 
@@ -41,7 +41,7 @@ def masks_some(x: Value) -> bool:
     return is_masked_array(x) and bool(np.ma.is_masked(x))
 
 
-def may_mask(ufunc: Function, other: Value) -> bool:
+def may_mask(ufunc: np.ufunc, other: Value) -> bool:
     """Say whether np.ma may mask numbers that were not, where one operand is a masked array."""
     if ufunc in _DIVISIONS:
         return masks_some(other) or not np.all(numbers_of(other))

@@ -28,7 +28,7 @@ def seen(f: Function) -> Any:
     """
 
     @functools.wraps(f)
-    def calls(*args: Any, **kwargs: Any) -> Any:
+    def calls(*args: object, **kwargs: object) -> Any:
         for x in (*args, *kwargs.values()) if kwargs else args:
             if type(x) not in _NUMBERS and not is_plain(x):
                 break

@@ -56,7 +56,7 @@ def shown(x: Value) -> np.ndarray:
     return owner.view(np.ndarray)
 
 
-def is_shown(x: Any) -> bool:
+def is_shown(x: Value) -> bool:
     """Say whether ``x`` is a view of an object array that stands for a traced one."""
     while type(x) is np.ndarray:
         x = x.base
@@ -68,7 +68,7 @@ def refused_write(message: str) -> MutationError:
     return refusal("stand-in written", message=message)
 
 
-def as_object_array(x: Value, cls: type = np.ndarray) -> Any:
+def as_object_array(x: Any, cls: type = np.ndarray) -> Any:
     """Return an object array that lies as the traced ``x`` does, with one number per entry."""
     many = type(x).writable
     plain: Any = value(x) if many else 0.0

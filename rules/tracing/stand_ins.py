@@ -5,13 +5,14 @@ from a stand-in is ordinary.
 """
 
 from abc import ABCMeta
-from typing import Any
+
+from ..annotations import Value
 
 
 class StandIn(type):
     """The metaclass of stand-ins; ``original`` in the dict of a class marks it as one."""
 
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x: Value) -> bool:
         original = vars(cls).get("original")
         return super().__instancecheck__(x) if original is None else isinstance(x, original)
 

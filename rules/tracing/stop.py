@@ -61,7 +61,7 @@ def stop_gradient(x: Value) -> Any:
     return value(x)
 
 
-def ignore_derivatives(f_or_x: Any) -> Any:
+def ignore_derivatives(f_or_x: object) -> Any:
     """Drop the derivatives of a value, or of what a function computes.
 
     A function that takes arguments comes back as one that computes with plain numbers and
@@ -84,7 +84,7 @@ def ignore_derivatives(f_or_x: Any) -> Any:
         return value(f_or_x())
 
     @functools.wraps(f_or_x)
-    def without_derivatives(*args: Any, **kwargs: Any) -> Any:
+    def without_derivatives(*args: object, **kwargs: object) -> Any:
         return value(f_or_x(*map(value, args), **{k: value(x) for k, x in kwargs.items()}))
 
     return without_derivatives

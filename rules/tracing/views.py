@@ -15,7 +15,7 @@ the draft itself, which is then a draft no more.
 import itertools
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..annotations import Function, Value
 from ..containers import LEAVES, is_flat, iterate_leaves, map_leaves
 from ..shapes import FLOATS, is_lazy
 from .level import Traced
+
+if TYPE_CHECKING:
+    from .array import TracedArray
 
 # A function, its options, and which leaf of the container that it returns; None where that is none.
 Step = tuple[Any, dict, int | None]
@@ -56,7 +59,7 @@ class Memory:
 # ---- roots and paths ----------------------------------------------------------------------------
 
 
-def root_of(x: Value) -> tuple[Any, Path]:
+def root_of(x: Any) -> tuple[Any, Path]:
     """Return the traced array that owns the memory of ``x``, and the path to ``x``."""
     try:
         return x.base_and_path or (x, ())
@@ -64,7 +67,7 @@ def root_of(x: Value) -> tuple[Any, Path]:
         return x, ()
 
 
-def draft_of(root: Value) -> tuple | None:
+def draft_of(root: Any) -> tuple | None:
     """Return what is written to in place of the value of ``root``; None where nothing is."""
     try:
         return type(root).memory.__get__(root).draft
@@ -72,7 +75,7 @@ def draft_of(root: Value) -> tuple | None:
         return None
 
 
-def memory_of(root: Value) -> Memory:
+def memory_of(root: Any) -> Memory:
     """Return what is known of the memory of ``root``, from now on."""
     try:
         return type(root).memory.__get__(root)
@@ -84,7 +87,7 @@ def memory_of(root: Value) -> Memory:
 slot_of = vars(Traced)["primal"].__get__  # it may be empty
 
 
-def is_draft(x: Value) -> bool:
+def is_draft(x: Value) -> TypeGuard[Any]:
     """Say whether ``x`` is a root that is being written to."""
     try:
         slot_of(x)
@@ -157,7 +160,9 @@ def may_share(y: Value, values: tuple) -> bool:
     return False
 
 
-def register_view(y: Value, x: Value, f: Function, options: dict, leaf: int | None = None) -> None:
+def register_view(
+    y: "TracedArray", x: Traced, f: Function, options: dict, leaf: int | None = None
+) -> None:
     """Tie a view that has its value already, and that a write is going to take it from."""
     root, path = root_of(x)
     y.base_and_path = root, (*path, (f, options, leaf))
@@ -173,7 +178,7 @@ def tie_views(y: Value, x: Value, f: Function, options: dict) -> None:
                 register_view(part, x, f, options, leaf)
 
 
-def views_of_draft(x: Value, f: Function, options: dict) -> Any:
+def views_of_draft(x: "TracedArray", f: Function, options: dict) -> Any:
     """Return ``f(x, **options)`` as views that get their values when they are read.
 
     ``x`` is a root that is being written to. NotImplemented where ``f`` makes a copy.
@@ -196,7 +201,7 @@ def views_of_draft(x: Value, f: Function, options: dict) -> Any:
 # ---- values that come and go --------------------------------------------------------------------
 
 
-def remember(view: Value, root: Value) -> None:
+def remember(view: "TracedArray", root: "TracedArray") -> None:
     """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
     views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
@@ -208,13 +213,13 @@ def remember(view: Value, root: Value) -> None:
                 del views[number]
 
 
-def living_views(root: Value) -> list:
+def living_views(root: "TracedArray") -> list:
     """Return the views of ``root`` that have a value and that somebody still holds."""
     references = list(memory_of(root).views.values())
     return [view for reference in references if (view := reference()) is not None]
 
 
-def put_draft(root: Value, draft: tuple, *names: str, moved: tuple | None = None) -> None:
+def put_draft(root: "TracedArray", draft: tuple, *names: str, moved: tuple | None = None) -> None:
     """Let ``root`` have this draft; the slots ``names``, and those of its views, are empty then."""
     memory = memory_of(root)
     if memory.draft is None:
@@ -224,7 +229,7 @@ def put_draft(root: Value, draft: tuple, *names: str, moved: tuple | None = None
         forget(root)
 
 
-def forget(root: Value) -> None:
+def forget(root: "TracedArray") -> None:
     """Take their values from all views of ``root``: they are those of an older version."""
     views = living_views(root)
     root.memory.views = {}
@@ -240,7 +245,7 @@ def _empty(x: Value, names: tuple) -> None:
             pass  # empty already
 
 
-def give_value(x: Value) -> None:
+def give_value(x: "TracedArray") -> None:
     """Give a handle its value back, which a write has taken from it."""
     root, path = root_of(x)
     if root is x:
@@ -327,7 +332,7 @@ def axes_of(x: np.ndarray) -> tuple[int, ...] | None:
     return None if axes == list(range(x.ndim)) else tuple(axes)
 
 
-def laid_out(x: Value, axes: tuple[int, ...] | None) -> Any:
+def laid_out(x: Any, axes: tuple[int, ...] | None) -> Any:
     """Copy an array, traced or not, such that its axes lie in memory in the order ``axes``."""
     if axes is None:
         return x.copy() if is_lazy(bare(x)) else np.copy(x, order="C")

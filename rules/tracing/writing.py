@@ -8,7 +8,7 @@ lose a derivative, and where NumPy refuses it.
 
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -17,17 +17,20 @@ from ..annotations import Index, Value
 from ..containers import LEAVES, iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import dtype_of
-from .level import Traced
+from .level import Level, Traced
 from .views import Path, bare, follow, laid_out, memory_of, root_of
 
+if TYPE_CHECKING:
+    from .array import TracedArray
 
-def is_fresh(y: Value) -> bool:
+
+def is_fresh(y: Any) -> bool:
     """Say whether a new array can hold traced numbers: integers and booleans cannot."""
     array = type(y) is np.ndarray or (isinstance(y, Traced) and y.records and y.writable)
     return array and y.dtype.kind in "fc"
 
 
-def raised(buffer: Any, v: Value) -> Any:
+def raised(buffer: Value, v: Value) -> Any:
     """Return ``buffer`` as an array that ``v`` can be written into: traced where ``v`` is."""
     if isinstance(v, Traced) and not (
         isinstance(buffer, Traced) and buffer.at_level.number >= v.at_level.number
@@ -48,14 +51,14 @@ def written(
     return y
 
 
-def hand_out(root: Value, array: np.ndarray, for_good: bool = False) -> None:
+def hand_out(root: "TracedArray", array: np.ndarray, for_good: bool = False) -> None:
     """Note that ``array`` shows the memory of ``root``, or what it holds, to other code."""
     memory = memory_of(root)
     memory.seen_by = [reference for reference in memory.seen_by if reference() is not None]
     memory.seen_by.append((lambda: array) if for_good else weakref.ref(array))
 
 
-def mark_shared(given: Value, traced: Any) -> None:
+def mark_shared(given: Value, traced: Value) -> None:
     """Note of arguments that share memory with each other that their memory is seen elsewhere.
 
     ``traced`` is what the function gets for ``given``: a write into one is not seen in the other.
@@ -118,13 +121,13 @@ def _is_array(x: Value) -> bool:
     return isinstance(x, Traced) and x.writable
 
 
-def _mark(*handles: Any) -> None:
+def _mark(*handles: object) -> None:
     for x in handles:
         if _is_array(x):
             memory_of(root_of(x)[0]).seen_by.append(lambda: True)  # as long as the run lasts
 
 
-def check_write(x: Value, v: Value, level: Any) -> None:
+def check_write(x: Value, v: Value, level: Level) -> None:
     """Refuse to write ``v`` into ``x`` where that would lose a derivative.
 
     Raises
@@ -146,7 +149,7 @@ _READ_ONLY = (
 )
 
 
-def store(array: Any, path: Path, index: Index, v: Value) -> None:
+def store(array: Value, path: Path, index: Index, v: Value) -> None:
     """Write ``v`` at ``index`` of the view of ``array`` that lies at the end of ``path``.
 
     Raises
@@ -160,7 +163,7 @@ def store(array: Any, path: Path, index: Index, v: Value) -> None:
     view[index] = v
 
 
-def begin_write(root: Value) -> tuple | None:
+def begin_write(root: Any) -> tuple | None:
     """Return the draft of ``root``, and refuse a write that others could not see, or may not do.
 
     Raises
@@ -185,7 +188,7 @@ def begin_write(root: Value) -> tuple | None:
     return memory.draft
 
 
-def check_swap(x: Value, index: Index, v: Value, draft: Any) -> tuple | None:
+def check_swap(x: "TracedArray", index: Index, v: Value, draft: Value) -> tuple | None:
     """Refuse the second half of a swap of views; else say what ``x[index] = v`` moved where.
 
     ``x[i], x[j] = x[j], x[i]`` makes two equal rows, since ``x[i]`` shows what was just written

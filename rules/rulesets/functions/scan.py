@@ -8,8 +8,8 @@ values and what ``k`` steps record, least where ``k`` is about the square root o
 import functools
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -56,6 +56,9 @@ from .sequences import (
     unstack,
 )
 
+Carry = TypeVar("Carry")
+Item = TypeVar("Item")
+
 # Functions of ``f``, ``carry`` and ``xs`` that answer for a whole loop, or give None.
 lowerings: list[Callable[[Callable, Any, Any], tuple | None]] = []
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
@@ -71,8 +74,13 @@ _INSTEAD = {
 
 @takes_no_other(_INSTEAD)
 def scan(
-    f: Callable, carry: Any, xs: Any, segment: int | None = None, *, progress: bool = False
-) -> tuple[Any, Any]:
+    f: Callable[[Carry, Item], tuple[Carry, Any]],
+    carry: Carry,
+    xs: Iterable[Item],
+    segment: int | None = None,
+    *,
+    progress: bool = False,
+) -> tuple[Carry, Any]:
     """Carry a value along a sequence, with an output at every step.
 
     Parameters
@@ -156,8 +164,13 @@ def part_of(xs: Any, part: slice) -> Any:
 
 
 def loop(
-    n: int, step: Callable, carry: Any, segment: int | None = None, *, progress: bool = False
-) -> Any:
+    n: int,
+    step: Callable[[Carry], Carry],
+    carry: Carry,
+    segment: int | None = None,
+    *,
+    progress: bool = False,
+) -> Carry:
     """Carry a value through ``n`` steps.
 
     Parameters

@@ -40,7 +40,7 @@ def _parts(x: Value) -> dict:
     return {name: v.data for name, v in _variables(x).items() if v.dtype.kind in "fciuO"}
 
 
-def _replaced(x: Value, values: dict) -> Any:
+def _replaced(x: Any, values: dict) -> Any:
     if not values:
         return x
     data = {name: values.get(name, v.data) for name, v in _variables(x).items()}
@@ -63,7 +63,7 @@ def _refuse_coordinates(x: Value) -> None:
             raise refusal("traced coordinate", name=name, cls=type(x).__name__)
 
 
-def _derivative(x: Value, keys: tuple, values: list) -> Any:
+def _derivative(x: Any, keys: tuple, values: list) -> Any:
     """Return the derivative of ``x``, without the variables that have none."""
     parts = dict(zip(keys, values, strict=True))
     moving = {key: v for key, v in parts.items() if v is not NO_TANGENT}
@@ -91,7 +91,7 @@ def _fitting(x: Value, t: Tangentlike) -> dict:
     return _parts(t)
 
 
-def _refuse_unlike(x: Value, t: Tangentlike) -> None:
+def _refuse_unlike(x: Any, t: Any) -> None:
     name = type(x).__name__
     if type(t) is not type(x):
         raise TangentError(f"the tangent of a {name} is one, and no {type(t).__name__}.")

@@ -95,7 +95,7 @@ def valued_by_name(method):
 
     @functools.wraps(method)
     def answers(self, name, *args, **kwds):
-        own = getattr(self.own, name)(*value(args), **value(kwds))
+        own = library_value(getattr(self.own, name), args, kwds)
         with np.errstate(all="ignore"):
             y = method(self, name, own, *args, **kwds)
             return with_values(np.broadcast_to(y, np.shape(own)), own)
@@ -148,21 +148,22 @@ class Distribution:
         return [number(x) for x in shapes], number(loc), number(scale)
 
     def valid(self, shapes, scale):
-        return self.own._argcheck(*map(value, shapes)) & (value(scale) > 0)
+        return library_value(self.own._argcheck, tuple(shapes), {}) & (value(scale) > 0)
 
     def at(self, name, z, shapes):
         """The formula at ``z``: constant outside of the support, and where the density ends at 0.
 
         There it is evaluated at a point inside, so that it is finite.
         """
-        point, plain = value(z), [value(x) for x in shapes]
-        low, high = self.own._get_support(*plain)
+        point = value(z)
+        low, high = library_value(self.own._get_support, tuple(shapes), {})
         outside = (point < low) | (point > high)
         ends = (point == low) | (point == high)
         if self.discrete:
             outside = outside | ((point != np.floor(point)) if "pmf" in name else point >= high)
         elif np.any(ends):
-            density = self.own.pdf(np.where(ends, point, inside_of(low, high)), *plain)
+            inside = np.where(ends, point, inside_of(low, high))
+            density = library_value(self.own.pdf, (inside, *shapes), {})
             outside = outside | (ends & ((density == 0) | np.isinf(point)))
             if name in ("logcdf", "logsf"):  # the logarithm of 0
                 outside = outside | (point == (low if name == "logcdf" else high))
@@ -198,7 +199,7 @@ class Distribution:
         p, args, kwds = variable(args, kwds)
         shapes, loc, scale = self.parameters(args, kwds)
         p = number(p)
-        z = getattr(self.own, name)(value(p), *map(value, shapes))
+        z = library_value(getattr(self.own, name), (p, *shapes), {})
         if not self.discrete and innermost((p, *shapes)) is not None:
             z = self.solved(z, p, shapes, "cdf" if name == "ppf" else "sf")
         return blurred(self.valid(shapes, scale), loc + scale * z)
@@ -222,7 +223,7 @@ class Distribution:
         shapes, loc, scale = self.parameters(args, kwds)
         wanted = "var" if name == "std" else name
         if innermost(shapes) is None:
-            y = getattr(self.own, wanted)(*shapes)
+            y = library_value(getattr(self.own, wanted), tuple(shapes), {})
         else:
             y = self.formula(wanted)(*shapes)
         if name == "mean":
@@ -240,7 +241,7 @@ class Distribution:
     def interval(self, confidence, *args, **kwds):
         if not traced_in((confidence, *args), kwds):
             return self.own.interval(confidence, *args, **kwds)
-        self.own.interval(value(confidence), *value(args), **value(kwds))
+        library_value(self.own.interval, (confidence, *args), kwds)
         tail = (1 - number(confidence)) / 2
         return self.ppf(tail, *args, **kwds), self.ppf(1 - tail, *args, **kwds)
 
@@ -257,7 +258,7 @@ class Distribution:
     def moment(self, order, *args, **kwds):
         if not traced_in(args, kwds):
             return self.own.moment(order, *args, **kwds)
-        own = self.own.moment(order, *value(args), **value(kwds))
+        own = library_value(self.own.moment, (order, *args), kwds)
         if order not in (0, 1, 2):
             raise refusal_of(self.own, "moment", "orders up to 2: mean and var have derivatives")
         mean = self.mean(*args, **kwds)
@@ -267,7 +268,7 @@ class Distribution:
     def nnlf(self, theta, x):
         if not traced_in((theta, x), {}):
             return self.own.nnlf(theta, x)
-        own = self.own.nnlf(value(theta), value(x))
+        own = library_value(self.own.nnlf, (theta, x), {})
         if np.isinf(own):
             return own  # impossible data
         return with_values(-np.sum(self.logpdf(x, *theta)), own)

@@ -19,6 +19,7 @@ from ... import (
     dtype_of,
     innermost,
     is_traced,
+    library_value,
     value,
     with_values,
 )
@@ -33,6 +34,32 @@ def as_float(x):
     return x if dtype_of(value(x)) == dtype else astype(x, dtype)
 
 
+class MadeInSteps:
+    """SciPy's object ``cls(*args, **kwargs)`` of recorded values: each step makes it anew."""
+
+    def __init__(self, cls, args, kwargs):
+        self.cls, self.args, self.kwargs = cls, args, kwargs
+
+
+def scipys_object(cls, args, kwargs):
+    """Return SciPy's object of the values outside all transforms."""
+    args, kwargs = value(args), value(kwargs)
+    recorded = innermost((*args, *kwargs.values())) is not None
+    return MadeInSteps(cls, args, kwargs) if recorded else cls(*args, **kwargs)
+
+
+def method_of_new(name, cls, made_of, made_with, args, kwargs):
+    """Make SciPy's object, and call its method of this name."""
+    return getattr(cls(*made_of, **made_with), name)(*args, **kwargs)
+
+
+def own_value(own, name, args, kwargs):
+    """Return what a method of SciPy's object gives for plain values: to a recording, one step."""
+    if not isinstance(own, MadeInSteps):
+        return library_value(getattr(own, name), args, kwargs)
+    return library_value(method_of_new, (name, own.cls, own.args, own.kwargs, args, kwargs), {})
+
+
 def valued(method):
     """Decorator: the method below has the value of the method of ``self.own`` of the same name.
 
@@ -42,7 +69,7 @@ def valued(method):
 
     @functools.wraps(method)
     def with_own_value(self, *args, **kwargs):
-        own = getattr(self.own, name)(*value(args), **value(kwargs))
+        own = own_value(self.own, name, args, kwargs)
         if asks:
             return with_values(method(self, *args, own=own, **kwargs), own)
         return with_values(method(self, *args, **kwargs), own)
@@ -63,8 +90,9 @@ class TracedFunction:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        cls = self.own.cls if isinstance(self.own, MadeInSteps) else type(self.own)
         raise MissingRuleError(
-            f"{type(self.own).__name__}.{name} has no derivative: no rule yet, in {user_line()}.\n"
+            f"{cls.__name__}.{name} has no derivative: no rule yet, in {user_line()}.\n"
             "  write calls of the interpolant itself, at points of yours"
         )
 
@@ -89,7 +117,7 @@ class Interpolates(metaclass=StandIn):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
         scipys = next(base for base in cls.__mro__ if base.__module__.startswith("scipy."))
-        own = scipys(*value(args), **value(kwargs))
+        own = scipys_object(scipys, args, kwargs)
         return cls.traced(own, cls.formula(*args, **kwargs))
 
     def __init__(self, *args, **kwargs):

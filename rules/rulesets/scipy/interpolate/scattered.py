@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import interpolate, spatial
 
-from .... import composed, primitive, scalar_rule, value
+from .... import composed, library_value, primitive, scalar_rule, value
 from ..spatial.rows import distances, squares
 from ..traced_objects import Interpolates, as_float
 from .grids import as_points, interp1d
@@ -22,16 +22,21 @@ def as_sites(points):
 # ---- triangles ----------------------------------------------------------------------------------
 
 
+def triangles_around(points, values, rescale, xi):
+    """Which of SciPy's triangles the plain ``xi`` lie in, or -1; and the corners of these."""
+    own = interpolate.LinearNDInterpolator(points, values, rescale=rescale)
+    found = own.tri.find_simplex(xi if own.scale is None else (xi - own.offset) / own.scale)
+    return found, own.tri.simplices[np.maximum(found, 0)]
+
+
 def on_triangles(points, values, fill_value=math.nan, rescale=False):
     """Barycentric coordinates in the simplex that a point lies in: a linear system for each."""
-    own = interpolate.LinearNDInterpolator(value(points), value(values), fill_value, rescale)
     sites, values = as_sites(points), as_float(values)
 
     def formula(*xi):
         xi = as_points(xi if len(xi) > 1 else xi[0], np.shape(sites)[1])
-        plain = value(xi) if own.scale is None else (value(xi) - own.offset) / own.scale
-        found = own.tri.find_simplex(plain)
-        corners = own.tri.simplices[np.maximum(found, 0)]
+        given = points, values, rescale, xi
+        found, corners = library_value(triangles_around, given, {})
         base = sites[corners[..., -1]]
         edges = np.stack([sites[corners[..., d]] - base for d in range(np.shape(sites)[1])], -1)
         share = np.linalg.solve(edges, (xi - base)[..., None])[..., 0]
@@ -54,13 +59,18 @@ class LinearNDInterpolator(Interpolates, interpolate.LinearNDInterpolator):
 # ---- the nearest --------------------------------------------------------------------------------
 
 
+def numbers_of(x, n, rescale, tree_options, *xi, **options):
+    """The numbers of the points of ``x`` that are the nearest to ``xi``; NaN where none is."""
+    at = interpolate.NearestNDInterpolator(x, np.arange(n) * 1.0, rescale, tree_options)
+    return at(*xi, **options)
+
+
 def at_nearest(x, y, rescale=False, tree_options=None):
     y = as_float(y)
     n = np.shape(y)[0]
-    numbers = interpolate.NearestNDInterpolator(value(x), np.arange(n) * 1.0, rescale, tree_options)
 
     def formula(*xi, **options):
-        found = numbers(*value(xi), **options)
+        found = library_value(numbers_of, (x, n, rescale, tree_options, *xi), options)
         missing = np.isnan(found)
         chosen = y[np.where(missing, 0, found).astype(int)]
         return np.where(over(missing, chosen), math.nan, chosen) if np.any(missing) else chosen

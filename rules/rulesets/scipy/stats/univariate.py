@@ -10,7 +10,18 @@ import functools
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, astype, holds_traced, innermost, layers, value, with_values
+from .... import (
+    Traced,
+    array_of,
+    astype,
+    dtype_of,
+    holds_traced,
+    innermost,
+    layers,
+    library_value,
+    value,
+    with_values,
+)
 from ...arrays.ties import motion
 
 VALUES = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
@@ -58,7 +69,7 @@ def number(x):
     """``x`` in double precision, in which SciPy computes."""
     if not isinstance(x, Traced):
         x = array_of(x) if holds_traced(x) or innermost((x,)) is not None else np.asarray(x)
-    dtype = np.asarray(value(x)).dtype
+    dtype = dtype_of(value(x))
     if dtype.kind == "c":
         raise MissingRuleError(
             f"the rules of scipy.stats are of real numbers, not of {dtype}, in {user_line()}.\n"
@@ -183,7 +194,7 @@ class Distribution:
         x, args, kwds = variable(args, kwds)
         shapes, loc, scale = self.parameters(args, kwds)
         if self.discrete:  # it has steps
-            z = np.asarray(value(number(x)) - value(loc), float)
+            z = astype(array_of(value(number(x)) - value(loc)), float)
             z = np.floor(z) if name.endswith(("cdf", "sf")) else z
         else:
             z = (number(x) - loc) / scale

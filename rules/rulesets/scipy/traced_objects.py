@@ -18,7 +18,6 @@ from ... import (
     astype,
     dtype_of,
     innermost,
-    is_traced,
     library_value,
     value,
     with_values,
@@ -29,35 +28,43 @@ def as_float(x):
     """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
     x = array_of(x)
     dtype = np.result_type(dtype_of(value(x)), np.float64)
-    if not is_traced(x):
+    if innermost((x,)) is None:
         return np.ascontiguousarray(x, dtype).reshape(np.shape(x))
     return x if dtype_of(value(x)) == dtype else astype(x, dtype)
 
 
 class MadeInSteps:
-    """SciPy's object ``cls(*args, **kwargs)`` of recorded values: each step makes it anew."""
+    """SciPy's object of recorded values, ``cls(*args, **kwargs)``: each step makes it anew.
 
-    def __init__(self, cls, args, kwargs):
-        self.cls, self.args, self.kwargs = cls, args, kwargs
+    ``by`` names the method of the class that makes it, if that is not the class itself.
+    """
+
+    def __init__(self, cls, by, args, kwargs):
+        self.cls, self.made = cls, (cls, by, args, kwargs)
 
 
-def scipys_object(cls, args, kwargs):
+def scipys_object(cls, args, kwargs, by=None):
     """Return SciPy's object of the values outside all transforms."""
     args, kwargs = value(args), value(kwargs)
-    recorded = innermost((*args, *kwargs.values())) is not None
-    return MadeInSteps(cls, args, kwargs) if recorded else cls(*args, **kwargs)
+    if innermost((*args, *kwargs.values())) is not None:
+        return MadeInSteps(cls, by, args, kwargs)
+    return new_object(cls, by, args, kwargs)
 
 
-def method_of_new(name, cls, made_of, made_with, args, kwargs):
+def new_object(cls, by, args, kwargs):
+    return (cls if by is None else getattr(cls, by))(*args, **kwargs)
+
+
+def method_of_new(made, name, args, kwargs):
     """Make SciPy's object, and call its method of this name."""
-    return getattr(cls(*made_of, **made_with), name)(*args, **kwargs)
+    return getattr(new_object(*made), name)(*args, **kwargs)
 
 
 def own_value(own, name, args, kwargs):
     """Return what a method of SciPy's object gives for plain values: to a recording, one step."""
     if not isinstance(own, MadeInSteps):
         return library_value(getattr(own, name), args, kwargs)
-    return library_value(method_of_new, (name, own.cls, own.args, own.kwargs, args, kwargs), {})
+    return library_value(method_of_new, (own.made, name, args, kwargs), {})
 
 
 def valued(method):

@@ -178,7 +178,7 @@ class TracedPPoly:
     @property
     def own(self):
         """SciPy's polynomials of the same numbers."""
-        return scipys_object(interpolate.PPoly.construct_fast, self.numbers, {})
+        return scipys_object(interpolate.PPoly, self.numbers, {}, "construct_fast")
 
     def __call__(self, x, nu=0, extrapolate=None):
         extrapolate = self.extrapolate if extrapolate is None else extrapolate

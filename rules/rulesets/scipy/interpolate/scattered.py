@@ -181,18 +181,22 @@ def interpolant_of(y, d, smoothing, kernel, epsilon, powers):
     return values
 
 
+def of_radial_functions(*args):
+    """The powers of SciPy's polynomial, and how many neighbors it looks at."""
+    own = interpolate.RBFInterpolator(*args)
+    return own.powers, own.neighbors
+
+
 def radial_functions(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spline", epsilon=None,
                      degree=None):  # fmt: skip
-    plain = value((y, d, smoothing, epsilon))
-    own = interpolate.RBFInterpolator(
-        plain[0], plain[1], neighbors, plain[2], kernel, plain[3], degree
-    )
-    kernel, powers = kernel.lower(), own.powers
+    given = y, d, neighbors, smoothing, kernel, epsilon, degree
+    powers, neighbors = library_value(of_radial_functions, given, {})
+    kernel = kernel.lower()
     epsilon = 1.0 if epsilon is None else epsilon
     y, d = as_float(y), as_float(d)
     smoothing = np.broadcast_to(as_float(smoothing), np.shape(y)[:1])
     whole = None
-    if own.neighbors is None:
+    if neighbors is None:
         whole = interpolant_of(y, d, smoothing, kernel, epsilon, powers)
 
     def formula(x):
@@ -200,7 +204,7 @@ def radial_functions(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spl
         shape = np.shape(x)[:1] + np.shape(d)[1:]
         if whole is not None:
             return np.reshape(whole(x), shape)
-        _, near = spatial.KDTree(value(y)).query(value(x), own.neighbors)
+        _, near = spatial.KDTree(value(y)).query(value(x), neighbors)
         near = np.sort(np.reshape(near, (len(near), -1)), axis=1)
         groups, numbers = np.unique(near, return_inverse=True, axis=0)
         numbers = np.reshape(numbers, -1)

@@ -9,7 +9,7 @@ from scipy.spatial import transform
 from .....config import MissingRuleError, user_line
 from .... import array_of, innermost, is_traced, value, with_values
 from ...arrays.quotients import not_smooth
-from ..traced_objects import as_float, refused, valued
+from ..traced_objects import as_float, own_value, refused, scipys_object, valued
 from . import quaternions
 from .distance import root
 
@@ -43,7 +43,7 @@ class TracedRotation:
     """A rotation, or a stack of these, as SciPy's ``Rotation``, whose numbers are traced."""
 
     def __init__(self, q, own):
-        plain = own.as_quat()
+        plain = own_value(own, "as_quat", (), {})
         turn = np.sum(value(q) * plain, axis=-1, keepdims=True) < 0  # q and -q are one rotation
         q = q * np.where(turn, -1.0, 1.0) if np.any(turn) else q
         self.q = with_values(q, plain) if is_traced(q) else q
@@ -185,11 +185,11 @@ def maker(name, formula):
 
     @functools.wraps(plain)
     def make(*args, **kwargs):
-        own = plain(*value(args), **value(kwargs))
         if innermost((*args, *kwargs.values())) is None:
-            return ours(own)
+            return ours(plain(*args, **kwargs))
+        own = scipys_object(transform.Rotation, args, kwargs, name)
         q = formula(*args, **kwargs)
-        return TracedRotation(np.reshape(q, np.shape(own.as_quat())), own)
+        return TracedRotation(np.reshape(q, np.shape(own_value(own, "as_quat", (), {}))), own)
 
     return staticmethod(make)
 
@@ -208,7 +208,7 @@ class Rotation(transform.Rotation):
         if innermost((*args, *kwargs.values())) is None:
             new = super().__new__  # of a class in Cython, before SciPy 1.17, it takes arguments
             return new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
-        own = transform.Rotation(*value(args), **value(kwargs))
+        own = scipys_object(transform.Rotation, args, kwargs)
         return TracedRotation(quaternions.unit(numbers([*args, *kwargs.values()][0])), own)
 
     @staticmethod

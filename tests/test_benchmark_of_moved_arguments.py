@@ -33,6 +33,6 @@ def test_one_recording_serves_values_that_move(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("only", ["logpdf", "Adam", "length", "steps"])
+@pytest.mark.parametrize("only", ["logpdf", "Adam", "length", "10 to 19 steps"])
 def test_programs(only, tmp_path):
     assert rows(only, tmp_path / "moved.md")

@@ -58,6 +58,9 @@ PROGRAMS = CURVES | {
         lambda z, p, q: interpolate.LinearNDInterpolator(p, z, fill_value=0.0)(q),
         (OF_SITES, SITES, AT),
     ),
+    "NearestNDInterpolator": (
+        lambda z, p, q: interpolate.NearestNDInterpolator(p, z)(q), (OF_SITES, SITES, AT),
+    ),
     "RBFInterpolator": (
         lambda z, p, q: interpolate.RBFInterpolator(p, z)(q), (OF_SITES, SITES, AT),
     ),

@@ -55,6 +55,17 @@ def new_object(cls, by, args, kwargs):
     return (cls if by is None else getattr(cls, by))(*args, **kwargs)
 
 
+def told_by(own, f, *args):
+    """Return ``f(own, *args)``, of plain values: to a recording, one step."""
+    if isinstance(own, MadeInSteps):
+        return library_value(functools.partial(told_by_new, f), (own.made, args), {})
+    return library_value(functools.partial(f, own), args, {})
+
+
+def told_by_new(f, made, args):
+    return f(new_object(*made), *args)
+
+
 def method_of_new(made, name, args, kwargs):
     """Make SciPy's object, and call its method of this name."""
     return getattr(new_object(*made), name)(*args, **kwargs)

@@ -10,7 +10,7 @@ from scipy import interpolate, spatial
 
 from .... import composed, library_value, primitive, scalar_rule, value
 from ..spatial.rows import distances, squares
-from ..traced_objects import Interpolates, as_float
+from ..traced_objects import Interpolates, as_float, own_value, scipys_object, told_by
 from .grids import as_points, interp1d
 from .piecewise import over, refuse
 
@@ -22,21 +22,21 @@ def as_sites(points):
 # ---- triangles ----------------------------------------------------------------------------------
 
 
-def triangles_around(points, values, rescale, xi):
+def triangles_around(own, xi):
     """Which of SciPy's triangles the plain ``xi`` lie in, or -1; and the corners of these."""
-    own = interpolate.LinearNDInterpolator(points, values, rescale=rescale)
     found = own.tri.find_simplex(xi if own.scale is None else (xi - own.offset) / own.scale)
     return found, own.tri.simplices[np.maximum(found, 0)]
 
 
 def on_triangles(points, values, fill_value=math.nan, rescale=False):
     """Barycentric coordinates in the simplex that a point lies in: a linear system for each."""
+    given = points, values, fill_value, rescale
+    own = scipys_object(interpolate.LinearNDInterpolator, given, {})
     sites, values = as_sites(points), as_float(values)
 
     def formula(*xi):
         xi = as_points(xi if len(xi) > 1 else xi[0], np.shape(sites)[1])
-        given = points, values, rescale, xi
-        found, corners = library_value(triangles_around, given, {})
+        found, corners = told_by(own, triangles_around, xi)
         base = sites[corners[..., -1]]
         edges = np.stack([sites[corners[..., d]] - base for d in range(np.shape(sites)[1])], -1)
         share = np.linalg.solve(edges, (xi - base)[..., None])[..., 0]
@@ -59,18 +59,13 @@ class LinearNDInterpolator(Interpolates, interpolate.LinearNDInterpolator):
 # ---- the nearest --------------------------------------------------------------------------------
 
 
-def numbers_of(x, n, rescale, tree_options, *xi, **options):
-    """The numbers of the points of ``x`` that are the nearest to ``xi``; NaN where none is."""
-    at = interpolate.NearestNDInterpolator(x, np.arange(n) * 1.0, rescale, tree_options)
-    return at(*xi, **options)
-
-
 def at_nearest(x, y, rescale=False, tree_options=None):
     y = as_float(y)
-    n = np.shape(y)[0]
+    given = x, np.arange(np.shape(y)[0]) * 1.0, rescale, tree_options
+    own = scipys_object(interpolate.NearestNDInterpolator, given, {})
 
     def formula(*xi, **options):
-        found = library_value(numbers_of, (x, n, rescale, tree_options, *xi), options)
+        found = own_value(own, "__call__", xi, options)
         missing = np.isnan(found)
         chosen = y[np.where(missing, 0, found).astype(int)]
         return np.where(over(missing, chosen), math.nan, chosen) if np.any(missing) else chosen

@@ -7,6 +7,7 @@ time, medians over rounds in which the three take turns; see README.md beside th
 
 import argparse
 import dataclasses
+import datetime
 import itertools
 import os
 import statistics
@@ -73,8 +74,12 @@ def main() -> int:
     set_threads(1)
     os.environ["CHAINRULES_CACHE"] = "off"  # first calls compile
     warm_up()
-    lines, wrong = [machine(1)], False
-    print(lines[0])
+    when = datetime.date.today().isoformat()
+    where = f"`python benchmarks/moved_arguments.py` on {when}: {machine(1)}."
+    columns = "What the columns are: [README.md](README.md#moved-arguments)."
+    lines = ["# Gradients at arguments that are new at every call", "", where, columns]
+    wrong = False
+    print("\n".join(lines))
     for title, found in groups():
         lines += ["", f"**{title}**", "", heading()]
         print("\n".join(lines[-4:]), flush=True)

@@ -47,6 +47,10 @@ class Peer:
         """Return ``f`` as it is called: compiled, where that is the peer's way."""
         return f
 
+    def waited(self, f: Function) -> Function:
+        """Return ``f`` such that its result is there when it returns."""
+        return f
+
     def call(self, f: Function, args: tuple) -> Program:
         """Return the program that calls ``f`` with these arguments."""
         given = tuple(map(self.array, args))
@@ -70,6 +74,9 @@ class JaxPeer(Peer):
 
     def compiled(self, f: Function) -> Function:
         return f if self.name == JAX else self.jax.jit(f)
+
+    def waited(self, f: Function) -> Function:
+        return lambda *args: self.jax.block_until_ready(f(*args))
 
     def call(self, f: Function, args: tuple) -> Program:
         given = tuple(map(self.array, args))

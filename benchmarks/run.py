@@ -15,7 +15,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +125,8 @@ def load() -> float:
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
 
 
-def workloads() -> Iterator[Any]:
-    for family in FAMILIES:
+def workloads(families: Iterable[str] = FAMILIES) -> Iterator[Any]:
+    for family in families:
         yield from importlib.import_module(f"workloads_{family}").workloads()
 
 

@@ -26,7 +26,8 @@ class Workload:
     of JAX's jit for compiled code, 1 is asked, and by hand of ``large`` arrays 1.25 in time and
     1.3 in memory. ``overhead`` is for the time of ours above that by hand, over HIPS autograd's.
     ``skipped`` maps a peer that can't run the workload to the reason, ``slow`` names those that
-    take minutes. ``reverse`` says whether peak memory is shown.
+    take minutes. ``reverse`` says whether peak memory is shown. ``points`` gives the arguments of
+    call number k in ``moved_arguments.py``, where other arguments than those nearby tell more.
     """
 
     name: str
@@ -44,17 +45,21 @@ class Workload:
     slow: tuple[str, ...] = ()
     reverse: bool = True
     rtol: float = 1e-8
+    points: Callable[[int], tuple] | None = None
 
     def __post_init__(self) -> None:
         self.targets = dict.fromkeys(EAGER, 1.0) | (LARGE if self.large else {}) | self.targets
         self.compiled = {JAX_JIT: 1.0} | self.compiled
 
-    def functions(self, slow: bool = False) -> dict[str, Function]:
+    def functions(
+        self, slow: bool = False, among: tuple[str, ...] = PROGRAMS
+    ) -> dict[str, Function]:
         """Return the derivative in each library, of that library's arrays."""
         found = {}
+        without = {*self.skipped} if slow else {*self.skipped, *self.slow}
         for name, peer in peers().items():
             derived = self.own_loop if name == OWN_LOOP else self.derived
-            if derived and name not in self.skipped and (slow or name not in self.slow):
+            if derived and name in among and name not in without:
                 found[name] = peer.compiled(derived(peer))
         return found
 
@@ -64,6 +69,12 @@ class Workload:
         if (by_hand := self.by_hand) is not None:
             built[BY_HAND] = lambda: by_hand(*self.args)
         return built | self.references
+
+    def at(self, k: int) -> tuple:
+        """Return the arguments of call number k, which differ from call to call."""
+        return (
+            nearby(self.args, np.random.default_rng(k)) if self.points is None else self.points(k)
+        )
 
 
 @dataclass
@@ -122,16 +133,27 @@ def close(expected: list, given: list, rtol: float) -> bool:
     )
 
 
-def differs_elsewhere(f: Callable, compiled: Callable, args: tuple, rtol: float) -> bool:
-    """Say whether compiled code differs from the function at three points nearby."""
-    rng = np.random.default_rng(1)
+def nearby(args: tuple, rng: np.random.Generator) -> tuple:
+    """Return the arguments with floats moved by up to a hundredth, and all others as they are.
+
+    A symmetric matrix stays symmetric.
+    """
 
     def moved(x: Any) -> Any:
         dtype = np.asarray(x).dtype
         if dtype.kind not in "fc":
             return x
-        near = x * (1.0 + 0.01 * rng.uniform(size=np.shape(x)))
+        shift = rng.uniform(size=np.shape(x))
+        if shift.ndim == 2 and np.array_equal(x, x.T):
+            shift = 0.5 * (shift + shift.T)
+        near = x * (1.0 + 0.01 * shift)
         return float(near) if isinstance(x, float) else near.astype(dtype)
 
-    points = [tuple(map(moved, args)) for _ in range(3)]
+    return tuple(map(moved, args))
+
+
+def differs_elsewhere(f: Callable, compiled: Callable, args: tuple, rtol: float) -> bool:
+    """Say whether compiled code differs from the function at three points nearby."""
+    rng = np.random.default_rng(1)
+    points = [nearby(args, rng) for _ in range(3)]
     return any(not close(numbers(f(*at)), numbers(compiled(*at)), rtol) for at in points)

@@ -1,10 +1,12 @@
 """Values decide what is done: JAX's jit refuses these, and ours records each way."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from peers import gradient
 from table import BY_HAND, JAX, JAX_JIT
 from workload import Workload
@@ -81,9 +83,23 @@ def branches_by_hand(a: float, b: float) -> tuple:
     return x * x + v * v, (2.0 * (x * xa + v * va), 2.0 * (x * xb + v * vb))
 
 
+def numbers_between(least: tuple, most: tuple, k: int) -> tuple:
+    """Return random numbers between these, drawn anew for each k."""
+    return tuple(np.random.default_rng(k).uniform(least, most).tolist())
+
+
 def workloads() -> Iterator[Workload]:
-    for name, operations, f, given, by_hand, ratio in (
-        ("Newton's iterations (while)", 80 * ROOTS, newton, (0.3, 0.5), newton_by_hand, 0.35),
+    for name, operations, f, given, by_hand, ratio, least, most in (
+        (
+            "Newton's iterations (while)",
+            80 * ROOTS,
+            newton,
+            (0.3, 0.5),
+            newton_by_hand,
+            0.35,
+            (0.1, 0.0),
+            (0.5, 3.0),
+        ),
         (
             "a force with branches, 100 steps",
             8 * STEPS,
@@ -91,6 +107,8 @@ def workloads() -> Iterator[Workload]:
             (1.0, 4.0),
             branches_by_hand,
             0.2,
+            (0.5, 3.0),
+            (1.5, 5.0),
         ),
     ):
         yield Workload(
@@ -102,4 +120,5 @@ def workloads() -> Iterator[Workload]:
             compiled={BY_HAND: ratio},
             skipped={JAX_JIT: "values decide what is done"},
             slow=(JAX,),
+            points=functools.partial(numbers_between, least, most),
         )

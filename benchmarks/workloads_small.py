@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from peers import derivative, gradient, peers
-from table import AUTOGRAD, OURS, PYTORCH
+from table import AUTOGRAD, JAX_JIT, OURS, PYTORCH
 from workload import Workload
 from workloads_gaussian_process import negative_log_likelihood
 from workloads_jacobians import mixed
@@ -120,7 +120,8 @@ def torch_ways(workload: Workload, *ways: Callable[..., Callable]) -> None:
 def hessian_workload(x: np.ndarray) -> Workload:
     """Return the Hessian; each library's own gradient is measured beside it."""
     name, slope = f"Hessian, {OPERATIONS} operations in 4 parameters", gradient(many_operations)
-    workload = Workload(name, OPERATIONS, derivative("hessian", many_operations), (x,))
+    given = derivative("hessian", many_operations), (x,)
+    workload = Workload(name, OPERATIONS, *given, slow=(JAX_JIT,))
     for name in (OURS, AUTOGRAD, PYTORCH):
         if (peer := peers().get(name)) is not None:
             workload.references[f"gradient, {name}"] = peer.call(slope(peer), (x,))

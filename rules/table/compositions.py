@@ -214,7 +214,9 @@ def _array(x: list) -> Any:
     if not all(isinstance(part, _IN_ARRAYS) for part in iterate_leaves(plain)):
         return x
     try:
-        as_array = np.asarray(plain)
+        if len({np.shape(part) for part in plain}) > 1:
+            return x
+        as_array = np.asarray(plain) if innermost((plain,)) is None else array_of(plain)
     except ValueError:  # of arrays of several shapes
         return x
     return array_of(x) if as_array.dtype.kind in "fc" or as_array.ndim > 1 else x

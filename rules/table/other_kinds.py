@@ -37,8 +37,8 @@ class NonDifferentiable(Kind):
             # np.logical_or.reduce(x, dtype=object) is one of the entries of x
             raise refusal("objects for dtype", name=name_of(f))
         level = innermost((*args, *kwargs.values()))
-        if level is not None and (getattr(f, "__module__", None) or "").startswith("scipy."):
-            return level.library(body(f), args, kwargs)  # SciPy asks no argument what it is
+        if level is not None and level.records:
+            return level.call(f, args, kwargs)  # which says whether it is one step
         return body(f)(*args, **kwargs)
 
     def frule(

@@ -96,7 +96,10 @@ def place_of(q, n, method):
 
 
 def interpolated_quantiles(lanes, q, n, method, dtype):
-    """Interpolate in sorted lanes, of which the first ``n`` numbers count; as NumPy 2 does."""
+    """Interpolate in sorted lanes, of which the first ``n`` numbers count.
+
+    The value is NumPy's own; it interpolates from the nearer of the two numbers, for rounding.
+    """
     place = place_of(q, n, method)
     index = np.floor(value(place)).astype(int)
     place = np.broadcast_to(place, (*np.shape(lanes)[:-1], np.shape(place)[-1]))
@@ -106,8 +109,7 @@ def interpolated_quantiles(lanes, q, n, method, dtype):
     t = place - below
     if method == "averaged_inverted_cdf":
         t = np.where(t == 0, 0.5, 1)
-    t, rest = astype(t, dtype), astype(1 - t, dtype)
-    return np.where(t >= 0.5, b - (b - a) * rest, a + (b - a) * t)
+    return a + (b - a) * astype(t, dtype)
 
 
 def at_places(lanes, index):

@@ -18,7 +18,7 @@ from ... import (
     astype,
     dtype_of,
     innermost,
-    is_traced,
+    library_value,
     value,
     with_values,
 )
@@ -28,9 +28,54 @@ def as_float(x):
     """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
     x = array_of(x)
     dtype = np.result_type(dtype_of(value(x)), np.float64)
-    if not is_traced(x):
+    if innermost((x,)) is None:
         return np.ascontiguousarray(x, dtype).reshape(np.shape(x))
     return x if dtype_of(value(x)) == dtype else astype(x, dtype)
+
+
+class MadeInSteps:
+    """SciPy's object of recorded values, ``cls(*args, **kwargs)``: each step makes it anew.
+
+    ``by`` names the method of the class that makes it, if that is not the class itself.
+    """
+
+    def __init__(self, cls, by, args, kwargs):
+        self.cls, self.made = cls, (cls, by, args, kwargs)
+
+
+def scipys_object(cls, args, kwargs, by=None):
+    """Return SciPy's object of the values outside all transforms."""
+    args, kwargs = value(args), value(kwargs)
+    if innermost((*args, *kwargs.values())) is not None:
+        return MadeInSteps(cls, by, args, kwargs)
+    return new_object(cls, by, args, kwargs)
+
+
+def new_object(cls, by, args, kwargs):
+    return (cls if by is None else getattr(cls, by))(*args, **kwargs)
+
+
+def told_by(own, f, *args):
+    """Return ``f(own, *args)``, of plain values: to a recording, one step."""
+    if isinstance(own, MadeInSteps):
+        return library_value(functools.partial(told_by_new, f), (own.made, args), {})
+    return library_value(functools.partial(f, own), args, {})
+
+
+def told_by_new(f, made, args):
+    return f(new_object(*made), *args)
+
+
+def method_of_new(made, name, args, kwargs):
+    """Make SciPy's object, and call its method of this name."""
+    return getattr(new_object(*made), name)(*args, **kwargs)
+
+
+def own_value(own, name, args, kwargs):
+    """Return what a method of SciPy's object gives for plain values: to a recording, one step."""
+    if not isinstance(own, MadeInSteps):
+        return library_value(getattr(own, name), args, kwargs)
+    return library_value(method_of_new, (own.made, name, args, kwargs), {})
 
 
 def valued(method):
@@ -42,7 +87,7 @@ def valued(method):
 
     @functools.wraps(method)
     def with_own_value(self, *args, **kwargs):
-        own = getattr(self.own, name)(*value(args), **value(kwargs))
+        own = own_value(self.own, name, args, kwargs)
         if asks:
             return with_values(method(self, *args, own=own, **kwargs), own)
         return with_values(method(self, *args, **kwargs), own)
@@ -63,8 +108,9 @@ class TracedFunction:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        cls = self.own.cls if isinstance(self.own, MadeInSteps) else type(self.own)
         raise MissingRuleError(
-            f"{type(self.own).__name__}.{name} has no derivative: no rule yet, in {user_line()}.\n"
+            f"{cls.__name__}.{name} has no derivative: no rule yet, in {user_line()}.\n"
             "  write calls of the interpolant itself, at points of yours"
         )
 
@@ -89,7 +135,7 @@ class Interpolates(metaclass=StandIn):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
         scipys = next(base for base in cls.__mro__ if base.__module__.startswith("scipy."))
-        own = scipys(*value(args), **value(kwargs))
+        own = scipys_object(scipys, args, kwargs)
         return cls.traced(own, cls.formula(*args, **kwargs))
 
     def __init__(self, *args, **kwargs):

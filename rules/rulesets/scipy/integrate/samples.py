@@ -4,7 +4,7 @@ import numpy as np
 from scipy import integrate
 from scipy.special import gammaln, roots_legendre
 
-from .... import array_of, composed, value
+from .... import array_of, composed, dtype_of, library_value, value
 
 
 def along_last(y, x, dx, axis):
@@ -125,8 +125,8 @@ def fixed_quad(func, a, b, args=(), n=5):
     if np.isinf(value(a)) or np.isinf(value(b)):
         raise ValueError("Gaussian quadrature is only available for finite limits.")
     # Since SciPy 1.18 in the precision of the limits.
-    own, _ = integrate.fixed_quad(np.positive, value(a), value(b), n=n)
-    x, w = (np.real(part).astype(np.asarray(own).dtype) for part in roots_legendre(n))
+    own, _ = library_value(integrate.fixed_quad, (np.positive, a, b), {"n": n})
+    x, w = (np.real(part).astype(dtype_of(own)) for part in roots_legendre(n))
     y = (b - a) * (x + 1) / 2.0 + a
     return (b - a) / 2.0 * np.sum(w * array_of(func(y, *args)), axis=-1), None
 

@@ -3,6 +3,8 @@
 Source of the recurrences: de Boor (1978), a practical guide to splines, chapters IX and X.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from scipy import interpolate
 
@@ -13,6 +15,7 @@ from .... import (
     array_of,
     innermost,
     is_traced,
+    library_value,
     pair_rule,
     primitive,
     shape_of,
@@ -20,7 +23,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, valued
+from ..traced_objects import as_float, own_value, scipys_object, valued
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
@@ -127,7 +130,8 @@ def values_transpose(ybar, xp, t, k, nu, n):
 def values(t, c, k, xp, nu):
     if not is_traced(t):
         return spline_values(c, xp, t, k, nu)
-    own = interpolate.BSpline.construct_fast(value(t), value(c), k)(value(xp), nu)
+    own = scipys_object(interpolate.BSpline, (t, c, k), {}, "construct_fast")
+    own = own_value(own, "__call__", (xp, nu), {})
     return with_values(values_by_recurrence(t, c, k, xp, nu), own)
 
 
@@ -135,6 +139,30 @@ def padded(c, own):
     """``c`` with rows of zeros, as many as SciPy has, and SciPy's numbers."""
     missing = len(own) - np.shape(c)[0]
     return with_values(np.concatenate([c, np.zeros((missing, *np.shape(c)[1:]))]), own)
+
+
+class Spline(NamedTuple):
+    t: Any
+    c: Any
+    k: Any
+    extrapolate: Any
+    axis: Any
+
+
+def parts_of_spline(name, *args, **options):
+    own = getattr(interpolate, name)(*args, **options)
+    return own.t, own.c, own.k, own.extrapolate, own.axis
+
+
+def scipys_spline(name, *args, **options):
+    """What is in the spline that SciPy's function of this name makes of plain values."""
+    return Spline(*library_value(parts_of_spline, (name, *args), options))
+
+
+def derived_spline(name, nu, *numbers):
+    """The coefficients of a derivative or an integral, and whether it extrapolates."""
+    own = getattr(interpolate.BSpline.construct_fast(*numbers), name)(nu)
+    return own.c, own.extrapolate
 
 
 class TracedBSpline:
@@ -150,8 +178,11 @@ class TracedBSpline:
     @property
     def own(self):
         """SciPy's spline of the same numbers."""
-        t, c = value(self.t), value(self.c)
-        return interpolate.BSpline.construct_fast(t, c, self.k, self.extrapolate, self.axis)
+        return scipys_object(interpolate.BSpline, self.numbers, {}, "construct_fast")
+
+    @property
+    def numbers(self):
+        return self.t, self.c, self.k, self.extrapolate, self.axis
 
     def ends(self):
         return self.t[self.k], self.t[np.shape(self.t)[0] - self.k - 1]
@@ -167,20 +198,22 @@ class TracedBSpline:
     def derivative(self, nu=1):
         if nu < 0:
             return self.antiderivative(-nu)
-        own, (t, c, k) = self.own.derivative(nu), self.tck
+        own, _ = library_value(derived_spline, ("derivative", nu, *self.numbers), {})
+        t, c, k = self.tck
         for _ in range(nu):
             t, c, k = differentiated(t, c, k)
-        return type(self)(t, padded(c, own.c), k, self.extrapolate, self.axis)
+        return type(self)(t, padded(c, own), k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu=1):
         if nu <= 0:
             return self.derivative(-nu)
-        own, (t, c, k) = self.own.antiderivative(nu), self.tck
+        given = "antiderivative", nu, *self.numbers
+        (own, extrapolate), (t, c, k) = library_value(derived_spline, given, {}), self.tck
         for _ in range(nu):
             t, c, k = integrated(t, c, k)
-        rest = np.broadcast_to(c[-1:], (len(own.c) - np.shape(c)[0], *np.shape(c)[1:]))
-        c = with_values(np.concatenate([c, rest]), own.c)
-        return type(self)(t, c, k, own.extrapolate, self.axis)
+        rest = np.broadcast_to(c[-1:], (len(own) - np.shape(c)[0], *np.shape(c)[1:]))
+        c = with_values(np.concatenate([c, rest]), own)
+        return type(self)(t, c, k, extrapolate, self.axis)
 
     @valued
     def integrate(self, a, b, extrapolate=None):
@@ -208,7 +241,7 @@ class TracedBSpline:
 
 
 def traced_bspline(t, c, k, extrapolate=True, axis=0):
-    own = interpolate.BSpline(value(t), value(c), k, extrapolate, axis)
+    own = scipys_spline("BSpline", t, c, k, extrapolate, axis)
     c = np.moveaxis(as_float(c), axis, 0)
     return TracedBSpline(as_float(t), c, own.k, own.extrapolate, own.axis)
 

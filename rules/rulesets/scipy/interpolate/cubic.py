@@ -6,9 +6,9 @@ Source of the systems for the slopes: de Boor (1978), a practical guide to splin
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, value, with_values
+from .... import array_of, composed, library_value, value, with_values
 from ..traced_objects import as_float
-from .piecewise import Follows, TracedPPoly, over
+from .piecewise import Follows, TracedPPoly, coefficients_of, over
 from .systems import solved
 
 
@@ -21,10 +21,14 @@ def hermite_coefficients(x, y, s):
 
 
 def interpolant(own, x, y, slopes, axis):
-    """Return the traced polynomial whose value is SciPy's ``own``."""
-    x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
+    """Return the traced polynomial whose value is SciPy's ``own``: class, arguments and options."""
+    *given, options = own
+    own_c, extrapolate = library_value(coefficients_of, tuple(given), options)
+    x, y = as_float(x), array_of(y)
+    axis = axis % np.ndim(y)
+    y = as_float(np.moveaxis(y, axis, 0))
     c = hermite_coefficients(x, y, slopes(x, y))
-    return TracedPPoly(with_values(c, own.c), x, own.extrapolate, own.axis)
+    return TracedPPoly(with_values(c, own_c), x, extrapolate, axis)
 
 
 # ---- splines ------------------------------------------------------------------------------------
@@ -81,7 +85,7 @@ def spline_slopes(x, y, bc_type):
 
 
 def cubic_spline(x, y, axis=0, bc_type="not-a-knot", extrapolate=None):
-    own = interpolate.CubicSpline(value(x), value(y), axis, value(bc_type), extrapolate)
+    own = interpolate.CubicSpline, x, y, axis, bc_type, extrapolate, {}
     return interpolant(own, x, y, lambda x, y: spline_slopes(x, y, bc_type), axis)
 
 
@@ -117,7 +121,7 @@ def pchip_slopes(x, y):
 
 
 def pchip(x, y, axis=0, extrapolate=None):
-    own = interpolate.PchipInterpolator(value(x), value(y), axis, extrapolate)
+    own = interpolate.PchipInterpolator, x, y, axis, extrapolate, {}
     return interpolant(own, x, y, pchip_slopes, axis)
 
 
@@ -143,12 +147,12 @@ def akima_slopes(x, y, method="akima"):
 def akima(x, y, axis=0, *, method="akima", extrapolate=None):
     options = {} if method == "akima" and extrapolate is None else {"method": method}
     options |= {} if extrapolate is None else {"extrapolate": extrapolate}
-    own = interpolate.Akima1DInterpolator(value(x), value(y), axis, **options)
+    own = interpolate.Akima1DInterpolator, x, y, axis, options
     return interpolant(own, x, y, lambda x, y: akima_slopes(x, y, method), axis)
 
 
 def hermite(x, y, dydx, axis=0, extrapolate=None):
-    own = interpolate.CubicHermiteSpline(value(x), value(y), value(dydx), axis, extrapolate)
+    own = interpolate.CubicHermiteSpline, x, y, dydx, axis, extrapolate, {}
     s = as_float(np.moveaxis(array_of(dydx), axis, 0))
     return interpolant(own, x, y, lambda x, y: s, axis)
 

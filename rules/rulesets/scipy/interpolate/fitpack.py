@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, innermost, value, with_values
+from .... import StandIn, array_of, composed, innermost, library_value, value, with_values
 from ..traced_objects import as_float
 from .bsplines import TracedBSpline, differentiated, integrated, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
@@ -52,7 +52,7 @@ def splev(x, tck, der=0, ext=0):
     t, c, k = tck
     if is_parametric(tck):
         return [splev(x, (t, part, k), der, ext) for part in c]
-    own = interpolate.splev(value(x), (value(t), value(c), k), der, ext)
+    own = library_value(interpolate.splev, (x, (t, c, k), der, ext), {})
     return with_values(values_beside(t, c, k, x, der, ext), own)
 
 
@@ -67,7 +67,7 @@ def spalde(x, tck):
     t, c, k = tck.tck if is_spline(tck) else tck
     if is_parametric((t, c, k)):
         return [spalde(x, (t, part, k)) for part in c]
-    own = interpolate.spalde(value(x), (value(t), value(c), k))
+    own = library_value(interpolate.spalde, (x, (t, c, k)), {})
     y = np.stack([values_beside(t, c, k, x, nu, 0) for nu in range(k + 1)])
     return with_values(y, own)
 
@@ -81,7 +81,7 @@ def splint(a, b, tck, full_output=0):
         refuse("splint with full_output", "write it without")
     if is_parametric(tck):
         return [splint(a, b, (t, part, k)) for part in c]
-    own = interpolate.splint(value(a), value(b), value(tck))
+    own = library_value(interpolate.splint, (a, b, tck), {})
     n = np.shape(t)[0] - k - 1
     whole = TracedBSpline(as_float(t), as_float(c)[:n], k)
     return with_values(whole.integrate(a, b, extrapolate=False), own)
@@ -89,7 +89,7 @@ def splint(a, b, tck, full_output=0):
 
 def stepped(f, step, tck, n):
     """Apply ``step`` to knots and coefficients n times, and pad these as SciPy's ``f`` does."""
-    own = f(value(tck), n)
+    own = library_value(f, (tck, n), {})
     t, c, k = as_float(tck[0]), as_float(tck[1]), tck[2]
     c = c[: np.shape(t)[0] - k - 1]
     for _ in range(n):
@@ -146,8 +146,8 @@ def curve(x, y, w, xb, xe, k, inner, own_t, own_c):
 @composed(interpolate.splrep)
 def splrep(x, y, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, full_output=0, per=0,
            quiet=1):  # fmt: skip
-    given = value((x, y, w, xb, xe))
-    own = interpolate.splrep(*given, k, task, value(s), value(t), full_output, per, quiet)
+    given = x, y, w, xb, xe, k, task, s, t, full_output, per, quiet
+    own = library_value(interpolate.splrep, given, {})
     s = 0.0 if s is None and w is None else s
     if per or task == 1:
         refuse("splrep with per or task=1", "write make_interp_spline(x, y, bc_type='periodic')")
@@ -166,8 +166,9 @@ def splprep(x, w=None, u=None, ub=None, ue=None, k=3, task=0, s=None, t=None, fu
     """The parameter, where none is given, is the length of the chords up to each point."""
     if per or task or t is not None or full_output or s is None or s != 0:
         refuse(f"splprep {SMOOTHING} or with per, task, t or full_output", GIVE_KNOTS)
-    given = value((x, w, u, ub, ue))
-    (own_t, own_c, _), own_u = interpolate.splprep(*given, k, s=0, nest=nest, quiet=quiet)
+    options = {"s": 0, "nest": nest, "quiet": quiet}
+    own = library_value(interpolate.splprep, (x, w, u, ub, ue, k), options)
+    (own_t, own_c, _), own_u = own
     x = as_float(array_of(x)).T
     if u is None:
         chords = np.linalg.norm(np.diff(x, axis=0), axis=1)
@@ -239,28 +240,36 @@ class TracedUnivariateSpline:
         refuse("UnivariateSpline.get_residual", "write np.sum((w * (y - spline(x)))**2)")
 
 
+def eval_args(name, *args):
+    return getattr(interpolate, name)(*args)._eval_args[:2]
+
+
+def knots_and_coefficients(name, *args):
+    """The knots and coefficients of SciPy's spline of this class, of plain values."""
+    args = [tuple(x) if isinstance(x, list) else x for x in args]
+    return library_value(eval_args, (name, *args), {})
+
+
 def traced_spline(own, x, y, w, bbox, k, inner, ext):
-    t, c, _ = own._eval_args
-    t, c = curve(x, y, w, *bbox, k, inner, t, c)
+    t, c = curve(x, y, w, *bbox, k, inner, *own)
     return TracedUnivariateSpline((t, c, k), ext)
 
 
 def univariate(x, y, w=None, bbox=(None, None), k=3, s=None, ext=0, check_finite=False):
-    own = interpolate.UnivariateSpline(*value((x, y, w, tuple(bbox), k, s)), ext, check_finite)
+    own = knots_and_coefficients("UnivariateSpline", x, y, w, bbox, k, s, ext, check_finite)
     if s is None or innermost((s,)) is not None or s != 0:
         refuse(f"UnivariateSpline {SMOOTHING}", GIVE_KNOTS)
     return traced_spline(own, x, y, w, bbox, k, None, ext)
 
 
 def interpolated(x, y, w=None, bbox=(None, None), k=3, ext=0, check_finite=False):
-    given = value((x, y, w, tuple(bbox), k))
-    own = interpolate.InterpolatedUnivariateSpline(*given, ext, check_finite)
+    given = x, y, w, bbox, k, ext, check_finite
+    own = knots_and_coefficients("InterpolatedUnivariateSpline", *given)
     return traced_spline(own, x, y, w, bbox, k, None, ext)
 
 
 def of_least_squares(x, y, t, w=None, bbox=(None, None), k=3, ext=0, check_finite=False):
-    given = value((x, y, t, w, tuple(bbox), k))
-    own = interpolate.LSQUnivariateSpline(*given, ext, check_finite)
+    own = knots_and_coefficients("LSQUnivariateSpline", x, y, t, w, bbox, k, ext, check_finite)
     return traced_spline(own, x, y, w, bbox, k, t, ext)
 
 

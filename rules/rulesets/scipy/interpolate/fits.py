@@ -9,9 +9,16 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, innermost, value, with_values
+from .... import array_of, composed, innermost, with_values
 from ..traced_objects import as_float
-from .bsplines import TracedBSpline, basis, differentiated, intervals, seeing_points
+from .bsplines import (
+    TracedBSpline,
+    basis,
+    differentiated,
+    intervals,
+    scipys_spline,
+    seeing_points,
+)
 from .piecewise import over, refuse
 from .systems import scattered, solved
 
@@ -119,15 +126,13 @@ def periodic_coefficients(x, y, t, k):
 
 
 def make_interp(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
-    plain_t = None if t is None else value(t)
-    own = interpolate.make_interp_spline(
-        value(x), value(y), k, plain_t, value(bc_type), axis, check_finite
-    )
-    if innermost((x, y, t, bc_type)) is None:
-        return seeing_points(own)
+    given = x, y, k, t, bc_type, axis, check_finite
+    if innermost(given) is None:
+        return seeing_points(interpolate.make_interp_spline(*given))
+    own = scipys_spline("make_interp_spline", *given)
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
     t = knots_of(x, k, t, bc_type, own.t)
-    if k == 0 or (k == 1 and plain_t is None):
+    if k == 0 or (k == 1 and t is None):
         c = y
     elif is_periodic(bc_type):
         c = periodic_coefficients(x, y, t, k)
@@ -153,12 +158,10 @@ def least_squares(columns, entries, y, w, n):
 
 
 def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
-    weights = None if w is None else value(w)
-    own = interpolate.make_lsq_spline(
-        value(x), value(y), value(t), k, weights, axis, check_finite, **options
-    )
-    if innermost((x, y, t, w)) is None:
-        return seeing_points(own)
+    given = x, y, t, k, w, axis, check_finite
+    if innermost(given) is None:
+        return seeing_points(interpolate.make_lsq_spline(*given, **options))
+    own = scipys_spline("make_lsq_spline", *given, **options)
     x, t = as_float(x), as_float(t)
     y = as_float(np.moveaxis(array_of(y), axis, 0))
     w = np.ones(len(x)) if w is None else as_float(w)
@@ -171,10 +174,10 @@ def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
 
 def make_smoothing(x, y, w=None, lam=None, *, axis=0):
     options = {"axis": axis} if axis else {}
-    plain = [None if p is None else value(p) for p in (w, lam)]
-    own = interpolate.make_smoothing_spline(value(x), value(y), *plain, **options)
-    if innermost((x, y, w, lam)) is None:
-        return seeing_points(own)
+    given = x, y, w, lam
+    if innermost(given) is None:
+        return seeing_points(interpolate.make_smoothing_spline(*given, **options))
+    own = scipys_spline("make_smoothing_spline", *given, **options)
     if lam is None:
         refuse("make_smoothing_spline without lam, which it then looks for,", "write lam=...")
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))

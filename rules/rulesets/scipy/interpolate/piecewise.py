@@ -17,6 +17,7 @@ from .... import (
     StandIn,
     innermost,
     is_traced,
+    library_value,
     pair_rule,
     primitive,
     shape_of,
@@ -24,7 +25,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, valued
+from ..traced_objects import as_float, own_value, scipys_object, valued
 from .systems import scattered
 
 
@@ -153,6 +154,17 @@ def refuse(what, remedy):
     raise MissingRuleError(f"{what} has no derivative: no rule yet, in {user_line()}.\n  {remedy}")
 
 
+def coefficients_of(cls, *args, **options):
+    """The coefficients of SciPy's polynomials, and whether they extrapolate."""
+    own = cls(*args, **options)
+    return own.c, own.extrapolate
+
+
+def scipys_antiderivative(c, x, extrapolate, axis, nu):
+    """SciPy's coefficients of the integral."""
+    return interpolate.PPoly.construct_fast(c, x, extrapolate, axis).antiderivative(nu).c
+
+
 class TracedPPoly:
     """A piecewise polynomial, as SciPy's ``PPoly``, some of whose numbers are traced."""
 
@@ -160,10 +172,13 @@ class TracedPPoly:
         self.c, self.x, self.extrapolate, self.axis = c, x, extrapolate, axis
 
     @property
+    def numbers(self):
+        return self.c, self.x, self.extrapolate, self.axis
+
+    @property
     def own(self):
         """SciPy's polynomials of the same numbers."""
-        c, x = value(self.c), value(self.x)
-        return interpolate.PPoly.construct_fast(c, x, self.extrapolate, self.axis)
+        return scipys_object(interpolate.PPoly, self.numbers, {}, "construct_fast")
 
     def __call__(self, x, nu=0, extrapolate=None):
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
@@ -196,8 +211,8 @@ class TracedPPoly:
             starts = np.concatenate([areas[:1] * 0, np.cumsum(areas, axis=0)[:-1]])
             c = np.concatenate([c, starts[None]])
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        own = self.own.antiderivative(nu)
-        return type(self)(with_values(c, own.c), self.x, extrapolate, self.axis)
+        own = library_value(scipys_antiderivative, (*self.numbers, nu), {})
+        return type(self)(with_values(c, own), self.x, extrapolate, self.axis)
 
     @valued
     def integrate(self, a, b, extrapolate=None):
@@ -215,7 +230,7 @@ class TracedPPoly:
         return area(b) - area(a)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        own = self.own.solve(value(y), discontinuity, extrapolate)
+        own = own_value(self.own, "solve", (y, discontinuity, extrapolate), {})
         if np.ndim(self.c) > 2:
             refuse("PPoly.solve of several polynomials", "write one for each")
         return piecewise_roots(self.c, self.x, as_float(y), own)
@@ -228,11 +243,12 @@ class TracedPPoly:
 
 
 def traced_ppoly(c, x, extrapolate=None, axis=0):
-    own = interpolate.PPoly(value(c), value(x), extrapolate, axis)
+    given = interpolate.PPoly, c, x, extrapolate, axis
+    _, extrapolate = library_value(coefficients_of, given, {})
     c = as_float(c)
     if axis:
         c = np.moveaxis(np.moveaxis(c, axis + 1, 0), axis + 1, 0)
-    return TracedPPoly(c, as_float(x), own.extrapolate, own.axis)
+    return TracedPPoly(c, as_float(x), extrapolate, axis)
 
 
 class Follows(metaclass=StandIn):

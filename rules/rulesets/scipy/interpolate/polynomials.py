@@ -9,7 +9,7 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, is_traced, value, with_values
+from .... import array_of, composed, is_traced, library_value, value, with_values
 from ..traced_objects import Interpolates, TracedFunction, as_float, valued
 from .piecewise import over, refuse, to_axis
 from .systems import or_one
@@ -54,6 +54,7 @@ def newton_values(c, x, xp, order):
 
 def spread_order(x):
     """An order in which each of ``x`` is far from those before it (Leja), where sums are stable."""
+    x = np.asarray(x, float)
     scale = 4 / max(np.ptp(x), np.finfo(float).tiny)
     order, product = [int(np.argmax(np.abs(x)))], np.ones(len(x))
     for _ in range(len(x) - 1):
@@ -97,7 +98,7 @@ def krogh(xi, yi, axis=0):
 def barycentric(xi, yi=None, axis=0, *, wi=None, rng=None, random_state=None):
     if yi is None or is_traced(wi):
         refuse("BarycentricInterpolator without yi, or with traced weights", "write it with yi")
-    return through(xi, yi, axis, spread_order(np.asarray(value(xi), float)))
+    return through(xi, yi, axis, library_value(spread_order, (xi,), {}))
 
 
 class Polynomial(Interpolates):

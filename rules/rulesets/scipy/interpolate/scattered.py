@@ -8,9 +8,9 @@ import math
 import numpy as np
 from scipy import interpolate, spatial
 
-from .... import composed, primitive, scalar_rule, value
+from .... import composed, library_value, primitive, scalar_rule, value
 from ..spatial.rows import distances, squares
-from ..traced_objects import Interpolates, as_float
+from ..traced_objects import Interpolates, as_float, own_value, scipys_object, told_by
 from .grids import as_points, interp1d
 from .piecewise import over, refuse
 
@@ -22,16 +22,21 @@ def as_sites(points):
 # ---- triangles ----------------------------------------------------------------------------------
 
 
+def triangles_around(own, xi):
+    """Which of SciPy's triangles the plain ``xi`` lie in, or -1; and the corners of these."""
+    found = own.tri.find_simplex(xi if own.scale is None else (xi - own.offset) / own.scale)
+    return found, own.tri.simplices[np.maximum(found, 0)]
+
+
 def on_triangles(points, values, fill_value=math.nan, rescale=False):
     """Barycentric coordinates in the simplex that a point lies in: a linear system for each."""
-    own = interpolate.LinearNDInterpolator(value(points), value(values), fill_value, rescale)
+    given = points, values, fill_value, rescale
+    own = scipys_object(interpolate.LinearNDInterpolator, given, {})
     sites, values = as_sites(points), as_float(values)
 
     def formula(*xi):
         xi = as_points(xi if len(xi) > 1 else xi[0], np.shape(sites)[1])
-        plain = value(xi) if own.scale is None else (value(xi) - own.offset) / own.scale
-        found = own.tri.find_simplex(plain)
-        corners = own.tri.simplices[np.maximum(found, 0)]
+        found, corners = told_by(own, triangles_around, xi)
         base = sites[corners[..., -1]]
         edges = np.stack([sites[corners[..., d]] - base for d in range(np.shape(sites)[1])], -1)
         share = np.linalg.solve(edges, (xi - base)[..., None])[..., 0]
@@ -56,11 +61,11 @@ class LinearNDInterpolator(Interpolates, interpolate.LinearNDInterpolator):
 
 def at_nearest(x, y, rescale=False, tree_options=None):
     y = as_float(y)
-    n = np.shape(y)[0]
-    numbers = interpolate.NearestNDInterpolator(value(x), np.arange(n) * 1.0, rescale, tree_options)
+    given = x, np.arange(np.shape(y)[0]) * 1.0, rescale, tree_options
+    own = scipys_object(interpolate.NearestNDInterpolator, given, {})
 
     def formula(*xi, **options):
-        found = numbers(*value(xi), **options)
+        found = own_value(own, "__call__", xi, options)
         missing = np.isnan(found)
         chosen = y[np.where(missing, 0, found).astype(int)]
         return np.where(over(missing, chosen), math.nan, chosen) if np.any(missing) else chosen
@@ -171,18 +176,22 @@ def interpolant_of(y, d, smoothing, kernel, epsilon, powers):
     return values
 
 
+def of_radial_functions(*args):
+    """The powers of SciPy's polynomial, and how many neighbors it looks at."""
+    own = interpolate.RBFInterpolator(*args)
+    return own.powers, own.neighbors
+
+
 def radial_functions(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spline", epsilon=None,
                      degree=None):  # fmt: skip
-    plain = value((y, d, smoothing, epsilon))
-    own = interpolate.RBFInterpolator(
-        plain[0], plain[1], neighbors, plain[2], kernel, plain[3], degree
-    )
-    kernel, powers = kernel.lower(), own.powers
+    given = y, d, neighbors, smoothing, kernel, epsilon, degree
+    powers, neighbors = library_value(of_radial_functions, given, {})
+    kernel = kernel.lower()
     epsilon = 1.0 if epsilon is None else epsilon
     y, d = as_float(y), as_float(d)
     smoothing = np.broadcast_to(as_float(smoothing), np.shape(y)[:1])
     whole = None
-    if own.neighbors is None:
+    if neighbors is None:
         whole = interpolant_of(y, d, smoothing, kernel, epsilon, powers)
 
     def formula(x):
@@ -190,7 +199,7 @@ def radial_functions(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spl
         shape = np.shape(x)[:1] + np.shape(d)[1:]
         if whole is not None:
             return np.reshape(whole(x), shape)
-        _, near = spatial.KDTree(value(y)).query(value(x), own.neighbors)
+        _, near = spatial.KDTree(value(y)).query(value(x), neighbors)
         near = np.sort(np.reshape(near, (len(near), -1)), axis=1)
         groups, numbers = np.unique(near, return_inverse=True, axis=0)
         numbers = np.reshape(numbers, -1)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, composed, pair_rule, primitive, seen, value
+from .... import NoTangent, composed, library_value, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
 from .systems import as_columns
 
@@ -98,18 +98,24 @@ def lu_factor(a, *, own):
     return stored_factors(permuted(a, order_of(pivots, np.shape(a)[-2])), factors), pivots
 
 
+def places_and_factors(a):
+    """SciPy's places of the rows, and both factors in one array."""
+    places, low, high = linalg.lu(a, p_indices=True)
+    k = low.shape[-1]
+    factors = np.zeros(np.shape(a), low.dtype)
+    factors[..., :k] += np.tril(low, -1)
+    factors[..., :k, :] += high
+    return places, factors
+
+
 @composed(linalg.lu, value="own")
-def lu(a, permute_l=False, p_indices=False):
-    places, low, high = linalg.lu(value(a), p_indices=True)
-    rows, columns = np.shape(a)[-2:]
-    k = min(rows, columns)
-    own = np.zeros((*np.shape(a)[:-2], rows, columns), low.dtype)
-    own[..., :k] += np.tril(low, -1)
-    own[..., :k, :] += high
-    y = stored_factors(permuted(a, np.argsort(places, axis=-1)), own)
+def lu(a, permute_l=False, p_indices=False, *, own):
+    places, factors = library_value(places_and_factors, (a,), {})
+    rows, k = np.shape(a)[-2], min(np.shape(a)[-2:])
+    y = stored_factors(permuted(a, np.argsort(places, axis=-1)), factors)
     lower = np.tril(y[..., :k], -1) + np.eye(rows, k, dtype=y.dtype)
     upper = np.triu(y[..., :k, :])
-    return (permuted(lower, places), upper) if permute_l else (places, lower, upper)
+    return (permuted(lower, places), upper) if permute_l else (own[0], lower, upper)
 
 
 @composed(linalg.lu_solve, value="own")

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
-from .... import array_of, composed, library_value, linear_rule, non_differentiable, primitive
+from .... import array_of, composed, linear_rule, non_differentiable, primitive
 
 non_differentiable(
     linalg.bandwidth, linalg.issymmetric, linalg.ishermitian,
@@ -134,5 +134,10 @@ if hasattr(linalg, "kron"):  # until SciPy 1.15
 @composed(linalg.matrix_balance, value="own")
 def matrix_balance(A, permute=True, scale=True, separate=False, *, own):  # noqa: N803
     """The transformation is of powers of 2 and a permutation: it stays what it is."""
-    t = library_value(linalg.matrix_balance, (A, permute, scale), {})[1]
+    t = own[1]
+    if separate:
+        # In a stack of matrices both are rows of one array.
+        widths, places = (t[..., 0, :], t[..., 1, :]) if np.ndim(A) > 2 else t
+        columns = np.argsort(places)[..., None] == np.arange(np.shape(A)[-1])
+        t = columns * np.expand_dims(widths, -2)
     return np.linalg.solve(t, A) @ t, own[1]

@@ -16,6 +16,7 @@ from .... import (
     array_of,
     composed,
     is_traced,
+    library_value,
     linear_rule,
     pair_rule,
     primitive,
@@ -149,17 +150,26 @@ def spline_weights_pair(spline_weights, u, *, order, times=0):
     return y, spline_weights_pushforward, spline_weights_pullback
 
 
-def along(x, n, order, mode):
-    """The indices of the splines that meet at coordinates ``x``, and what they are there."""
-    plain = np.asarray(value(x), float)
-    at, slope = mapped(plain, n, mode)
+def places_along(x, n, order, mode):
+    """Where plain coordinates ``x`` are: between which splines, in which of them, and which way.
+
+    The distance to the first of the splines that meet there, the slope of that, the indices of
+    the splines, and which of these are inside of the image.
+    """
+    x = np.asarray(x, float)
+    at, slope = mapped(x, n, mode)
     start = np.floor(at if order % 2 else at + 0.5)
-    u = with_values(slope * x, at - start)
-    weights = spline_weights(u, order=order)
     index = mapped_index(start.astype(int)[..., None] - order // 2 + np.arange(order + 1), n, mode)
     inside = index >= 0
     if mode == "constant":
-        inside = inside & ((plain >= 0) & (plain <= n - 1))[..., None]
+        inside = inside & ((x >= 0) & (x <= n - 1))[..., None]
+    return at - start, slope, index, inside
+
+
+def along(x, n, order, mode):
+    """The indices of the splines that meet at coordinates ``x``, and what they are there."""
+    distance, slope, index, inside = library_value(places_along, (x, n, order, mode), {})
+    weights = spline_weights(with_values(slope * x, distance), order=order)
     if not np.all(inside):
         weights, index = np.where(inside, weights, 0.0), np.where(inside, index, 0)
     return index, weights

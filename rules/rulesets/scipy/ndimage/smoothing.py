@@ -44,7 +44,7 @@ def gaussian_filter1d_of_traced(input, sigma, axis=-1, order=0, output=None, mod
                                 cval=0.0, truncate=4.0, *, radius=None):  # fmt: skip
     """Filter with a traced ``sigma``; the radius at which the Gaussian is cut off is constant."""
     if radius is None:
-        radius = int(truncate * float(value(sigma)) + 0.5)
+        radius = int(truncate * value(sigma) + 0.5)
     kernel = gaussian_kernel(sigma, order, radius)[::-1]
     return correlate1d(input, kernel, axis, output, mode, cval, 0)
 

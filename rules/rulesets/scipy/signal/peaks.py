@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import signal
 
-from .... import composed, getitem, value, with_values
+from .... import composed, getitem, library_value, value, with_values
 from .filters import array
 
 
@@ -51,9 +51,8 @@ def peak_widths(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
 def find_peaks(x, height=None, threshold=None, distance=None, prominence=None, width=None,
                wlen=None, rel_height=0.5, plateau_size=None):  # fmt: skip
     """Find peaks: their indices are constant, and their properties have derivatives."""
-    options = value((height, threshold, distance, prominence, width, wlen, rel_height,
-                     plateau_size))  # fmt: skip
-    peaks, told = signal.find_peaks(value(x), *options)
+    options = height, threshold, distance, prominence, width, wlen, rel_height, plateau_size
+    peaks, told = library_value(signal.find_peaks, (x, *options), {})
     x = array(x)
     if "peak_heights" in told:
         told["peak_heights"] = with_values(getitem(x, peaks), told["peak_heights"])

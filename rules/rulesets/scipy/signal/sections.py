@@ -4,7 +4,7 @@ import numpy as np
 from scipy import optimize, signal
 
 from .....config import MissingRuleError
-from .... import composed, value
+from .... import composed, library_value, value
 from .filters import array
 from .responses import vector
 from .systems import tf2zpk
@@ -24,7 +24,7 @@ def places_of(roots, sections):
 
 def multiplied_out(roots, sections):
     """The polynomial of the roots in each section: (sections, 3)."""
-    places = places_of(value(roots), sections)
+    places = library_value(places_of, (roots, sections), {})
     count = sum(map(len, places))
     roots = np.concatenate([roots, np.zeros(count - np.shape(roots)[0])])
     rows = [np.real(np.atleast_1d(np.poly(roots[at]))) for at in places]
@@ -34,7 +34,7 @@ def multiplied_out(roots, sections):
 @composed(signal.zpk2sos, value="own")
 def zpk2sos(z, p, k, pairing=None, *, analog=False, own):
     z, p, k = vector(z), vector(p), np.real(array(k))
-    monic = signal.zpk2sos(*value((z, p)), 1.0, pairing, analog=analog)
+    monic = library_value(signal.zpk2sos, (z, p, 1.0, pairing), {"analog": analog})
     tops, bottoms = (multiplied_out(x, part) for x, part in ((z, monic[:, :3]), (p, monic[:, 3:])))
     made = np.concatenate([value(tops), value(bottoms)], axis=1)
     if not np.allclose(made, monic, rtol=1e-5, atol=1e-7 * np.max(np.abs(monic))):

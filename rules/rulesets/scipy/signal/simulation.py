@@ -5,7 +5,17 @@
 import numpy as np
 from scipy import signal
 
-from .... import composed, composed_each, is_traced, pair_rule, primitive, thunk, value, with_values
+from .... import (
+    composed,
+    composed_each,
+    is_traced,
+    library_value,
+    pair_rule,
+    primitive,
+    thunk,
+    value,
+    with_values,
+)
 from ...arrays.products import adjoint
 from ..linalg.exponential import exponential
 from .filters import array
@@ -199,7 +209,7 @@ def decibels_and_degrees(h):
 
 @composed(signal.bode)
 def bode(system, w=None, n=100):
-    own = signal.bode(*value((system, w)), n)
+    own = library_value(signal.bode, (system, w, n), {})
     w, h = freqresp(system, w, n)
     return w, *with_values(decibels_and_degrees(h), own[1:])
 

@@ -312,8 +312,8 @@ def jensenshannon(p, q, base=None, *, axis=0, keepdims=False):
 
 
 @composed(distance.directed_hausdorff, value="own")
-def directed_hausdorff(u, v, rng=0, **seed):
-    _, i, j = distance.directed_hausdorff(value(u), value(v), rng, **seed)
+def directed_hausdorff(u, v, rng=0, *, own, **seed):
+    _, i, j = own
     return np.linalg.norm(array_of(u)[i] - array_of(v)[j]), i, j
 
 

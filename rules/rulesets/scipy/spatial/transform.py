@@ -7,9 +7,17 @@ import numpy as np
 from scipy.spatial import transform
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, innermost, is_traced, value, with_values
+from .... import array_of, innermost, is_traced, library_value, value, with_values
 from ...arrays.quotients import not_smooth
-from ..traced_objects import as_float, refused, valued
+from ..traced_objects import (
+    MadeInSteps,
+    as_float,
+    new_object,
+    own_value,
+    refused,
+    scipys_object,
+    valued,
+)
 from . import quaternions
 from .distance import root
 
@@ -30,6 +38,35 @@ def own_of(rotation):
     return rotation.own if isinstance(rotation, TracedRotation) else rotation
 
 
+def answer(operation, made, args):
+    """What an operation of SciPy's rotations gives, with the quaternion in place of a rotation."""
+    args = [x if of is None else new_object(*of) for of, x in zip(made, args, strict=True)]
+    y = getattr(transform.Rotation, operation)(*args)
+    return y.as_quat() if isinstance(y, transform.Rotation) else y
+
+
+def answered(operation, *args):
+    """What that gives for values outside all transforms: to a recording, one step."""
+    made = [x.made if isinstance(x, MadeInSteps) else None for x in args]
+    rest = [x if of is None else None for of, x in zip(made, args, strict=True)]
+    return library_value(answer, (operation, made, rest), {})
+
+
+def scipys(q):
+    """SciPy's rotation of the quaternion ``q``, which is one of SciPy's."""
+    return scipys_object(transform.Rotation, (q,), {"normalize": False})
+
+
+def own_after(operation, *args):
+    """SciPy's rotation after an operation on rotations."""
+    return scipys(answered(operation, *args))
+
+
+def looked_at(own):
+    """SciPy's rotation of the numbers that it has now, at which a recording looks."""
+    return new_object(*own.made) if isinstance(own, MadeInSteps) else own
+
+
 def quaternion_of(rotation):
     return rotation.q if isinstance(rotation, TracedRotation) else rotation.as_quat()
 
@@ -43,7 +80,7 @@ class TracedRotation:
     """A rotation, or a stack of these, as SciPy's ``Rotation``, whose numbers are traced."""
 
     def __init__(self, q, own):
-        plain = own.as_quat()
+        plain = own_value(own, "as_quat", (), {})
         turn = np.sum(value(q) * plain, axis=-1, keepdims=True) < 0  # q and -q are one rotation
         q = q * np.where(turn, -1.0, 1.0) if np.any(turn) else q
         self.q = with_values(q, plain) if is_traced(q) else q
@@ -58,10 +95,10 @@ class TracedRotation:
         return np.shape(self.q)[:-1]
 
     def __len__(self):
-        return len(self.own)
+        return len(looked_at(self.own)) if self.single else np.shape(self.q)[0]
 
     def __getitem__(self, indexer):
-        return TracedRotation(self.q[indexer], self.own[indexer])
+        return TracedRotation(self.q[indexer], own_after("__getitem__", self.own, indexer))
 
     @valued
     def as_quat(self, canonical=False, *, scalar_first=False):
@@ -100,28 +137,29 @@ class TracedRotation:
         if not isinstance(other, transform.Rotation | TracedRotation):
             return NotImplemented
         q = quaternions.product(self.q, quaternion_of(other))
-        return TracedRotation(q, self.own * own_of(other))
+        return TracedRotation(q, own_after("__mul__", self.own, own_of(other)))
 
     def __rmul__(self, other):
         if not isinstance(other, transform.Rotation):
             return NotImplemented
-        return TracedRotation(quaternions.product(other.as_quat(), self.q), other * self.own)
+        q = quaternions.product(other.as_quat(), self.q)
+        return TracedRotation(q, own_after("__mul__", other, self.own))
 
     def __pow__(self, n, modulus=None):
         if modulus is not None:
             raise NotImplementedError("modulus not supported")
         v = quaternions.as_rotvec(self.q) * n
-        return TracedRotation(quaternions.from_rotvec(v), self.own ** value(n))
+        return TracedRotation(quaternions.from_rotvec(v), own_after("__pow__", self.own, n))
 
     def inv(self):
-        return TracedRotation(quaternions.inverse(self.q), self.own.inv())
+        return TracedRotation(quaternions.inverse(self.q), own_after("inv", self.own))
 
     @valued
     def magnitude(self):
         return quaternions.angle(self.q)
 
     def approx_equal(self, other, atol=None, degrees=False):
-        return self.own.approx_equal(own_of(other), atol, degrees)
+        return answered("approx_equal", self.own, own_of(other), atol, degrees)
 
     def mean(self, weights=None, axis=None):
         """The eigenvector of the largest eigenvalue of ``sum(w q q^T)``."""
@@ -130,7 +168,7 @@ class TracedRotation:
         q = np.reshape(self.q, (-1, 4))
         w = np.ones(np.shape(q)[0]) if weights is None else numbers(weights)
         vectors = np.linalg.eigh((q.T * w) @ q)[1]
-        return TracedRotation(vectors[:, -1], self.own.mean(value(weights)))
+        return TracedRotation(vectors[:, -1], own_after("mean", self.own, weights))
 
     def reduce(self, left=None, right=None, return_indices=False):
         refuse("Rotation.reduce", "write the product with the rotation of the group that it finds")
@@ -185,11 +223,11 @@ def maker(name, formula):
 
     @functools.wraps(plain)
     def make(*args, **kwargs):
-        own = plain(*value(args), **value(kwargs))
         if innermost((*args, *kwargs.values())) is None:
-            return ours(own)
+            return ours(plain(*args, **kwargs))
+        own = scipys_object(transform.Rotation, args, kwargs, name)
         q = formula(*args, **kwargs)
-        return TracedRotation(np.reshape(q, np.shape(own.as_quat())), own)
+        return TracedRotation(np.reshape(q, np.shape(own_value(own, "as_quat", (), {}))), own)
 
     return staticmethod(make)
 
@@ -208,7 +246,7 @@ class Rotation(transform.Rotation):
         if innermost((*args, *kwargs.values())) is None:
             new = super().__new__  # of a class in Cython, before SciPy 1.17, it takes arguments
             return new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
-        own = transform.Rotation(*value(args), **value(kwargs))
+        own = scipys_object(transform.Rotation, args, kwargs)
         return TracedRotation(quaternions.unit(numbers([*args, *kwargs.values()][0])), own)
 
     @staticmethod
@@ -226,11 +264,10 @@ class Rotation(transform.Rotation):
     @staticmethod
     def concatenate(rotations):
         listed = [rotations] if hasattr(rotations, "as_quat") else list(rotations)
-        own = transform.Rotation.concatenate([own_of(r) for r in listed])
         if not any(isinstance(r, TracedRotation) for r in listed):
-            return ours(own)
+            return ours(transform.Rotation.concatenate(listed))
         q = np.concatenate([np.reshape(quaternion_of(r), (-1, 4)) for r in listed])
-        return TracedRotation(q, own)
+        return TracedRotation(q, scipys(q))
 
     @staticmethod
     def align_vectors(a, b, weights=None, return_sensitivity=False):
@@ -303,7 +340,7 @@ class Slerp(transform.Slerp):
     def __new__(cls, times, rotations):
         if not (is_traced(times) or isinstance(rotations, TracedRotation)):
             return super().__new__(cls)
-        own = transform.Slerp(value(times), own_of(rotations))
+        own = transform.Slerp(value(times), looked_at(own_of(rotations)))
         return TracedSlerp(times, rotations, own)
 
     def __call__(self, times):

@@ -9,9 +9,10 @@ from . import distances, inference, multivariate, order, powers, samples, shape_
 from .continuous import CONTINUOUS
 from .density import gaussian_kde
 from .discrete import DISCRETE
+from .formulas import NONE
 from .multivariate import Multivariate
 from .refused import REFUSED
-from .univariate import NONE, Distribution
+from .univariate import Distribution
 
 FORMULAS = {**CONTINUOUS, **DISCRETE}
 INSTEAD: dict[str, Any] = {

@@ -12,6 +12,7 @@ from ...special.distributions import f_density, noncentral_chi_density, noncentr
 from ...special.tools import beta_density, gamma_density
 from .continuous_further import FURTHER
 from .continuous_longer import LONGER
+from .formulas import Formulas
 from .tools import (
     EULER,
     LOG_2,
@@ -23,7 +24,6 @@ from .tools import (
     trigamma,
     two_sided,
 )
-from .univariate import Formulas
 
 ROOT_2 = math.sqrt(2)
 log, exp, log1p, expm1, sqrt = np.log, np.exp, np.log1p, np.expm1, np.sqrt

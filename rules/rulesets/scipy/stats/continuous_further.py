@@ -7,8 +7,8 @@ from scipy import special
 
 from .....config import MissingRuleError, user_line
 from .... import innermost, value
+from .formulas import Formulas
 from .tools import LOG_2, LOG_PI, LOG_ROOT_2PI, normal_log
-from .univariate import Formulas
 
 log, exp, log1p, expm1, sqrt = np.log, np.exp, np.log1p, np.expm1, np.sqrt
 ndtr, log_ndtr, xlogy, xlog1py = special.ndtr, special.log_ndtr, special.xlogy, special.xlog1py

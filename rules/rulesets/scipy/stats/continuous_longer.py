@@ -6,8 +6,8 @@ import numpy as np
 from scipy import special
 
 from .... import value
+from .formulas import Formulas
 from .tools import LOG_2, LOG_PI, LOG_ROOT_2PI, log_normal_mass, normal_log
-from .univariate import Formulas
 
 log, exp, sqrt = np.log, np.exp, np.sqrt
 log_ndtr = special.log_ndtr

@@ -5,7 +5,7 @@ from scipy import stats
 
 from .....config import MissingRuleError, user_line
 from .... import innermost, value
-from ..traced_objects import TracedFunction, valued
+from ..traced_objects import TracedFunction, scipys_object, valued
 from .multivariate import factor_of, log_det
 from .tools import LOG_ROOT_2PI
 from .univariate import number, traced_in
@@ -63,11 +63,11 @@ class TracedKernelDensity:
 
     def __init__(self, dataset, bw_method, weights):
         self.given = dataset, bw_method, weights
-        self.own = stats.gaussian_kde(value(dataset), value(bw_method), value(weights))
+        self.own = scipys_object(stats.gaussian_kde, self.given, {})
 
     def log_density(self, points):
         dataset, bandwidth, weights = self.given
-        d, n = self.own.d, self.own.n
+        d, n = np.shape(plane(dataset))
         dataset = np.reshape(number(dataset), (d, n))
         weights = np.ones(n) if weights is None else number(weights)
         weights = weights / np.sum(weights)

@@ -6,7 +6,7 @@ The number itself is whole, so that nothing changes with it.
 import numpy as np
 from scipy import special
 
-from .univariate import Formulas
+from .formulas import Formulas
 
 log, exp, log1p, expm1 = np.log, np.exp, np.log1p, np.expm1
 xlogy, xlog1py, gammaln, betaln = special.xlogy, special.xlog1py, special.gammaln, special.betaln

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import innermost, value, with_values
+from .... import innermost, library_value, value, with_values
 from .tools import LOG_2, LOG_ROOT_2PI
 from .univariate import number, refusal_of, traced_in
 
@@ -41,7 +41,7 @@ class Multivariate:
             given = inspect.signature(part).bind(*args, **kwds).arguments
             if name not in self.formulas:
                 raise refusal_of(self, name, "the formula in NumPy: there is no rule yet")
-            own = part(*value(args), **value(kwds))
+            own = library_value(part, args, kwds)
             with np.errstate(divide="ignore", invalid="ignore"):
                 y = self.formulas[name](own, **given)
             return with_values(np.reshape(y, np.shape(own)), own)

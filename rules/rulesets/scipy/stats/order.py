@@ -108,9 +108,8 @@ def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=No
 
 
 @composed(stats.expectile, value="own")
-def expectile(a, alpha=0.5, weights=None, **where):
+def expectile(a, alpha=0.5, weights=None, *, own, **where):
     """The mean whose weights are ``alpha`` above it and ``1 - alpha`` below."""
-    own = stats.expectile(*value((a, alpha)), weights=value(weights), **where)
     # Without an axis it is that of all, before SciPy 1.18, or of each column.
     axis = where.get("axis", None if np.ndim(own) == 0 else 0)
     middle = np.reshape(own, -1) if axis is None else np.expand_dims(own, axis)
@@ -120,9 +119,9 @@ def expectile(a, alpha=0.5, weights=None, **where):
 
 
 @composed(stats.sigmaclip, value="own")
-def sigmaclip(a, low=4.0, high=4.0):
+def sigmaclip(a, low=4.0, high=4.0, *, own):
     """Return the entries that are kept, and limits made of their mean and their deviation."""
-    _, lower, upper = stats.sigmaclip(*value((a, low, high)))
+    _, lower, upper = own
     a = np.reshape(floats(a), -1)
     kept = a[(value(a) >= lower) & (value(a) <= upper)]
     centre, spread = np.mean(kept), np.std(kept)
@@ -164,8 +163,7 @@ def intercept_of(y, x, slope, jointly):
 
 
 @composed(stats.theilslopes, value="own")
-def theilslopes(y, x=None, alpha=0.95, method="separate", axis=None):
-    own = stats.theilslopes(*value((y, x)), alpha, method)
+def theilslopes(y, x=None, alpha=0.95, method="separate", axis=None, *, own):
     y, x = points_of("theilslopes", y, x, axis)
     i, j = np.nonzero(value(x)[:, None] > value(x))
     slopes = np.sort((y[i] - y[j]) / (x[i] - x[j]))

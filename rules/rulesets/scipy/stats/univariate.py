@@ -10,7 +10,18 @@ import functools
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import Traced, array_of, astype, holds_traced, innermost, layers, value, with_values
+from .... import (
+    Traced,
+    array_of,
+    astype,
+    dtype_of,
+    holds_traced,
+    innermost,
+    layers,
+    library_value,
+    value,
+    with_values,
+)
 from ...arrays.ties import motion
 
 VALUES = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
@@ -18,47 +29,11 @@ INVERSES = ("ppf", "isf")
 SUMMARIES = ("mean", "var", "std", "entropy")
 
 
-class Formulas:
-    """The formulas of a distribution at location 0 and scale 1, after its shapes.
-
-    ``log_density(z, *shapes)``, where the density is not 0; the others are made of one another as
-    SciPy makes them. A discrete one has the logarithm of its mass, and says which of its shapes
-    are ``whole`` numbers. Those that are missing are refused.
-    """
-
-    def __init__(self, log_density=None, *, density=None, cdf=None, sf=None, logcdf=None,
-                 logsf=None, mean=None, var=None, entropy=None, whole=()):  # fmt: skip
-        if log_density is None and density is not None:
-            log_density = after(np.log, density)
-        density = density or after(np.exp, log_density)
-        if logcdf and not cdf:
-            cdf = after(np.exp, logcdf)
-        if logsf and not sf:
-            sf = after(np.exp, logsf)
-        cdf, sf = cdf or after(one_less, sf), sf or after(one_less, cdf)
-        self.of = {"pdf": density, "logpdf": log_density, "pmf": density, "logpmf": log_density,
-                   "cdf": cdf, "logcdf": logcdf or after(np.log, cdf),
-                   "sf": sf, "logsf": logsf or after(np.log, sf),
-                   "mean": mean, "var": var, "entropy": entropy}  # fmt: skip
-        self.whole = whole
-
-
-def after(outer, formula):
-    return None if formula is None else lambda *args: outer(formula(*args))
-
-
-def one_less(p):
-    return 1 - p
-
-
-NONE = Formulas()
-
-
 def number(x):
     """``x`` in double precision, in which SciPy computes."""
     if not isinstance(x, Traced):
         x = array_of(x) if holds_traced(x) or innermost((x,)) is not None else np.asarray(x)
-    dtype = np.asarray(value(x)).dtype
+    dtype = dtype_of(value(x))
     if dtype.kind == "c":
         raise MissingRuleError(
             f"the rules of scipy.stats are of real numbers, not of {dtype}, in {user_line()}.\n"
@@ -95,7 +70,7 @@ def valued_by_name(method):
 
     @functools.wraps(method)
     def answers(self, name, *args, **kwds):
-        own = getattr(self.own, name)(*value(args), **value(kwds))
+        own = library_value(getattr(self.own, name), args, kwds)
         with np.errstate(all="ignore"):
             y = method(self, name, own, *args, **kwds)
             return with_values(np.broadcast_to(y, np.shape(own)), own)
@@ -148,21 +123,22 @@ class Distribution:
         return [number(x) for x in shapes], number(loc), number(scale)
 
     def valid(self, shapes, scale):
-        return self.own._argcheck(*map(value, shapes)) & (value(scale) > 0)
+        return library_value(self.own._argcheck, tuple(shapes), {}) & (value(scale) > 0)
 
     def at(self, name, z, shapes):
         """The formula at ``z``: constant outside of the support, and where the density ends at 0.
 
         There it is evaluated at a point inside, so that it is finite.
         """
-        point, plain = value(z), [value(x) for x in shapes]
-        low, high = self.own._get_support(*plain)
+        point = value(z)
+        low, high = library_value(self.own._get_support, tuple(shapes), {})
         outside = (point < low) | (point > high)
         ends = (point == low) | (point == high)
         if self.discrete:
             outside = outside | ((point != np.floor(point)) if "pmf" in name else point >= high)
         elif np.any(ends):
-            density = self.own.pdf(np.where(ends, point, inside_of(low, high)), *plain)
+            inside = np.where(ends, point, inside_of(low, high))
+            density = library_value(self.own.pdf, (inside, *shapes), {})
             outside = outside | (ends & ((density == 0) | np.isinf(point)))
             if name in ("logcdf", "logsf"):  # the logarithm of 0
                 outside = outside | (point == (low if name == "logcdf" else high))
@@ -182,7 +158,7 @@ class Distribution:
         x, args, kwds = variable(args, kwds)
         shapes, loc, scale = self.parameters(args, kwds)
         if self.discrete:  # it has steps
-            z = np.asarray(value(number(x)) - value(loc), float)
+            z = astype(array_of(value(number(x)) - value(loc)), float)
             z = np.floor(z) if name.endswith(("cdf", "sf")) else z
         else:
             z = (number(x) - loc) / scale
@@ -198,7 +174,7 @@ class Distribution:
         p, args, kwds = variable(args, kwds)
         shapes, loc, scale = self.parameters(args, kwds)
         p = number(p)
-        z = getattr(self.own, name)(value(p), *map(value, shapes))
+        z = library_value(getattr(self.own, name), (p, *shapes), {})
         if not self.discrete and innermost((p, *shapes)) is not None:
             z = self.solved(z, p, shapes, "cdf" if name == "ppf" else "sf")
         return blurred(self.valid(shapes, scale), loc + scale * z)
@@ -222,7 +198,7 @@ class Distribution:
         shapes, loc, scale = self.parameters(args, kwds)
         wanted = "var" if name == "std" else name
         if innermost(shapes) is None:
-            y = getattr(self.own, wanted)(*shapes)
+            y = library_value(getattr(self.own, wanted), tuple(shapes), {})
         else:
             y = self.formula(wanted)(*shapes)
         if name == "mean":
@@ -240,7 +216,7 @@ class Distribution:
     def interval(self, confidence, *args, **kwds):
         if not traced_in((confidence, *args), kwds):
             return self.own.interval(confidence, *args, **kwds)
-        self.own.interval(value(confidence), *value(args), **value(kwds))
+        library_value(self.own.interval, (confidence, *args), kwds)
         tail = (1 - number(confidence)) / 2
         return self.ppf(tail, *args, **kwds), self.ppf(1 - tail, *args, **kwds)
 
@@ -257,7 +233,7 @@ class Distribution:
     def moment(self, order, *args, **kwds):
         if not traced_in(args, kwds):
             return self.own.moment(order, *args, **kwds)
-        own = self.own.moment(order, *value(args), **value(kwds))
+        own = library_value(self.own.moment, (order, *args), kwds)
         if order not in (0, 1, 2):
             raise refusal_of(self.own, "moment", "orders up to 2: mean and var have derivatives")
         mean = self.mean(*args, **kwds)
@@ -267,7 +243,7 @@ class Distribution:
     def nnlf(self, theta, x):
         if not traced_in((theta, x), {}):
             return self.own.nnlf(theta, x)
-        own = self.own.nnlf(value(theta), value(x))
+        own = library_value(self.own.nnlf, (theta, x), {})
         if np.isinf(own):
             return own  # impossible data
         return with_values(-np.sum(self.logpdf(x, *theta)), own)

@@ -126,7 +126,7 @@ class _Recorded:
     argmax, argmin = _recorded_call(np.argmax), _recorded_call(np.argmin)
     argsort, argpartition = _recorded_call(np.argsort), _recorded_call(np.argpartition)
     nonzero, searchsorted = _recorded_call(np.nonzero), _recorded_call(np.searchsorted)
-    is_integer = _attribute("is_integer")
+    is_integer = _recorded_call(operator.methodcaller("is_integer"))  # a truth is looked at
     tobytes, tofile, view = _attribute("tobytes"), _attribute("tofile"), _attribute("view")
     dump, dumps = _attribute("dump"), _attribute("dumps")
 

@@ -30,10 +30,10 @@ def answer_type():
     return type(integrate.solve_ivp(lambda t, y: 0 * y, (0.0, 1.0), [0.0]))
 
 
-def controlled(rhs, t_span, y0, method, t_eval, options):
+def controlled(given, state, t_span, y0, method, t_eval, options):
     """Return what ``solve_ivp`` returns, by a loop that a recording holds whole; else None.
 
-    ``rhs(t, y)`` gives an array.
+    ``given`` are the user's function and its args, and ``state`` makes an array of what it gives.
     """
     options = OPTIONS | options
     known = method in CONTROLLED and set(options) == set(OPTIONS) and while_lowerings
@@ -44,6 +44,11 @@ def controlled(rhs, t_span, y0, method, t_eval, options):
     times = None if t_eval is None else np.asarray(t_eval, float)
     if not _is_usual(start, stop, y0, times, options):
         return None
+    fun, args = given[0], given[1] or ()
+
+    def rhs(t, y):
+        return state(fun(t, y, *args))
+
     y0 = array_of(y0) + 0.0
     f0 = rhs(start, y0)
     control = Control(Explicit(method).regular, method.E, CONTROLLED[method], options)

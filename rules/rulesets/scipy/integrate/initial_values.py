@@ -174,12 +174,6 @@ def numbers_or_state(y):
     return state(y)
 
 
-def bound(build, parameters):
-    """Return the user's function with its traced values, as one that gives arrays."""
-    fun, args, *_ = build(*parameters)
-    return lambda t, y: state(fun(t, y, *(args or ())))
-
-
 def evaluator(build, vectorized=False, swapped=False):
     """Return the user's function as a ``RightHandSide``; ``build`` gives it with its args."""
 
@@ -207,7 +201,7 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     line, log = user_line(), []
     cls = scipys_own(method)
     if not (dense_output or vectorized) and events is options.get("jac") is None:
-        answer = controlled(bound(build, parameters), t_span, y0, cls, t_eval, options)
+        answer = controlled(build(*parameters), state, t_span, y0, cls, t_eval, options)
         if answer is not None:
             return answer
     constants = {name: value(x) for name, x in options.items()}

@@ -186,5 +186,6 @@ STEPS: dict[Any, Callable] = {
     np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
     written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
-    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry,
+    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry, operator.pos: _array,
+    np.positive: _array,
 }  # fmt: skip

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError, CompileWarning
-from ..config.thresholds import CACHE_ENTRIES, RESTARTS
+from ..config.thresholds import CACHE_ENTRIES, RESTARTS, WASTED_KINDS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
@@ -31,6 +31,11 @@ from .record.watch import of_compiled
 from .replay import Replay
 from .tree import CacheEntry, RecordedPath
 
+_LOSES = (
+    "nearly each call was recorded anew, since integers, texts, lengths or options among its "
+    "arguments were others; give a number that changes as a float (float(t)), pad arrays to a few "
+    "lengths, or compile what does not see these"
+)
 _OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
 
@@ -136,6 +141,8 @@ class Compiled:
         """Record one more way through the function, if it can be."""
         kind = self.kinds.get(key)
         if kind is None:
+            if self._loses():
+                return self._plainly(args, kwargs, _LOSES)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
             kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
@@ -162,6 +169,17 @@ class Compiled:
         with bar(name_of(self.f)) as shown:
             new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
+
+    def _loses(self) -> bool:
+        """Say whether nearly each call so far was recorded, and none of another kind will be.
+
+        A replay saves less than a recording costs: where there are fewer replays than recordings,
+        the function was faster as it is.
+        """
+        if len(self.kinds) < WASTED_KINDS:
+            return False
+        made = [path for kind in self.kinds.values() for path in kind.all_recordings()]
+        return len(made) >= WASTED_KINDS and sum(path.replayed for path in made) < len(made)
 
     def _forget(self, key: Hashable) -> None:
         """Let go of a kind, with its machine code; replays that are under way still hold it."""

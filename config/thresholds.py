@@ -59,7 +59,7 @@ LOOP_CAPACITY = 64  # rounds that a while loop makes room for at first
 # ---- compiling: what is recorded and kept, for the memory ----
 
 CACHE_ENTRIES = 64  # kinds of arguments, of which the recordings of a function are kept
-WASTED_KINDS = 8  # recorded for so many kinds of arguments, and not replayed as often: no more are
+WASTED_KINDS = 24  # recorded for so many kinds of arguments, and not replayed as often: no more are
 RESTARTS = 16  # times that what is captured may change, before the function runs as it is
 RECORDED_STEPS = 1_000_000  # a longer program is not worth what its recording takes
 REMEMBERED_RESULT = 1 << 12  # bytes of a result, up to which an equal step is looked for

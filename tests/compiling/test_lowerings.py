@@ -16,6 +16,7 @@ from chainrules.compiling.passes import groups, scalar_program, scalar_steps
 from chainrules.rules import getitem, iterate_leaves
 from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter
+from chainrules.rules.rulesets.arrays.quotients import guarded_quotient
 from chainrules.rules.rulesets.linalg.norms import euclidean
 from chainrules.rules.tracing.funnel import astype, call, entry
 from chainrules.rules.tracing.writing import written
@@ -288,6 +289,9 @@ STEPS = {
         np.matmul(INTEGERS, row), np.matmul(m > 0.5, row), np.matmul(m.T[::-1], m),
     ],
     operator.matmul: lambda m, row, s: [m @ row, m.T @ m, row @ row, INTEGERS @ row, m @ np.eye(4)],
+    operator.pos: lambda m, row, s: [+m, +row, +s],
+    np.positive: lambda m, row, s: [np.positive(m), np.positive(row), np.positive(s)],
+    guarded_quotient: lambda m, row, s: [call(guarded_quotient, (m, row), {}), call(guarded_quotient, (row, row - row), {}), call(guarded_quotient, (row - row, row - row), {}), call(guarded_quotient, (s, row), {})],
     np.outer: lambda m, row, s: [np.outer(row, row), np.outer(m, row), np.outer(row, INTEGERS[0])],
     np.zeros_like: lambda m, row, s: [
         np.zeros_like(m) + m, np.zeros_like(row), np.zeros_like(m.T), np.zeros_like(m > 0.5) | (m > 0.5),

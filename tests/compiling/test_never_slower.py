@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.config.thresholds import WASTED_KINDS
 
 pytest.importorskip("llvmlite")
 
@@ -25,7 +26,7 @@ def test_it_is_recorded_a_few_times_only(change):
     with pytest.warns(cr.CompileWarning, match="recorded anew, .* float") as warned:
         found = [compiled(*calls(k)) for k in range(1, 60)]
     assert found == [adam(*calls(k)[:2]) for k in range(1, 60)]
-    assert len(compiled.kinds) == 8
+    assert len(compiled.kinds) == WASTED_KINDS
     assert sum("recorded anew" in str(w.message) for w in warned) == 1
 
 
@@ -52,17 +53,17 @@ def test_known_kinds_are_replayed_after_that():
     compiled = cr.compile(adam, check=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cr.CompileWarning)
-        for k in range(1, 20):
+        for k in range(1, 40):
             compiled(np.ones(3), k)
         before = compiled.kinds.copy()
-        for _ in range(20):
+        for _ in range(40):
             assert compiled(np.ones(3), 3) == adam(np.ones(3), 3)
         assert compiled.kinds == before
-        compiled(np.ones(3), 50)  # now there are more replays than recordings
-        assert len(compiled.kinds) == 9
+        compiled(np.ones(3), 60)  # now there are more replays than recordings
+        assert len(compiled.kinds) == WASTED_KINDS + 1
 
 
 def test_it_may_be_an_error():
     compiled = cr.compile(adam, fallback="error", check=False)
     with pytest.raises(cr.CompileError, match="recorded anew"):
-        [compiled(np.ones(3), k) for k in range(1, 20)]
+        [compiled(np.ones(3), k) for k in range(1, 40)]

@@ -165,7 +165,7 @@ def has_rules(f: Any) -> bool:
     return is_primitive(f) or any(table.methods_of(f) is not None for table in tables)
 
 
-def _held_in(x: Any) -> tuple:
+def held_in(x: Any) -> tuple:
     """Return what a function or a container holds."""
     if isinstance(x, types.FunctionType):
         if has_rules(x):
@@ -198,7 +198,7 @@ class Graph:
         waiting = [root]
         while waiting:
             x = waiting.pop()
-            for part in _held_in(x):
+            for part in held_in(x):
                 if id(part) not in self.objects:
                     self.objects[id(part)] = part
                     self.holders[id(part)] = []

@@ -59,8 +59,8 @@ def while_loop(
     >>> def root(a):
     ...     far = lambda x: abs(x * x - a) > 1e-12
     ...     return cr.while_loop(far, lambda x: (x + a / x) / 2, a)
-    >>> root(9.0), cr.grad(root)(9.0)
-    (3.0, 0.16666666666666663)
+    >>> root(9.0), round(cr.grad(root)(9.0), 12)
+    (3.0, 0.166666666667)
     """
     cond, step = asked(cond), asked(step)
     for lower in while_lowerings:

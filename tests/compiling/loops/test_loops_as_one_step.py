@@ -181,6 +181,49 @@ def test_a_step_that_does_more_than_compute(effect, capsys):
         [compiled(P) for _ in range(3)]
 
 
+class Counter:
+    def __init__(self, p):
+        self.p, self.calls, self.seen = p, 0, []
+
+    def step(self, x, _):
+        self.calls += 1
+        return np.sin(x) + 0.1 * self.p, None
+
+
+@pytest.mark.parametrize("kept", ["list", "values", "array", "object", "late"])
+def test_what_a_step_keeps_in_the_function_is_kept_at_each_round(kept):
+    def f(p):
+        if kept == "object":
+            counter = Counter(p[0])
+            return cr.scan(counter.step, p[1], np.zeros(40))[0] * counter.calls
+        seen, counts = [], np.zeros(2)
+
+        def step(x, row):
+            if kept in ("list", "values"):
+                seen.append(1.0 if kept == "list" else x)
+            elif kept == "array":
+                counts[0] += 1
+            elif row > 0.5 and x > 1.5:  # not on the way that is recorded first
+                seen.append(1.0)
+            return np.sin(x) + p[0], None
+
+        end = cr.scan(step, p[1], np.linspace(0, 1, 40))[0]
+        return end * (len(seen) + counts[0])
+
+    for check in (False, True):
+        for d in (lambda f: f, cr.jacfwd):
+            compiled = cr.compile(d(f), check=check)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cr.CompileWarning)
+                for p in (P, 2 * P, 3 * P, P):
+                    try:
+                        found = compiled(p)
+                    except (cr.CompileError, cr.EscapedTraceError):
+                        assert kept == "values"
+                        break
+                    close(found, d(f)(p))
+
+
 def test_a_step_may_write_into_its_carry():
     def step(x, row):
         x[0] = x[1] * row

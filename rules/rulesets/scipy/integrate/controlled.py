@@ -127,8 +127,8 @@ class Control:
             after = y + h * sum_of(row, slopes)
             slopes.append(rhs(t + c * h, after))
         error = h * sum_of(self.errors, slopes)
-        scale = self.atol + np.maximum(np.abs(y), np.abs(after)) * self.rtol
-        size = stop_gradient(self.norm(error / scale))
+        largest = np.maximum(np.abs(stop_gradient(y)), np.abs(stop_gradient(after)))
+        size = self.norm(stop_gradient(error) / (self.atol + largest * self.rtol))
         accepted = size < 1
         factor = SAFETY * np.maximum(size, 1e-300) ** (-1 / (self.order + 1))
         longer = np.minimum(np.where(rejected > 0, 1.0, MOST)[()], factor)

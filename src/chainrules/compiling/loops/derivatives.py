@@ -176,7 +176,7 @@ def pushed(
     )  # fmt: skip
     zeros = {c + i for i, zero in enumerate(_kept(still, push.carried)) if zero}
     made = NativeLoop(
-        Step(push, step.new_captured, None if step.goes_on is None else goes_on),
+        Step(push, step.new_captured, step.held, None if step.goes_on is None else goes_on),
         layouts,
         loop.backwards,
         frozenset(zeros | (loop.zeros or set())),
@@ -225,7 +225,7 @@ def keeping(loop: NativeLoop) -> NativeLoop:
     given = RowLayout([*of.given.forms, *of.carry.forms])
     layouts = Layouts(of.carry, of.captured, of.taken, given)
     made = NativeLoop(
-        Step(keep, step.new_captured, step.goes_on), layouts, loop.backwards, loop.zeros
+        Step(keep, step.new_captured, step.held, step.goes_on), layouts, loop.backwards, loop.zeros
     )
     return loop.derived.setdefault("keeping", made)
 
@@ -291,7 +291,8 @@ def pulled(
     )
     zero = [*_kept(still, pull.carried), *[True] * len(sums)]
     zeros = frozenset(i for i, is_zero in enumerate(zero) if is_zero)
-    made = NativeLoop(Step(pull, loop.step.new_captured), layouts, not loop.backwards, zeros)
+    step = Step(pull, loop.step.new_captured, loop.step.held)
+    made = NativeLoop(step, layouts, not loop.backwards, zeros)
     return loop.derived.setdefault(key, (made, pull))
 
 

@@ -1,7 +1,7 @@
 """Lowering of loops: ``scan``, ``loop`` and ``while_loop`` of recorded values become one step."""
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
 from ..ir.forms import ValueForm
-from ..ir.looks import NotRecordable
+from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
@@ -22,6 +22,7 @@ from ..record.recorder import Recorder
 from ..record.recording import UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
+from .held import held_by, modules_of
 from .layout import RECORDED, RowLayout, checked_form, form_of, plain, row_form
 from .native_loop import NativeLoop, Step
 from .ways import Layouts, native_way
@@ -89,34 +90,26 @@ class LoopBuilder:
         return self.taken.run_with(list(captured), lambda functions, _: run(functions), self.name)
 
     def new_captured(self) -> Captured:
-        """Return the captured state of the functions, in which those with values are entered."""
+        """Return the captured state of the functions, in which those with values are entered.
+
+        What these capture besides is of the call that is being recorded, and as constant as all
+        else that this has computed without recorded values.
+        """
         if not self.captured:
             return Captured((_nothing, self.functions), frozen=False)
         state = Captured((_nothing, ()), frozen=False)
-        for f in _functions_in(self.taken(*map(plain, self.captured))):
-            state.enter(f.__code__, f.__globals__, _modules(f))
+        for f in Graph(self.taken(*map(plain, self.captured))).objects.values():
+            if isinstance(f, types.FunctionType) and not is_constant_code(f.__globals__):
+                state.enter(f.__code__, f.__globals__, modules_of(f))
         return state
+
+    def held(self) -> dict[int, tuple]:
+        """Return what everything that is reached from the functions holds."""
+        return held_by(self.functions)
 
 
 def _nothing() -> None:
     """Stand for a function that captures nothing."""
-
-
-def _functions_in(x: Any) -> Iterator[types.FunctionType]:
-    """Yield the functions that are reached from ``x``, but for those of libraries."""
-    for part in Graph(x).objects.values():
-        if isinstance(part, types.FunctionType) and not is_constant_code(part.__globals__):
-            yield part
-
-
-def _modules(f: types.FunctionType) -> dict:
-    found = {}
-    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
-    return found
 
 
 class Rounds:
@@ -154,7 +147,8 @@ class Rounds:
 
             return bool(self.builder.with_functions(captured, ask))
 
-        return Step(run, self.builder.new_captured, None if self.goes_on is None else goes_on)
+        checks = None if self.goes_on is None else goes_on
+        return Step(run, self.builder.new_captured, self.builder.held, checks)
 
     def native(self, carry: Structure, column: Any) -> NativeLoop | None:
         """Return the loop, whose first way has been recorded; None if a round changes types.
@@ -162,6 +156,8 @@ class Rounds:
         Raises
         ------
         NotRecordable, NotLowered
+        UnsuitedLoopError
+            If the round has done more than compute what it returns.
         """
         rows = [] if column is None else [form_of(0) if type(column) is range else row_form(column)]
         reads = Layouts(
@@ -264,7 +260,9 @@ def _lowered(rounds: Rounds, reads: Any, carry: Any, xs: Any, step: Callable) ->
             after, y = pair_of(step(before.template, None if xs is None else xs[len(ys)]))
             before = Structure(copied(after))
             ys.append(y if y is None else copied(y))
-    except (NotRecordable, NotLowered):
+    except UnsuitedLoopError:
+        raise
+    except Exception:  # if it is the user's own, it comes again as the rounds are recorded
         return None
     columns = [] if rest is None else [np.asarray(rest) if type(rest) is range else rest]
     count = -1 if rest is None else len(rest)

@@ -13,17 +13,18 @@ from ...config.thresholds import LOOP_CAPACITY, LOOP_WAYS
 from ...rules import ZERO, AbstractZero, innermost
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
-from ..ir.looks import NotRecordable
+from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
 from ..native.stepping import driver
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.walk import parts_of
+from .held import are_same
 from .ways import Layouts, native_way, recorded
 
 _STOPPED = 2  # state of a native loop that a condition ended
 _CHUNK = 2**24  # rounds without rows, after which Python is back
-_OFTEN = 3  # refused ways, after which a loop records no more
+_OFTEN = 3  # ways without a native form, after which rounds are recorded one by one
 
 
 class Step:
@@ -32,15 +33,20 @@ class Step:
     ``run(carry, captured, row)`` takes lists of plain, recorded or traced leaves, and returns two:
     the next carry, and a row of what the round gives. ``goes_on(carry, captured)`` is the condition
     of a ``while`` loop. ``new_captured`` returns the captured state, in which the functions are
-    entered that hold traced values.
+    entered that hold traced values, and ``held`` what they hold besides.
     """
 
-    __slots__ = ("goes_on", "new_captured", "run")
+    __slots__ = ("goes_on", "held", "new_captured", "run")
 
     def __init__(
-        self, run: Callable, new_captured: Callable[[], Captured], goes_on: Callable | None = None
+        self,
+        run: Callable,
+        new_captured: Callable[[], Captured],
+        held: Callable[[], dict],
+        goes_on: Callable | None = None,
     ) -> None:
-        self.run, self.new_captured, self.goes_on = run, new_captured, goes_on
+        self.run, self.new_captured, self.held = run, new_captured, held
+        self.goes_on = goes_on
 
 
 class NativeLoop(Foreign):
@@ -149,22 +155,33 @@ class NativeLoop(Foreign):
         if len(self.bodies) >= LOOP_WAYS:
             raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
         state = self.captured or self.step.new_captured()
-        found = recorded(flat, values, state)
+        before = self.step.held()
+        try:
+            found = recorded(flat, values, state)
+        finally:
+            if not are_same(before, self.step.held()):
+                raise UnsuitedLoopError("a step that writes into what it captures")
         self.captured = state
         return found
 
     def try_to(self, add: Callable, *values: list) -> None:
-        """Add a way, or an end, at these values, if that can be done and has not failed often."""
-        if self.refused < _OFTEN:
-            try:
-                add(*values)
-            except (NotRecordable, NotLowered):
-                self.refused += 1
+        """Add a way, or an end, at these values; without a native form it is run in Python.
 
-    @property
-    def gives_one_shape(self) -> bool:
-        """Say whether the shapes of results do not depend on how many rounds there are."""
-        return self.step.goes_on is None or not len(self.layouts.given)
+        Raises
+        ------
+        UnsuitedLoopError
+            If the step does more than compute what it returns, or has had no native form often.
+        """
+        try:
+            add(*values)
+        except UnsuitedLoopError:
+            raise
+        except NotRecordable as error:
+            raise UnsuitedLoopError(str(error)) from error
+        except Exception as error:  # if it is the user's own, it comes again in the round itself
+            self.refused += 1
+            if self.refused > _OFTEN:
+                raise UnsuitedLoopError(str(error)) from error
 
     # ---- running --------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.linear.steps import Slot
-from ..ir.looks import STRUCTURE, TRUTHS, NotRecordable
+from ..ir.looks import STRUCTURE, TRUTHS, NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native.stepping import StepBody
@@ -38,13 +38,14 @@ def recorded(step: Callable, values: list, captured: Captured) -> tuple[Recorder
     Raises
     ------
     NotRecordable
-        If it does what a replay would not do.
+    UnsuitedLoopError
+        If it has done what a replay would not do.
     """
     recorder, output, _ = record(step, tuple(values), {}, captured, UnrollingRecorder, _takes)
     if captured.traced:
         raise NotRecordable("a transform that is under way")
     if captured.drawn() or captured.notes or captured.changed():
-        raise NotRecordable("a step that does more than compute what it returns")
+        raise UnsuitedLoopError("a step that does more than compute what it returns")
     return recorder, list(output)
 
 

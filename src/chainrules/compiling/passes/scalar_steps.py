@@ -10,6 +10,7 @@ import numpy as np
 from ...rules import getitem
 from ...rules.linear.steps import Slot, part_at
 from ...rules.rulesets.arrays.indexing import scatter
+from ...rules.rulesets.arrays.quotients import guarded_quotient
 from ...rules.rulesets.linalg.norms import euclidean
 from ...rules.tracing.funnel import astype, entry
 from ...rules.tracing.writing import written
@@ -75,6 +76,13 @@ def _where(line: Any, form: ValueForm, c: Any, a: Any, b: Any) -> Names:
     kind = kind_of(form)
     truth = line.as_kind(line.names(c), "b1")
     return line.each("where", kind, truth, *[line.as_kind(line.names(x), kind) for x in (a, b)])
+
+
+def _guarded_quotient(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
+    x, z = (line.as_kind(line.names(part), "f8") for part in (a, b))
+    zero, one = line.names(0.0), line.names(1.0)
+    nothing = line.each("logical_and", "b1", *[line.each("equal", "b1", y, zero) for y in (x, z)])
+    return line.each("divide", "f8", x, line.each("where", "f8", nothing, one, z))
 
 
 def _matmul(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
@@ -187,5 +195,5 @@ STEPS: dict[Any, Callable] = {
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
     written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
     euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry, operator.pos: _array,
-    np.positive: _array,
+    np.positive: _array, guarded_quotient: _guarded_quotient,
 }  # fmt: skip

@@ -283,9 +283,10 @@ class ScalarTrace:
             return self.several(f, args, kwargs)
         if form.array and math.prod(form.shape) > SCALAR_ARRAY:
             raise NotLowered("a large array")
-        if f is getitem and len(args) == 2 and not kwargs:
+        if f is getitem and len(args) + len(kwargs) == 2:
             x = self.names(args[0])
-            return Names(np.asarray(x.ids[settings(args[1])]), x.kind)
+            index = settings(args[1] if len(args) == 2 else kwargs["index"])
+            return Names(np.asarray(x.ids[index]), x.kind)
         try:
             known = f in ELEMENTWISE or f in OF_TRUTHS
         except TypeError:

@@ -1,11 +1,11 @@
-"""Step control of RK23, RK45 and DOP853 as a loop, for recordings: each replay takes steps of its own.
+"""Step control of RK23, RK45 and DOP853 as a loop: each replay takes steps of its own.
 
 SciPy's control decides from numbers how long the next step is, so that a recording of its steps
 would serve no other numbers. Here it is a loop that a recording holds whole, with SciPy's formulas,
 and the steps are those that SciPy takes. Their lengths are held constant in derivatives, as they
 are for the steps of SciPy itself.
 
-Reference: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, sections II.4, II.10.
+Reference: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, II.4 and II.10.
 """
 
 import functools
@@ -95,7 +95,7 @@ def _is_usual(start, stop, y0, times, options):
 class Control:
     """Steps of a method, how long the next one is, and SciPy's answer at the output ``times``.
 
-    Where there are such times, each step has the further slopes that DOP853 needs for values inside.
+    Where there are any, each step has the further slopes of which DOP853 makes values inside.
     """
 
     def __init__(self, method, options, times):

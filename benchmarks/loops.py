@@ -1,14 +1,18 @@
 """Loops of numbers, compiled, at other arguments each call: ``python benchmarks/loops.py``.
 
-Value and gradient of three loops: Newton's method by ``while_loop``, a damped pendulum by Runge and
-Kutta's method with ``scan``, and a filter along a signal of which each row is read. Beside the
-compiled gradient stand the plain value, the eager gradient, central differences, and ``jax.jit`` of
-JAX's gradient by ``lax.scan`` where JAX is installed. (JAX has no reverse mode through
-``lax.while_loop``: Newton's method is ``jacfwd`` there.) CPU time of one thread, medians, all
-interleaved; ``first`` is the time of the first call, and ``recordings`` how many were made in all.
+Four loops: Newton's method by ``while_loop``, a damped pendulum by Runge and Kutta's method with
+``scan``, a filter along a signal of which each row is read, and the misfit of prey and predators by
+``solve_ivp``. Plain Python's value stands beside the compiled one and ``jax.jit``'s. Then comes the
+gradient, each with its value: compiled, by jit, eager, and by central differences.
+
+JAX has ``lax.scan``, and ``odeint`` of its own for ``solve_ivp``, to the same tolerances. It has no
+reverse mode through ``lax.while_loop``: Newton's method is ``jacfwd`` there. Times are medians of
+the CPU time of one thread, in turns. ``first`` is the time of the first call of the compiled
+gradient, by the clock, and that of jit's; ``recordings`` is how many were made in all.
 """
 
 import argparse
+import functools
 import importlib.util
 import os
 import statistics
@@ -22,10 +26,15 @@ os.environ.setdefault(
 )
 
 import numpy as np  # noqa: E402
+from scipy import integrate  # noqa: E402
+from workloads_fit import GIVEN, HARES, LYNXES, YEARS  # noqa: E402
 
 import chainrules as cr  # noqa: E402
+import chainrules.scipy  # noqa: E402
 
-STEPS = 1000
+STEPS, TURN = 1000, 10
+TOLERANCES = {"rtol": 1e-6, "atol": 1e-8}
+PELTS = np.array([HARES, LYNXES])
 SIGNAL = np.sin(np.linspace(0.0, 30.0, STEPS))
 
 
@@ -67,8 +76,25 @@ def filtered(p, scan=cr.scan, while_loop=None, xp=np):
     return xp.sum(errors)
 
 
-PROGRAMS = {"Newton": newton, "pendulum": pendulum, "filter": filtered}
-STARTS = {"Newton": [1.3, 5.2], "pendulum": [1.1, 0.3], "filter": [0.4, 0.2]}
+def fit(p, scan=None, while_loop=None, xp=np, solve_ivp=chainrules.scipy.integrate.solve_ivp):
+    def slope(t, y):
+        met = y[0] * y[1]
+        return [p[0] * y[0] - p[1] * met, p[3] * met - p[2] * y[1]]
+
+    if xp is np:
+        states = solve_ivp(slope, (0.0, 20.0), p[4:], t_eval=YEARS, **TOLERANCES).y
+    else:
+        from jax.experimental.ode import odeint
+
+        states = odeint(
+            lambda y, t: xp.stack(slope(t, y)), p[4:], xp.asarray(YEARS), **TOLERANCES
+        ).T
+    return xp.sum((states - PELTS) ** 2)
+
+
+PROGRAMS = {"Newton": newton, "pendulum": pendulum, "filter": filtered, "fit": fit}
+PLAIN = PROGRAMS | {"fit": functools.partial(fit, solve_ivp=integrate.solve_ivp)}
+STARTS = {"Newton": [1.3, 5.2], "pendulum": [1.1, 0.3], "filter": [0.4, 0.2], "fit": GIVEN}
 
 
 def of_jax(name):
@@ -80,46 +106,69 @@ def of_jax(name):
     def g(p):
         return f(p, jax.lax.scan, jax.lax.while_loop, jax.numpy)
 
-    d = jax.jit(jax.jacfwd(g) if name == "Newton" else jax.grad(g))
-    return lambda p: np.asarray(d(p))
+    if name == "Newton":
+        d = jax.jacfwd(lambda p: (g(p),) * 2, has_aux=True)
+        both = jax.jit(lambda p: d(p)[::-1])
+    else:
+        both = jax.jit(jax.value_and_grad(g))
+    value = jax.jit(g)
+    return lambda p: float(value(p)), lambda p: jax.tree.map(np.asarray, both(p))
 
 
 def differences(f):
-    def slopes(p):
-        steps = 1e-6 * np.eye(len(p))
-        return np.array([(f(p + h) - f(p - h)) / 2e-6 for h in steps])
+    def value_and_slopes(p):
+        steps = 1e-6 * np.diag(p)
+        return f(p), np.array([(f(p + h) - f(p - h)) / (2 * np.sum(h)) for h in steps])
 
-    return slopes
+    return value_and_slopes
 
 
 def measured(runs, points):
-    """Return the median of each run's CPU time, one call at each point, in turns."""
+    """Return the median of each run's CPU time, one call at each point, in turns of ten calls.
+
+    After a slow run the caches hold nothing of a fast one, whose first call takes several times as
+    long: a call that others precede is what a fit does.
+    """
     times = {name: [] for name in runs}
-    for p in points:
+    for k in range(0, len(points), TURN):
         for name, run in runs.items():
-            start = time.process_time()
-            run(p)
-            times[name].append(time.process_time() - start)
+            for p in points[k : k + TURN]:
+                start = time.process_time()
+                run(p)
+                times[name].append(time.process_time() - start)
     return {name: statistics.median(found) for name, found in times.items()}
 
 
-def row(name, repeats):
-    f = PROGRAMS[name]
-    points = [np.array(STARTS[name]) * (1 + 0.3 * k / repeats) for k in range(repeats)]
-    compiled = cr.compile(cr.grad(f))
+def timed(run, p):
     start = time.perf_counter()
-    compiled(points[0])
-    first = time.perf_counter() - start
-    runs = {"value": f, "compiled": compiled, "eager": cr.grad(f), "differences": differences(f)}
+    run(p)
+    return time.perf_counter() - start
+
+
+def row(name, repeats):
+    """Return the medians of all programs, the times of first calls, and how many recordings."""
+    f, plain = PROGRAMS[name], PLAIN[name]
+    points = [np.array(STARTS[name]) * (1 + 0.3 * k / repeats) for k in range(repeats)]
+    compiled, eager = cr.compile(cr.value_and_grad(f)), cr.value_and_grad(f)
+    runs = {"value": plain, "compiled value": cr.compile(f), "compiled": compiled}
+    runs |= {"eager": eager, "differences": differences(plain)}
+    first = {"first": timed(compiled, points[0])}
     if importlib.util.find_spec("jax"):
-        runs["jit"] = of_jax(name)
-        runs["jit"](points[0])
+        runs["jit value"], runs["jit"] = of_jax(name)
+        first["first of jit"] = timed(runs["jit"], points[0])
+    # A solver of other steps has another error, which is about that of its steps.
+    rtol = {"compiled": 1e-7, "jit": 1e-3 if name == "fit" else 1e-7}
     for p in points[:2]:
-        for run in (compiled, *([runs["jit"]] if "jit" in runs else [])):
-            np.testing.assert_allclose(run(p), runs["eager"](p), rtol=1e-7)
-    times = measured(runs, points)
-    recordings = sum(kind.recordings for kind in compiled.kinds.values())
-    return times, first, recordings
+        expected = eager(p)
+        for of in rtol.keys() & runs.keys():
+            for found, own in zip((*runs[of](p), runs[f"{of} value"](p)), (*expected, expected[0])):
+                np.testing.assert_allclose(found, own, rtol=rtol[of])
+    times = measured(runs, points) | first
+    return times | {"recordings": sum(kind.recordings for kind in compiled.kinds.values())}
+
+
+COLUMNS = ("value", "compiled value", "jit value", "compiled", "jit", "eager", "differences",
+           "first", "first of jit")  # fmt: skip
 
 
 def main():
@@ -128,16 +177,12 @@ def main():
     parser.add_argument("--only", nargs="*", choices=sorted(PROGRAMS), default=list(PROGRAMS))
     options = parser.parse_args()
     warnings.simplefilter("error", cr.CompileWarning)
-    print(
-        f"{'microseconds':10} {'value':>9} {'compiled':>9} {'eager':>9} {'differences':>12}", end=""
-    )
-    print(f" {'jit':>9} {'first':>9} {'recordings':>11}")
+    print("| microseconds |", " | ".join((*COLUMNS, "recordings")), "|")
+    print("|---" * (len(COLUMNS) + 2) + "|")
     for name in options.only:
-        times, first, recordings = row(name, options.repeats)
-        cells = [f"{times[key] * 1e6:9.0f}" for key in ("value", "compiled", "eager")]
-        jit = f"{times['jit'] * 1e6:9.0f}" if "jit" in times else f"{'-':>9}"
-        print(f"{name:12}", *cells, f"{times['differences'] * 1e6:12.0f}", jit, end=" ")
-        print(f"{first * 1e6:9.0f} {recordings:11}")
+        found = row(name, options.repeats)
+        cells = [f"{found[key] * 1e6:.0f}" if key in found else "" for key in COLUMNS]
+        print(f"| {name} |", " | ".join(cells), f"| {found['recordings']} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -372,7 +372,8 @@ def test_a_step_with_derivatives_on_some_ways_only():
 
 
 def test_the_benchmark_of_loops():
+    pytest.importorskip("scipy")
     script = Path(__file__).parents[3] / "benchmarks" / "loops.py"
-    command = [sys.executable, "-P", str(script), "--repeats", "3", "--only", "Newton"]
+    command = [sys.executable, str(script), "--repeats", "3", "--only", "Newton"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].split()[-1] == "1"
+    assert done.stdout.splitlines()[-1].split()[-2:] == ["1", "|"]

@@ -1,11 +1,11 @@
-"""Step control of RK23 and RK45 as a loop, for recordings: each replay takes steps of its own.
+"""Step control of RK23, RK45 and DOP853 as a loop: each replay takes steps of its own.
 
 SciPy's control decides from numbers how long the next step is, so that a recording of its steps
 would serve no other numbers. Here it is a loop that a recording holds whole, with SciPy's formulas,
 and the steps are those that SciPy takes. Their lengths are held constant in derivatives, as they
 are for the steps of SciPy itself.
 
-Reference: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, section II.4.
+Reference: Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, II.4 and II.10.
 """
 
 import functools
@@ -19,7 +19,8 @@ from .steps import Explicit
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # SciPy's: of the next step, and its bounds
 NEAR = 4e-15  # of the time: steps as short as this are SciPy's affair
-CONTROLLED = {integrate.RK23: 2, integrate.RK45: 4}  # and the orders of their error estimates
+CONTROLLED = integrate.RK23, integrate.RK45, integrate.DOP853
+TINY = 1e-300  # instead of zero, where it divides: the step is then as long as it may be
 OPTIONS = {"rtol": 1e-3, "atol": 1e-6, "max_step": np.inf, "first_step": None}
 SUCCESS = "The solver successfully reached the end of the integration interval."
 
@@ -51,7 +52,7 @@ def controlled(given, state, t_span, y0, method, t_eval, options):
 
     y0 = array_of(y0) + 0.0
     f0 = rhs(start, y0)
-    control = Control(Explicit(method).regular, method.E, CONTROLLED[method], options)
+    control = Control(method, options, times)
     h, extra = options["first_step"], 1
     if h is None:
         h, extra = control.first_step(rhs, start, stop, y0, f0), 2
@@ -63,7 +64,7 @@ def controlled(given, state, t_span, y0, method, t_eval, options):
     for lower in while_lowerings:
         found = lower(goes_on, functools.partial(control.step, rhs, stop), carry)
         if found is not None and found[1][0] == stop:
-            return control.answer(found, extra, start, times)
+            return control.answer(found, extra, start)
     return None
 
 
@@ -92,12 +93,19 @@ def _is_usual(start, stop, y0, times, options):
 
 
 class Control:
-    """Steps of a method with these weights, and how long the next one is."""
+    """Steps of a method, how long the next one is, and SciPy's answer at the output ``times``.
 
-    def __init__(self, weights, errors, order, options):
-        self.weights, self.errors, self.order = weights, errors, order
+    Where there are any, each step has the further slopes of which DOP853 makes values inside.
+    """
+
+    def __init__(self, method, options, times):
+        explicit = Explicit(method)
+        self.weights = explicit.regular if times is None else explicit.dense
+        self.last, self.order = explicit.last, method.error_estimator_order
+        several = issubclass(method, integrate.DOP853)
+        self.errors = (method.E5, method.E3) if several else (method.E,)
         self.rtol, self.atol = options["rtol"], np.asarray(options["atol"], float)[()]
-        self.longest = options["max_step"]
+        self.longest, self.times = options["max_step"], times
 
     def norm(self, x):
         return np.linalg.norm(x) / np.size(x) ** 0.5
@@ -122,40 +130,57 @@ class Control:
         t, h, y, f, rejected = carry
         end = np.minimum(t + np.minimum(h, self.longest), stop)
         h = end - t
-        slopes = [f]
-        for row, c in zip(self.weights.rows, self.weights.times):
+        slopes, stages = [f], list(zip(self.weights.rows, self.weights.times))
+        for row, c in stages[: self.last]:
             after = y + h * sum_of(row, slopes)
             slopes.append(rhs(t + c * h, after))
-        error = h * sum_of(self.errors, slopes)
         largest = np.maximum(np.abs(stop_gradient(y)), np.abs(stop_gradient(after)))
-        size = self.norm(stop_gradient(error) / (self.atol + largest * self.rtol))
+        size = self.size(h, list(map(stop_gradient, slopes)), self.atol + largest * self.rtol)
         accepted = size < 1
-        factor = SAFETY * np.maximum(size, 1e-300) ** (-1 / (self.order + 1))
+        # SciPy takes no further slopes of a step that it rejects: they might overflow.
+        inner = np.where(accepted, h, 0.0)[()] if stages[self.last :] else h
+        for row, c in stages[self.last :]:
+            slopes.append(rhs(t + c * inner, y + inner * sum_of(row, slopes)))
+        factor = SAFETY * np.maximum(size, TINY) ** (-1 / (self.order + 1))
         longer = np.minimum(np.where(rejected > 0, 1.0, MOST)[()], factor)
         following = h * np.where(accepted, longer, np.maximum(LEAST, factor))[()]
         end, rejected = np.where(accepted, end, t)[()], np.where(accepted, 0.0, 1.0)[()]
         row = t, h, end, y, np.stack(slopes)
-        after, last = (np.where(accepted, a, b) for a, b in ((after, y), (slopes[-1], f)))
+        after, last = (np.where(accepted, a, b) for a, b in ((after, y), (slopes[self.last], f)))
         return (end, following, after, last, rejected), row
 
-    def answer(self, found, extra, start, times):
+    def size(self, h, slopes, scale):
+        """Return the norm of the error estimate; DOP853 has one of order 5, and one of order 3."""
+        errors = [sum_of(weights, slopes) / scale for weights in self.errors]
+        if len(errors) == 1:
+            return h * self.norm(errors[0])
+        fifth, third = (self.norm(error) ** 2 for error in errors)
+        return h * fifth / np.maximum(fifth + 0.01 * third, TINY) ** 0.5
+
+    def answer(self, found, extra, start):
         """Return SciPy's answer, of the steps that the loop took."""
         count, (_, _, last, _, _), (ts, hs, ends, ys, slopes) = found
-        rounds = np.arange(len(ends))
-        if times is None:
-            accepted = (rounds < count) & (ends > ts)
+        done = np.arange(len(ends)) < count
+        calls = extra + count * self.last
+        if self.times is None:
+            accepted = done & (ends > ts)
             t = np.concatenate([[start], ends[accepted]])
             states = np.concatenate([ys[accepted], last[None]])
         else:
-            # A step that was rejected ends where it began, and so does not hold a time by itself.
-            k = np.searchsorted(np.where(rounds < count, ends, np.inf), times)
-            t, x = np.copy(times), (times - ts[k]) / hs[k]
-            powers = np.stack([x ** (i + 1) for i in range(len(self.weights.powers))], axis=1)
-            weights = powers @ self.weights.powers
+            # A rejected step ends where it began, and so holds no time; but the first could hold
+            # the start.
+            held = np.where(done, np.where(ends > start, ends, -np.inf), np.inf)
+            k = np.searchsorted(held, self.times)
+            t, x = np.copy(self.times), (self.times - ts[k]) / hs[k]
+            weights = self.weights.inside(x)
             states = ys[k] + hs[k][:, None] * np.sum(weights[:, :, None] * slopes[k], axis=1)
+            # SciPy takes the further slopes in those steps alone that hold a time.
+            further = len(self.weights.rows) - self.last
+            if further:
+                calls = calls + further * (1 + np.sum(k[1:] > k[:-1]))
         return answer_type()(
             t=t, y=np.copy(np.transpose(states), order="C"), sol=None, t_events=None,
-            nfev=extra + count * len(self.weights.rows), njev=0, nlu=0, status=0,
+            nfev=calls, njev=0, nlu=0, status=0,
             y_events=None, message=SUCCESS, success=True,
         )  # fmt: skip
 

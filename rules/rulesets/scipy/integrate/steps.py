@@ -35,10 +35,14 @@ class Weights:
             unit = np.eye(1, self.powers.shape[1])
             return (at - t)[:, None] * unit
         x = (at - t) / h
+        return np.reshape(h * np.ones_like(x), (-1, 1)) * self.inside(x)
+
+    def inside(self, x):
+        """The same at fractions ``x`` of a step of length one."""
         factors = [x]
         for i in range(1, len(self.powers)):
             factors.append(factors[-1] * (1 - x if self.alternating and i % 2 else x))
-        return np.reshape(h * np.ones_like(x), (-1, 1)) * (np.stack(factors, axis=1) @ self.powers)
+        return np.stack(factors, axis=1) @ self.powers
 
 
 class Explicit:

@@ -135,7 +135,8 @@ class Control:
             after = y + h * sum_of(row, slopes)
             slopes.append(rhs(t + c * h, after))
         largest = np.maximum(np.abs(stop_gradient(y)), np.abs(stop_gradient(after)))
-        size = self.size(h, list(map(stop_gradient, slopes)), self.atol + largest * self.rtol)
+        scale = self.atol + largest * self.rtol
+        size = self.size(stop_gradient(h), list(map(stop_gradient, slopes)), scale)
         accepted = size < 1
         # SciPy takes no further slopes of a step that it rejects: they might overflow.
         inner = np.where(accepted, h, 0.0)[()] if stages[self.last :] else h

@@ -76,6 +76,8 @@ class Foreign:
     3.0
     """
 
+    is_native = False  # whether what it runs is machine code of ours
+
     __slots__ = ("__name__", "jvp", "made", "pull", "push", "run", "vjp")
 
     def __init__(

@@ -290,7 +290,10 @@ class Compiled:
             if replays(recording, values, y):
                 return recording
             self._warn("its native code gave something else than NumPy, and is not used")
+        loops = sum(isinstance(f, Foreign) and f.is_native for _, f, *_ in recorder.plan)
         how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
+        if loops:
+            how = [f"{loops} native loops, and by NumPy {len(recorder.plan) - loops} steps"]
         runs = (Replay(recorder, output, shares).run for shares in (True, False))
         made = (RecordedPath(recorder, run, how) for run in runs)
         return next((recording for recording in made if replays(recording, values, y)), None)

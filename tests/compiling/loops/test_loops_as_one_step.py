@@ -377,3 +377,9 @@ def test_the_benchmark_of_loops():
     command = [sys.executable, str(script), "--repeats", "3", "--only", "Newton"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].split()[-2:] == ["1", "|"]
+
+
+def test_the_explanation_counts_native_loops():
+    compiled = cr.compile(cr.grad(lambda p: cr.loop(50, lambda x: np.sin(x) * p[0], p[1])))
+    compiled(P)
+    assert "2 native loops, and by NumPy" in str(cr.explain(compiled))

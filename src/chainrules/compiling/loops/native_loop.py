@@ -69,6 +69,7 @@ class NativeLoop(Foreign):
     )
 
     __primitive__: type
+    is_native = True
 
     def __init__(
         self,

@@ -348,13 +348,14 @@ class _System:
     def check(self, x: Any, r: Any) -> None:
         step = self.solve(r)
         far, size = _largest(step), _largest(x)
-        if far <= NO_STEP * size:
-            return
         if far > FAR * size + FAR_FROM_ZERO:
             _warn_far(far)
-        elif isinstance(self.config, HasForwardsMode):
+        # Of a recorded answer this is one question, which nearly all answers settle alike.
+        elif isinstance(self.config, HasForwardsMode) and (
+            isinstance(x, Traced) or far > NO_STEP * size
+        ):
             bent = self.solve(self.push(x - step, step)) - step
-            if _largest(bent) > BENT * far:
+            if (far > NO_STEP * size) & (_largest(bent) > BENT * far):
                 raise singular("the Jacobian of the residual is singular nearby")
 
 

@@ -305,11 +305,14 @@ FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
 def _is_finite(x: Any) -> bool:
-    return math.isfinite(x) if type(x) in FLOATS else bool(np.all(np.isfinite(x)))
+    if type(x) in FLOATS:
+        return math.isfinite(x)
+    finite = np.isfinite(x)
+    return bool(finite if np.ndim(x) == 0 else np.all(finite))
 
 
 def _largest(x: Any) -> Any:
-    return abs(x) if type(x) in FLOATS else np.max(np.abs(x), initial=0.0)
+    return abs(x) if type(x) in FLOATS or np.ndim(x) == 0 else np.max(np.abs(x), initial=0.0)
 
 
 class _System:

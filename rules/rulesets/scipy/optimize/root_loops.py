@@ -91,12 +91,30 @@ def real(f: Callable, *args: Any) -> Any:
     return np.float64(1.0) * y
 
 
-def ended(goes_on: Callable, step: Callable, carry: tuple) -> tuple | None:
-    """Return what is carried at the end of a loop that a recording holds whole; else None."""
+GOES_ON, NEAR, LOST = 0.0, 1.0, 2.0  # fates of a search
+
+
+def searched(step: Callable, maxiter: int, *state: Any) -> Any:
+    """Return the root at which a search ends; None where it ends elsewhere, or is no native loop.
+
+    ``step(rounds, *state)`` says whether it is near a root, or lost, and gives the next state,
+    whose first number is the best place. What it does in a round SciPy does before it tests.
+    """
+
+    def goes_on(carry: tuple) -> Any:
+        return (carry[0] < maxiter) & (carry[1] == GOES_ON)
+
+    def round_of(carry: tuple) -> tuple:
+        rounds, _, *state = carry
+        near, lost, *state = step(rounds, *state)
+        fate = np.where(lost, LOST, np.where(near, NEAR, GOES_ON))[()]
+        return (rounds + 1.0, fate, *state), ()
+
     for lower in while_lowerings:
-        found = lower(goes_on, lambda carry: (step(carry), ()), carry)
+        found = lower(goes_on, round_of, (np.float64(0.0), np.float64(GOES_ON), *state))
         if found is not None:
-            return found[1]
+            _, fate, root, *_ = found[1]
+            return root if fate == NEAR else None
     return None
 
 
@@ -128,50 +146,30 @@ def of_bracket(search: Callable, given: dict, options: dict) -> Any:
 
 
 def bisection(f, a, fa, b, fb, xtol, rtol, maxiter):
-    def middle(xa, width):
+    def step(rounds, x, xa, width):
         width = 0.5 * width
         x = xa + width
-        return xa, width, x, f(x)
-
-    def is_near(width, x, fx):
-        return (fx == 0) | (np.abs(width) < xtol + rtol * np.abs(x))
-
-    def goes_on(carry):
-        rounds, _, width, x, fx = carry
-        return (rounds < maxiter) & (fx == fx) & ~is_near(width, x, fx)
-
-    def step(carry):
-        rounds, xa, width, x, fx = carry
+        fx = f(x)
         xa = np.where(np.sign(fx) == np.sign(fa), x, xa)[()]
-        return rounds + 1.0, *middle(xa, width)
+        near = (fx == 0) | (np.abs(width) < xtol + rtol * np.abs(x))
+        return near, np.isnan(fx), x, xa, width
 
-    last = ended(goes_on, step, (np.float64(1.0), *middle(a, b - a)))
-    return last[3] if last is not None and is_near(*last[2:]) else None
+    return searched(step, maxiter, a, a, b - a)
 
 
 def brent(extrapolated, f, a, fa, b, fb, xtol, rtol, maxiter):
     """Brent's method; ``extrapolated`` is a step by three places.
 
     Of the places that are carried, ``x`` is the best, ``xp`` the one before, and the root is
-    between ``x`` and ``xb``; ``s`` is the last step, and ``sp`` the one before.
+    between ``x`` and ``xb``; ``s`` is the last step, and ``sp`` the one before. The first round
+    orders the ends.
     """
 
-    def ordered(x, fx, xp, fp, xb, fb, s, sp):
-        turned = np.sign(fp) * np.sign(fx) < 0
-        xb, fb, s, sp = chosen(turned, (xp, fp, x - xp, x - xp), (xb, fb, s, sp))
-        places = chosen(np.abs(fb) < np.abs(fx), (xb, fb, x, fx, x, fx), (x, fx, xp, fp, xb, fb))
-        return *places, s, sp
+    def tolerance(x):
+        return (xtol + rtol * np.abs(x)) / 2
 
-    def is_near(x, fx, xb):
-        return (fx == 0) | (np.abs(xb - x) / 2 < (xtol + rtol * np.abs(x)) / 2)
-
-    def goes_on(carry):
-        rounds, x, fx, _, _, xb, *_ = carry
-        return (rounds < maxiter) & (fx == fx) & ~is_near(x, fx, xb)
-
-    def step(carry):
-        rounds, x, fx, xp, fp, xb, fb, s, sp = carry
-        least, half = (xtol + rtol * np.abs(x)) / 2, (xb - x) / 2
+    def moved(x, fx, xp, fp, xb, fb, s, sp):
+        least, half = tolerance(x), (xb - x) / 2
         with np.errstate(all="ignore"):  # of the formula that is not chosen
             secant = -fx * (x - xp) / (fx - fp)
             curved = extrapolated(fx, fp, fb, (fp - fx) / (xp - x), (fb - fx) / (xb - x))
@@ -180,12 +178,25 @@ def brent(extrapolated, f, a, fa, b, fb, xtol, rtol, maxiter):
         good = (np.abs(sp) > least) & (np.abs(fx) < np.abs(fp)) & short
         s, sp = chosen(good, (tried, s), (half, half))
         smallest = np.where(half > 0, least, -least)[()]
-        after = x + np.where(np.abs(s) > least, s, smallest)[()]
-        return rounds + 1.0, *ordered(after, f(after), x, fx, xb, fb, s, sp)
+        return x + np.where(np.abs(s) > least, s, smallest)[()], s, sp
 
-    one, zero = np.float64(1.0), np.float64(0.0)
-    last = ended(goes_on, step, (one, *ordered(b, fb, a, fa, zero, zero, zero, zero)))
-    return last[1] if last is not None and is_near(last[1], last[2], last[5]) else None
+    def step(rounds, x, fx, xp, fp, xb, fb, s, sp):
+        after = moved(x, fx, xp, fp, xb, fb, s, sp)
+        (after, s, sp), xp, fp = (
+            chosen(rounds < 1, (x, s, sp), after),
+            *chosen(rounds < 1, (xp, fp), (x, fx)),
+        )
+        x, fx = after, f(after)
+        lost = np.isnan(fx)
+        turned = np.sign(fp) * np.sign(fx) < 0
+        xb, fb, s, sp = chosen(turned, (xp, fp, x - xp, x - xp), (xb, fb, s, sp))
+        places = chosen(np.abs(fb) < np.abs(fx), (xb, fb, x, fx, x, fx), (x, fx, xp, fp, xb, fb))
+        x, fx, _, _, xb, _ = places
+        near = (fx == 0) | (np.abs(xb - x) / 2 < tolerance(x))
+        return near, lost, *places, s, sp
+
+    zero = np.float64(0.0)
+    return searched(step, maxiter, b, fb, a, fa, zero, zero, zero, zero)
 
 
 def by_quadratic(fx, fp, fb, slope_p, slope_b):
@@ -200,15 +211,7 @@ def ridders(f, a, fa, b, fb, xtol, rtol, maxiter):
     def tolerance(x):  # of a negative root SciPy's is smaller than xtol
         return xtol + rtol * x
 
-    def is_near(xa, xb, x, fx):
-        return (fx == 0) | (np.abs(xb - xa) < tolerance(x))
-
-    def goes_on(carry):
-        rounds, xa, _, xb, _, x, fx = carry
-        return (rounds < 1) | ((rounds < maxiter) & (fx == fx) & ~is_near(xa, xb, x, fx))
-
-    def step(carry):
-        rounds, xa, fa, xb, fb, before, _ = carry
+    def step(rounds, before, xa, fa, xb, fb):
         half = 0.5 * (xb - xa)
         xm = xa + half
         fm = f(xm)
@@ -217,12 +220,11 @@ def ridders(f, a, fa, b, fb, xtol, rtol, maxiter):
         x = xm - np.where(move > 0, least, -least)[()]
         fx = f(x)
         left = chosen(np.sign(fx) * np.sign(fa) < 0, (xa, fa, x, fx), (x, fx, xb, fb))
-        ends = chosen(np.sign(fx) * np.sign(fm) < 0, (x, fx, xm, fm), left)
-        return rounds + 1.0, *ends, x, fx
+        xa, fa, xb, fb = chosen(np.sign(fx) * np.sign(fm) < 0, (x, fx, xm, fm), left)
+        near = (fx == 0) | (np.abs(xb - xa) < tolerance(x))
+        return near, np.isnan(fx), x, xa, fa, xb, fb
 
-    smaller = np.minimum(np.abs(a), np.abs(b))
-    last = ended(goes_on, step, (np.float64(0.0), a, fa, b, fb, smaller, fa))
-    return last[5] if last is not None and is_near(last[1], last[3], *last[5:]) else None
+    return searched(step, maxiter, np.minimum(np.abs(a), np.abs(b)), a, fa, b, fb)
 
 
 # ---- from a place -------------------------------------------------------------------------------
@@ -248,12 +250,7 @@ def of_start(given: dict, options: dict) -> Any:
     if slope is None:
         return secant(f, x0, x1, is_near, maxiter)
 
-    def goes_on(carry):
-        rounds, x, before = carry
-        return (rounds < 1) | ((rounds < maxiter) & (np.abs(x) < np.inf) & ~is_near(x, before))
-
-    def step(carry):
-        rounds, x, _ = carry
+    def step(rounds, x):
         fx, fdot = f(x), slope(x)
         with np.errstate(all="ignore"):
             move = fx / fdot
@@ -261,41 +258,30 @@ def of_start(given: dict, options: dict) -> Any:
                 bend = move * curvature(x) / fdot / 2
                 move = np.where(np.abs(bend) < 1, move / (1.0 - bend), move)[()]
         # At a root SciPy asks for no slope; elsewhere one of zero leads nowhere, and ends it.
-        move = np.where(fx == 0, 0.0, move)[()]
-        return rounds + 1.0, x - move, x
+        after = x - np.where(fx == 0, 0.0, move)[()]
+        return is_near(after, x), ~np.isfinite(after), after
 
-    last = ended(goes_on, step, (np.float64(0.0), x0, x0))
-    return last[1] if last is not None and is_near(*last[1:]) else None
+    return searched(step, maxiter, x0)
 
 
 def secant(f, x0, x1, is_near, maxiter):
-    """Secant method, which carries two places, and the next."""
     if x1 is None:
         x1 = x0 * (1 + 1e-4)
         x1 = x1 + np.where(x1 >= 0, 1e-4, -1e-4)[()]
     else:
         x1 = np.float64(1.0) * x1
 
-    def crossing(xp, fp, x, fx):
+    def step(rounds, x, fx, xp, fp):
         xs, fs, xl, fl = chosen(np.abs(fx) > np.abs(fp), (xp, fp, x, fx), (x, fx, xp, fp))
         with np.errstate(all="ignore"):
-            return (-fs / fl * xl + xs) / (1 - fs / fl)  # infinite or NaN of equal values
-
-    def goes_on(carry):
-        rounds, _, _, x, _, after = carry
-        return (rounds < maxiter) & (np.abs(after) < np.inf) & ~is_near(after, x)
-
-    def step(carry):
-        rounds, _, _, x, fx, after = carry
-        f_after = f(after)
-        return rounds + 1.0, x, fx, after, f_after, crossing(x, fx, after, f_after)
+            after = (-fs / fl * xl + xs) / (1 - fs / fl)  # of equal values not finite
+        return is_near(after, x), ~np.isfinite(after), after, f(after), x, fx
 
     f0, f1 = f(x0), f(x1)
     if x0 == x1:
         return None
-    places = chosen(np.abs(f1) < np.abs(f0), (x1, f1, x0, f0), (x0, f0, x1, f1))
-    last = ended(goes_on, step, (np.float64(1.0), *places, crossing(*places)))
-    return last[5] if last is not None and is_near(last[5], last[3]) else None
+    places = chosen(np.abs(f1) < np.abs(f0), (x0, f0, x1, f1), (x1, f1, x0, f0))
+    return searched(step, maxiter, *places)
 
 
 FINDERS: dict[Callable, Callable] = {

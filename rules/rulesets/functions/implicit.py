@@ -305,10 +305,8 @@ FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
 def _is_finite(x: Any) -> bool:
-    if type(x) in FLOATS:
-        return math.isfinite(x)
-    finite = np.isfinite(x)
-    return bool(finite if np.ndim(x) == 0 else np.all(finite))
+    finite = math.isfinite(x) if type(x) in FLOATS else np.isfinite(x)
+    return bool(finite if type(finite) is bool or np.ndim(finite) == 0 else np.all(finite))
 
 
 def _largest(x: Any) -> Any:
@@ -353,13 +351,12 @@ class _System:
         far, size = _largest(step), _largest(x)
         if far > FAR * size + FAR_FROM_ZERO:
             _warn_far(far)
-        # Of a recorded answer this is one question, which nearly all answers settle alike.
-        elif isinstance(self.config, HasForwardsMode) and (
-            isinstance(x, Traced) or far > NO_STEP * size
-        ):
-            bent = self.solve(self.push(x - step, step)) - step
-            if (far > NO_STEP * size) & (_largest(bent) > BENT * far):
-                raise singular("the Jacobian of the residual is singular nearby")
+        elif isinstance(self.config, HasForwardsMode):
+            tells = far > NO_STEP * size  # by chance: a recording does not ask for it alone
+            if isinstance(x, Traced) or tells:
+                bent = self.solve(self.push(x - step, step)) - step
+                if tells & (_largest(bent) > BENT * far):
+                    raise singular("the Jacobian of the residual is singular nearby")
 
 
 class _Slopes(_System):

@@ -98,7 +98,7 @@ def searched(step: Callable, maxiter: int, *state: Any) -> Any:
     """Return the root at which a search ends; None where it ends elsewhere, or is no native loop.
 
     ``step(rounds, *state)`` says whether it is near a root, or lost, and gives the next state,
-    whose first number is the best place. What it does in a round SciPy does before it tests.
+    whose first number is the best place. It is called at most ``maxiter`` times.
     """
 
     def goes_on(carry: tuple) -> Any:
@@ -181,12 +181,10 @@ def brent(extrapolated, f, a, fa, b, fb, xtol, rtol, maxiter):
         return x + np.where(np.abs(s) > least, s, smallest)[()], s, sp
 
     def step(rounds, x, fx, xp, fp, xb, fb, s, sp):
-        after = moved(x, fx, xp, fp, xb, fb, s, sp)
-        (after, s, sp), xp, fp = (
-            chosen(rounds < 1, (x, s, sp), after),
-            *chosen(rounds < 1, (xp, fp), (x, fx)),
-        )
-        x, fx = after, f(after)
+        after, s_after, sp_after = moved(x, fx, xp, fp, xb, fb, s, sp)
+        following = after, x, fx, s_after, sp_after
+        x, xp, fp, s, sp = chosen(rounds < 1, (x, xp, fp, s, sp), following)
+        fx = f(x)
         lost = np.isnan(fx)
         turned = np.sign(fp) * np.sign(fx) < 0
         xb, fb, s, sp = chosen(turned, (xp, fp, x - xp, x - xp), (xb, fb, s, sp))

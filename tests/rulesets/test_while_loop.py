@@ -75,7 +75,7 @@ def test_against_differences(rounds):
             np.testing.assert_allclose(d(A), slopes, rtol=1e-6, atol=1e-8)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 150), st.floats(0.1, 2.0), st.floats(0.1, 2.0))
 def test_roots_that_take_any_number_of_rounds(rounds, a, b):
     def far(carry):

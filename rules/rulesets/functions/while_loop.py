@@ -20,6 +20,8 @@ Carry = TypeVar("Carry")
 # Functions of ``cond``, ``step`` and ``carry`` that answer for a whole loop by the number of its
 # rounds, the last carry and the rows, or give None; here a step gives the next carry, and a row.
 while_lowerings: list[Callable[..., tuple | None]] = []
+# Recordings that are under way in any thread, by their levels: without one no lowering answers.
+recordings: list[object] = []
 
 
 def while_loop(

@@ -112,7 +112,7 @@ def check(text, transform):
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(text=programs())
 def test_random_loops(transform, text):
     check(text, transform)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import integrate
 
 from .... import array_of, innermost, iterate_leaves, stop_gradient
-from ...functions.while_loop import while_lowerings
+from ...functions.while_loop import recordings, while_lowerings
 from .steps import Explicit
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # SciPy's: of the next step, and its bounds
@@ -37,7 +37,7 @@ def controlled(given, state, t_span, y0, method, t_eval, options):
     ``given`` are the user's function and its args, and ``state`` makes an array of what it gives.
     """
     options = OPTIONS | options
-    known = method in CONTROLLED and set(options) == set(OPTIONS) and while_lowerings
+    known = method in CONTROLLED and set(options) == set(OPTIONS) and recordings
     plain = (t_span, t_eval, tuple(options.values()))
     if not known or innermost(plain) is not None:
         return None

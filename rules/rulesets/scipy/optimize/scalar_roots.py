@@ -9,15 +9,20 @@ from .... import with_values
 from ...functions.implicit import are_apart, difference, entrywise, solution
 from .calls import Solved, SolverCall, follows
 from .results import TracedResult
+from .root_loops import root_by_loop
 
 
 def bracketed(call: SolverCall) -> Any:
     """``brentq`` and its kin: a number, or with ``full_output`` a pair of it and a report."""
-    return _root(Solved(call, "f"), solution)
+    x = root_by_loop(call, "f")
+    return _root(Solved(call, "f"), solution) if x is None else solution(call["f"], x, call.args)
 
 
 def newton(call: SolverCall) -> Any:
     """``newton``: of an array, each entry has an equation of its own."""
+    x = root_by_loop(call, "func")
+    if x is not None:
+        return solution(call["func"], x, call.args)
     return _root(Solved(call, "func"), _of_entries)
 
 

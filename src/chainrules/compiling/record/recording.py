@@ -9,6 +9,7 @@ from ...rules import Traced, children, fold, iterate_leaves
 from ...rules.containers import LEAVES, Within
 from ...rules.engines.engine import run
 from ...rules.linear.steps import Slot
+from ...rules.rulesets.functions.while_loop import recordings
 from ..ir.looks import NotRecordable
 from ..ir.references import CopyOf
 from .cache_key import BY_VALUE, fields_beside, is_taken, with_inputs
@@ -90,7 +91,11 @@ def record(
     given = with_inputs(args, taken, made, takes)
     options = with_inputs(kwargs, taken, made, takes)
     before = [(container, _held_by(container)) for container, _ in made]
-    y = run_watched(watch, f, given, options)
+    recordings.append(recorder)
+    try:
+        y = run_watched(watch, f, given, options)
+    finally:
+        recordings.remove(recorder)
     if any(_held_by(container) != held for container, held in before):
         raise NotRecordable("a write into an argument: return a new one instead")
     if recorder.raised is not None:

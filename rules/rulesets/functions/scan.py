@@ -61,6 +61,8 @@ Item = TypeVar("Item")
 
 # Functions of ``f``, ``carry`` and ``xs`` that answer for a whole loop, or give None.
 lowerings: list[Callable[[Callable, Any, Any], tuple | None]] = []
+# Recordings that are under way in any thread, by their levels: without one no lowering answers.
+recordings: list[object] = []
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 
@@ -145,7 +147,7 @@ def scan(
 def _scan(
     f: Callable, carry: Any, xs: Any, segment: int | None, progress: Progress | None
 ) -> tuple[Any, Any]:
-    if progress is None:
+    if recordings and progress is None:
         for lower in lowerings:
             if (y := lower(f, carry, xs)) is not None:
                 return y

@@ -12,7 +12,7 @@ from ... import is_traced
 from .bodies import asked
 from .checkpoint import checkpoint
 from .closures import lifted
-from .scan import SHORTEST
+from .scan import SHORTEST, recordings
 from .sequences import copied
 
 Carry = TypeVar("Carry")
@@ -20,8 +20,6 @@ Carry = TypeVar("Carry")
 # Functions of ``cond``, ``step`` and ``carry`` that answer for a whole loop by the number of its
 # rounds, the last carry and the rows, or give None; here a step gives the next carry, and a row.
 while_lowerings: list[Callable[..., tuple | None]] = []
-# Recordings that are under way in any thread, by their levels: without one no lowering answers.
-recordings: list[object] = []
 
 
 def while_loop(
@@ -65,7 +63,7 @@ def while_loop(
     (3.0, 0.166666666667)
     """
     cond, step = asked(cond), asked(step)
-    for lower in while_lowerings:
+    for lower in while_lowerings if recordings else ():
         if (answer := lower(cond, lambda carry: (step(carry), ()), carry)) is not None:
             return answer[1]
 

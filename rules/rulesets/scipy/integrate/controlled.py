@@ -14,7 +14,8 @@ import numpy as np
 from scipy import integrate
 
 from .... import array_of, innermost, iterate_leaves, stop_gradient
-from ...functions.while_loop import recordings, while_lowerings
+from ...functions.scan import recordings
+from ...functions.while_loop import while_lowerings
 from .steps import Explicit
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # SciPy's: of the next step, and its bounds

@@ -20,7 +20,8 @@ from scipy import optimize
 from .....config import MutationError
 from .... import dtype_of, innermost, value
 from ...functions.closures import TakenOut
-from ...functions.while_loop import recordings, while_lowerings
+from ...functions.scan import recordings
+from ...functions.while_loop import while_lowerings
 from .calls import SolverCall
 
 FINEST = 4 * np.finfo(float).eps  # rtol of a bracket: SciPy refuses finer ones

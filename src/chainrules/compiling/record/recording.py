@@ -9,7 +9,7 @@ from ...rules import Traced, children, fold, iterate_leaves
 from ...rules.containers import LEAVES, Within
 from ...rules.engines.engine import run
 from ...rules.linear.steps import Slot
-from ...rules.rulesets.functions.while_loop import recordings
+from ...rules.rulesets.functions.scan import recordings
 from ..ir.looks import NotRecordable
 from ..ir.references import CopyOf
 from .cache_key import BY_VALUE, fields_beside, is_taken, with_inputs

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError, CompileWarning
-from ..config.thresholds import CACHE_ENTRIES, RESTARTS, WASTED_KINDS
+from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, replays
@@ -29,13 +29,8 @@ from .record.recording import UnrollingRecorder, record
 from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay
-from .tree import CacheEntry, RecordedPath
+from .tree import LOSES, CacheEntry, RecordedPath, loses
 
-_LOSES = (
-    "nearly each call was recorded anew, since integers, texts, lengths or options among its "
-    "arguments were others; give a number that changes as a float (float(t)), pad arrays to a few "
-    "lengths, or compile what does not see these"
-)
 _OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
 
@@ -141,8 +136,8 @@ class Compiled:
         """Record one more way through the function, if it can be."""
         kind = self.kinds.get(key)
         if kind is None:
-            if self._loses():
-                return self._plainly(args, kwargs, _LOSES)
+            if loses(self.kinds.values()):
+                return self._plainly(args, kwargs, LOSES)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
             kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
@@ -169,17 +164,6 @@ class Compiled:
         with bar(name_of(self.f)) as shown:
             new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
-
-    def _loses(self) -> bool:
-        """Say whether nearly each call so far was recorded, and none of another kind will be.
-
-        A replay saves less than a recording costs: where there are fewer replays than recordings,
-        the function was faster as it is.
-        """
-        if len(self.kinds) < WASTED_KINDS:
-            return False
-        made = [path for kind in self.kinds.values() for path in kind.all_recordings()]
-        return len(made) >= WASTED_KINDS and sum(path.replayed for path in made) < len(made)
 
     def _forget(self, key: Hashable) -> None:
         """Let go of a kind, with its machine code; replays that are under way still hold it."""
@@ -267,7 +251,10 @@ class Compiled:
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
             recording.example = example_of(values, args, kwargs)
-            kind.add(recording, values)
+            try:
+                kind.add(recording, values)
+            except UnsuitedLoopError:  # in a recording that is asked where they part
+                self._unroll(kind, key)
             for effect in sorted(captured.notes):
                 self._warn(
                     f"it {effect}, which is seen while it is recorded and checked, and not in "
@@ -352,12 +339,16 @@ class Compiled:
         """Answer where a replay has failed: nearly always, as the function itself would."""
         y = self.f(*args, **kwargs)
         if isinstance(error, UnsuitedLoopError):
-            self.unrolls = True
-            kind.restart(*self._captured(key))
+            self._unroll(kind, key)
             return y
         kind.refuse(f"a replay failed, where the function does not: {error!r}")
         self._refuse(kind.reason)
         return y
+
+    def _unroll(self, kind: CacheEntry, key: Hashable) -> None:
+        """Begin anew, with each round of a loop recorded by itself."""
+        self.unrolls = True
+        kind.restart(*self._captured(key))
 
     # ---- without recordings ---------------------------------------------------------------------
 

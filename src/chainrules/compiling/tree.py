@@ -1,14 +1,21 @@
 """Guard tree: the recordings for one cache key, each found by what its guards saw."""
 
 import enum
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Any
 
+from ..config.thresholds import WASTED_KINDS
 from .agreement import coarsest
 from .quick import Quick, quick
 from .record.captured_state import Captured
 from .record.recorder import Recorder
 from .replay import Missed
+
+LOSES = (
+    "nearly each call was recorded anew, since integers, texts, lengths or options among its "
+    "arguments were others; give a number that changes as a float (float(t)), pad arrays to a few "
+    "lengths, or compile what does not see these"
+)
 
 
 class RecordedPath:
@@ -159,3 +166,15 @@ class CacheEntry:
             "where it looks at values; compile what does so by itself (@cr.compile), or raise "
             "paths="
         )
+
+
+def loses(kinds: Collection[CacheEntry]) -> bool:
+    """Say whether nearly each call so far was recorded, and none of another kind will be.
+
+    A replay saves less than a recording costs: where there are fewer replays than recordings, the
+    function was faster as it is.
+    """
+    if len(kinds) < WASTED_KINDS:
+        return False
+    made = [path for kind in kinds for path in kind.all_recordings()]
+    return len(made) >= WASTED_KINDS and sum(path.replayed for path in made) < len(made)

@@ -67,10 +67,18 @@ def test_few_paths(wrap):
 
 
 @pytest.mark.slow
-@program(modes=VALUE)
+@program(modes=VALUE, warns="recorded anew")
 def test_many_kinds_of_arguments(wrap):
     g = wrap(lambda x, n: np.sum(x) * n)
     for n in (*range(100), *range(100)):
+        yield g(X, n)
+
+
+@pytest.mark.slow
+@program(modes=VALUE)
+def test_many_kinds_of_arguments_that_come_again(wrap):
+    g = wrap(lambda x, n: np.sum(x) * n)
+    for n in np.repeat(range(100), 4).tolist():
         yield g(X, n)
 
 

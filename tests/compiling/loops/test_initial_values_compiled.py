@@ -14,7 +14,6 @@ pytest.importorskip("scipy")
 from scipy.integrate import solve_ivp as scipys
 
 import chainrules.scipy
-from chainrules.compiling.loops.native_loop import LoopRun
 
 solve_ivp = chainrules.scipy.integrate.solve_ivp
 P = np.array([1.5, 1.0, 3.0, 1.0])
@@ -38,19 +37,6 @@ def decay(t, y, a, b, c, d):
 
 
 FIELDS = {"lotka": (lotka, 2), "pendulum": (pendulum, 2), "chain": (chain, 4), "decay": (decay, 1)}
-
-
-@pytest.fixture
-def rounds(monkeypatch):
-    counts = []
-    results = LoopRun.results
-
-    def counted(self):
-        counts.append(self.done)
-        return results(self)
-
-    monkeypatch.setattr(LoopRun, "results", counted)
-    return counts
 
 
 def solved(solver, p, name="lotka", **options):

@@ -14,7 +14,6 @@ pytest.importorskip("scipy")
 from scipy import optimize as scipys
 
 import chainrules.scipy
-from chainrules.compiling.loops.native_loop import LoopRun
 
 ours = chainrules.scipy.optimize
 P = np.array([1.0, 3.0, 0.5])
@@ -50,19 +49,6 @@ def arrays(x, p):
 
 
 FAMILIES = [cubic, falling, kepler, bent, horner, arrays]
-
-
-@pytest.fixture
-def rounds(monkeypatch):
-    counts = []
-    results = LoopRun.results
-
-    def counted(self):
-        counts.append(self.done)
-        return results(self)
-
-    monkeypatch.setattr(LoopRun, "results", counted)
-    return counts
 
 
 def root(module, method, f, p, ends=(0.0, 5.0), **options):

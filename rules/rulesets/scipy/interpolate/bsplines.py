@@ -155,7 +155,7 @@ def parts_of_spline(name, *args, **options):
 
 
 def scipys_spline(name, *args, **options):
-    """What is in the spline that SciPy's function of this name makes of plain values."""
+    """Return the spline that SciPy's function of this name makes of plain values."""
     return Spline(*library_value(parts_of_spline, (name, *args), options))
 
 

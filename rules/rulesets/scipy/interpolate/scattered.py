@@ -23,7 +23,7 @@ def as_sites(points):
 
 
 def triangles_around(own, xi):
-    """Which of SciPy's triangles the plain ``xi`` lie in, or -1; and the corners of these."""
+    """Return the triangles of SciPy's that the plain ``xi`` lie in, or -1, and their corners."""
     found = own.tri.find_simplex(xi if own.scale is None else (xi - own.offset) / own.scale)
     return found, own.tri.simplices[np.maximum(found, 0)]
 

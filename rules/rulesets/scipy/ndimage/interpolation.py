@@ -151,10 +151,10 @@ def spline_weights_pair(spline_weights, u, *, order, times=0):
 
 
 def places_along(x, n, order, mode):
-    """Where plain coordinates ``x`` are: between which splines, in which of them, and which way.
+    """Return the splines that meet at plain coordinates ``x``, and the distance to the first.
 
-    The distance to the first of the splines that meet there, the slope of that, the indices of
-    the splines, and which of these are inside of the image.
+    In this order: that distance, its slope, the indices of the splines, and whether each of these
+    lies inside of the image.
     """
     x = np.asarray(x, float)
     at, slope = mapped(x, n, mode)

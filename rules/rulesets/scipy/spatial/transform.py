@@ -39,14 +39,14 @@ def own_of(rotation):
 
 
 def answer(operation, made, args):
-    """What an operation of SciPy's rotations gives, with the quaternion in place of a rotation."""
+    """Return what an operation of SciPy's rotations gives, as a quaternion if it is a rotation."""
     args = [x if of is None else new_object(*of) for of, x in zip(made, args, strict=True)]
     y = getattr(transform.Rotation, operation)(*args)
     return y.as_quat() if isinstance(y, transform.Rotation) else y
 
 
 def answered(operation, *args):
-    """What that gives for values outside all transforms: to a recording, one step."""
+    """Return the answer for values outside all transforms: to a recording, one step."""
     made = [x.made if isinstance(x, MadeInSteps) else None for x in args]
     rest = [x if of is None else None for of, x in zip(made, args, strict=True)]
     return library_value(answer, (operation, made, rest), {})

@@ -54,6 +54,9 @@ FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a cor
 LOOP_ROUNDS = 32  # of scan and loop, from which on they are one step of a recording
 LOOP_NUMBERS = 2000  # in all that a step reads: of more, a round is long enough by itself
 LOOP_WAYS = 16  # through one step
+LOOP_SETTLES = 3  # rounds, after which the types of what is carried no longer change
+LOOP_REFUSALS = 3  # ways without a native form, after which rounds are recorded one by one
+LOOP_CHUNK = 2**24  # rounds without rows, after which Python is back
 LOOP_CAPACITY = 64  # rounds that a while loop makes room for at first
 
 # ---- compiling: what is recorded and kept, for the memory ----

@@ -170,7 +170,7 @@ def held_in(x: Any) -> tuple:
     if isinstance(x, types.FunctionType):
         if has_rules(x):
             return ()
-        cells = [_content(cell) for cell in x.__closure__ or ()]
+        cells = [content(cell) for cell in x.__closure__ or ()]
         return (*cells, x.__defaults__ or (), x.__kwdefaults__ or {})
     if isinstance(x, functools.partial):
         return x.func, x.args, x.keywords
@@ -217,7 +217,8 @@ class Graph:
         return frozenset(leading)
 
 
-def _content(cell: Any) -> Any:
+def content(cell: Any) -> Any:
+    """Return what a variable of a closure holds, and None if it is not bound yet."""
     try:
         return cell.cell_contents
     except ValueError:  # not bound yet
@@ -361,15 +362,15 @@ class Copies:
         copy.__defaults__ = self.of(f.__defaults__)
         copy.__kwdefaults__ = self.of(f.__kwdefaults__)
         for cell, original in zip(cells, f.__closure__ or (), strict=True):
-            if cell is not original and _content(cell) is None:
+            if cell is not original and content(cell) is None:
                 held = cell.cell_contents = self.of(original.cell_contents)
-                self.put.append((lambda cell=cell: (_content(cell),), (held,)))
+                self.put.append((lambda cell=cell: (content(cell),), (held,)))
         return copy
 
     def _cell(self, cell: types.CellType) -> types.CellType:
         """Return an empty cell in place of one from which the other values are reached."""
         if id(cell) not in self.cells:
-            leads = self._leads(_content(cell))
+            leads = self._leads(content(cell))
             self.cells[id(cell)] = types.CellType(None) if leads else cell
         return self.cells[id(cell)]
 

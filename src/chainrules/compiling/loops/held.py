@@ -26,17 +26,6 @@ def are_same(before: dict[int, tuple], after: dict[int, tuple]) -> bool:
     )
 
 
-def modules_of(f: types.FunctionType) -> dict[str, Any]:
-    """Return what the cells of a function hold, by the names of its variables."""
-    found = {}
-    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
-    return found
-
-
 def _is_same(x: Any, y: Any) -> bool:
     return x is y or (type(x) is tuple and x == y and x[:1] == ("array",))
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS
+from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
-from ...rules.rulesets.functions.closures import Graph, TakenOut
+from ...rules.rulesets.functions.closures import Graph, TakenOut, content
 from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
@@ -22,12 +22,10 @@ from ..record.recorder import Recorder
 from ..record.recording import UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
-from .held import held_by, modules_of
+from .held import held_by
 from .layout import RECORDED, RowLayout, checked_form, form_of, plain, row_form
 from .native_loop import NativeLoop, Step
 from .ways import Layouts, native_way
-
-_SETTLES = 3  # rounds, after which the types of what is carried no longer change
 
 
 class Structure:
@@ -100,7 +98,8 @@ class LoopBuilder:
         state = Captured((_nothing, ()), frozen=False)
         for f in Graph(self.taken(*map(plain, self.captured))).objects.values():
             if isinstance(f, types.FunctionType) and not is_constant_code(f.__globals__):
-                state.enter(f.__code__, f.__globals__, modules_of(f))
+                cells = map(content, f.__closure__ or ())
+                state.enter(f.__code__, f.__globals__, dict(zip(f.__code__.co_freevars, cells)))
         return state
 
     def held(self) -> dict[int, tuple]:
@@ -255,7 +254,7 @@ def _lowered(rounds: Rounds, reads: Any, carry: Any, xs: Any, step: Callable) ->
                 loop = rounds.native(before, column)
             if loop is not None:
                 break
-            if len(ys) == _SETTLES:
+            if len(ys) == LOOP_SETTLES:
                 return None
             after, y = pair_of(step(before.template, None if xs is None else xs[len(ys)]))
             before = Structure(copied(after))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import LOOP_CAPACITY, LOOP_WAYS
+from ...config.thresholds import LOOP_CAPACITY, LOOP_CHUNK, LOOP_REFUSALS, LOOP_WAYS
 from ...rules import ZERO, AbstractZero, innermost
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
@@ -23,8 +23,6 @@ from .held import are_same
 from .ways import Layouts, native_way, recorded
 
 _STOPPED = 2  # state of a native loop that a condition ended
-_CHUNK = 2**24  # rounds without rows, after which Python is back
-_OFTEN = 3  # ways without a native form, after which rounds are recorded one by one
 
 
 class Step:
@@ -181,7 +179,7 @@ class NativeLoop(Foreign):
             raise UnsuitedLoopError(str(error)) from error
         except Exception as error:  # if it is the user's own, it comes again in the round itself
             self.refused += 1
-            if self.refused > _OFTEN:
+            if self.refused > LOOP_REFUSALS:
                 raise UnsuitedLoopError(str(error)) from error
 
     # ---- running --------------------------------------------------------------------------------
@@ -287,7 +285,7 @@ class LoopRun:
     def _grow(self) -> None:
         """Make room for as many rounds again; without rows for a second's, then signals come in."""
         width = self.layouts.given.size
-        self.end += self.end if width else min(self.end, _CHUNK)
+        self.end += self.end if width else min(self.end, LOOP_CHUNK)
         given = np.zeros((self.end, width))
         given[: len(self.given)] = self.given
         self.given = given

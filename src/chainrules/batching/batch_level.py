@@ -4,6 +4,9 @@
 ``2 * np.sort(block, axis=1)``. What has no batch form is called for one item after another.
 """
 
+import builtins
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
@@ -41,6 +44,8 @@ from ..rules.engines.buffers import is_writer, settled
 from ..rules.engines.engine import escaped
 from ..rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
 from ..rules.linear.blocks import at_once_on_blocks, led_index, rank_of
+from ..rules.rulesets.functions.checkpoint import evaluate, repeat
+from ..rules.rulesets.functions.map import accumulate, map, reduce, scan
 from ..rules.signatures import RuleSignature
 from ..rules.table.compositions import Composed
 from ..rules.table.other_kinds import FreshArray
@@ -76,13 +81,14 @@ class BatchLevel(Level):
     """One run on ``count`` items; its values stand for the number or array of one of them."""
 
     records = True
-    __slots__ = ("count", "given", "live", "number", "one_by_one")
+    __slots__ = ("count", "given", "live", "number", "one_by_one", "under_way")
 
     def __init__(self, count: int) -> None:
         self.number = next_level()
         self.count = count
         self.live = True
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
+        self.under_way: list[Any] = []  # functions whose bodies are being run
         self.one_by_one: dict[str, str] = {}  # functions without a batch form, and a line of each
 
     def close(self) -> None:
@@ -188,7 +194,7 @@ class BatchLevel(Level):
     # ---- operators ----
 
     def unary(self, ufunc: np.ufunc, operation: Callable, x: Any) -> Value:
-        if ufunc in _scalars and self.live:
+        if ufunc in _scalars and self.live:  # the others may have several results
             return self.wrap(operation(x.block))
         return self.call(ufunc, (x,), {})
 
@@ -204,7 +210,7 @@ class BatchLevel(Level):
                     return answer
         if not self.live:
             raise escaped()
-        if ufunc.signature is not None:
+        if ufunc.nout > 1 or ufunc.signature is not None:
             return self.call(ufunc, (a, b), {})
         if a_batched and b_batched and type_a is type_b is BatchedNumber:
             return self.wrap(operation(a.block, b.block))
@@ -250,7 +256,7 @@ class BatchLevel(Level):
         if tells_only_structure(f):
             return f(*self.samples(args), **self.samples(kwargs))
         kind = frule.find(None, f, args)
-        runs = any(map(may_run, iterate_leaves((args, kwargs))))
+        runs = any(builtins.map(may_run, iterate_leaves((args, kwargs))))
         if runs or not is_kept_whole(f) or is_writer(f):
             return self.run_body(f, kind, args, kwargs, runs)
         if isinstance(kind, FreshArray):
@@ -262,8 +268,8 @@ class BatchLevel(Level):
         """Run the Python of ``f`` on batched values, where it has no derivative of its own."""
         if isinstance(kind, Composed):
             return kind.answer(self, f, args, kwargs, False)
-        seen = is_primitive(f) or not is_kept_whole(f)
-        if seen and (f in STRUCTURAL if is_primitive(f) else True):
+        hashable = type(f).__hash__ is not None
+        if not is_kept_whole(f) or (hashable and f in STRUCTURAL):
             return body(f)(*args, **kwargs)
         raise OneByOne(self, f"{name_of(f)} calls a function, and is done for each item")
 
@@ -291,9 +297,14 @@ class BatchLevel(Level):
         y = at_once_on_blocks(f, self.blocks(args), self.blocks(kwargs))
         if y is not NotImplemented:
             return self.result(y, f, args, kwargs)
-        if isinstance(kind, Composed):
+        # The library's own value needs a call for each item anyway; and a body may ask it itself.
+        if not isinstance(kind, Composed) or kind.keeps_own or f in self.under_way:
+            return self.each(f, args, kwargs)
+        self.under_way.append(f)
+        try:
             return kind.answer(self, f, args, kwargs, False)
-        return self.each(f, args, kwargs)
+        finally:
+            self.under_way.pop()
 
     def result(self, y: Any, f: Function, args: tuple, kwargs: dict) -> Any:
         """Wrap what a batch form gave; what is a view of an argument is tied to it."""
@@ -367,6 +378,8 @@ class BatchLevel(Level):
             rows = [children(y).values for y in results]  # type: ignore[union-attr]
             return parts.rebuild([self.stacked(list(column)) for column in zip(*rows)])
         first = results[0]
+        if isinstance(first, bool | int) and all(y == first for y in results):
+            return first
         if dtype_of(first) is None and not isinstance(first, bool | int):
             return first  # a text, None: the same for all, since it is a part of the structure
         block = np.stack(results)
@@ -416,7 +429,7 @@ class BatchLevel(Level):
         parts = plain_slices(index)
         if not holds_batched(parts):
             return x[parts]
-        if any(map(is_mask, parts)):
+        if any(builtins.map(is_mask, parts)):
             return self.each(getitem, (x, index), {})
         block = x.block if self.carries(x) else self.spread(x)
         y = Gather(self, shape_of(block)[1:], parts).read(block)
@@ -465,7 +478,7 @@ class BatchLevel(Level):
         given = Block(v.block) if self.carries(v) else v
         if len(parts) == 1 and is_mask(parts[0]):
             return write_masked(target, Block(parts[0].block), given)
-        if any(map(is_mask, parts)):
+        if any(builtins.map(is_mask, parts)):
             return False
         return Gather(self, shape_of(target)[1:], parts).write(target, given)
 
@@ -481,7 +494,10 @@ class BatchLevel(Level):
 
 
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
-STRUCTURAL: set[Any] = set()
+STRUCTURAL = {
+    accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,
+    scan,
+}  # fmt: skip
 
 
 def _keeps_array(index: Index) -> bool:
@@ -503,7 +519,7 @@ def _structure(y: Any) -> Any:
     """Return what the results of all items must have in common: containers, shapes, texts."""
     parts = children(y)
     if parts is not None:
-        return type(y), parts.keys, tuple(map(_structure, parts.values))
+        return type(y), parts.keys, tuple(builtins.map(_structure, parts.values))
     if dtype_of(y) is not None or isinstance(y, int):
         return isinstance(y, np.ndarray), shape_of(y)
     return type(y), y if type(y).__hash__ is not None else id(y)

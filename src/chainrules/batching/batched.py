@@ -21,12 +21,6 @@ class _Batched(Observed):
     __slots__ = ()
     block: Any
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        if dtype is None or np.dtype(dtype) == object:
-            array: Any = self
-            return super(Observed, array).__array__(dtype, copy)  # of numbers, each batched
-        return Observed.__array__(self, dtype, copy)
-
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         batched: Any = self
         return TracedNumber.astype(batched, dtype, *args, **options)
@@ -50,6 +44,11 @@ class BatchedNumber(_Batched, TracedNumber):
     shape: Any = ()
     ndim: Any = 0
     size: Any = 1
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if dtype is None and self.dtype.kind in "fc":
+            return TracedNumber.__array__(self)  # of one batched number: np.array([x, y])
+        return Observed.__array__(self, dtype, copy)
 
     def __hash__(self) -> int:
         return hash(self.primal)

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..config import BatchError, BatchWarning, user_line
-from ..config.lines import warn_user
+from ..config.lines import raised_at, warn_user
 from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import titled
@@ -207,37 +207,45 @@ class Batch:
                 continue
             try:
                 done.append(self.run_at_once(places))
+                continue
             except Split as split:
-                if split.level is not self.level:
-                    raise
-                groups = [places[group] for group in split.groups]
-                self.check_ways(split)
+                groups = self.groups_of(split, places)
                 if len(done) + len(waiting) + len(groups) <= self.ways:
                     waiting += reversed(groups)
                     continue
-                self.warn(f"more than {self.ways} ways are met: {_asked(split)}", split.line)
-                done += self.run_each(places)
+                why, where = f"more than {self.ways} ways: they differ in {_asked(split)}", split.line
             except OneByOne as stop:
                 if stop.level is not self.level:
                     raise
                 if self.ways == 1:
                     raise BatchError(f"{stop.why}, in {stop.line}.") from None
-                self.warn(stop.why, stop.line)
-                done += self.run_each(places)
+                why, where = stop.why, stop.line
+            except Exception as error:
+                if self.ways == 1:
+                    raise
+                # What stops the batch may be no error of any item: these say it, or go on.
+                first = str(error).partition(chr(10))[0]
+                why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
+            done += self.run_each(places)
+            self.warn(why, where)
         return done
 
-    def check_ways(self, split: Split) -> None:
-        """Refuse to split a batch where one way is allowed.
+    def groups_of(self, split: Split, places: np.ndarray) -> list[np.ndarray]:
+        """Return the items of each part of a batch that is split.
 
         Raises
         ------
         BatchError
+            If one way is allowed.
         """
+        if split.level is not self.level:
+            raise split
         if self.ways == 1:
             raise BatchError(
                 f"the items of a batch differ in {_asked(split)}, in {split.line}.\n"
                 "  write it with np.where, or let vmap split the batch: ways=16"
             ) from None
+        return [places[group] for group in split.groups]
 
     def warn(self, why: str, line: str) -> None:
         message = f"vmap({name_of(self.f)}) takes one item after another: {why}, in {line}."
@@ -259,6 +267,8 @@ class Batch:
             y = run(self.f, args, kwargs)
         finally:
             level.close()
+        if any(getattr(leaf, "dtype", None) == object for leaf in iterate_leaves(y)):
+            raise OneByOne(level, "the result is an array of objects")
         return places, y, level
 
     def run_each(self, places: np.ndarray) -> list[tuple]:

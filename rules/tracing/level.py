@@ -197,11 +197,11 @@ def innermost(args: Any) -> Any:
 def is_traced(x: Value) -> bool:
     """Say whether ``x`` is, or holds, a value that a transform follows."""
     if isinstance(x, Traced):
-        return not x.records
+        return not x.records or x.at_level.stopped(x) is not x
     level = innermost((x,))
     if level is None or not level.records:
         return level is not None
-    return any(isinstance(leaf, Traced) and not leaf.records for leaf in iterate_leaves(x))
+    return any(isinstance(leaf, Traced) and is_traced(leaf) for leaf in iterate_leaves(x))
 
 
 def value(x: Value) -> Any:

@@ -102,6 +102,9 @@ class BatchLevel(Level):
         """Return the batched value whose block is an array of shape ``(items, *shape)``."""
         if len(shape_of(block)) > 1:
             return self.array(block)
+        if type(block) is _array and block.dtype.kind in "iu" and self.count:
+            if (block == block[0]).all():
+                return block[0]  # a length, a place: plain where it is the same for all items
         batched: Any = BatchedNumber()
         batched.at_level = self
         batched.block = block
@@ -146,10 +149,15 @@ class BatchLevel(Level):
         return spread(x, self.count)
 
     def stopped(self, x: Any) -> Any:
-        if not is_traced(x.block):
-            return x
         plain = value(x.block)
+        if plain is x.block:
+            return x
         return self.array(plain) if type(x) is BatchedArray else self.wrap(plain)
+
+    def motion(self, x: Any) -> Any:
+        block = x.block
+        known = block.at_level.motion(block) if isinstance(block, Traced) else None
+        return None if known is None else self.wrap(known)
 
     # ---- what Python asks ----
 

@@ -139,9 +139,10 @@ def block_laid_out(block: Value, axes: tuple[int, ...] | None) -> Any:
     return laid_out(block, None if axes is None else (0, *[axis + 1 for axis in axes]))
 
 
-def write_block(directions: BlockLevel, path: Path, block: Any, index: Index, vdot: Any) -> Any:
+def write_block(directions: Any, path: Path, block: Any, index: Index, vdot: Any) -> Any:
     """Write ``vdot``, of ``directions`` or the same in each, into a block, at the end of a path.
 
+    ``directions`` is a ``BlockLevel``, or that of the items of a batch.
     Return the block, traced where ``vdot`` is of a level further out.
     """
     v = vdot.block if directions.carries(vdot) else vdot

@@ -1,11 +1,11 @@
 """Observed values: they stand for plain numbers and arrays, and each look at them is told.
 
-To every transform, and to every rule, an observed value is a plain number or array. What is computed
-with it is computed by its level, comparisons too. What looks at its numbers and goes on without it is
-a *look*: ``if x > 0``, ``int(x)``, ``range(n)``, ``np.asarray(x)``, a text, an attribute that nobody
-knows. Its level says what is seen. The slot ``primal``, where traced values keep what they carry, is
-a look as well, so that no code can read a number unseen; shapes, dtypes and the order of memory are
-those of the ``sample``.
+To every transform, and to every rule, an observed value is a plain number or array. Its level
+computes what is computed with it, comparisons too. What looks at its numbers and goes on without it
+is a *look*: ``if x > 0``, ``int(x)``, ``range(n)``, ``np.asarray(x)``, a text, an attribute that
+nobody knows. Its level says what is seen. The slot ``primal``, where traced values keep what they
+carry, is a look as well, so that no code can read a number unseen; shapes, dtypes and the order of
+memory are those of the ``sample``.
 """
 
 import math
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from .funnel import call
-from .level import Traced
 from .number import TracedNumber
 
 

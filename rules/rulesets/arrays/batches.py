@@ -4,6 +4,7 @@
 """
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from ... import Block, aligned, block_rule, dtype_of, positional_names, shape_of
 def holds_block(xs):
     return any(type(x) is Block for x in xs)
 
+
+_f: Any
 
 # ---- entry by entry -------------------------------------------------------------------------
 

@@ -262,8 +262,8 @@ def _contract_both(a, b, of_a, of_b):
     # Axis 0 is that of the batch; each other has a number, and those that are summed over share it.
     numbers_a = range(1, a.rank + 1)
     numbers_b = list(range(a.rank + 1, a.rank + b.rank + 1))
-    for k, l in zip(shifted(of_a, a.rank), shifted(of_b, b.rank), strict=True):
-        numbers_b[l - 1] = k
+    for k, also in zip(shifted(of_a, a.rank), shifted(of_b, b.rank), strict=True):
+        numbers_b[also - 1] = k
     shared = set(numbers_a) & set(numbers_b)
     left = [k for k in (*numbers_a, *numbers_b) if k not in shared]
     return np.einsum(a.values, [0, *numbers_a], b.values, [0, *numbers_b], [0, *left])

@@ -58,8 +58,8 @@ def axes_of_call(f: Any, in_axes: Axes, args: tuple, kwargs: dict) -> tuple[tupl
         unknown = in_axes.keys() - {*names, *kwargs}
         if unknown:
             raise ValueError(
-                f"in_axes names {', '.join(sorted(map(repr, unknown)))}, and {name_of(f)} is called "
-                f"with {', '.join([*names, *kwargs]) or 'nothing'}."
+                f"in_axes names {', '.join(sorted(map(repr, unknown)))}, and {name_of(f)} is "
+                f"called with {', '.join([*names, *kwargs]) or 'nothing'}."
             )
         named = [in_axes.get(name) for name in names]
         return tuple(named), {name: in_axes.get(name) for name in kwargs}

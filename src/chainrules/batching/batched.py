@@ -60,7 +60,7 @@ class BatchedArray(_Batched, TracedArray):
     __slots__ = ("block",)
 
     __class__ = property(lambda self: np.ndarray)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
     def sample(self) -> Any:

@@ -14,7 +14,7 @@ class BatchConfig(RuleConfig, HasBatchMode, NoForwardsMode, NoReverseMode):
     def batch_via_ad(
         self, axis_size: int, batched: tuple, f: Callable[..., Any], *args: Any
     ) -> tuple[Any, Any]:
-        from .vmap import call_on_batch
+        from .batch import call_on_batch
 
         return call_on_batch(axis_size, batched, f, args)
 

@@ -48,7 +48,10 @@ class Gather:
         given = [Block(x.block) if level.carries(x) else x for x in parts]
         places = [k for k, x in enumerate(given) if not isinstance(x, _WHOLE)]
         self.rank = max(
-            [len(x.shape) if type(x) is Block else len(shape_of(x)) for x in map(given.__getitem__, places)]
+            [
+                len(x.shape) if type(x) is Block else len(shape_of(x))
+                for x in map(given.__getitem__, places)
+            ]
         )
         first = np.arange(level.count).reshape(level.count, *(1,) * self.rank)
         indices = [aligned(x, self.rank) for x in given]

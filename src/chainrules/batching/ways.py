@@ -1,4 +1,4 @@
-"""Ways through a function: a batch is split where Python asks something that its items answer unlike.
+"""Ways through a function: a batch is split where its items answer unlike what Python asks.
 
 ``if x > 0`` of a batch stops the run: ``f`` runs again on the items that say yes, and on those that
 say no. Where too many ways are met, the items that are left go one after another.

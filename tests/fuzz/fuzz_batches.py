@@ -1,4 +1,4 @@
-"""Programs of the other generators for many items at once: ``cr.vmap`` beside a loop over the items.
+"""Programs of the other generators under ``cr.vmap``, beside a loop over the items.
 
 In value, and in the derivatives inside and outside of the batch.
 """

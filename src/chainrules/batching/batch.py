@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..config import BatchError, BatchWarning, user_line
+from ..config import (
+    BatchError,
+    BatchWarning,
+    HasBatchMode,
+    NoForwardsMode,
+    NoReverseMode,
+    RuleConfig,
+    user_line,
+)
 from ..config.lines import raised_at, warn_user
 from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
 from ..rules.containers import LEAVES
@@ -153,7 +161,7 @@ class Batch:
         warn_user(BatchWarning(message))
 
     def run_at_once(self, places: np.ndarray) -> tuple:
-        level = BatchLevel(len(places))
+        level = BatchLevel(len(places), BATCHES)
         self.level = level
         whole = len(places) == self.count
         wrapped = []
@@ -171,8 +179,8 @@ class Batch:
             level.close()
         if generators.found and (name := generators.drawn()):
             raise BatchError(
-                f"{name_of(self.f)} draws random numbers ({name}), and would draw them once for all "
-                "items.\n  draw them before, for all items, and give them to it as an argument"
+                f"{name_of(self.f)} draws random numbers ({name}), and would draw them once for "
+                "all items.\n  draw them before, for all items, and give them as an argument"
             )
         if any(getattr(leaf, "dtype", None) is OBJECT for leaf in iterate_leaves(y)):
             raise OneByOne(level, "the result is an array of objects")
@@ -229,7 +237,7 @@ def _stacked(results: list) -> Any:
 def _joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
     """Put the results of all ways together, in the order of the items."""
     parts = list(parts)
-    nodes = [children(y) for y, _, _ in parts]
+    nodes: list[Any] = [children(y) for y, _, _ in parts]
     first: Any = nodes[0]
     if first is not None:
         same = all(node is not None and node.keys == first.keys for node in nodes)
@@ -276,3 +284,17 @@ def call_on_batch(count: int, batched: tuple, f: Callable, args: tuple) -> tuple
     y = Batch(f, (args, {}), given, count, 16).joined()
     are_batched = map_leaves(lambda leaf: type(leaf) is Stacked, y)
     return map_leaves(lambda leaf: leaf.values if type(leaf) is Stacked else leaf, y), are_batched
+
+
+class BatchConfig(RuleConfig, HasBatchMode, NoForwardsMode, NoReverseMode):
+    """Config that rules for batches are handed: it calls back into the engine of ``cr.vmap``."""
+
+    __slots__ = ()
+
+    def batch_via_ad(
+        self, axis_size: int, batched: tuple, f: Callable[..., Any], *args: Any
+    ) -> tuple[Any, Any]:
+        return call_on_batch(axis_size, batched, f, args)
+
+
+BATCHES = BatchConfig()

@@ -40,8 +40,7 @@ from ..rules.tracing.views import numbered_leaves, register_view, root_of, share
 from ..rules.tracing.writing import is_fresh
 from .batch_values import BatchValues
 from .batched import BatchedArray
-from .config import BATCHES
-from .gathering import Gather, holds_batched, is_mask, plain_slices
+from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
 from .ways import OneByOne, Split, grouped
 
 _array = np.ndarray
@@ -63,7 +62,7 @@ class BatchCalls(BatchValues):
         level = innermost((f, *args, *kwargs.values()))
         if level is not self:
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
-        by_user = batch_rule.given(BATCHES, f, args)
+        by_user = batch_rule.given(self.config, f, args)
         if by_user is not None:
             return self.by_rule(by_user, f, args, kwargs)
         if tells_only_structure(f):
@@ -97,7 +96,7 @@ class BatchCalls(BatchValues):
         args, kwargs = rule.bind(f, args, kwargs)
         batched = tuple([map_leaves(self.carries, x) for x in args])
         given = replaced(lambda leaf: leaf.block if self.carries(leaf) else leaf, args)
-        y, are_batched = batch_rule.run(rule, BATCHES, self.count, batched, f, given, kwargs)
+        y, are_batched = batch_rule.run(rule, self.config, self.count, batched, f, given, kwargs)
         flags = iter(iterate_leaves(_like(are_batched, y)))
         return map_leaves(lambda leaf: self.wrap(leaf) if next(flags) else leaf, y)
 
@@ -216,9 +215,15 @@ class BatchCalls(BatchValues):
         parts = plain_slices(index)
         if not holds_batched(parts):
             return x[parts]
-        if any(builtins.map(is_mask, parts)):
-            return self.each(getitem, (x, index), {})
         block = x.block if self.carries(x) else self.spread(x)
+        if any(builtins.map(is_mask, parts)):
+            mask = parts[0].block if len(parts) == 1 and self.carries(parts[0]) else None
+            if type(mask) is not _array or mask.ndim == 1 or not self.count:
+                return self.each(getitem, (x, index), {})
+            places = grouped(numbers_of_true(mask))
+            if len(places) > 1:
+                raise Split(self, places, "how many entries a mask takes")
+            return self.array(read_masked(block, mask))
         y = Gather(self, shape_of(block)[1:], parts).read(block)
         return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
 

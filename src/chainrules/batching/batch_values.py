@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from ..config import RuleConfig
 from ..rules import Block, Level, Traced, is_traced, next_level, replaced, shape_of, spread, value
 from ..rules.annotations import Value
 from ..rules.containers import LEAVES
@@ -25,9 +26,10 @@ class BatchValues(Level):
     """
 
     records = True
-    __slots__ = ("count", "given", "live", "number", "one_by_one", "under_way")
+    __slots__ = ("config", "count", "given", "live", "number", "one_by_one", "under_way")
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, config: RuleConfig) -> None:
+        self.config = config  # of the rules that users give for batches
         self.number = next_level()
         self.count = count
         self.live = True

@@ -68,7 +68,7 @@ def _parts(x: Any) -> Iterable[Any]:
         return x.values()
     if kind is types.ModuleType or _is_library(kind.__module__):
         return ()
-    return *getattr(x, "__dict__", {}).values(), getattr(kind, "__call__", None)
+    return *getattr(x, "__dict__", {}).values(), *vars(kind).values()
 
 
 def _of_function(f: types.FunctionType) -> list:

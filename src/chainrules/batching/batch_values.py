@@ -46,7 +46,7 @@ class BatchValues(Level):
 
     def wrap(self, block: Any) -> Any:
         """Return the batched value whose block is an array of shape ``(items, *shape)``."""
-        if len(shape_of(block)) > 1:
+        if (block.ndim if type(block) is _array else len(shape_of(block))) > 1:
             return self.array(block)
         whole = type(block) is _array and block.dtype.kind in "iu" and self.count > 0
         if whole and (block == block[0]).all():

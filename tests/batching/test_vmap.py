@@ -1,5 +1,6 @@
 """``cr.vmap`` beside a loop: axes, containers, ways through a function, writes, nests, refusals."""
 
+import copy
 import functools
 import warnings
 from collections import namedtuple
@@ -471,15 +472,29 @@ def helper():
     return SHARED.normal()
 
 
-def test_draws_are_refused():
+def test_draws_are_those_of_a_loop():
     local = np.random.default_rng(2)
+
+    class Fixed:
+        def __call__(self, x):
+            return x + shared_noise.rng.normal()
+
+    shared_noise = Noisy()
     for f in (
         lambda x: x + local.normal(),
         lambda x: x + np.random.random(),
         draws_by_helper,
-        Noisy(),
-        functools.partial(lambda noisy, x: noisy(x), Noisy()),
+        shared_noise,
+        functools.partial(lambda noisy, x: noisy(x), shared_noise),
+        Fixed(),
     ):
-        with pytest.raises(cr.BatchError, match="random numbers"):
-            cr.vmap(f)(XS)
+        with pytest.raises(cr.BatchError, match="draws random numbers"):
+            cr.vmap(f, ways=1)(XS)
+        before = copy.deepcopy((local, SHARED, shared_noise.rng)), np.random.get_state()
+        right = stacked(f, XS)
+        for now, old in zip((local, SHARED, shared_noise.rng), before[0], strict=True):
+            now.bit_generator.state = old.bit_generator.state
+        np.random.set_state(before[1])
+        with pytest.warns(cr.BatchWarning, match="draws random numbers"):
+            np.testing.assert_array_equal(cr.vmap(f)(XS), right)
     assert cr.vmap(lambda x: x + np.random.default_rng(3).normal())(XS).shape == XS.shape

@@ -127,8 +127,6 @@ class Batch:
                 if self.ways == 1:
                     raise BatchError(f"{stop.why}, in {stop.line}.") from None
                 why, where = stop.why, stop.line
-            except BatchError:
-                raise
             except Exception as error:
                 if self.ways == 1:
                     raise
@@ -178,10 +176,8 @@ class Batch:
         finally:
             level.close()
         if generators.found and (name := generators.drawn()):
-            raise BatchError(
-                f"{name_of(self.f)} draws random numbers ({name}), and would draw them once for "
-                "all items.\n  draw them before, for all items, and give them as an argument"
-            )
+            generators.restore()  # as if nothing had been drawn
+            raise OneByOne(level, f"it draws random numbers ({name})")
         if any(getattr(leaf, "dtype", None) is OBJECT for leaf in iterate_leaves(y)):
             raise OneByOne(level, "the result is an array of objects")
         return places, y, level

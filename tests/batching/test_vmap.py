@@ -372,6 +372,14 @@ def test_what_the_outer_transform_follows_is_not_lost():
     np.testing.assert_allclose(stopped, [2.0, 3.0])
 
 
+def test_explained():
+    said = str(cr.explain(cr.vmap(lambda x: branching(x) + np.linalg.lstsq(W, x)[0][0]), XS))
+    assert "5 items in 3 ways" in said
+    assert "item after item: numpy.linalg.lstsq, which has no batch form, in test_vmap.py" in said
+    found = cr.explain(cr.vmap(lambda x: np.sum(np.log(x))), XS, stop="nan")
+    assert found.first_bad.name == "log"
+
+
 def test_a_batched_value_does_not_escape():
     kept = []
     cr.vmap(lambda x: kept.append(x) or x)(XS)

@@ -23,7 +23,7 @@ from ..rules.tracing.views import bare, for_receiver
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
 from .random_draws import Generators
-from .ways import OneByOne, Split
+from .ways import OneByOne, Split, tell
 
 
 class Stacked:
@@ -128,13 +128,15 @@ class Batch:
                     raise BatchError(f"{stop.why}, in {stop.line}.") from None
                 why, where = stop.why, stop.line
             except Exception as error:
-                if self.ways == 1:
+                if self.ways == 1 or getattr(error, "ends_run", False):
                     raise
                 # What stops the batch may be no error of any item: these say it, or go on.
                 first = str(error).partition(chr(10))[0]
                 why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
             done += self.run_each(places)
             self.warn(why, where)
+        sizes = ", ".join(str(len(places)) for places, _, _ in done[:16])
+        tell(f"vmap({name_of(self.f)}): {self.count} items in {len(done)} ways, of {sizes}")
         return done
 
     def groups_of(self, split: Split, places: np.ndarray) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import user_line
 from ..rules import (
     batch_rule,
     children,
@@ -41,7 +42,7 @@ from ..rules.tracing.writing import is_fresh
 from .batch_values import BatchValues
 from .batched import BatchedArray
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
-from .ways import OneByOne, Split, grouped
+from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
@@ -160,6 +161,8 @@ class BatchCalls(BatchValues):
         """
         if self.count == 0:
             return self.none_of(f(*self.samples(args), **self.samples(kwargs)))
+        if is_told():
+            tell(f"  item after item: {name_of(f)}, which has no batch form, in {user_line()}")
         results = [f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count)]
         places = grouped([_structure(y) for y in results])
         if len(places) > 1:

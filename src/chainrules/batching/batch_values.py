@@ -26,7 +26,7 @@ class BatchValues(Level):
     """
 
     records = True
-    __slots__ = ("config", "count", "given", "live", "number", "one_by_one", "under_way")
+    __slots__ = ("config", "count", "given", "live", "number", "under_way")
 
     def __init__(self, count: int, config: RuleConfig) -> None:
         self.config = config  # of the rules that users give for batches
@@ -35,7 +35,6 @@ class BatchValues(Level):
         self.live = True
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
         self.under_way: list[Any] = []  # functions whose bodies are being run
-        self.one_by_one: dict[str, str] = {}  # functions without a batch form, and a line of each
 
     def close(self) -> None:
         """End the run: batched values that escaped raise from now on."""

@@ -1,6 +1,6 @@
 """One call on a batch: its items, the ways that they go, and their results put together."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..config import (
     user_line,
 )
 from ..config.lines import raised_at, warn_user
-from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
+from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread, value
 from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
 from ..rules.shapes import OBJECT
@@ -82,6 +82,8 @@ class Batch:
 
     def joined(self) -> Any:
         """Run all items, and return their results, ``Stacked`` where they depend on the item."""
+        if self.count == 0:
+            return map_leaves(_none_of, self._of_no_item())
         parts = self.run()
         if len(parts) == 1:
             _, y, level = parts[0]
@@ -90,6 +92,24 @@ class Batch:
             return map_leaves(lambda leaf: self._of_all(leaf, level), y)
         order = np.argsort(np.concatenate([places for places, _, _ in parts]))
         return _joined([(y, level, len(places)) for places, y, level in parts], order, self.f)
+
+    def _of_no_item(self) -> Any:
+        """Return what ``f`` gives for an item of ones, or of zeros, whose shape results have."""
+        for like in (np.ones, np.zeros):
+            items = iter(
+                [
+                    like(shape_of(x)[1:], dtype_of(x))[()] if batched else x
+                    for x, batched in zip(self.leaves, self.batched, strict=True)
+                ]
+            )
+            args, kwargs = _with_leaves(self.call, items)
+            try:
+                with np.errstate(all="ignore"):
+                    return self.f(*args, **kwargs)
+            except Exception:
+                if like is np.zeros:
+                    raise
+        return None
 
     def _of_all(self, leaf: Any, level: BatchLevel) -> Any:
         if not level.carries(leaf):
@@ -171,7 +191,7 @@ class Batch:
             wrapped.append(x)
         level.given = tuple(self.leaves), wrapped
         leaves = iter(wrapped)
-        args, kwargs = map_leaves(lambda _: next(leaves), self.call)
+        args, kwargs = _with_leaves(self.call, leaves)
         generators = Generators(self.f, self.call)
         try:
             y = run(self.f, args, kwargs)
@@ -191,7 +211,7 @@ class Batch:
         leaves = iter(
             [for_receiver(x[k]) if batched else x for x, batched in zip(self.leaves, self.batched)]
         )
-        args, kwargs = map_leaves(lambda _: next(leaves), self.call)
+        args, kwargs = _with_leaves(self.call, leaves)
         return self.f(*args, **kwargs)
 
 
@@ -226,10 +246,20 @@ def _number_of_items(
     return count
 
 
+def _with_leaves(call: tuple, leaves: Iterator) -> tuple:
+    return map_leaves(lambda _: next(leaves), call)
+
+
 def _stacked(results: list) -> Any:
     if dtype_of(results[0]) is None and not isinstance(results[0], int):
         return results[0]
     return Stacked(np.stack(results))
+
+
+def _none_of(leaf: Any) -> Any:
+    if dtype_of(leaf) is None and not isinstance(leaf, int):
+        return leaf
+    return Stacked(np.zeros((0, *shape_of(leaf)), np.asarray(value(leaf)).dtype))
 
 
 def _joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:

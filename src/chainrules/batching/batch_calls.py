@@ -159,8 +159,6 @@ class BatchCalls(BatchValues):
         Split
             If they have not all the same structure.
         """
-        if self.count == 0:
-            return self.none_of(f(*self.samples(args), **self.samples(kwargs)))
         if is_told():
             tell(f"  item after item: {name_of(f)}, which has no batch form, in {user_line()}")
         results = [f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count)]
@@ -171,17 +169,6 @@ class BatchCalls(BatchValues):
         if any(type(x) is BatchedArray for x in args):
             self.tie_items(y, results[0], f, args, kwargs)
         return y
-
-    def none_of(self, one: Any) -> Any:
-        """Return the values of no items, each like ``one``."""
-
-        def empty(leaf: Any) -> Any:
-            if dtype_of(leaf) is None:
-                return leaf
-            block = np.zeros((0, *shape_of(leaf)), np.asarray(leaf).dtype)
-            return self.array(block) if isinstance(leaf, _array) else self.wrap(block)
-
-        return map_leaves(empty, one)
 
     def stacked(self, results: list) -> Any:
         """Return the results for all items, which have one structure, as one batched value."""
@@ -221,7 +208,7 @@ class BatchCalls(BatchValues):
         block = x.block if self.carries(x) else self.spread(x)
         if any(builtins.map(is_mask, parts)):
             mask = parts[0].block if len(parts) == 1 and self.carries(parts[0]) else None
-            if type(mask) is not _array or mask.ndim == 1 or not self.count:
+            if type(mask) is not _array or mask.ndim == 1:
                 return self.each(getitem, (x, index), {})
             places = grouped(numbers_of_true(mask))
             if len(places) > 1:

@@ -47,7 +47,7 @@ class BatchValues(Level):
         """Return the batched value whose block is an array of shape ``(items, *shape)``."""
         if (block.ndim if type(block) is _array else len(shape_of(block))) > 1:
             return self.array(block)
-        whole = type(block) is _array and block.dtype.kind in "iu" and self.count > 0
+        whole = type(block) is _array and block.dtype.kind in "iu"
         if whole and (block == block[0]).all():
             return block[0]  # a length, a place: plain where it is the same for all items
         batched: Any = BatchedNumber()
@@ -117,14 +117,12 @@ class BatchValues(Level):
         block = x.block
         if kind != "bool" and is_traced(block):
             raise OneByOne(self, "a plain number is asked for, of numbers that are differentiated")
-        if self.count == 0:
-            return convert(x.sample, *args)
         plain = np.asarray(value(block))
         if kind == "bool" and plain.ndim == 1:
-            answers: list = (plain != 0).tolist()
-            if all(answers) or not any(answers):
-                return answers[0]
-            places = grouped(answers)
+            truths = plain != 0
+            if truths.all() or not truths.any():
+                return bool(truths[0])
+            places = [np.flatnonzero(truths), np.flatnonzero(~truths)]
         elif kind == "value":
             rows = plain.reshape(self.count, -1)
             if self.count == 1 or (rows[1:] == rows[:1]).all():

@@ -5,12 +5,11 @@ item: see ``observed``. Its ``block``, of shape ``(items, *shape)``, may be trac
 further out, or batched itself.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..rules import TracedArray, TracedNumber, dtype_of, shape_of
+from ..rules import TracedArray, TracedNumber, dtype_of
 from ..rules.tracing.observed import Observed
 from ..rules.tracing.views import bare, draft_of, follow, give_value, root_of
 
@@ -97,17 +96,11 @@ def _is_given(x: BatchedArray) -> bool:
 
 
 def sample_of(block: Any) -> Any:
-    """Return the plain value of the first item; zeros where there is none."""
-    plain = bare(block)
-    return plain[0] if len(plain) else np.zeros(shape_of(plain)[1:], plain.dtype)[()]
+    """Return the plain value of the first item."""
+    return bare(block)[0]
 
 
 def is_batched(x: Any) -> bool:
     """Say whether ``x`` is a batched value, of any batch."""
     kind = type(x)
     return kind is BatchedArray or kind is BatchedNumber
-
-
-def unread(xs: Iterable) -> list:
-    """Return the batched values among ``xs``."""
-    return [x for x in xs if is_batched(x)]

@@ -35,6 +35,7 @@ from ..rules.rulesets.functions.checkpoint import evaluate, repeat
 from ..rules.rulesets.functions.map import accumulate, map, reduce, scan
 from ..rules.signatures import RuleSignature
 from ..rules.table.compositions import Composed
+from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray
 from ..rules.tracing.funnel import body
 from ..rules.tracing.views import numbered_leaves, register_view, root_of, shares_memory, view_by
@@ -109,7 +110,7 @@ class BatchCalls(BatchValues):
                 return self.gathered(x, index)
         y = at_once_on_blocks(f, self.blocks(args), self.blocks(kwargs))
         if y is not NotImplemented:
-            return self.result(y, f, args, kwargs)
+            return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.
         if not isinstance(kind, Composed) or kind.keeps_own or f in self.under_way:
             return self.each(f, args, kwargs)
@@ -119,11 +120,11 @@ class BatchCalls(BatchValues):
         finally:
             self.under_way.pop()
 
-    def result(self, y: Any, f: Function, args: tuple, kwargs: dict) -> Any:
+    def result(self, y: Any, f: Function, kind: Any, args: tuple, kwargs: dict) -> Any:
         """Wrap what a batch form gave; what is a view of an argument is tied to it."""
-        numbers = isinstance(f, np.ufunc)
+        reduces = isinstance(kind, BilinearRule) or bool(getattr(kind, "axes", None))
         if type(y) is Block:
-            batched = self._of(y.values, f, args, kwargs, numbers)
+            batched = self._of(y.values, f, args, kwargs, reduces or isinstance(f, np.ufunc))
             for x in args if type(batched) is BatchedArray else ():
                 if type(x) is BatchedArray and batched.block is x.block:
                     return x

@@ -82,6 +82,14 @@ for _f in (np.sort, np.argsort, np.partition, np.argpartition):
     along(_f, -1, flat=True)
 
 
+@batch_form(np.take_along_axis)
+def take_along_axis_of_both(arr, indices, axis=-1):
+    if type(indices) is not Block or axis is None or len(shape_of(arr)) != indices.rank:
+        return NotImplemented
+    values = spread(arr, indices.count)
+    return np.take_along_axis(values, indices.values, shifted(axis, indices.rank))
+
+
 def differences(x, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     if type(x) is not Block or prepend is not np._NoValue or append is not np._NoValue:
         return NotImplemented

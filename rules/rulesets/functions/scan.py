@@ -63,6 +63,9 @@ Item = TypeVar("Item")
 lowerings: list[Callable[[Callable, Any, Any], tuple | None]] = []
 # Recordings that are under way in any thread, by their levels: without one no lowering answers.
 recordings: list[object] = []
+
+# By the name of a solver a function that answers for its calls in a recording, or gives None.
+solver_lowerings: dict[str, Callable[..., Any]] = {}
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 

@@ -33,7 +33,7 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
 
 
 def lower_loops() -> None:
-    """Let ``scan`` and ``loop`` be asked from now on whether they are one step of a recording."""
+    """Let loops and solvers be asked from now on whether they are one step of a recording."""
     from .native import available
 
     if available():

@@ -26,6 +26,7 @@ from .... import (
     with_values,
 )
 from ...functions.closures import TakenOut
+from ...functions.scan import recordings, solver_lowerings
 from .integral import flat, integral, with_slopes
 from .quadpack import Nodes
 from .sensitivities import NO_STATE, Columns
@@ -211,6 +212,10 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         own = plainly(*known, "quad", line, level)
         return integrate.quad(own, value(a), value(b), (), full_output, **constants)
 
+    if recordings and not full_output and (lower := solver_lowerings.get("quad")) is not None:
+        ends = scalar_limit(a), scalar_limit(b)
+        if (found := lower(func, args, ends, options, line)) is not None:
+            return found
     if (found := by_nodes(build, (a, b), full_output, constants, line)) is not None:
         return found
     result = build.run_plain(run, "scipy.integrate.quad")

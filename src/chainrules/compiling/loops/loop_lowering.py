@@ -10,7 +10,7 @@ from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.functions.closures import Graph, TakenOut, content
-from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of
+from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of, solver_lowerings
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
 from ..ir.forms import ValueForm
@@ -19,7 +19,7 @@ from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
-from ..record.recording import UnrollingRecorder
+from ..record.recording import StepRecorder, UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
 from .held import held_by
@@ -63,12 +63,16 @@ def _shape_of(x: Any) -> str:
     return repr(replaced(lambda leaf: 0, x))
 
 
-def recorder_of(x: Any) -> Recorder | None:
-    """Return the recorder under the transforms of any leaf; None if it unrolls loops."""
+def recorder_of(x: Any, nested: bool = False) -> Recorder | None:
+    """Return the recorder under the transforms of any leaf; None if it unrolls loops.
+
+    With ``nested`` that of a step or a callback is returned, too.
+    """
     for leaf in iterate_leaves(x):
         if isinstance(leaf, Traced) and type(recorded := value(leaf)) in RECORDED:
             recorder: Recorder = recorded.at_level
-            return None if isinstance(recorder, UnrollingRecorder) else recorder
+            unrolls = isinstance(recorder, UnrollingRecorder)
+            return None if unrolls and not (nested and type(recorder) is StepRecorder) else recorder
     return None
 
 
@@ -277,5 +281,13 @@ def _has_rows(xs: Any) -> bool:
     return type(xs) is range or isinstance(xs, np.ndarray | Traced)
 
 
+def _lowered_quad(*given: Any) -> tuple | None:
+    """Answer for ``quad``: SciPy is imported where it is called, and not before."""
+    from .quadratures import lowered_quad
+
+    return lowered_quad(*given)
+
+
 lowerings.append(lowered_scan)
+solver_lowerings["quad"] = _lowered_quad
 while_lowerings.append(lowered_while)

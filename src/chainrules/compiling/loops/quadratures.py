@@ -6,6 +6,7 @@ estimate of its error finds that good enough, as in the rule of ``quad``; else i
 itself. It is again a quadrature, so there are derivatives of any order.
 """
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Hashable
@@ -32,9 +33,10 @@ from ...rules import (
 )
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
-from ...rules.rulesets.scipy.integrate.quadpack import LastNodes
+from ...rules.rulesets.scipy.integrate.quadpack import K15, K21, Kronrod, LastNodes
 from ...rules.rulesets.scipy.integrate.quadrature import middle, number
 from ..ir.looks import NotRecordable, UnsuitedLoopError
+from ..native.kronrod import rule_sums
 from ..record.walk import parts_of
 from .callbacks import Callback, CallbackRun, of_parts
 from .derivatives import REVERSE, Mask, _active, _cut, _moved, _only, _parts, _spread, pushed
@@ -44,14 +46,15 @@ from .native_loop import NativeLoop, Step
 from .ways import Layouts
 
 _KNOWN = {"epsabs", "epsrel", "limit", "points"}
+TOLERANCE = 1.49e-8  # SciPy's
 
 
 class Found(NamedTuple):
-    """QUADPACK's value, its estimate of the error, and the nodes of its last intervals."""
+    """QUADPACK's value, its estimate of the error, and its last intervals."""
 
     value: float
     error: float
-    nodes: LastNodes
+    info: dict
 
 
 class Quadrature(Foreign):
@@ -66,7 +69,7 @@ class Quadrature(Foreign):
     __slots__ = ("callback", "derived", "found", "line", "options", "root", "sizes", "template")
 
     __primitive__: type
-    is_native = True
+    is_native = gives_one_shape = True
 
     def __init__(
         self, callback: Callback, options: dict, line: str, root: Any, sizes: list, template: tuple
@@ -113,7 +116,7 @@ class Quadrature(Foreign):
         self.callback.end(run)
         if rest:
             warnings.warn(rest[0], integrate.IntegrationWarning, stacklevel=4)
-        found = Found(y, error, LastNodes(a, b, info))
+        found = Found(y, error, info)
         if not rest:
             self.found = key, found
         return found
@@ -122,20 +125,18 @@ class Quadrature(Foreign):
         self, run: CallbackRun, a: Any, b: Any, found: Found, row: np.ndarray
     ) -> None:
         """Store the integrals of all derivatives behind the first entry of ``row``."""
-        values = run.rows(found.nodes.ts)
+        sums, errors, weighed = of_rule(run, a, b, found.info)
         sizes = [run.captured[start:end] for start, end in self.sizes]
         size = math.prod(map(_size_of, sizes))
         options = self.options
-        if found.nodes.give(found.value, values[:, 0]):
-            sums, errors = found.nodes.integrals(values)
-            allowed = np.maximum(
-                options.get("epsabs", 1.49e-8) * size,
-                options.get("epsrel", 1.49e-8) * np.abs(sums),
-            )
-            if np.all(errors[1:] <= allowed[1:]):
-                row[1:] = sums[1:]
-                return
-        scaled = options | {"epsabs": options.get("epsabs", 1.49e-8) * size}
+        epsabs, epsrel = options.get("epsabs", TOLERANCE) * size, options.get("epsrel", TOLERANCE)
+        if abs(sums[0] - found.value) <= 1e-13 * weighed[0] and all(
+            error <= max(epsabs, epsrel * abs(y))
+            for y, error in zip(sums[1:].tolist(), errors[1:].tolist())
+        ):
+            row[1:] = sums[1:]
+            return
+        scaled = options | {"epsabs": epsabs}
         for k in range(1, len(row)):
             row[k], _, _, *rest = scipys(run, k, a, b, scaled)
             if rest:
@@ -243,6 +244,41 @@ def scipys(run: CallbackRun, k: int, a: Any, b: Any, options: dict) -> tuple:
         run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
     made: tuple = integrate.quad(in_python, a, b, full_output=1, **options)
     return made
+
+
+@functools.cache
+def _table_of(rule: Kronrod) -> np.ndarray:
+    return np.stack([rule.nodes, *rule.both], axis=1)
+
+
+def of_rule(run: CallbackRun, a: float, b: float, info: dict) -> np.ndarray:
+    """Return the integrals of all entries over QUADPACK's last intervals, by its rule.
+
+    Behind them stand its estimates of their errors, and the integrals of absolute values.
+    """
+    low, high = min(a, b), max(a, b)
+    both, infinite = low == -np.inf and high == np.inf, low == -np.inf or high == np.inf
+    rule, width = K15 if infinite else K21, run.layouts.given.size
+    sign = 0 if not infinite else 1 if both or high == np.inf else -1
+    counts = np.array([info["last"], rule.size, width, sign, int(both)], np.int64)
+    bound = np.array([0.0 if both or not infinite else low if sign > 0 else high])
+    room = np.empty((rule.size + 3) * width)
+    while run.ready():
+        run.state[1] = 1
+        found = np.zeros((3, width))
+        ends = info["alist"], info["blist"]
+        rule_sums()(*run.arrays, *ends, _table_of(rule), counts, bound, found, room)
+        if not run.state[6]:
+            if a > b:
+                found[0] *= -1
+            return found
+        if run.callback.replays:
+            break
+        run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
+    nodes = LastNodes(a, b, info)
+    values = run.rows(nodes.ts)
+    weighed = np.abs(nodes.weights) @ np.abs(values[nodes.numbers])
+    return np.stack([*nodes.integrals(values), weighed])
 
 
 # ---- rules --------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from .machine import Code
 from .numbers import Numbers
 from .request import Input, Output, checked, parameters
 
-__all__ = ["BODY", "StepBody", "driver", "integrand_address"]
+__all__ = ["BODY", "StepBody", "driver", "driver_text", "integrand_address"]
 
 #: The arrays of a body: carry, captured, row in; next carry, row out, truths.
 BODY = "ckxoyt"
@@ -38,7 +38,7 @@ ret void
 # State: 0 step, 1 end, 2 bytes from row to row in, 3 out, 4 bodies, 5 body of the last step, 6 why
 # it ended: 0 at the end, 1 since no body fits the next step, 2 by a body that ends the loop.
 _DRIVER = """
-define internal void @run({taken}) nounwind {{
+define internal void {name}({taken}) nounwind {{
 entry:
 %at.end = getelementptr i64, ptr %x1, i64 1
 %at.in = getelementptr i64, ptr %x1, i64 2
@@ -153,6 +153,11 @@ ret double 0x7FF8000000000000
 _ARRAYS = ["array"] * 8
 
 
+def driver_text(name: str) -> str:
+    """Return the LLVM text of the native loop, as a function of this name."""
+    return _DRIVER.format(name=name, taken=parameters(_ARRAYS))
+
+
 @functools.cache
 def _driver_code() -> Code:
     loads = [
@@ -163,7 +168,7 @@ def _driver_code() -> Code:
     given = ", ".join(f"ptr %x{k}" for k in range(len(_ARRAYS)))
     with making:
         module = Module()
-        module.functions["@run"] = _DRIVER.format(taken=parameters(_ARRAYS))
+        module.functions["@run"] = driver_text("@run")
         module.globals.append(_INTEGRAND.format(loads="\n".join(loads), given=given))
         return code_of(module, _ARRAYS)
 

@@ -1,5 +1,6 @@
 """Lowering of loops: ``scan``, ``loop`` and ``while_loop`` of recorded values become one step."""
 
+import contextlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,13 @@ from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.functions.closures import Graph, TakenOut, content
-from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of, solver_lowerings
+from ...rules.rulesets.functions.scan import (
+    concatenated,
+    lowerings,
+    pair_of,
+    recordings,
+    solver_lowerings,
+)
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
 from ..ir.forms import ValueForm
@@ -282,8 +289,11 @@ def _has_rows(xs: Any) -> bool:
 
 
 def _lowered_quad(*given: Any) -> tuple | None:
-    """Answer for ``quad``: SciPy is imported where it is called, and not before."""
-    from .quadratures import lowered_quad
+    """Answer for ``quad``: SciPy is imported where it is called, and no part of the recording."""
+    with contextlib.ExitStack() as unwatched:
+        for recorder in recordings:
+            unwatched.enter_context(recorder.unwatched())
+        from .quadratures import lowered_quad
 
     return lowered_quad(*given)
 

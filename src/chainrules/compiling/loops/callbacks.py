@@ -17,6 +17,7 @@ from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
 from ..native.stepping import driver, integrand_address
 from ..passes.fusion import Fused
+from ..passes.scalar_program import is_of_numbers
 from ..record.recorder import Recorder
 from ..replay import Replay
 from .native_loop import NativeLoop
@@ -24,6 +25,7 @@ from .ways import native_way
 
 _SIGNATURE = "double (int, double *, void *)"
 _OF_NUMBER = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_LAST_BIT = ("value", "float", "complex")  # kinds of looks
 _TRUTHS = 256  # of a way; there is room for more where one has more
 
 
@@ -67,16 +69,25 @@ class Callback:
         if len(self.step.bodies) + len(self.replays) >= LOOP_WAYS:
             raise UnsuitedLoopError("a callback with many ways through it")
         try:
-            recorder, output = self.step.recorded_way([], captured, row)
+            self.take(*self.step.recorded_way([], captured, row))
         except UnsuitedLoopError:
             raise
         except NotRecordable as error:
             raise UnsuitedLoopError(str(error)) from error
-        self.take(recorder, output)
 
     def take(self, recorder: Recorder, output: list) -> None:
-        """Take a recorded way."""
+        """Take a recorded way.
+
+        Raises
+        ------
+        NotRecordable
+            If it looks at a number to its last bit, and so would serve no other call.
+        """
+        if any(look.kind in _LAST_BIT for _, look in recorder.looks):
+            raise NotRecordable("a callback that looks at a number, to its last bit")
         try:
+            if not is_of_numbers(recorder):
+                raise NotLowered("arrays that are better taken as a whole")
             self.step.bodies.append(native_way(recorder, output, self.step.layouts))
         except Exception:  # a step with options that its lowering does not know, too
             self.replays.append(_in_numpy(recorder, output))

@@ -1,6 +1,7 @@
 """Lowering of loops: ``scan``, ``loop`` and ``while_loop`` of recorded values become one step."""
 
 import contextlib
+import importlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -288,16 +289,23 @@ def _has_rows(xs: Any) -> bool:
     return type(xs) is range or isinstance(xs, np.ndarray | Traced)
 
 
-def _lowered_quad(*given: Any) -> tuple | None:
-    """Answer for ``quad``: SciPy is imported where it is called, and no part of the recording."""
-    with contextlib.ExitStack() as unwatched:
-        for recorder in recordings:
-            unwatched.enter_context(recorder.unwatched())
-        from .quadratures import lowered_quad
+def _imported(room: str, name: str) -> Callable[..., Any]:
+    """Return a function that SciPy's are needed for: they are imported where it is called.
 
-    return lowered_quad(*given)
+    To import is no part of a recording.
+    """
+
+    def answer(*given: Any) -> Any:
+        with contextlib.ExitStack() as unwatched:
+            for recorder in recordings:
+                unwatched.enter_context(recorder.unwatched())
+            lower = getattr(importlib.import_module(room, __package__), name)
+        return lower(*given)
+
+    return answer
 
 
 lowerings.append(lowered_scan)
-solver_lowerings["quad"] = _lowered_quad
+solver_lowerings["quad"] = _imported(".quadratures", "lowered_quad")
+solver_lowerings["answer"] = _imported(".answers", "lowered_answer")
 while_lowerings.append(lowered_while)

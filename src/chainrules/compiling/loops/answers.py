@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult
 
-from ...rules import value
+from ...rules import children, value
 from ...rules.containers import LEAVES
+from ...rules.rulesets.functions.closures import TakenOut
 from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, RecordedResult, Whole
 from ..ir.forms import ValueForm
@@ -36,20 +37,33 @@ class Answer(Foreign):
     called with ``args`` besides; ``solve`` takes arguments with callbacks in their place.
     """
 
-    __slots__ = ("builder", "callbacks", "paths", "solve", "structures", "top")
+    __slots__ = ("builder", "callbacks", "data", "exact", "paths", "places", "solve", "structures", "top")
 
     __primitive__: type
-    is_native = gives_one_shape = True
+    is_native = calls_back = gives_one_shape = True
 
     def __init__(self, builder: LoopBuilder, solve: Callable, top: frozenset) -> None:
         super().__init__("answer", self._run, self._none, self._none)
         self.builder, self.solve, self.top = builder, solve, top
         self.paths = list(_functions_in(builder.functions, ()))
+        data = builder.functions
+        for path in self.paths:
+            data = _with(data, path, None)
+        self.data = TakenOut(data)  # the arguments without functions
+        order = {id(x): k for k, x in enumerate(builder.captured)}
+        self.places = [order[id(x)] for x in self.data.parameters]
         self.callbacks: dict[Hashable, ShapedCallback] = {}
         self.structures: list[AnswerStructure] = []
+        self.exact = False
 
     def _none(self, *args: Any) -> Any:
         raise AssertionError("an answer has no derivative")
+
+    def round_as_numpy(self) -> bool:
+        new, self.exact = not self.exact, True
+        for shaped in self.callbacks.values():
+            shaped.callback.round_as_numpy()
+        return new
 
     def _run(self, *captured: Any) -> tuple:
         try:
@@ -62,7 +76,7 @@ class Answer(Foreign):
 
     def found(self, captured: list) -> tuple["AnswerStructure", list]:
         """Return the structure of SciPy's answer, and the numbers and arrays in it."""
-        given = self.builder.taken(*captured) if captured else self.builder.functions
+        given = self.data(*[captured[k] for k in self.places])
         runs: dict[Hashable, CallbackRun] = {}
         args = given.get("args", ())
         made = dict(given)
@@ -142,36 +156,38 @@ class CalledBack:
     ) -> None:
         self.of, self.path, self.captured, self.runs = of, path, captured, runs
         self.more = more
-        self.last: tuple | None = None  # forms, callback and run
+        self.last: tuple | None = None  # kinds of arguments, callback and run
         self.__wrapped__ = _at(of.builder.functions, path)  # for who asks for its signature
 
     def __call__(self, *args: Any) -> Any:
-        forms = tuple([ValueForm.of(x) for x in args])
-        if self.last is None or self.last[0] != forms:
-            self.last = self._of_forms(forms, args)
+        kinds = tuple([(x.shape, x.dtype) if type(x) is np.ndarray else type(x) for x in args])
+        if self.last is None or self.last[0] != kinds:
+            self.last = self._of_kinds(kinds, args)
         _, shaped, run = self.last
-        return shaped.template.filled(run(args))
+        return shaped.read(run.entries(args))
 
-    def _of_forms(self, forms: tuple, args: tuple) -> tuple:
-        key = self.path, forms
+    def _of_kinds(self, kinds: tuple, args: tuple) -> tuple:
+        key = self.path, kinds
         shaped = self.of.callbacks.get(key)
         if shaped is None:
-            shaped = ShapedCallback(self.of.builder, self.path, bool(self.more))
+            shaped = ShapedCallback(self.of, self.path, bool(self.more))
             shaped.begin(self.captured, list(args))
             self.of.callbacks[key] = shaped
         if key not in self.runs:
             self.runs[key] = shaped.callback.begin(self.captured)
-        return forms, shaped, self.runs[key]
+        return kinds, shaped, self.runs[key]
 
 
 class ShapedCallback:
     """A function of the user's for arguments of known forms, and the structure of what it gives."""
 
     callback: Callback
+    read: Callable[[np.ndarray], Any]
     template: Structure
 
-    def __init__(self, builder: LoopBuilder, path: Path, has_args: bool) -> None:
-        self.builder, self.path, self.has_args = builder, path, has_args
+    def __init__(self, of: Answer, path: Path, has_args: bool) -> None:
+        self.builder, self.exact = of.builder, of.exact
+        self.path, self.has_args = path, has_args
 
     def step(self, given: Structure | None) -> Step:
         def run(_: list, captured: list, row: list) -> tuple[list, list]:
@@ -203,7 +219,21 @@ class ShapedCallback:
         given = RowLayout([_form_of_output(recorder, x) for x in output])
         step = NativeLoop(self.step(self.template), Layouts(none, held, taken, given))
         step.captured = probe.captured
-        self.callback = of_parts(step, recorder, output)
+        self.callback = of_parts(step, recorder, output, self.exact)
+        self.read = self._reader(given)
+
+    def _reader(self, given: RowLayout) -> Callable[[np.ndarray], Any]:
+        """Return what makes a result of the numbers that a call gives."""
+        template = self.template.template
+        if type(template) is list and not any(place.form.array for place in given.places):
+            if [type(x) for x in template] == [float] * len(template) and len(given) == given.size:
+                return np.ndarray.tolist
+        if not self._is_container(template):
+            return given.places[0].read
+        return lambda row: self.template.filled(given.read(row))
+
+    def _is_container(self, x: Any) -> bool:
+        return children(x) is not None
 
 
 def _form_of(x: Any) -> ValueForm:

@@ -35,10 +35,10 @@ class Callback:
     Invariant: a way is that of the captured state as it is, or there is none.
     """
 
-    __slots__ = ("idle", "replays", "step")
+    __slots__ = ("exact", "idle", "replays", "step")
 
-    def __init__(self, step: NativeLoop) -> None:
-        self.step = step
+    def __init__(self, step: NativeLoop, exact: bool = False) -> None:
+        self.step, self.exact = step, exact
         self.replays: list[Any] = []  # ways without machine code
         self.idle: list[CallbackRun] = []
 
@@ -57,6 +57,13 @@ class Callback:
 
     def end(self, run: "CallbackRun") -> None:
         self.idle.append(run)
+
+    def round_as_numpy(self) -> bool:
+        """Give NumPy's numbers to the last bit from now on; return whether that is something new."""
+        new, self.exact = not self.exact, True
+        if new:
+            self.step.bodies, self.replays, self.idle = [], [], []
+        return new
 
     def add(self, captured: list, row: list) -> None:
         """Record the way of a call.
@@ -85,6 +92,9 @@ class Callback:
         """
         if any(look.kind in _LAST_BIT for _, look in recorder.looks):
             raise NotRecordable("a callback that looks at a number, to its last bit")
+        if self.exact:
+            self.replays.append(Replay(recorder, output, shares=False))
+            return
         try:
             if not is_of_numbers(recorder):
                 raise NotLowered("arrays that are better taken as a whole")
@@ -196,8 +206,10 @@ class CallbackRun:
         return given
 
 
-def of_parts(step: NativeLoop, recorder: Recorder, output: list) -> Callback:
+def of_parts(
+    step: NativeLoop, recorder: Recorder, output: list, exact: bool = False
+) -> Callback:
     """Return the callback of a step of which one way has been recorded."""
-    made = Callback(step)
+    made = Callback(step, exact)
     made.take(recorder, output)
     return made

@@ -69,7 +69,7 @@ class Quadrature(Foreign):
     __slots__ = ("callback", "derived", "found", "line", "options", "root", "sizes", "template")
 
     __primitive__: type
-    is_native = gives_one_shape = True
+    is_native = calls_back = gives_one_shape = True
 
     def __init__(
         self, callback: Callback, options: dict, line: str, root: Any, sizes: list, template: tuple
@@ -88,6 +88,10 @@ class Quadrature(Foreign):
 
     def _none(self, *args: Any) -> Any:
         raise AssertionError("the rules of quadratures answer")
+
+    def round_as_numpy(self) -> bool:
+        self.root.found = None
+        return self.root.callback.round_as_numpy() | self.callback.round_as_numpy()
 
     @property
     def step(self) -> NativeLoop:

@@ -20,7 +20,7 @@ from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.walk import parts_of
 from .callbacks import Callback, CallbackRun, of_parts
-from .layout import RowLayout, form_of, plain
+from .layout import RowLayout, checked_form, form_of, plain
 from .loop_lowering import LoopBuilder, Structure, _emptied, _form_of_output, recorder_of
 from .native_loop import NativeLoop, Step
 from .ways import Layouts
@@ -237,8 +237,14 @@ class ShapedCallback:
 
 
 def _form_of(x: Any) -> ValueForm:
-    """Return the form of an argument of a callback; in a row all arrays are in C order."""
-    return form_of(np.ascontiguousarray(x) if type(x) is np.ndarray and x.ndim else x)
+    """Return the form of an argument of a callback; in a row all arrays are in C order.
+
+    Some solvers begin with a start of whole numbers as it was given.
+    """
+    if type(x) is not np.ndarray:
+        return form_of(x)
+    form = ValueForm(True, x.dtype, x.shape, "C")
+    return form if x.dtype == np.int64 else checked_form(form, x)
 
 
 # ---- the structure of an answer -----------------------------------------------------------------

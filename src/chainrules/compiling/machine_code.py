@@ -15,7 +15,7 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     from .passes.scalar_program import is_of_numbers
 
     reasons = []
-    for way in (_line, _fused) if is_of_numbers(recorder) else (_fused,):
+    for way in (_line, _fused, _stretches) if is_of_numbers(recorder) else (_fused,):
         try:
             return way(recorder, output, threads)
         except NotLowered as error:
@@ -44,3 +44,9 @@ def _fused(recorder: Recorder, output: Any, threads: int) -> Any:
     from .passes.fusion import Fused
 
     return Fused(recorder, output, threads)
+
+
+def _stretches(recorder: Recorder, output: Any, threads: int) -> Any:
+    from .passes.stretches import Stretches
+
+    return Stretches(recorder, output)

@@ -102,7 +102,7 @@ class Foreign:
         return f"Foreign({self.__name__})"
 
     def round_as_numpy(self) -> bool:
-        """Give NumPy's numbers to the last bit from now on; return whether that is something new."""
+        """Give NumPy's numbers to the last bit from now on; say whether that is something new."""
         return False
 
     def derivative(self, direction: str, n: int) -> "Foreign":

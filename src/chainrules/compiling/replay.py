@@ -25,7 +25,9 @@ class Replay:
     def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
         self.inputs = recorder.inputs
         self.size = len(recorder.steps)
-        self.has_solvers = any(isinstance(f, Foreign) and f.calls_back for _, f, *_ in recorder.plan)
+        self.has_solvers = any(
+            isinstance(f, Foreign) and f.calls_back for _, f, *_ in recorder.plan
+        )
         writer = Writer(recorder, output, shares)
         self.pieces = writer.pieces()
         self.source = writer.source
@@ -45,7 +47,7 @@ class Replay:
 def rounds_as_numpy(recorder: Recorder) -> bool:
     """Let all steps round as NumPy does, functions that solvers call too; say if any is changed."""
     steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
-    return any([f.round_as_numpy() for f in steps])
+    return sum(f.round_as_numpy() for f in steps) > 0
 
 
 def exact_replay(recorder: Recorder, output: Any) -> Replay:

@@ -109,7 +109,13 @@ ENDS = {
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize(
     ("ends", "f"),
-    [("fixed", wave), ("fixed", bessel), ("moving", root), ("moving", arrays), ("half a line", bell)],
+    [
+        ("fixed", wave),
+        ("fixed", bessel),
+        ("moving", root),
+        ("moving", arrays),
+        ("half a line", bell),
+    ],
 )
 def test_derivatives_are_as_without_compile(transform, ends, f):
     d = derived(TRANSFORMS[transform], f, ENDS[ends])

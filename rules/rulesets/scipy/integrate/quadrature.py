@@ -359,6 +359,10 @@ def ranged(limits):
     return limits if callable(limits) else lambda *_: limits
 
 
+def _called(f, arguments):
+    return f(**arguments)
+
+
 @functools.wraps(integrate.nquad)
 def nquad(func, ranges, args=None, opts=None, full_output=False):
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -381,7 +385,8 @@ def nquad(func, ranges, args=None, opts=None, full_output=False):
     result = None
     if recordings and not full_output and (lower := solver_lowerings.get("answer")) is not None:
         given = {"func": func, "ranges": tuple(ranges), "args": args, "opts": opts}
-        result = lower(given, lambda made: integrate.nquad(**made), frozenset(given), "nquad")
+        plainly_solved = functools.partial(_called, integrate.nquad)
+        result = lower(given, plainly_solved, frozenset(given), "nquad", True)
     if result is None:
         result = build.run_plain(run, "scipy.integrate.nquad")
     depth = len(ranges)

@@ -21,7 +21,7 @@ from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.walk import parts_of
 from .callbacks import Callback, CallbackRun, of_parts
 from .layout import RowLayout, checked_form, form_of, plain
-from .loop_lowering import LoopBuilder, Structure, _emptied, _form_of_output, recorder_of
+from .loop_lowering import LoopBuilder, Structure, emptied, form_of_output, recorder_of
 from .native_loop import NativeLoop, Step
 from .ways import Layouts
 
@@ -33,17 +33,32 @@ Path = tuple
 class Answer(Foreign):
     """The answer to a call of a solver: ``answer(*captured)`` gives which structure it has, and it.
 
+    Where it has ``one_structure`` it is given alone, and nobody need look at it.
     ``given`` are the arguments by name, functions among them, of which those at the ``top`` are
     called with ``args`` besides; ``solve`` takes arguments with callbacks in their place.
     """
 
-    __slots__ = ("builder", "callbacks", "data", "exact", "paths", "places", "solve", "structures", "top")
+    __slots__ = (
+        "builder",
+        "callbacks",
+        "data",
+        "exact",
+        "one_structure",
+        "paths",
+        "places",
+        "solve",
+        "structures",
+        "top",
+    )
 
     __primitive__: type
     is_native = calls_back = gives_one_shape = True
 
-    def __init__(self, builder: LoopBuilder, solve: Callable, top: frozenset) -> None:
+    def __init__(
+        self, builder: LoopBuilder, solve: Callable, top: frozenset, one_structure: bool
+    ) -> None:
         super().__init__("answer", self._run, self._none, self._none)
+        self.one_structure = one_structure
         self.builder, self.solve, self.top = builder, solve, top
         self.paths = list(_functions_in(builder.functions, ()))
         data = builder.functions
@@ -72,7 +87,12 @@ class Answer(Foreign):
             raise
         except NotRecordable as error:
             raise UnsuitedLoopError(str(error)) from error
-        return self.structures.index(structure), *leaves
+        number = self.structures.index(structure)
+        if not self.one_structure:
+            return number, *leaves
+        if number:
+            raise UnsuitedLoopError("a solver that gives another structure")
+        return tuple(leaves)
 
     def found(self, captured: list) -> tuple["AnswerStructure", list]:
         """Return the structure of SciPy's answer, and the numbers and arrays in it."""
@@ -151,9 +171,7 @@ def _copied(x: Any) -> Any:
 class CalledBack:
     """A function of the user's, as one run of SciPy's solver calls it."""
 
-    def __init__(
-        self, of: Answer, path: Path, captured: list, runs: dict, more: tuple
-    ) -> None:
+    def __init__(self, of: Answer, path: Path, captured: list, runs: dict, more: tuple) -> None:
         self.of, self.path, self.captured, self.runs = of, path, captured, runs
         self.more = more
         self.last: tuple | None = None  # kinds of arguments, callback and run
@@ -196,7 +214,7 @@ class ShapedCallback:
                 args = args if isinstance(args, tuple) else (args,)
                 y = Structure(_at(functions, self.path)(*row, *args))
                 if given is None:
-                    self.template = _emptied(y)
+                    self.template = emptied(y)
                 elif not y.same_but_for_numbers(given):
                     raise NotRecordable("a callback that changes the structure of what it gives")
                 return y.leaves
@@ -216,7 +234,7 @@ class ShapedCallback:
         taken, held = RowLayout(map(_form_of, row)), RowLayout(map(form_of, captured))
         probe = NativeLoop(self.step(None), Layouts(none, held, taken, none))
         recorder, output = probe.recorded_way([], captured, row)
-        given = RowLayout([_form_of_output(recorder, x) for x in output])
+        given = RowLayout([form_of_output(recorder, x) for x in output])
         step = NativeLoop(self.step(self.template), Layouts(none, held, taken, given))
         step.captured = probe.captured
         self.callback = of_parts(step, recorder, output, self.exact)
@@ -225,15 +243,12 @@ class ShapedCallback:
     def _reader(self, given: RowLayout) -> Callable[[np.ndarray], Any]:
         """Return what makes a result of the numbers that a call gives."""
         template = self.template.template
-        if type(template) is list and not any(place.form.array for place in given.places):
-            if [type(x) for x in template] == [float] * len(template) and len(given) == given.size:
-                return np.ndarray.tolist
-        if not self._is_container(template):
+        numbers = all(not place.form.array and not place.whole for place in given.places)
+        if type(template) is list and numbers and list(map(type, template)) == [float] * len(given):
+            return np.ndarray.tolist
+        if len(given) == 1 and children(template) is None:
             return given.places[0].read
         return lambda row: self.template.filled(given.read(row))
-
-    def _is_container(self, x: Any) -> bool:
-        return children(x) is not None
 
 
 def _form_of(x: Any) -> ValueForm:
@@ -311,7 +326,9 @@ def _key_of(spec: Any) -> Hashable:
 # ---- lowering -----------------------------------------------------------------------------------
 
 
-def lowered_answer(given: dict, solve: Callable, top: frozenset, name: str) -> Any:
+def lowered_answer(
+    given: dict, solve: Callable, top: frozenset, name: str, one_structure: bool = False
+) -> Any:
     """Return the answer of ``solve(given)``, as one step of the recording; None where it is none.
 
     Raises
@@ -325,11 +342,11 @@ def lowered_answer(given: dict, solve: Callable, top: frozenset, name: str) -> A
         return None
     try:
         with recorder.unwatched():
-            answer = Answer(builder, solve, top)
+            answer = Answer(builder, solve, top, one_structure)
             structure, _ = answer.found(plain(builder.captured))
     except UnsuitedLoopError:
         raise
     except Exception:  # if it is the user's own, it comes again as the call is recorded
         return None
-    _, *leaves = recorder.call(answer, tuple(map(value, builder.captured)), {})
-    return structure.filled(leaves)
+    leaves = recorder.call(answer, tuple(map(value, builder.captured)), {})
+    return structure.filled(leaves if one_structure else leaves[1:])

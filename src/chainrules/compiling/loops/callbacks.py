@@ -18,6 +18,7 @@ from ..ir.scalars import NotLowered
 from ..native.stepping import driver, integrand_address
 from ..passes.fusion import Fused
 from ..passes.scalar_program import is_of_numbers
+from ..passes.stretches import Stretches
 from ..record.recorder import Recorder
 from ..replay import Replay
 from .native_loop import NativeLoop
@@ -59,7 +60,7 @@ class Callback:
         self.idle.append(run)
 
     def round_as_numpy(self) -> bool:
-        """Give NumPy's numbers to the last bit from now on; return whether that is something new."""
+        """Give NumPy's numbers to the last bit from now on; say whether that is something new."""
         new, self.exact = not self.exact, True
         if new:
             self.step.bodies, self.replays, self.idle = [], [], []
@@ -104,18 +105,20 @@ class Callback:
 
 
 def _in_numpy(recorder: Recorder, output: list) -> Any:
-    try:
-        return Fused(recorder, output, 1)
-    except Exception:  # as of machine code
-        return Replay(recorder, output)
+    for way in (Stretches, Fused) if is_of_numbers(recorder) else (Fused,):
+        try:
+            return way(recorder, output)
+        except Exception:  # as of machine code
+            continue
+    return Replay(recorder, output)
 
 
 class CallbackRun:
     """One solver's calls of a callback: the arrays that machine code reads and writes."""
 
     __slots__ = (
-        "arrays", "bodies", "callback", "captured", "given", "integrands", "layouts", "plain", "state",
-        "table", "taken", "truths", "ways",
+        "arrays", "bodies", "callback", "captured", "given", "integrands", "layouts", "plain",
+        "state", "table", "taken", "truths", "ways",
     )  # fmt: skip
 
     def __init__(self, callback: Callback) -> None:
@@ -206,9 +209,7 @@ class CallbackRun:
         return given
 
 
-def of_parts(
-    step: NativeLoop, recorder: Recorder, output: list, exact: bool = False
-) -> Callback:
+def of_parts(step: NativeLoop, recorder: Recorder, output: list, exact: bool = False) -> Callback:
     """Return the callback of a step of which one way has been recorded."""
     made = Callback(step, exact)
     made.take(recorder, output)

@@ -183,12 +183,12 @@ class Rounds:
         values = plain(carry.leaves), plain(self.builder.captured), first
         probe = NativeLoop(self.step(carry, None), reads)
         recorder, output = probe.recorded_way(*values)
-        forms = [_form_of_output(recorder, x) for x in output]
+        forms = [form_of_output(recorder, x) for x in output]
         if forms[: len(reads.carry)] != reads.carry.forms:
             return None
         given = RowLayout(forms[len(reads.carry) :])
         layouts = Layouts(reads.carry, reads.captured, reads.taken, given)
-        loop = NativeLoop(self.step(carry, _emptied(self.given)), layouts)
+        loop = NativeLoop(self.step(carry, emptied(self.given)), layouts)
         loop.captured = probe.captured
         loop.bodies.append(native_way(recorder, output, layouts))
         return loop
@@ -198,12 +198,12 @@ def _row(column: np.ndarray) -> Any:
     return np.copy(column[0])[()]
 
 
-def _emptied(x: Structure) -> Structure:
+def emptied(x: Structure) -> Structure:
     """Return the structure without the recorded values that were in it."""
     return Structure(x.filled([0.0] * len(x.leaves)))
 
 
-def _form_of_output(recorder: Recorder, x: Any) -> ValueForm:
+def form_of_output(recorder: Recorder, x: Any) -> ValueForm:
     """Return the form of a result, which a loop can carry.
 
     Raises

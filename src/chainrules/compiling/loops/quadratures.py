@@ -39,7 +39,17 @@ from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..native.kronrod import rule_sums
 from ..record.walk import parts_of
 from .callbacks import Callback, CallbackRun, of_parts
-from .derivatives import REVERSE, Mask, _active, _cut, _moved, _only, _parts, _spread, pushed
+from .derivatives import (
+    REVERSE,
+    Mask,
+    active_in,
+    cut,
+    moved_by,
+    only,
+    parts_of_tangent,
+    pushed,
+    spread,
+)
 from .layout import RowLayout, form_of, plain
 from .loop_lowering import LoopBuilder, recorder_of
 from .native_loop import NativeLoop, Step
@@ -125,9 +135,7 @@ class Quadrature(Foreign):
             self.found = key, found
         return found
 
-    def _derivatives(
-        self, run: CallbackRun, a: Any, b: Any, found: Found, row: np.ndarray
-    ) -> None:
+    def _derivatives(self, run: CallbackRun, a: Any, b: Any, found: Found, row: np.ndarray) -> None:
         """Store the integrals of all derivatives behind the first entry of ``row``."""
         sums, errors, weighed = of_rule(run, a, b, found.info)
         sizes = [run.captured[start:end] for start, end in self.sizes]
@@ -179,7 +187,9 @@ class Quadrature(Foreign):
             of = self.step.layouts
             pull = PulledIntegrand(self.step, seen)
             more = [form for form, sees in zip(of.given.forms, seen) if sees]
-            samples = [place.read(np.ones(RowLayout(more).size)) for place in RowLayout(more).places]
+            samples = [
+                place.read(np.ones(RowLayout(more).size)) for place in RowLayout(more).places
+            ]
             pull.settle(leaves, samples, t)
             captured = RowLayout([*of.captured.forms, *more])
             xbars = [form for form, moves in zip(of.captured.forms, pull.moving) if moves]
@@ -203,7 +213,7 @@ class PulledIntegrand:
 
     def settle(self, captured: list, bars: list, t: Any) -> None:
         """Find out what has a cotangent, from a call."""
-        self.moving = _active(self.pull(captured, bars, t)[1])
+        self.moving = active_in(self.pull(captured, bars, t)[1])
 
     def pull(self, captured: list, bars: list, t: Any) -> tuple[Any, list]:
         run = self.of.step.run
@@ -212,13 +222,13 @@ class PulledIntegrand:
             return tuple(run([], list(captured), [t])[1])
 
         y, pullback = REVERSE.rrule_via_ad(given, tuple(captured), t)
-        _, xbars, _ = pullback(Tangent(tuple, *_spread(bars, self.seen)))
-        return y[0], _parts(tuple(captured), xbars)
+        _, xbars, _ = pullback(Tangent(tuple, *spread(bars, self.seen)))
+        return y[0], parts_of_tangent(tuple(captured), xbars)
 
     def __call__(self, _: list, captured: list, row: list) -> tuple[list, list]:
-        xs, bars = _cut(captured, len(self.of.layouts.captured))
+        xs, bars = cut(captured, len(self.of.layouts.captured))
         y, xbars = self.pull(xs, bars, row[0])
-        return [], [y, *_only(xbars, self.moving)]
+        return [], [y, *only(xbars, self.moving)]
 
 
 Quadrature.__primitive__ = Quadrature  # its calls ask the level, and so the rules for its instances
@@ -293,14 +303,14 @@ def quadrature_frule(
     tangents: tuple, quadrature: Quadrature, a: Any, b: Any, *captured: Any
 ) -> tuple:
     _, adot, bdot, *dots = map(unthunk, tangents)
-    moving, count = _active(dots), len(quadrature.step.layouts.given)
+    moving, count = active_in(dots), len(quadrature.step.layouts.given)
     ydots: list = [ZERO] * count
     if any(moving):
         derived, known = quadrature.pushed(moving)
-        moved = _moved(list(captured), dots, moving)
+        moved = moved_by(list(captured), dots, moving)
         y, error, *more = derived(a, b, *captured, *moved)
-        own, found = _cut(more, count - 1)
-        ydots = _spread(found, known)
+        own, found = cut(more, count - 1)
+        ydots = spread(found, known)
         if is_traced(moved):  # then all that comes of them is linear in them
             y, error, *own = quadrature(a, b, *captured)
     else:
@@ -319,18 +329,18 @@ def quadrature_rrule(
     y = quadrature(a, b, *captured)
 
     def quadrature_pullback(ybar: Any) -> tuple:
-        first, _, *rest = _parts(y, ybar)
+        first, _, *rest = parts_of_tangent(y, ybar)
         ybars = [first, *rest]
-        seen = _active(ybars)
+        seen = active_in(ybars)
         if not any(seen):
             return (NoTangent(),) * (len(captured) + 3)
-        bars = _moved([y[0], *y[2:]], ybars, seen)
+        bars = moved_by([y[0], *y[2:]], ybars, seen)
         xbars: list = [ZERO] * len(captured)
         if captured:
             derived, moving = quadrature.pulled(seen)
             if any(moving):
                 _, _, *found = derived(a, b, *captured, *bars)
-                xbars = _spread(found, moving)
+                xbars = spread(found, moving)
 
         def pull_end(t: Any, sign: int) -> Any:
             if np.isinf(value(t)):
@@ -386,7 +396,8 @@ def lowered_quad(
 
     captured = plain(builder.captured)
     try:
-        t = middle(*plain(list(ends)), options.get("points"))
+        a, b = plain(list(ends))
+        t = middle(a, b, options.get("points"))
         layouts = Layouts(
             RowLayout([]), RowLayout(map(form_of, captured)), RowLayout([form_of(t)]),
             RowLayout([form_of(np.float64(1.0))]),

@@ -22,8 +22,8 @@ _EPS = "0x3CB0000000000000"  # 2**-52
 
 # x8, x9: ends of the intervals. x10: node, weight of Kronrod and of Gauss, for each node. x11: how
 # many intervals, nodes and numbers; and of an infinite range the sign of (1 - x) / x, whether both
-# signs are meant, and 0 of a finite one. x12: the bound. x13: sums, errors, sums of absolute values.
-# x14: room for three rows, and one for each node.
+# signs are meant, and 0 of a finite one. x12: the bound. x13: sums, errors, sums of absolute
+# values. x14: room for three rows, and one for each node.
 _RULE = """
 define internal void @run({taken}) nounwind {{
 entry:

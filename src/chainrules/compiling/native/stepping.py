@@ -163,7 +163,10 @@ def _driver_code() -> Code:
     loads = [
         line
         for k in range(len(_ARRAYS))
-        for line in (f"%p{k} = getelementptr ptr, ptr %data, i64 {k}", f"%x{k} = load ptr, ptr %p{k}")
+        for line in (
+            f"%p{k} = getelementptr ptr, ptr %data, i64 {k}",
+            f"%x{k} = load ptr, ptr %p{k}",
+        )
     ]
     given = ", ".join(f"ptr %x{k}" for k in range(len(_ARRAYS)))
     with making:

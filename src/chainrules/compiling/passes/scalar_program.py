@@ -15,8 +15,8 @@ from ...config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
 from ...rules import getitem
 from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
-from ..ir.lowering import MOVING, scatter
 from ..ir.looks import STRUCTURE, TRUTHS, Look
+from ..ir.lowering import MOVING, scatter
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
 from ..record.recorder import Recorder

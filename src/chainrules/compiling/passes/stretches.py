@@ -6,7 +6,7 @@ whole because of one step.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from ...config.thresholds import STRETCH_STEPS
 from ...rules import iterate_leaves
@@ -172,16 +172,14 @@ class Stretches:
         return f"v{position} = {self.writer.step(f, args, kwargs)}"
 
     def _stretch(self, part: Stretch) -> list[str]:
-        line = NativeLine(part, part.outputs)  # type: ignore[arg-type] - it reads the same of it
+        line = NativeLine(cast(Recorder, part), part.outputs)
         self.lines.append(line)
         run, numbers = self.writer.constant(line.run), self.writer.constant(part.numbers)
         given = ", ".join(f"v{p}" for p in part.inputs)
         results = "".join(f"v{y.position}, " for y in part.outputs)
         made = [f"missed, results = {run}([{given}])"]
         if part.looks:
-            made.append(
-                f"if missed is not None: return ({numbers}[missed[0]], missed[1]), None"
-            )
+            made.append(f"if missed is not None: return ({numbers}[missed[0]], missed[1]), None")
         return [*made, f"{results}= results"] if results else made
 
     def requests(self) -> list[tuple]:
@@ -199,4 +197,3 @@ def _read_by(part: Any) -> Iterator[int]:
         yield part[1].position
     else:
         yield from slots_in(part[2:4])
-

@@ -1,4 +1,4 @@
-"""Answer: what a solver of SciPy's finds, as one step of a recording.
+"""Answers: what solvers of SciPy find, each as one step of a recording.
 
 Each replay runs SciPy's own iteration with the numbers of its call. The user's functions are
 callbacks in it, by their recorded ways. The answer has no derivative: rules give it that, by the
@@ -19,7 +19,7 @@ from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, RecordedResu
 from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.walk import parts_of
-from .callbacks import Callback, CallbackRun, of_parts
+from .callbacks import CallbackRun, SolverCallback, of_parts
 from .layout import RowLayout, checked_form, form_of, plain
 from .loop_lowering import LoopBuilder, Structure, emptied, form_of_output, recorder_of
 from .native_loop import NativeLoop, Step
@@ -30,7 +30,7 @@ _SETTINGS = (Bounds, LinearConstraint)
 Path = tuple
 
 
-class Answer(Foreign):
+class SolverAnswer(Foreign):
     """The answer to a call of a solver: ``answer(*captured)`` gives which structure it has, and it.
 
     Where it has ``one_structure`` it is given alone, and nobody need look at it.
@@ -119,9 +119,9 @@ class Answer(Foreign):
         return structure, structure.leaves
 
 
-LEAVES.add(Answer)
-Answer.__primitive__ = Answer
-parts_of[Answer] = lambda answer: ()  # it looks after its own
+LEAVES.add(SolverAnswer)
+SolverAnswer.__primitive__ = SolverAnswer
+parts_of[SolverAnswer] = lambda answer: ()  # it looks after its own
 
 
 def _functions_in(x: Any, path: Path) -> Any:
@@ -171,7 +171,9 @@ def _copied(x: Any) -> Any:
 class CalledBack:
     """A function of the user's, as one run of SciPy's solver calls it."""
 
-    def __init__(self, of: Answer, path: Path, captured: list, runs: dict, more: tuple) -> None:
+    def __init__(
+        self, of: SolverAnswer, path: Path, captured: list, runs: dict, more: tuple
+    ) -> None:
         self.of, self.path, self.captured, self.runs = of, path, captured, runs
         self.more = more
         self.last: tuple | None = None  # kinds of arguments, callback and run
@@ -199,11 +201,11 @@ class CalledBack:
 class ShapedCallback:
     """A function of the user's for arguments of known forms, and the structure of what it gives."""
 
-    callback: Callback
+    callback: SolverCallback
     read: Callable[[np.ndarray], Any]
     template: Structure
 
-    def __init__(self, of: Answer, path: Path, has_args: bool) -> None:
+    def __init__(self, of: SolverAnswer, path: Path, has_args: bool) -> None:
         self.builder, self.exact = of.builder, of.exact
         self.path, self.has_args = path, has_args
 
@@ -342,7 +344,7 @@ def lowered_answer(
         return None
     try:
         with recorder.unwatched():
-            answer = Answer(builder, solve, top, one_structure)
+            answer = SolverAnswer(builder, solve, top, one_structure)
             structure, _ = answer.found(plain(builder.captured))
     except UnsuitedLoopError:
         raise

@@ -1,4 +1,4 @@
-"""Callback: a function of the user's that a solver calls, by its recorded ways.
+"""Callbacks: functions of the user's that solvers call, by their recorded ways.
 
 A way is recorded where it is first taken, and is then machine code, or where that is not to be had
 a replay. What a callback gives is a row of numbers and arrays, as a round of a loop gives; it
@@ -30,7 +30,7 @@ _LAST_BIT = ("value", "float", "complex")  # kinds of looks
 _TRUTHS = 256  # of a way; there is room for more where one has more
 
 
-class Callback:
+class SolverCallback:
     """The ways through a step that carries nothing; ``step`` is a loop of it.
 
     Invariant: a way is that of the captured state as it is, or there is none.
@@ -121,7 +121,7 @@ class CallbackRun:
         "state", "table", "taken", "truths", "ways",
     )  # fmt: skip
 
-    def __init__(self, callback: Callback) -> None:
+    def __init__(self, callback: SolverCallback) -> None:
         self.callback, self.layouts = callback, callback.step.layouts
         self.plain: list = []
         self.captured = np.zeros(max(self.layouts.captured.size, 1))
@@ -209,8 +209,10 @@ class CallbackRun:
         return given
 
 
-def of_parts(step: NativeLoop, recorder: Recorder, output: list, exact: bool = False) -> Callback:
+def of_parts(
+    step: NativeLoop, recorder: Recorder, output: list, exact: bool = False
+) -> SolverCallback:
     """Return the callback of a step of which one way has been recorded."""
-    made = Callback(step, exact)
+    made = SolverCallback(step, exact)
     made.take(recorder, output)
     return made

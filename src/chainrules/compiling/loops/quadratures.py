@@ -38,7 +38,7 @@ from ...rules.rulesets.scipy.integrate.quadrature import middle, number
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..native.kronrod import rule_sums
 from ..record.walk import parts_of
-from .callbacks import Callback, CallbackRun, of_parts
+from .callbacks import CallbackRun, SolverCallback, of_parts
 from .derivatives import (
     REVERSE,
     Mask,
@@ -82,7 +82,13 @@ class Quadrature(Foreign):
     is_native = calls_back = gives_one_shape = True
 
     def __init__(
-        self, callback: Callback, options: dict, line: str, root: Any, sizes: list, template: tuple
+        self,
+        callback: SolverCallback,
+        options: dict,
+        line: str,
+        root: Any,
+        sizes: list,
+        template: tuple,
     ) -> None:
         super().__init__("quadrature", self._run, self._none, self._none)
         self.callback, self.options, self.line = callback, options, line
@@ -164,7 +170,7 @@ class Quadrature(Foreign):
     def _of_step(self, step: NativeLoop, sizes: list, more: list) -> "Quadrature":
         template = (*self.template, *more)
         return Quadrature(
-            Callback(step), self.options, self.line, self.root, self.sizes + sizes, template
+            SolverCallback(step), self.options, self.line, self.root, self.sizes + sizes, template
         )
 
     def pushed(self, moving: Mask) -> tuple["Quadrature", Mask]:

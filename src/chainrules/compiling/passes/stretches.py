@@ -56,7 +56,7 @@ class CallFinder(ScalarTrace):
         return y
 
 
-class Stretch:
+class NativeStretch:
     """A piece of a recording, as what makes native code of it reads a whole one."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -125,13 +125,13 @@ class Stretches:
     def _divide(self) -> None:
         """Divide the plan into stretches and calls, with looks where they may be made."""
         recorder, at = self.recorder, 0
-        stretch = Stretch(recorder)
+        stretch = NativeStretch(recorder)
 
         def flush() -> None:
             nonlocal stretch
             if stretch.plan or stretch.looks:
                 self.parts.append(stretch)
-                stretch = Stretch(recorder)
+                stretch = NativeStretch(recorder)
 
         for entry in [*recorder.plan, None]:
             position = len(recorder.steps) + 1 if entry is None else entry[0]
@@ -157,12 +157,12 @@ class Stretches:
     def _body(self, output: Any) -> list[str]:
         wanted = set(slots_in(output))
         for part in reversed(self.parts):
-            if isinstance(part, Stretch):
+            if isinstance(part, NativeStretch):
                 part.close(wanted, self.native)
             wanted |= set(_read_by(part))
         body = []
         for part in self.parts:
-            body += self._stretch(part) if isinstance(part, Stretch) else [self._call(part)]
+            body += self._stretch(part) if isinstance(part, NativeStretch) else [self._call(part)]
         return [*body, f"return None, {self.writer.expression(output, final=True)}"]
 
     def _call(self, part: tuple) -> str:
@@ -171,7 +171,7 @@ class Stretches:
         position, f, args, kwargs, *_ = part
         return f"v{position} = {self.writer.step(f, args, kwargs)}"
 
-    def _stretch(self, part: Stretch) -> list[str]:
+    def _stretch(self, part: NativeStretch) -> list[str]:
         line = NativeLine(cast(Recorder, part), part.outputs)
         self.lines.append(line)
         run, numbers = self.writer.constant(line.run), self.writer.constant(part.numbers)
@@ -188,7 +188,7 @@ class Stretches:
 
 
 def _read_by(part: Any) -> Iterator[int]:
-    if isinstance(part, Stretch):
+    if isinstance(part, NativeStretch):
         for _, _, args, kwargs, *_ in part.plan:
             yield from slots_in((args, kwargs))
         for _, look in part.looks:

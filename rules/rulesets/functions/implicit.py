@@ -286,10 +286,12 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     config = config or config_of(r)
     if config is None:
         return x
+    orders = len(levels_of(r))
+    if not orders:
+        return x  # nothing that is differentiated moves it
     fixed = untraced(args)
     linear = system(config, lambda x: residual(x, *fixed))
     linear.linearize(x, value(r))
-    orders = len(levels_of(r))
     y = x
     for order in range(orders):
         # Aside: what the residual leaves behind has not yet all derivatives of the answer.

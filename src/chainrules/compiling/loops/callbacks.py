@@ -36,11 +36,12 @@ class SolverCallback:
     Invariant: a way is that of the captured state as it is, or there is none.
     """
 
-    __slots__ = ("exact", "idle", "replays", "step")
+    __slots__ = ("exact", "idle", "replays", "state", "step")
 
     def __init__(self, step: NativeLoop, exact: bool = False) -> None:
         self.step, self.exact = step, exact
         self.replays: list[Any] = []  # ways without machine code
+        self.state = 0  # of what is captured: how often that has changed
         self.idle: list[CallbackRun] = []
 
     def begin(self, captured: list) -> "CallbackRun":
@@ -48,6 +49,7 @@ class SolverCallback:
         step = self.step
         if step.captured is not None and step.captured.changed():
             step.captured, step.bodies, self.replays, self.idle = None, [], [], []
+            self.state += 1
         try:
             run = self.idle.pop()
         except IndexError:

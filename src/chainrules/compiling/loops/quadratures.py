@@ -128,7 +128,7 @@ class Quadrature(Foreign):
     def integrated(self, a: Any, b: Any, captured: tuple) -> Found:
         """Return what QUADPACK finds; of the last call it is kept."""
         run = self.callback.begin(list(captured))
-        key = a, b, run.captured.tobytes()
+        key = a, b, run.captured.tobytes(), self.callback.state
         if self.found is not None and self.found[0] == key and not self.options.get("points"):
             self.callback.end(run)
             return self.found[1]

@@ -5,12 +5,13 @@ between two of them is one native function on numbers. So a program is not repla
 whole because of one step.
 """
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from ...config.thresholds import STRETCH_STEPS
 from ...rules import iterate_leaves
-from ...rules.linear.steps import Slot
+from ...rules.linear.steps import Slot, part_at
 from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.references import CopyOf
@@ -19,6 +20,9 @@ from ..record.recorder import Recorder
 from .scalar_program import NativeLine
 from .scalar_trace import ScalarTrace
 from .source import Missed, Writer
+
+
+_PARTS = (operator.getitem, part_at)  # of a result with several
 
 
 class CallFinder(ScalarTrace):
@@ -120,7 +124,8 @@ class Stretches:
         names = {**self.writer.names, "__name__": __name__}
         exec(compile(self.source, "<stretches>", "exec"), names)
         self.run: Callable[[list], tuple[Missed | None, Any]] = names.pop("run")
-        self.how = [f"machine code in {len(self.lines)} stretches, and {len(calls)} calls"]
+        whole = [f for position, f, *_ in recorder.plan if position in calls and f not in _PARTS]
+        self.how = [f"machine code in {len(self.lines)} stretches, and {len(whole)} calls"]
 
     def _divide(self) -> None:
         """Divide the plan into stretches and calls, with looks where they may be made."""

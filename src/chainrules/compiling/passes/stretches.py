@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from ...config.thresholds import STRETCH_STEPS
+from ...config.thresholds import STRETCH_SHORT, STRETCH_STEPS, STRETCHES
 from ...rules import iterate_leaves
 from ...rules.linear.steps import Slot, part_at
 from ..ir.forms import ValueForm
@@ -20,7 +20,6 @@ from ..record.recorder import Recorder
 from .scalar_program import NativeLine
 from .scalar_trace import ScalarTrace
 from .source import Missed, Writer
-
 
 _PARTS = (operator.getitem, part_at)  # of a result with several
 
@@ -167,7 +166,15 @@ class Stretches:
             wanted |= set(_read_by(part))
         body = []
         for part in self.parts:
-            body += self._stretch(part) if isinstance(part, NativeStretch) else [self._call(part)]
+            if not isinstance(part, NativeStretch):
+                body.append(self._call(part))
+            elif len(part.plan) < STRETCH_SHORT:
+                looks = zip(part.numbers, (look for _, look in part.looks), strict=True)
+                body += [self._call(step) for step in (*part.plan, *looks)]
+            else:
+                body += self._stretch(part)
+        if not 0 < len(self.lines) <= STRETCHES:
+            raise NotLowered("too many stretches, or none")
         return [*body, f"return None, {self.writer.expression(output, final=True)}"]
 
     def _call(self, part: tuple) -> str:

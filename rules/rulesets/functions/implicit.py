@@ -283,12 +283,9 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
             "they are solved by functions of NumPy's.\n"
             "  give arrays of NumPy's, x.compute(), to the function that is differentiated"
         )
-    config = config or config_of(r)
-    if config is None:
+    config, orders = config or config_of(r), len(levels_of(r))
+    if config is None or not orders:  # nothing that is differentiated moves it
         return x
-    orders = len(levels_of(r))
-    if not orders:
-        return x  # nothing that is differentiated moves it
     fixed = untraced(args)
     linear = system(config, lambda x: residual(x, *fixed))
     linear.linearize(x, value(r))

@@ -184,6 +184,8 @@ class CalledBack:
         if self.last is None or self.last[0] != kinds:
             self.last = self._of_kinds(kinds, args)
         _, shaped, run = self.last
+        if not run.callback.step.bodies and (given := run.replayed(args)) is not None:
+            return shaped.filled(given)
         return shaped.read(run.entries(args))
 
     def _of_kinds(self, kinds: tuple, args: tuple) -> tuple:
@@ -242,6 +244,12 @@ class ShapedCallback:
         self.callback = of_parts(step, recorder, output, self.exact)
         self.read = self._reader(given)
 
+    def filled(self, given: list) -> Any:
+        """Return a result of the numbers and arrays in it."""
+        if len(given) == 1 and children(self.template.template) is None:
+            return given[0]
+        return self.template.filled(given)
+
     def _reader(self, given: RowLayout) -> Callable[[np.ndarray], Any]:
         """Return what makes a result of the numbers that a call gives."""
         template = self.template.template
@@ -250,7 +258,7 @@ class ShapedCallback:
             return np.ndarray.tolist
         if len(given) == 1 and children(template) is None:
             return given.places[0].read
-        return lambda row: self.template.filled(given.read(row))
+        return lambda row: self.filled(given.read(row))
 
 
 def _form_of(x: Any) -> ValueForm:

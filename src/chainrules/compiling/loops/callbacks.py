@@ -7,6 +7,7 @@ does besides is found out, and a loop of calls is recorded call by call then.
 """
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,7 @@ class CallbackRun:
             found = self.integrands[k] = made, data
         return found[0]
 
-    def replayed(self, row: list) -> list | None:
+    def replayed(self, row: Sequence[Any]) -> list | None:
         """Return what a way without machine code gives; None where none is that of the call."""
         for way in self.callback.replays:
             missed, given = way.run([*self.plain, *row])

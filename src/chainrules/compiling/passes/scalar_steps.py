@@ -41,6 +41,7 @@ def _reduction(name: str, empty: Any) -> Callable:
         x: Any,
         axis: Any = None,
         keepdims: Any = False,
+        *,
         initial: Any = None,
     ) -> Names:
         x, kind = line.names(x), kind_of(form)

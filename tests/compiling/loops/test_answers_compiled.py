@@ -194,6 +194,7 @@ def test_errors_are_scipys_and_the_users():
     np.testing.assert_allclose(compiled(np.array([1.44, 2.0])), 1.2)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     st.sampled_from(["root", "fsolve", "root_scalar", "slopes", "pair", "least_squares"]),

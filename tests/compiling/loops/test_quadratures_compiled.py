@@ -225,7 +225,8 @@ def test_warnings_are_scipys():
             compiled(a)
 
 
-@settings(max_examples=30)
+@pytest.mark.slow
+@settings(max_examples=20)
 @given(
     st.sampled_from(FAMILIES),
     st.lists(st.tuples(*[st.floats(0.05, 6.0)] * 3), min_size=2, max_size=3),

@@ -23,7 +23,7 @@ class Later:
 REFUSED_FIELD = object()
 
 
-class Whole:
+class CountInResult:
     """A whole number of a recorded answer: Python's, which is looked at, where it is read."""
 
     __slots__ = ("x",)
@@ -46,7 +46,7 @@ class RecordedResult(OptimizeResult):
 
     def __getitem__(self, name: str) -> Any:
         x = super().__getitem__(name)
-        return x.read(name) if isinstance(x, Whole) else x
+        return x.read(name) if isinstance(x, CountInResult) else x
 
     def __iter__(self) -> Iterator:  # so that dict(result) reads its fields
         return super().__iter__()
@@ -75,7 +75,7 @@ class TracedResult(OptimizeResult):
         for name, x in raw.items():
             if name in fields:
                 self[name] = fields[name]
-            elif isinstance(x, Whole):
+            elif isinstance(x, CountInResult):
                 self[name] = Later(functools.partial(own.__getitem__, name))
             elif _may_have_derivatives(x):
                 self[name] = Later(refusal(name))

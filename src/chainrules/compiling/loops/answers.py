@@ -15,7 +15,7 @@ from ...rules import children, value
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.closures import TakenOut
 from ...rules.rulesets.functions.foreign import Foreign
-from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, RecordedResult, Whole
+from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, CountInResult, RecordedResult
 from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.walk import parts_of
@@ -318,9 +318,9 @@ class AnswerStructure:
             if kind in (tuple, list):
                 return kind(make(part) for _, part in parts)
             if kind == "whole":
-                return Whole(next(rest))
+                return CountInResult(next(rest))
             if kind == "refused":
-                return Whole(REFUSED_FIELD)
+                return CountInResult(REFUSED_FIELD)
             return next(rest) if kind == "leaf" else parts
 
         return make(self.spec)

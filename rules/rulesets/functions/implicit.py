@@ -283,12 +283,13 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
             "they are solved by functions of NumPy's.\n"
             "  give arrays of NumPy's, x.compute(), to the function that is differentiated"
         )
-    config, orders = config or config_of(r), len(levels_of(r))
-    if config is None or not orders:  # nothing that is differentiated moves it
+    config = config or config_of(r)
+    if config is None:
         return x
     fixed = untraced(args)
     linear = system(config, lambda x: residual(x, *fixed))
     linear.linearize(x, value(r))
+    orders = len(levels_of(r))
     y = x
     for order in range(orders):
         # Aside: what the residual leaves behind has not yet all derivatives of the answer.

@@ -2,11 +2,14 @@
 
 Four loops: Newton's method by ``while_loop``, a damped pendulum by Runge and Kutta's method with
 ``scan``, a filter along a signal of which each row is read, and the misfit of prey and predators by
-``solve_ivp``. Plain Python's value stands beside the compiled one and ``jax.jit``'s. Then comes the
-gradient, each with its value: compiled, by jit, eager, and by central differences.
+``solve_ivp``. Then solvers of SciPy's that call a function of the user's: two integrals, Brent's
+method, two equations, a minimum and a curve of least squares. Plain Python's value, by SciPy where
+it solves, stands beside the compiled one and ``jax.jit``'s. Then comes the gradient, each with its
+value: compiled, by jit, eager, and by central differences.
 
 JAX has ``lax.scan``, and ``odeint`` of its own for ``solve_ivp``, to the same tolerances. It has no
-reverse mode through ``lax.while_loop``: Newton's method is ``jacfwd`` there. Times are medians of
+reverse mode through ``lax.while_loop``: Newton's method is ``jacfwd`` there. For the other solvers
+it has no counterpart. Times are medians of
 the CPU time of one thread, in turns. ``first`` is the time of the first call of the compiled
 gradient, by the clock, and that of jit's; ``recordings`` is how many were made in all.
 """
@@ -26,7 +29,7 @@ os.environ.setdefault(
 )
 
 import numpy as np  # noqa: E402
-from scipy import integrate  # noqa: E402
+from scipy import integrate, optimize  # noqa: E402
 from workloads_fit import GIVEN, HARES, LYNXES, YEARS  # noqa: E402
 
 import chainrules as cr  # noqa: E402
@@ -92,9 +95,72 @@ def fit(p, scan=None, while_loop=None, xp=np, solve_ivp=chainrules.scipy.integra
     return xp.sum((states - PELTS) ** 2)
 
 
+# ---- solvers of SciPy's, by ours and by SciPy's own functions -----------------------------------
+
+
+def mean(p, m=chainrules.scipy.integrate):
+    def density(t):
+        return np.exp(-p[0] * t - p[1] * t * t) * (1.0 + np.cos(p[2] * t))
+
+    first = m.quad(lambda t: t * density(t), 0.0, np.inf)[0]
+    return first / m.quad(density, 0.0, np.inf)[0]
+
+
+def plate(p, m=chainrules.scipy.integrate):
+    def load(y, x):
+        return np.exp(-p[0] * x * y) * np.cos(p[1] * x)
+
+    return m.dblquad(load, 0.0, 1.0, 0.0, lambda x: p[2] * x)[0]
+
+
+def bond(p, m=chainrules.scipy.optimize):
+    def excess(y):
+        value = 0.0
+        for year in range(1, 11):
+            value = value + p[0] / (1.0 + y) ** year
+        return value + p[1] / (1.0 + y) ** 10 - p[2]
+
+    return m.brentq(excess, 0.0, 0.5)
+
+
+def equations(p, m=chainrules.scipy.optimize):
+    def balance(x):
+        return [x[0] ** 2 + p[0] * x[1] - p[1], x[1] * np.exp(0.1 * x[0]) - p[2]]
+
+    return np.sum(m.root(balance, [1.0, 1.0]).x)
+
+
+def valley(p, m=chainrules.scipy.optimize):
+    def f(x):
+        return (x[0] - p[0]) ** 2 + p[1] * (x[1] - x[0] ** 2) ** 2 + np.cos(p[2] * x[0])
+
+    return np.sum(m.minimize(f, np.array([0.5, 0.5]), jac=cr.grad(f)).x)
+
+
+def decay(p, m=chainrules.scipy.optimize):
+    def residual(x):
+        return p[0] * x[0] * np.exp(-x[1] * TIMES) + p[2] - FALLING
+
+    return np.sum(m.least_squares(residual, np.array([1.0, 1.0])).x)
+
+
+TIMES = np.linspace(0.0, 2.0, 20)
+FALLING = 2 * np.exp(-1.3 * TIMES) + 0.1 * np.cos(9 * TIMES)
+OF_SCIPY = {
+    "quad": (mean, integrate, [1.0, 0.5, 2.0]),
+    "dblquad": (plate, integrate, [1.0, 3.0, 0.5]),
+    "brentq": (bond, optimize, [5.0, 100.0, 95.0]),
+    "root": (equations, optimize, [1.0, 3.0, 0.5]),
+    "minimize": (valley, optimize, [1.0, 3.0, 0.5]),
+    "least_squares": (decay, optimize, [1.0, 3.0, 0.1]),
+}
+
 PROGRAMS = {"Newton": newton, "pendulum": pendulum, "filter": filtered, "fit": fit}
 PLAIN = PROGRAMS | {"fit": functools.partial(fit, solve_ivp=integrate.solve_ivp)}
+PROGRAMS |= {name: f for name, (f, _, _) in OF_SCIPY.items()}
+PLAIN |= {name: functools.partial(f, m=m) for name, (f, m, _) in OF_SCIPY.items()}
 STARTS = {"Newton": [1.3, 5.2], "pendulum": [1.1, 0.3], "filter": [0.4, 0.2], "fit": GIVEN}
+STARTS |= {name: start for name, (_, _, start) in OF_SCIPY.items()}
 
 
 def of_jax(name):
@@ -153,11 +219,11 @@ def row(name, repeats):
     runs = {"value": plain, "compiled value": cr.compile(f), "compiled": compiled}
     runs |= {"eager": eager, "differences": differences(plain)}
     first = {"first": timed(compiled, points[0])}
-    if importlib.util.find_spec("jax"):
+    if importlib.util.find_spec("jax") and name not in OF_SCIPY:
         runs["jit value"], runs["jit"] = of_jax(name)
         first["first of jit"] = timed(runs["jit"], points[0])
     # A solver of other steps has another error, which is about that of its steps.
-    rtol = {"compiled": 1e-7, "jit": 1e-3 if name == "fit" else 1e-7}
+    rtol = {"compiled": 1e-5 if name in OF_SCIPY else 1e-7, "jit": 1e-3 if name == "fit" else 1e-7}
     for p in points[:2]:
         expected = eager(p)
         for of in rtol.keys() & runs.keys():

@@ -76,6 +76,9 @@ EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c
 SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operation of its own
 SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
 SCALAR_OPERATIONS = 300_000  # of one native function: LLVM takes some seconds for as many
+STRETCH_STEPS = 8  # on numbers, from which on native code between calls is worth theirs
+STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
+STRETCHES = 32  # in a program: LLVM takes some milliseconds for each
 SCALAR_ARRAY = 20_000  # entries of an array whose numbers have names
 
 # ---- compiling: fused loops, 'operations on 10^6', 'LSTM', 'heat, 100 steps' ----

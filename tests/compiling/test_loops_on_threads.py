@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite")
 
 import chainrules as cr
-from chainrules.compiling import machine_code
 from chainrules.compiling.native import Input, Output, available, axes, build
 from chainrules.compiling.native.threads import InPieces
+from chainrules.compiling.passes import scalar_program
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
 
 @pytest.fixture(autouse=True, scope="module")
 def small_pieces():
-    before = axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES
-    axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES = 64, 16, -1
+    before = axes.PIECE_POINTS, axes.REST_POINTS, scalar_program.SCALAR_ENTRIES
+    axes.PIECE_POINTS, axes.REST_POINTS, scalar_program.SCALAR_ENTRIES = 64, 16, -1
     yield
-    axes.PIECE_POINTS, axes.REST_POINTS, machine_code.SCALAR_ENTRIES = before
+    axes.PIECE_POINTS, axes.REST_POINTS, scalar_program.SCALAR_ENTRIES = before
 
 
 # ---- the same numbers ---------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.quotients import guarded_quotient
 from chainrules.rules.rulesets.linalg.norms import euclidean
+from chainrules.rules.table.compositions import with_value
 from chainrules.rules.tracing.funnel import astype, call, entry
 from chainrules.rules.tracing.writing import written
 
@@ -254,7 +255,7 @@ STEPS = {
     ],
     np.max: lambda m, row, s: [
         np.max(m), m.max(0), np.max(m, -1, keepdims=True), np.max(m, axis=(0, 1)), row.max(),
-        np.max(m[:1]),
+        np.max(m[:1]), np.max(m, axis=1, initial=0.5), np.max(row, initial=9.0, keepdims=True),
     ],
     np.amax: lambda m, row, s: [np.amax(m.T[::-1], 0), np.amax(row)],
     np.amin: lambda m, row, s: [np.amin(m.T[::-1], 0), np.amin(row)],
@@ -291,6 +292,9 @@ STEPS = {
     operator.matmul: lambda m, row, s: [m @ row, m.T @ m, row @ row, INTEGERS @ row, m @ np.eye(4)],
     operator.pos: lambda m, row, s: [+m, +row, +s],
     np.positive: lambda m, row, s: [np.positive(m), np.positive(row), np.positive(s)],
+    with_value: lambda m, row, s: [
+        call(with_value, (m, m * 2), {}), call(with_value, (row, -row), {}), call(with_value, (s, s + 1), {}),
+    ],
     guarded_quotient: lambda m, row, s: [call(guarded_quotient, (m, row), {}), call(guarded_quotient, (row, row - row), {}), call(guarded_quotient, (row - row, row - row), {}), call(guarded_quotient, (s, row), {})],
     np.outer: lambda m, row, s: [np.outer(row, row), np.outer(m, row), np.outer(row, INTEGERS[0])],
     np.zeros_like: lambda m, row, s: [

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
-from chainrules.compiling import machine_code
-from chainrules.compiling.passes import groups
+from chainrules.compiling.passes import groups, scalar_program
 
 VIEWS = [
     lambda a: a[1:], lambda a: a[::-1], lambda a: a.T, lambda a: a.reshape(-1), np.ravel,
@@ -46,8 +45,8 @@ def test_aliases_of_random_views(way, steps, picks, order):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "LOOP_ENTRIES", 1)
-        patch.setattr(machine_code, "SCALAR_ENTRIES", 3000 if way == "numbers" else -1)
-        patch.setattr(machine_code, "SCALAR_AVERAGE", 12 if way == "numbers" else -1)
+        patch.setattr(scalar_program, "SCALAR_ENTRIES", 3000 if way == "numbers" else -1)
+        patch.setattr(scalar_program, "SCALAR_AVERAGE", 12 if way == "numbers" else -1)
         g = cr.compile(f, fallback="error")
         for k in (1.0, 2.0, -1.0):
             given_x = order(k * x)

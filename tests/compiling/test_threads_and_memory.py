@@ -7,7 +7,6 @@ import pytest
 from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling import machine_code
 from chainrules.compiling.passes import groups, scalar_program
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
@@ -61,7 +60,7 @@ def test_four_threads(name, way):
 @pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False])
 def test_four_threads_call_and_compile(native, monkeypatch):
-    monkeypatch.setattr(machine_code, "SCALAR_ENTRIES", 3000 if native else -1)
+    monkeypatch.setattr(scalar_program, "SCALAR_ENTRIES", 3000 if native else -1)
     g = cr.compile(cr.value_and_grad(loss), fallback="error")
 
     def calls(k):

@@ -77,6 +77,7 @@ class Foreign:
     """
 
     is_native = False  # whether what it runs is machine code of ours
+    calls_back = False  # whether a solver of SciPy's runs, and calls it
 
     __slots__ = ("__name__", "jvp", "made", "pull", "push", "run", "vjp")
 
@@ -101,6 +102,10 @@ class Foreign:
 
     def __repr__(self) -> str:
         return f"Foreign({self.__name__})"
+
+    def round_as_numpy(self) -> bool:
+        """Give NumPy's numbers to the last bit from now on; say whether that is something new."""
+        return False
 
     def derivative(self, direction: str, n: int) -> "Foreign":
         """Return what ``push`` or ``pull`` makes for ``n`` arguments, made once."""

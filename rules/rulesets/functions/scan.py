@@ -62,7 +62,10 @@ Item = TypeVar("Item")
 # Functions of ``f``, ``carry`` and ``xs`` that answer for a whole loop, or give None.
 lowerings: list[Callable[[Callable, Any, Any], tuple | None]] = []
 # Recordings that are under way in any thread, by their levels: without one no lowering answers.
-recordings: list[object] = []
+recordings: list[Any] = []
+
+# By the name of a solver a function that answers for its calls in a recording, or gives None.
+solver_lowerings: dict[str, Callable[..., Any]] = {}
 SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 

@@ -1,14 +1,7 @@
 """Machine code of a recording, scalarized or fused: the first lowering that succeeds is taken."""
 
-import math
 from typing import Any
 
-import numpy as np
-
-from ..config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
-from ..rules import getitem
-from ..rules.tracing.writing import written
-from .ir.lowering import MOVING, scatter
 from .record.recorder import Recorder
 
 
@@ -19,9 +12,10 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     if not available():
         return None
     from .ir.scalars import NotLowered
+    from .passes.scalar_program import is_of_numbers
 
     reasons = []
-    for way in (_line, _fused) if _is_of_numbers(recorder) else (_fused,):
+    for way in (_line, _fused, _stretches) if is_of_numbers(recorder) else (_fused,):
         try:
             return way(recorder, output, threads)
         except NotLowered as error:
@@ -33,7 +27,7 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
 
 
 def lower_loops() -> None:
-    """Let ``scan`` and ``loop`` be asked from now on whether they are one step of a recording."""
+    """Let loops and solvers be asked from now on whether they are one step of a recording."""
     from .native import available
 
     if available():
@@ -52,17 +46,7 @@ def _fused(recorder: Recorder, output: Any, threads: int) -> Any:
     return Fused(recorder, output, threads)
 
 
-def _is_of_numbers(recorder: Recorder) -> bool:
-    """Say whether the steps are on numbers and arrays so small that they are better taken apart."""
-    sizes = [
-        math.prod(form.shape)
-        for position, f, *_ in recorder.plan
-        if (form := recorder.forms[position]) and not _moves(f)
-    ]
-    return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
+def _stretches(recorder: Recorder, output: Any, threads: int) -> Any:
+    from .passes.stretches import Stretches
 
-
-def _moves(f: Any) -> bool:
-    return f in (getitem, written, scatter, np.array) or (
-        type(f).__hash__ is not None and f in MOVING
-    )
+    return Stretches(recorder, output)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..rules.rulesets.functions.foreign import Foreign
 from .passes.source import Missed, Writer
 from .record.recorder import Recorder
 
@@ -24,6 +25,9 @@ class Replay:
     def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
         self.inputs = recorder.inputs
         self.size = len(recorder.steps)
+        self.has_solvers = any(
+            isinstance(f, Foreign) and f.calls_back for _, f, *_ in recorder.plan
+        )
         writer = Writer(recorder, output, shares)
         self.pieces = writer.pieces()
         self.source = writer.source
@@ -38,3 +42,15 @@ class Replay:
             if missed is not None:
                 return missed, None
         return None, results[-1]
+
+
+def rounds_as_numpy(recorder: Recorder) -> bool:
+    """Let all steps round as NumPy does, functions that solvers call too; say if any is changed."""
+    steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
+    return sum(f.round_as_numpy() for f in steps) > 0
+
+
+def exact_replay(recorder: Recorder, output: Any) -> Replay:
+    """Return the replay that gives NumPy's numbers to the last bit."""
+    rounds_as_numpy(recorder)
+    return Replay(recorder, output, shares=False)

@@ -21,6 +21,7 @@ from .passes.fusion import Fused
 from .passes.scalar_program import NativeLine
 from .passes.schedule import Stretch
 from .passes.source import NAME
+from .passes.stretches import Stretches
 from .record.cache_key import signature
 from .record.captured_state import Captured
 from .record.constants import Constants
@@ -93,6 +94,8 @@ class StagedProgram:
             return "fused loops"
         if isinstance(self.lowered, NativeLine):
             return "a program on single numbers"
+        if isinstance(self.lowered, Stretches):
+            return "native stretches between calls"
         why = self.recorder.not_native or "there is no llvmlite"
         return f"replayed by NumPy: {why}"
 

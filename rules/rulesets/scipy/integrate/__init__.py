@@ -16,13 +16,14 @@ from . import (
     refused,
     samples,
     series,
+    several_variables,
 )
 
 __all__ = ["INSTEAD", "REFUSED", "samples"]
 
 INSTEAD: dict[str, Any] = {
-    **quadrature.INSTEAD, **random_points.INSTEAD, **initial_values.INSTEAD,
-    **boundary_values.INSTEAD, **elementwise.INSTEAD, **series.INSTEAD, **cubature.INSTEAD,
-    **refused.INSTEAD,
+    **quadrature.INSTEAD, **several_variables.INSTEAD, **random_points.INSTEAD,
+    **initial_values.INSTEAD, **boundary_values.INSTEAD, **elementwise.INSTEAD, **series.INSTEAD,
+    **cubature.INSTEAD, **refused.INSTEAD,
 }  # fmt: skip
 REFUSED: dict[str, tuple[str, str]] = {}

@@ -1,4 +1,4 @@
-"""quad, quad_vec and the integrals over several variables that are made of quad."""
+"""Integrals over one variable by QUADPACK: quad and quad_vec."""
 
 import functools
 import inspect
@@ -26,6 +26,7 @@ from .... import (
     with_values,
 )
 from ...functions.closures import TakenOut
+from ...functions.scan import recordings, solver_lowerings
 from .integral import flat, integral, with_slopes
 from .quadpack import Nodes
 from .sensitivities import NO_STATE, Columns
@@ -211,6 +212,10 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         own = plainly(*known, "quad", line, level)
         return integrate.quad(own, value(a), value(b), (), full_output, **constants)
 
+    if recordings and not full_output and (lower := solver_lowerings.get("quad")) is not None:
+        ends = scalar_limit(a), scalar_limit(b)
+        if (found := lower(func, args, ends, options, line)) is not None:
+            return found
     if (found := by_nodes(build, (a, b), full_output, constants, line)) is not None:
         return found
     result = build.run_plain(run, "scipy.integrate.quad")
@@ -346,74 +351,4 @@ def quad_vec(f, a, b, *more, args=(), **options):
     return (y, *result[1:])
 
 
-# ---- several variables --------------------------------------------------------------------------
-
-
-def ranged(limits):
-    """Return the function that gives both limits: of the variables further out, and args."""
-    return limits if callable(limits) else lambda *_: limits
-
-
-@functools.wraps(integrate.nquad)
-def nquad(func, ranges, args=None, opts=None, full_output=False):
-    args = () if args is None else args if isinstance(args, tuple) else (args,)
-    functions = (func, tuple(ranges), args, opts)
-    build, _, traced = rebuilt("nquad", functions)
-    if not traced:
-        return integrate.nquad(func, ranges, args, opts, full_output)
-    # First, for the errors are SciPy's own, and for what it says of its error.
-    line = user_line()
-
-    def run(known, level):
-        func, ranges, args, opts = known
-
-        def own(x):
-            return plainly(x, args, "nquad", line, level) if callable(x) else value(x)
-
-        opts = list(map(own, opts)) if isinstance(opts, list | tuple) else own(opts)
-        return integrate.nquad(own(func), list(map(own, ranges)), None, opts, full_output)
-
-    result = build.run_plain(run, "scipy.integrate.nquad")
-    depth = len(ranges)
-    limits = [ranged(r) for r in ranges]
-    opts = [opts or {}] * depth if opts is None or isinstance(opts, dict) else list(opts)
-
-    def inner(*given, level):
-        """Integrate over the variable of ``level``; those further out come first in ``given``."""
-        low, high = limits[level](*given)
-        opt = opts[level]
-        opt = dict(value(opt(*given) if callable(opt) else opt))
-        if "points" in opt:
-            opt["points"] = [x for x in opt["points"] if value(low) <= x <= value(high)]
-        f = functools.partial(inner, level=level - 1) if level else func
-        return quad(f, low, high, args=given, **opt)[0]
-
-    return (inner(*args, level=depth - 1), *result[1:])
-
-
-@functools.wraps(integrate.dblquad)
-def dblquad(func, a, b, gfun, hfun, args=(), epsabs=1.49e-8, epsrel=1.49e-8):
-    def inner(x, *_):
-        return [end_at(gfun, x), end_at(hfun, x)]
-
-    opts = {"epsabs": epsabs, "epsrel": epsrel}
-    return nquad(func, [inner, [a, b]], args=args, opts=opts)
-
-
-@functools.wraps(integrate.tplquad)
-def tplquad(func, a, b, gfun, hfun, qfun, rfun, args=(), epsabs=1.49e-8, epsrel=1.49e-8):
-    def innermost_limits(y, x, *_):
-        return [end_at(qfun, x, y), end_at(rfun, x, y)]
-
-    def inner(x, *_):
-        return [end_at(gfun, x), end_at(hfun, x)]
-
-    opts = {"epsabs": epsabs, "epsrel": epsrel}
-    return nquad(func, [innermost_limits, inner, [a, b]], args=args, opts=opts)
-
-
-def end_at(limit, *xs):
-    return limit(*xs) if callable(limit) else limit
-
-
-INSTEAD = {f.__name__: settling(f) for f in (quad, quad_vec, nquad, dblquad, tplquad)}
+INSTEAD = {f.__name__: settling(f) for f in (quad, quad_vec)}

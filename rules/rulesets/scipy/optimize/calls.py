@@ -5,12 +5,23 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
+from ...functions.closures import TakenOut
 from ...functions.implicit import Watched, config_of, settled, untraced
+from ...functions.scan import recordings, solver_lowerings
 
 # Parameters that are functions of the user's, besides the one that is solved for.
 DERIVATIVES = {
     "fprime", "fprime2", "fhess", "fhess_p", "jac", "hess", "hessp", "Dfun", "gradient",
     "fprime_eqcons", "fprime_ieqcons",
+}  # fmt: skip
+
+# Those that are handed ``args`` besides, and the solvers that draw no random numbers.
+TAKE_ARGS = {"f", "fun", "func", "F", *DERIVATIVES}
+DETERMINED = {
+    "root", "fsolve", "root_scalar", "brentq", "brenth", "bisect", "ridder", "toms748", "newton",
+    "fixed_point", "minimize", "minimize_scalar", "fminbound", "brent", "golden", "least_squares",
+    "leastsq", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_ncg", "fmin_l_bfgs_b",
+    "fmin_powell", "fmin_tnc", "anderson", "broyden1", "broyden2", "newton_krylov",
 }  # fmt: skip
 
 
@@ -57,6 +68,22 @@ def follows(own: Callable, body: Callable) -> Callable:
     return followed
 
 
+def recorded_answer(call: SolverCall, instead: dict) -> Any:
+    """Return the answer as one step of a recording; None where there is none."""
+    if not recordings or (lower := solver_lowerings.get("answer")) is None:
+        return None
+    if call.own.__name__ not in DETERMINED or "callback" in call:
+        return None
+    given = {name: instead.get(name, x) for name, x in call.items()}
+    given = {name: x.f if isinstance(x, Watched) else x for name, x in given.items()}
+
+    def solve(made: dict) -> Any:
+        return call.own(*[made.pop(name) for name in call.placed if name in made], **made)
+
+    top = frozenset(TAKE_ARGS) if "args" in call else frozenset()
+    return lower(given, solve, top, call.own.__name__)
+
+
 class Solved:
     """A call whose function ``f``, the argument ``name``, SciPy has seen to: its ``answer``.
 
@@ -73,8 +100,12 @@ class Solved:
         watched = Watched(self.f)
         if name in call:
             instead[name] = watched
-        self.answer = call.run(**instead)
-        self.config = watched.config or config_of((self.args, beside))
+        self.answer = recorded_answer(call, instead)
+        if self.answer is None:
+            self.answer = call.run(**instead)
+            self.config = watched.config or config_of((self.args, beside))
+        else:
+            self.config = config_of(TakenOut((self.f, self.args, beside)).parameters)
 
     @property
     def traced(self) -> bool:

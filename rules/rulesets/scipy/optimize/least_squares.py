@@ -8,8 +8,9 @@ from scipy import optimize, sparse
 
 from .....config import MissingRuleError, user_line
 from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value, with_values
+from ...functions.closures import TakenOut
 from ...functions.implicit import Watched, config_of, settled, singular
-from .calls import Solved, SolverCall, follows
+from .calls import Solved, SolverCall, follows, recorded_answer
 from .constraints import between, plain_bounds
 from .results import Later, TracedResult
 from .stationary import Constraint, half_square, holding, stationary
@@ -104,8 +105,12 @@ def curve_fit(call: SolverCall) -> Any:
         if call.get("p0") is None and not isinstance(f, type):
             watched.__wrapped__ = f  # type: ignore[attr-defined]  # SciPy reads its signature
         instead["f"] = watched
-    answer = call.run(**instead)
-    config = watched.config or config_of((data, parts_of(bounds)))
+    answer = recorded_answer(call, instead)
+    if answer is None:
+        answer = call.run(**instead)
+        config = watched.config or config_of((data, parts_of(bounds)))
+    else:
+        config = config_of(TakenOut((f, data, parts_of(bounds))).parameters)
     if config is None:
         return answer
     own, own_cov, *rest = answer

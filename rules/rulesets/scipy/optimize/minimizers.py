@@ -109,10 +109,10 @@ def _in_interval(solved: Solved, x: Any, bounds: Any) -> Any:
         return solved.f(x[0], *args)
 
     if bounds is None:
-        found = stationary(solved.f, np.float64(x), solved.args, solved.config)
+        found = stationary(solved.f, np.float64(1.0) * x, solved.args, solved.config)
     else:
         held = Constraint(None, *[np.reshape(b, 1) for b in bounds])
-        start = np.array([x], float)
+        start = np.reshape(np.float64(1.0) * x, 1)
         found = stationary(of_vector, start, solved.args, solved.config, (held,))[0]
     return with_values(found, x)
 

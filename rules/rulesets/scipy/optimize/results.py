@@ -1,5 +1,6 @@
 """Results of SciPy's solvers, with fields that follow traced values."""
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +20,47 @@ class Later:
         self.make = make
 
 
+REFUSED_FIELD = object()
+
+
+class CountInResult:
+    """A whole number of a recorded answer: Python's, which is looked at, where it is read."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def read(self, name: str) -> int:
+        if self.x is REFUSED_FIELD:
+            raise MissingRuleError(
+                f"the field {name!r} of a solver's result is no number or array, and is none of a "
+                f"recording, in {user_line()}.\n"
+                "  read it outside of what is compiled"
+            )
+        return int(self.x)
+
+
+class RecordedResult(OptimizeResult):
+    """A solver's result in a recording."""
+
+    def __getitem__(self, name: str) -> Any:
+        x = super().__getitem__(name)
+        return x.read(name) if isinstance(x, CountInResult) else x
+
+    def __iter__(self) -> Iterator:  # so that dict(result) reads its fields
+        return super().__iter__()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401 - it is this
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+
 class TracedResult(OptimizeResult):
     """SciPy's result ``own``, some of whose fields are traced, or made when they are read.
 
@@ -27,11 +69,14 @@ class TracedResult(OptimizeResult):
     """
 
     def __init__(self, own: dict, **fields: Any) -> None:
-        super().__init__(own)
+        raw = {name: dict.__getitem__(own, name) for name in dict.keys(own)}
+        super().__init__(raw)
         object.__setattr__(self, "_own", own)
-        for name, x in own.items():
+        for name, x in raw.items():
             if name in fields:
                 self[name] = fields[name]
+            elif isinstance(x, CountInResult):
+                self[name] = Later(functools.partial(own.__getitem__, name))
             elif _may_have_derivatives(x):
                 self[name] = Later(refusal(name))
 

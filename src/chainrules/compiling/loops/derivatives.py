@@ -34,7 +34,7 @@ def _kept(values: Any, mask: Mask) -> list:
     return [x for x, keeps in zip(values, mask, strict=True) if keeps]
 
 
-def _spread(values: list, mask: Mask) -> list:
+def spread(values: list, mask: Mask) -> list:
     """Return ``values`` where the mask is set, and zero tangents elsewhere."""
     rest = iter(values)
     return [next(rest) if holds else ZERO for holds in mask]
@@ -55,15 +55,15 @@ def _as_tuples(step: Step) -> Callable:
     return run
 
 
-def _parts(x: tuple, t: Any) -> list:
+def parts_of_tangent(x: tuple, t: Any) -> list:
     return [unthunk(part) for part in child_tangents(x, unthunk(t))]
 
 
-def _active(tangents: list) -> Mask:
+def active_in(tangents: list) -> Mask:
     return tuple(not isinstance(t, AbstractZero) for t in tangents)
 
 
-def _only(tangents: list, mask: Mask) -> list:
+def only(tangents: list, mask: Mask) -> list:
     """Return the tangents where the mask is set.
 
     Raises
@@ -71,7 +71,7 @@ def _only(tangents: list, mask: Mask) -> list:
     UnsuitedLoopError
         If there is one elsewhere, on a way through the step that was not met before.
     """
-    if any(moves and not known for moves, known in zip(_active(tangents), mask)):
+    if any(moves and not known for moves, known in zip(active_in(tangents), mask)):
         raise UnsuitedLoopError("a step in which more has a derivative on some ways than on others")
     return _kept(tangents, mask)
 
@@ -89,7 +89,7 @@ def _settled(ask: Callable[[Mask], tuple[Mask, ...]], carried: Mask) -> tuple[Ma
         carried = wider
 
 
-def _cut(values: Any, *sizes: int) -> list[list]:
+def cut(values: Any, *sizes: int) -> list[list]:
     """Return lists of these sizes, one after the other, and the rest."""
     rest, found = list(values), []
     for size in sizes:
@@ -103,7 +103,7 @@ def _dense(x: Any, t: Any) -> Any:
     return np.multiply(x, 0.0) if isinstance(t, AbstractZero) else as_structured(x, t)
 
 
-def _moved(xs: list, tangents: list, mask: Mask) -> list:
+def moved_by(xs: list, tangents: list, mask: Mask) -> list:
     """Return dense tangents where the mask is set."""
     return [_dense(x, t) for x, t in zip(_kept(xs, mask), _kept(tangents, mask))]
 
@@ -132,24 +132,26 @@ class PushedStep:
         def ask(carried: Mask) -> tuple[Mask, Mask]:
             dots = [_kept(x, m) for x, m in zip(samples, (carried, self.moving, self.rows))]
             _, afterdot, givendot = self.push(carried, samples, dots)
-            return _active(afterdot), _active(givendot)
+            return active_in(afterdot), active_in(givendot)
 
         self.carried, self.given = _settled(ask, carried)
 
     def push(self, carried: Mask, primals: Any, dots: Any) -> tuple[tuple, list, list]:
         xs = [tuple(x) for x in primals]
         masks = carried, self.moving, self.rows
-        xdots = [Tangent(tuple, *_spread(list(t), m)) for t, m in zip(dots, masks)]
+        xdots = [Tangent(tuple, *spread(list(t), m)) for t, m in zip(dots, masks)]
         y, ydot = FORWARD.frule_via_ad((NoTangent(), *xdots), self.run, *xs)
-        afterdot, givendot = (_parts(part, t) for part, t in zip(y, _parts(y, ydot)))
+        afterdot, givendot = (
+            parts_of_tangent(part, t) for part, t in zip(y, parts_of_tangent(y, ydot))
+        )
         return y, afterdot, givendot
 
     def __call__(self, carry: list, captured: list, row: list) -> tuple[list, list]:
         sizes = map(len, (self.of.carry, self.of.captured, self.of.taken))
-        cuts = [_cut(x, size) for x, size in zip((carry, captured, row), sizes)]
+        cuts = [cut(x, size) for x, size in zip((carry, captured, row), sizes)]
         primals, dots = zip(*cuts)
         (after, out), afterdot, givendot = self.push(self.carried, primals, dots)
-        return [*after, *_only(afterdot, self.carried)], [*out, *_only(givendot, self.given)]
+        return [*after, *only(afterdot, self.carried)], [*out, *only(givendot, self.given)]
 
 
 def pushed(
@@ -189,10 +191,10 @@ def loop_frule(tangents: tuple, loop: NativeLoop, count: Any, *leaves: Any) -> t
     carry, captured, columns = loop.split(leaves)
     carrydot, captureddot, columnsdot = loop.split(tuple([unthunk(t) for t in tangents[2:]]))
     still = tuple(isinstance(t, AbstractZero) for t in carrydot)
-    moving, rows = _active(captureddot), _active(columnsdot)
+    moving, rows = active_in(captureddot), active_in(columnsdot)
     derived, push = pushed(loop, still, moving, rows, leaves)
     moved = [
-        _moved(*given)
+        moved_by(*given)
         for given in zip(
             (carry, captured, columns),
             (carrydot, captureddot, columnsdot),
@@ -200,8 +202,8 @@ def loop_frule(tangents: tuple, loop: NativeLoop, count: Any, *leaves: Any) -> t
         )
     ]
     done, *y = derived(count, *carry, *moved[0], *captured, *moved[1], *columns, *moved[2])
-    after, afterdot, out, outdot = _cut(y, len(carry), len(moved[0]), len(loop.layouts.given))
-    dots = *_spread(afterdot, push.carried), *_spread(outdot, push.given)
+    after, afterdot, out, outdot = cut(y, len(carry), len(moved[0]), len(loop.layouts.given))
+    dots = *spread(afterdot, push.carried), *spread(outdot, push.given)
     ydot = Tangent(tuple, NoTangent(), *dots)
     if is_traced(moved):  # then all that comes of them is linear in them
         return loop(count, *leaves), ydot
@@ -248,23 +250,23 @@ class PulledStep:
 
         def ask(carried: Mask) -> tuple[Mask, ...]:
             found = self.pull(carried, samples, _kept(after, carried), _kept(given, self.seen))
-            return tuple(map(_active, found))
+            return tuple(map(active_in, found))
 
         self.carried, self.moving, self.rows = _settled(ask, carried)
 
     def pull(self, carried: Mask, primals: Any, afterbar: list, givenbar: list) -> list[list]:
         xs = [tuple(x) for x in primals]
         _, pullback = REVERSE.rrule_via_ad(self.run, *xs)
-        bars = _spread(afterbar, carried), _spread(givenbar, self.seen)
+        bars = spread(afterbar, carried), spread(givenbar, self.seen)
         _, *xbars = pullback(Tangent(tuple, *[Tangent(tuple, *bar) for bar in bars]))
-        return [_parts(x, t) for x, t in zip(xs, xbars)]
+        return [parts_of_tangent(x, t) for x, t in zip(xs, xbars)]
 
     def __call__(self, bars: list, captured: list, row: list) -> tuple[list, list]:
-        afterbar, sums = _cut(bars, sum(self.carried))
-        given, before, givenbar = _cut(row, len(self.of.taken), len(self.of.carry))
+        afterbar, sums = cut(bars, sum(self.carried))
+        given, before, givenbar = cut(row, len(self.of.taken), len(self.of.carry))
         found = self.pull(self.carried, (before, captured, given), afterbar, givenbar)
         masks = self.carried, self.moving, self.rows
-        carrybar, capturedbar, rowbar = map(_only, found, masks)
+        carrybar, capturedbar, rowbar = map(only, found, masks)
         return [*carrybar, *map(add, sums, capturedbar)], rowbar
 
 
@@ -300,21 +302,21 @@ def pulled(
 def loop_rrule(loop: NativeLoop, count: Any, *leaves: Any) -> tuple[tuple, Callable]:
     carry, captured, columns = loop.split(leaves)
     done, *y = keeping(loop)(count, *leaves)
-    after, given, kept = _cut(y, len(carry), len(loop.layouts.given))
+    after, given, kept = cut(y, len(carry), len(loop.layouts.given))
 
     def loop_pullback(ybar: Any) -> tuple:
-        _, *bars = _parts((done, *after, *given), ybar)
-        afterbar, givenbar = _cut(bars, len(after))
-        still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), _active(givenbar)
+        _, *bars = parts_of_tangent((done, *after, *given), ybar)
+        afterbar, givenbar = cut(bars, len(after))
+        still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), active_in(givenbar)
         derived, pull = pulled(loop, still, seen, leaves)
-        first = _moved(after, afterbar, pull.carried)
+        first = moved_by(after, afterbar, pull.carried)
         sums = [_dense(x, ZERO) for x in _kept(captured, pull.moving)]
-        outer = _moved(given, givenbar, seen)
+        outer = moved_by(given, givenbar, seen)
         _, *xbars = derived(done, *first, *sums, *captured, *columns, *kept, *outer)
-        carrybar, capturedbar, columnsbar = _cut(xbars, len(first), len(sums))
+        carrybar, capturedbar, columnsbar = cut(xbars, len(first), len(sums))
         return (
-            NoTangent(), NoTangent(), *_spread(carrybar, pull.carried),
-            *_spread(capturedbar, pull.moving), *_spread(columnsbar, pull.rows),
+            NoTangent(), NoTangent(), *spread(carrybar, pull.carried),
+            *spread(capturedbar, pull.moving), *spread(columnsbar, pull.rows),
         )  # fmt: skip
 
     return (done, *after, *given), loop_pullback

@@ -32,7 +32,7 @@ class Place(NamedTuple):
     def read(self, row: Numbers) -> Any:
         """Return the number, or a copy of the array."""
         if self.form.array:
-            return row[self.start : self.end].reshape(self.form.shape).copy()
+            return row[self.start : self.end].reshape(self.form.shape).astype(self.form.kind)
         return self.form.kind(row[self.start])
 
     def column(self, rows: Numbers) -> Numbers:
@@ -82,7 +82,7 @@ class RowLayout:
             If an integer is too large to be held exactly.
         """
         for place, x in zip(self.places, values):
-            if place.whole and abs(x) > EXACT:
+            if place.whole and _largest(x) > EXACT:
                 raise UnsuitedLoopError("an integer of more than 53 bits")
             if place.form.array:
                 row[place.start : place.end] = x.reshape(-1)
@@ -114,6 +114,10 @@ class RowLayout:
         for place, part in zip(self.places, parts, strict=True):
             rows[:, place.start : place.end] = part
         return rows
+
+
+def _largest(x: Any) -> Any:
+    return np.max(np.abs(x), initial=0) if type(x) is np.ndarray else abs(x)
 
 
 def plain(x: Any) -> Any:

@@ -1,5 +1,7 @@
 """Lowering of loops: ``scan``, ``loop`` and ``while_loop`` of recorded values become one step."""
 
+import contextlib
+import importlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +12,13 @@ from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.functions.closures import Graph, TakenOut, content
-from ...rules.rulesets.functions.scan import concatenated, lowerings, pair_of
+from ...rules.rulesets.functions.scan import (
+    concatenated,
+    lowerings,
+    pair_of,
+    recordings,
+    solver_lowerings,
+)
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
 from ..ir.forms import ValueForm
@@ -19,7 +27,7 @@ from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
-from ..record.recording import UnrollingRecorder
+from ..record.recording import StepRecorder, UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
 from .held import held_by
@@ -63,12 +71,16 @@ def _shape_of(x: Any) -> str:
     return repr(replaced(lambda leaf: 0, x))
 
 
-def recorder_of(x: Any) -> Recorder | None:
-    """Return the recorder under the transforms of any leaf; None if it unrolls loops."""
+def recorder_of(x: Any, nested: bool = False) -> Recorder | None:
+    """Return the recorder under the transforms of any leaf; None if it unrolls loops.
+
+    With ``nested`` that of a step or a callback is returned, too.
+    """
     for leaf in iterate_leaves(x):
         if isinstance(leaf, Traced) and type(recorded := value(leaf)) in RECORDED:
             recorder: Recorder = recorded.at_level
-            return None if isinstance(recorder, UnrollingRecorder) else recorder
+            unrolls = isinstance(recorder, UnrollingRecorder)
+            return None if unrolls and not (nested and type(recorder) is StepRecorder) else recorder
     return None
 
 
@@ -171,12 +183,12 @@ class Rounds:
         values = plain(carry.leaves), plain(self.builder.captured), first
         probe = NativeLoop(self.step(carry, None), reads)
         recorder, output = probe.recorded_way(*values)
-        forms = [_form_of_output(recorder, x) for x in output]
+        forms = [form_of_output(recorder, x) for x in output]
         if forms[: len(reads.carry)] != reads.carry.forms:
             return None
         given = RowLayout(forms[len(reads.carry) :])
         layouts = Layouts(reads.carry, reads.captured, reads.taken, given)
-        loop = NativeLoop(self.step(carry, _emptied(self.given)), layouts)
+        loop = NativeLoop(self.step(carry, emptied(self.given)), layouts)
         loop.captured = probe.captured
         loop.bodies.append(native_way(recorder, output, layouts))
         return loop
@@ -186,12 +198,12 @@ def _row(column: np.ndarray) -> Any:
     return np.copy(column[0])[()]
 
 
-def _emptied(x: Structure) -> Structure:
+def emptied(x: Structure) -> Structure:
     """Return the structure without the recorded values that were in it."""
     return Structure(x.filled([0.0] * len(x.leaves)))
 
 
-def _form_of_output(recorder: Recorder, x: Any) -> ValueForm:
+def form_of_output(recorder: Recorder, x: Any) -> ValueForm:
     """Return the form of a result, which a loop can carry.
 
     Raises
@@ -277,5 +289,23 @@ def _has_rows(xs: Any) -> bool:
     return type(xs) is range or isinstance(xs, np.ndarray | Traced)
 
 
+def _imported(room: str, name: str) -> Callable[..., Any]:
+    """Return a function that SciPy's are needed for: they are imported where it is called.
+
+    To import is no part of a recording.
+    """
+
+    def answer(*given: Any) -> Any:
+        with contextlib.ExitStack() as unwatched:
+            for recorder in recordings:
+                unwatched.enter_context(recorder.unwatched())
+            lower = getattr(importlib.import_module(room, __package__), name)
+        return lower(*given)
+
+    return answer
+
+
 lowerings.append(lowered_scan)
+solver_lowerings["quad"] = _imported(".quadratures", "lowered_quad")
+solver_lowerings["answer"] = _imported(".answers", "lowered_answer")
 while_lowerings.append(lowered_while)

@@ -91,6 +91,11 @@ class NativeLoop(Foreign):
     def _none(self, *args: Any) -> Any:
         raise AssertionError("the rules of loops answer")
 
+    @property
+    def gives_one_shape(self) -> bool:
+        """Say whether it gives no rows, of which there are as many as rounds."""
+        return not self.layouts.given.places
+
     def split(self, leaves: tuple) -> tuple[list, list, list]:
         """Return the carry, what is captured, and the columns."""
         layouts, xs = self.layouts, list(leaves)

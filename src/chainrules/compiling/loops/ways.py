@@ -13,7 +13,7 @@ from ..native.stepping import StepBody
 from ..passes.scalar_trace import ScalarTrace
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
-from ..record.recording import UnrollingRecorder, record
+from ..record.recording import StepRecorder, record
 from .layout import EXACT, Place, RowLayout
 
 
@@ -41,7 +41,7 @@ def recorded(step: Callable, values: list, captured: Captured) -> tuple[Recorder
     UnsuitedLoopError
         If it has done what a replay would not do.
     """
-    recorder, output, _ = record(step, tuple(values), {}, captured, UnrollingRecorder, _takes)
+    recorder, output, _ = record(step, tuple(values), {}, captured, StepRecorder, _takes)
     if captured.traced:
         raise NotRecordable("a transform that is under way")
     if captured.drawn() or captured.notes or captured.changed():

@@ -23,7 +23,7 @@ from .machine import Code
 from .numbers import Numbers
 from .request import Input, Output, checked, parameters
 
-__all__ = ["BODY", "StepBody", "driver"]
+__all__ = ["BODY", "StepBody", "driver", "driver_text", "integrand_address"]
 
 #: The arrays of a body: carry, captured, row in; next carry, row out, truths.
 BODY = "ckxoyt"
@@ -38,7 +38,7 @@ ret void
 # State: 0 step, 1 end, 2 bytes from row to row in, 3 out, 4 bodies, 5 body of the last step, 6 why
 # it ended: 0 at the end, 1 since no body fits the next step, 2 by a body that ends the loop.
 _DRIVER = """
-define internal void @run({taken}) nounwind {{
+define internal void {name}({taken}) nounwind {{
 entry:
 %at.end = getelementptr i64, ptr %x1, i64 1
 %at.in = getelementptr i64, ptr %x1, i64 2
@@ -122,6 +122,59 @@ ret void
 }}
 """
 
+# For QUADPACK, which calls it with the addresses of the driver's arrays, and the offset in bytes of
+# the number that is integrated. Behind a node that no body fits the rest is not evaluated.
+_INTEGRAND = """
+define double @integrand(i32 %n, ptr %node, ptr %data) nounwind {{
+entry:
+{loads}
+%at.offset = getelementptr ptr, ptr %data, i64 8
+%offset = load i64, ptr %at.offset
+%at.why = getelementptr i64, ptr %x1, i64 6
+%before = load i64, ptr %at.why
+%goes.on = icmp eq i64 %before, 0
+br i1 %goes.on, label %evaluate, label %miss
+evaluate:
+store i64 0, ptr %x1
+%t = load double, ptr %node
+store double %t, ptr %x5
+call void @run({given})
+%why = load i64, ptr %at.why
+%fits = icmp eq i64 %why, 0
+br i1 %fits, label %hit, label %miss
+hit:
+%place = getelementptr i8, ptr %x6, i64 %offset
+%y = load double, ptr %place
+ret double %y
+miss:
+ret double 0x7FF8000000000000
+}}
+"""
+_ARRAYS = ["array"] * 8
+
+
+def driver_text(name: str) -> str:
+    """Return the LLVM text of the native loop, as a function of this name."""
+    return _DRIVER.format(name=name, taken=parameters(_ARRAYS))
+
+
+@functools.cache
+def _driver_code() -> Code:
+    loads = [
+        line
+        for k in range(len(_ARRAYS))
+        for line in (
+            f"%p{k} = getelementptr ptr, ptr %data, i64 {k}",
+            f"%x{k} = load ptr, ptr %p{k}",
+        )
+    ]
+    given = ", ".join(f"ptr %x{k}" for k in range(len(_ARRAYS)))
+    with making:
+        module = Module()
+        module.functions["@run"] = driver_text("@run")
+        module.globals.append(_INTEGRAND.format(loads="\n".join(loads), given=given))
+        return code_of(module, _ARRAYS)
+
 
 @functools.cache
 def driver() -> Callable[..., None]:
@@ -129,11 +182,12 @@ def driver() -> Callable[..., None]:
 
     The carry lies in the one or the other array, as the number of steps done is even or odd.
     """
-    with making:
-        module = Module()
-        taken = ["array"] * 8
-        module.functions["@run"] = _DRIVER.format(taken=parameters(taken))
-        return make_callable(code_of(module, taken))
+    return make_callable(_driver_code())
+
+
+def integrand_address() -> int:
+    """Return the address of a function in C for QUADPACK, ``double f(int, double *, void *)``."""
+    return _driver_code().address("integrand")
 
 
 class StepBody:

@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
+from ...rules import getitem
+from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, Look
+from ..ir.lowering import MOVING, scatter
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
 from ..record.recorder import Recorder
@@ -164,3 +168,19 @@ class FirstMissed(NamedTuple):
             if seen != look.seen:
                 return at, seen
         return None
+
+
+def is_of_numbers(recorder: Recorder) -> bool:
+    """Say whether the steps are on numbers and arrays so small that they are better taken apart."""
+    sizes = [
+        math.prod(form.shape)
+        for position, f, *_ in recorder.plan
+        if (form := recorder.forms[position]) and not _moves(f)
+    ]
+    return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
+
+
+def _moves(f: Any) -> bool:
+    return f in (getitem, written, scatter, np.array) or (
+        type(f).__hash__ is not None and f in MOVING
+    )

@@ -12,6 +12,7 @@ from ...rules.linear.steps import Slot, part_at
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.rulesets.arrays.quotients import guarded_quotient
 from ...rules.rulesets.linalg.norms import euclidean
+from ...rules.table.compositions import with_value
 from ...rules.tracing.funnel import astype, entry
 from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
@@ -34,15 +35,29 @@ def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = 
 
 
 def _reduction(name: str, empty: Any) -> Callable:
-    def lower(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+    def lower(
+        line: Any,
+        form: ValueForm,
+        x: Any,
+        axis: Any = None,
+        keepdims: Any = False,
+        *,
+        initial: Any = None,
+    ) -> Names:
         x, kind = line.names(x), kind_of(form)
+        if initial is not None and (empty is not None or (x.kind, kind) != ("f8", "f8")):
+            raise NotLowered("an initial value")
         if name == "multiply" and kind != "f8":
             raise NotLowered("a product of integers")
         if name in LOGIC:
             x = line.as_kind(x, "b1")
         elif x.kind == "b1":
             raise NotLowered("extremes of truths")
-        return line.reduced(name, x, kind, settings(axis), keepdims, empty)
+        if initial is None:
+            return line.reduced(name, x, kind, settings(axis), keepdims, empty)
+        first = line.names(float(settings(initial)))
+        y = line.reduced(name, x, kind, settings(axis), keepdims, float(settings(initial)))
+        return line.each(name, kind, y, first)
 
     return lower
 
@@ -177,6 +192,10 @@ def _entry(line: Any, form: ValueForm, x: Any, index: Any = ()) -> Names:
     return line.as_kind(Names(np.asarray(names.ids[settings(index)]), names.kind), kind_of(form))
 
 
+def _own_value(line: Any, form: ValueForm, _: Any, own: Any) -> Names:
+    return line.as_kind(line.names(own), kind_of(form))
+
+
 def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     parts = line.values[whole.position] if type(whole) is Slot else None
     if type(parts) is not list:
@@ -195,5 +214,5 @@ STEPS: dict[Any, Callable] = {
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
     written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
     euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry, operator.pos: _array,
-    np.positive: _array, guarded_quotient: _guarded_quotient,
+    np.positive: _array, guarded_quotient: _guarded_quotient, with_value: _own_value,
 }  # fmt: skip

@@ -53,7 +53,7 @@ class ScalarTrace:
             self.values[position] = self.input(recorder.forms[position])
         self.first = len(self.inputs)
         for position, f, args, kwargs, _, last in recorder.plan:
-            self.values[position] = self.step(f, args, kwargs or {}, recorder.forms[position])
+            self.values[position] = self.lowered(position, f, args, kwargs or {})
             self.ends.append(len(self.ops))
             if len(self.ops) > SCALAR_OPERATIONS:
                 raise NotLowered("too many operations on single numbers")
@@ -277,6 +277,10 @@ class ScalarTrace:
         return Names(np.array(flat, np.int64).reshape(shape), "f8")
 
     # ---- steps ----------------------------------------------------------------------------------
+
+    def lowered(self, position: int, f: Any, args: tuple, kwargs: dict) -> Any:
+        """Return the names of what the step at ``position`` gives."""
+        return self.step(f, args, kwargs, self.forms[position])
 
     def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
         if form is None:

@@ -28,6 +28,12 @@ class UnrollingRecorder(Recorder):
     __slots__ = ()
 
 
+class StepRecorder(UnrollingRecorder):
+    """Recorder of one call of a step or a callback, in which solvers are steps as elsewhere."""
+
+    __slots__ = ()
+
+
 def _may_be_returned(x: Any) -> bool:
     """Say whether the same ``x`` may be returned by all calls, and holds no values."""
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")

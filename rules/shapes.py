@@ -4,6 +4,7 @@
 answers as the number or array that it carries.
 """
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ def shape_of(x: Any) -> tuple[int, ...]:
         return x.shape
     except AttributeError:
         return np.shape(x)
+
+
+def has_own_dtype(x: Value) -> bool:
+    """Say whether ``x`` has a dtype and a shape of its own, and not those of what it passes on."""
+    return all(inspect.getattr_static(x, name, None) is not None for name in ("dtype", "shape"))
 
 
 def is_lazy(x: Value) -> bool:

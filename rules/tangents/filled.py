@@ -11,7 +11,9 @@ import numpy as np
 
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold
+from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of, tangent_dtype
+from ..tracing.other_classes import is_computed_with
 from .project import ProjectTo
 from .structural import (
     NO_TANGENT,
@@ -68,6 +70,24 @@ def dense(xbar: Tangentlike, x: Value) -> Any:
     return np.zeros_like(x) if isinstance(xbar, AbstractZero) else xbar
 
 
+def in_class_of(x: Value, t: Any) -> Any:
+    """Return the derivative ``t`` of the number or array ``x`` as one of its class.
+
+    Raises
+    ------
+    LostDerivativeError
+        If it came as an object of others, from computing with one.
+    """
+    cls = type(t)
+    if cls is type(x):
+        return t
+    if type(x) is np.ndarray and issubclass(cls, np.generic):
+        return np.asarray(t)  # of an array without axes
+    if type(x) in FLOATS_AND_ARRAYS and not is_computed_with(cls, x):
+        raise refusal("derivative of another class", x=type(x).__name__, cls=cls.__name__)
+    return t
+
+
 def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = None) -> Any:
     """Give the tangent ``t`` of ``x`` the structure of ``x``, with real zeros.
 
@@ -76,7 +96,7 @@ def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = N
     """
 
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES:  # as nearly always
-        return t if own is None else own(t)
+        return in_class_of(x, t if own is None else own(t))
 
     def look(x: Value, t: Any) -> Any:
         t = unthunk(t)
@@ -87,6 +107,6 @@ def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = N
             return Within(zip(parts.values, child_tangents(x, t)), partial(derivative_like, x))
         if issubclass(type(t), AbstractZero):
             return zero_tangent(x)
-        return t if own is None else own(t)
+        return in_class_of(x, t if own is None else own(t))
 
     return fold(look, x, t)

@@ -35,6 +35,7 @@ from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
+from .other_classes import answers_itself, any_answers
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -170,6 +171,8 @@ class TracedNumber(Traced):
                 return self.at_level.unary(ufunc, ufunc, self)
         if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
             refuse_compiled(self, ufunc)
+        if any_answers(inputs, self):
+            return NotImplemented
         f = ufunc if method == "__call__" else getattr(ufunc, method)
         if method == "reduceat" and len(inputs) > 1:
             kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
@@ -189,6 +192,8 @@ class TracedNumber(Traced):
     ) -> Any:
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
+        if any(answers_itself(cls, self) for cls in types):
+            return NotImplemented
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]

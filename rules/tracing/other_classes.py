@@ -1,0 +1,116 @@
+"""Classes of others beside traced values: arrays to compute with, and what answers for itself.
+
+A class that says by ``__array_ufunc__`` or ``__rmul__`` what operators mean may know more than a
+number or an array does: its units, its errors. So it gets its turn, and what a traced value holds
+is a number, NumPy's array, an array of dask and its like, or of the class that was differentiated.
+"""
+
+import gc
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..annotations import Function, Value
+from ..containers import LEAVES, iterate_leaves
+from ..refusals.table import refusal
+from ..signatures import name_of
+from .level import Traced, type_under
+
+_OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
+# Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
+_LIBRARIES = frozenset({"cupy", "dask", "sparse"})
+
+
+def is_computed_with(cls: type, beside: Value = None) -> bool:
+    """Say whether an engine computes with a ``cls`` that stands beside a traced value."""
+    # By the class itself: a proxy says by __class__ that it is what it stands for.
+    if issubclass(cls, _OURS):
+        return True
+    if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
+        return False
+    library = cls.__module__.partition(".")[0]
+    return library in _LIBRARIES or (beside is not None and cls is type_under(beside))
+
+
+def answers_itself(cls: type, beside: Value) -> bool:
+    """Say whether ``cls`` has NumPy's protocols for itself, beside a traced value."""
+    return not is_computed_with(cls, beside) and (
+        getattr(cls, "__array_ufunc__", None) is not None
+        or getattr(cls, "__array_function__", None) is not None
+    )
+
+
+def any_answers(xs: Iterable, beside: Value) -> bool:
+    """Say whether one of ``xs`` has NumPy's protocols for itself, beside a traced value."""
+    return any(answers_itself(type(x), beside) for x in xs)
+
+
+def refuse_answering(f: Function, xs: Iterable) -> None:
+    """Refuse a call of NumPy's ``f``, which did not ask what answers itself among ``xs``.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    given: list[Any] = []
+    waiting = list(xs)
+    while waiting:
+        x = waiting.pop()
+        if type(x) is list or type(x) is tuple:
+            waiting += x
+        else:
+            given.append(x)
+    traced = [x for x in given if issubclass(type(x), Traced)]
+    for x in given:
+        if all(answers_itself(type(x), beside) for beside in traced):
+            raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
+
+
+def is_met_as_object(x: Any, other: Value) -> bool:
+    """Say whether ``x * other`` is computed by NumPy, for each entry of ``x`` as with any object.
+
+    It is where ``x`` is NumPy's, and ``other`` has neither of the names by which a class asks to be
+    asked itself.
+    """
+    return (
+        issubclass(type_under(x), np.ndarray | np.generic)
+        and not hasattr(type(other), "__array_ufunc__")
+        and not getattr(other, "__array_priority__", 0) > 0
+    )
+
+
+def refuse_hidden(y: Value) -> None:
+    """Refuse a result of a differentiated function that holds a traced value, and is no container.
+
+    Nobody would find the derivative in it; what has a shape or a dtype would be taken for a
+    constant.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    if type(y) in LEAVES and type(y) is not np.ndarray:
+        return
+    for leaf in iterate_leaves(y):
+        cls = type(leaf)
+        objects = cls is np.ndarray and leaf.dtype.kind == "O"
+        if (cls not in LEAVES or objects) and _hides_traced(leaf):
+            named = "an array of objects" if objects else f"a {cls.__name__}"
+            raise refusal("traced value hidden", cls=named)
+
+
+def _hides_traced(x: Value) -> bool:
+    """Say whether a traced value is found in ``x`` by going through what its objects refer to."""
+    seen: dict[int, Any] = {}
+    waiting = x.reshape(-1).tolist() if type(x) is np.ndarray else [x]
+    while waiting:
+        part = waiting.pop()
+        cls = type(part)
+        if issubclass(cls, Traced):
+            return True
+        if cls in LEAVES or issubclass(cls, type) or id(part) in seen:
+            continue
+        seen[id(part)] = part
+        waiting += gc.get_referents(part)
+    return False

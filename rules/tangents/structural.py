@@ -280,8 +280,10 @@ def _plain(x: Value, t: Any) -> Any:
         If it is a quantity itself, whose unit may be another.
     """
     if is_quantity(type(t)) and children(t) is not None:
-        raise TangentError(f"the tangent of a {type(x).__name__} is a plain number or array, as "
-                           "its unit stands; give that of this quantity in the same unit.")  # fmt: skip
+        raise TangentError(
+            f"the tangent of a {type(x).__name__} is a plain number or array, in its unit, and no "
+            f"{type(t).__name__}."
+        )
     return t
 
 

@@ -102,7 +102,7 @@ def holds_traced(x: Value) -> bool:
 
 def is_of_numbers(x: np.ndarray) -> bool:
     """Say whether an object array holds numbers and arrays alone, and no objects of others."""
-    return all(is_computed_with(type(entry)) for entry in x.reshape(-1).tolist())
+    return all(is_computed_with(type(entry)) for entry in np.asarray(x).reshape(-1).tolist())
 
 
 def own_class_error(array: np.ndarray) -> OwnClassError:

@@ -92,7 +92,7 @@ def _of_anything(f: Callable) -> Callable:
             return _new(f(*args, **kwargs), args)
         level = innermost((*args, *kwargs.values()))
         if level is BUFFERS:
-            if type(args[0]) is BufferArray:
+            if args and type(args[0]) is BufferArray:
                 return level.call(f, args, kwargs)  # which may be the result
             args, kwargs = all_settled(args), all_settled(kwargs)
             level = innermost((*args, *kwargs.values()))

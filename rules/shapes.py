@@ -5,6 +5,7 @@ answers as the number or array that it carries.
 """
 
 import inspect
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,16 @@ def shape_of(x: Any) -> tuple[int, ...]:
 def has_own_dtype(x: Value) -> bool:
     """Say whether ``x`` has a dtype and a shape of its own, and not those of what it passes on."""
     return all(inspect.getattr_static(x, name, None) is not None for name in ("dtype", "shape"))
+
+
+def is_array_class(x: Any) -> bool:
+    """Say whether ``x`` is an array, of NumPy or of a library with its protocols, and no proxy."""
+    cls = type(x)
+    if issubclass(cls, np.ndarray):
+        return True
+    protocols = "__array_ufunc__", "__array_function__"
+    speaks = all(getattr(cls, name, None) is not None for name in protocols)
+    return speaks and has_own_dtype(x) and not issubclass(cls, Number)
 
 
 def is_lazy(x: Value) -> bool:

@@ -42,7 +42,7 @@ from ..tracing.object_arrays import (
     result,
 )
 from ..tracing.operands import is_operand
-from ..tracing.other_classes import is_met_as_object, refuse_hidden
+from ..tracing.other_classes import is_met_by_entries, refuse_hidden
 from ..tracing.own_classes import (
     is_masked_array,
     is_of_its_own,
@@ -214,7 +214,7 @@ class Engine(Level):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
-            if other is b and is_met_as_object(a, b):
+            if other is b and is_met_by_entries(a, b):
                 return operation(np.asarray(a), b)
             return NotImplemented
         elif is_of_its_own(other):

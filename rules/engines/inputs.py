@@ -25,7 +25,7 @@ from ..containers import (
 )
 from ..loading import load, needed
 from ..refusals.table import refusal
-from ..shapes import FLOATS_AND_ARRAYS, dtype_of, has_own_dtype, shape_of, tangent_dtype
+from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
@@ -53,12 +53,6 @@ def is_perturbable_input(x: Any) -> bool:
         return False
     # By the class itself: a proxy says by __class__ that it is what it stands for.
     return issubclass(cls, _NUMBERS) or (is_array(x) and is_array_class(x))
-
-
-def is_array_class(x: Any) -> bool:
-    """Say whether ``x`` is an array, of NumPy or another library, and no number or proxy."""
-    cls = type(x)
-    return issubclass(cls, np.ndarray) or (has_own_dtype(x) and not issubclass(cls, numbers.Number))
 
 
 def is_foreign_array(x: Value) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold
 from ..refusals.table import refusal
-from ..shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of, tangent_dtype
+from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
 from ..tracing.other_classes import is_computed_with
 from .project import ProjectTo
 from .structural import (
@@ -62,6 +62,8 @@ def _zero_tangent(x: Value) -> Any:
         return space.type(0).item()
     if shape_of(x) == () and not isinstance(x, np.ndarray):
         return space.type(0)
+    if type(x) not in LEAVES and not is_array_class(x):
+        return NO_TANGENT  # it passes on the dtype of what it holds
     return np.zeros_like(x, dtype=space)
 
 

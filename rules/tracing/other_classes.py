@@ -67,14 +67,15 @@ def refuse_answering(f: Function, xs: Iterable) -> None:
             raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 
-def is_met_as_object(x: Any, other: Value) -> bool:
-    """Say whether ``x * other`` is computed by NumPy, for each entry of ``x`` as with any object.
+def is_met_by_entries(x: Any, other: Value) -> bool:
+    """Say whether NumPy computes ``x * other`` for each entry of ``x``, as with any object.
 
-    It is where ``x`` is NumPy's, and ``other`` has neither of the names by which a class asks to be
-    asked itself.
+    It does where ``x`` is an array, and ``other`` has neither of the names by which a class asks
+    to be asked itself. The entries leave it to ``other`` then.
     """
     return (
-        issubclass(type_under(x), np.ndarray | np.generic)
+        issubclass(type_under(x), np.ndarray)
+        and x.ndim > 0
         and not hasattr(type(other), "__array_ufunc__")
         and not getattr(other, "__array_priority__", 0) > 0
     )
@@ -103,12 +104,14 @@ def refuse_hidden(y: Value) -> None:
 def _hides_traced(x: Value) -> bool:
     """Say whether a traced value is found in ``x`` by going through what its objects refer to."""
     seen: dict[int, Any] = {}
-    waiting = x.reshape(-1).tolist() if type(x) is np.ndarray else [x]
+    waiting = [x]
     while waiting:
         part = waiting.pop()
         cls = type(part)
         if issubclass(cls, Traced):
             return True
+        if issubclass(cls, np.ndarray) and part.dtype.kind == "O":
+            waiting += np.asarray(part).reshape(-1).tolist()
         if cls in LEAVES or issubclass(cls, type) or id(part) in seen:
             continue
         seen[id(part)] = part

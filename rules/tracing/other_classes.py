@@ -93,6 +93,7 @@ def refuse_hidden(y: Value) -> None:
     """
     if type(y) in LEAVES and type(y) is not np.ndarray:
         return
+    leaf: Any
     for leaf in iterate_leaves(y):
         cls = type(leaf)
         objects = cls is np.ndarray and leaf.dtype.kind == "O"
@@ -101,7 +102,7 @@ def refuse_hidden(y: Value) -> None:
             raise refusal("traced value hidden", cls=named)
 
 
-def _hides_traced(x: Value) -> bool:
+def _hides_traced(x: Any) -> bool:
     """Say whether a traced value is found in ``x`` by going through what its objects refer to."""
     seen: dict[int, Any] = {}
     waiting = [x]

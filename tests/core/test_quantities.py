@@ -86,7 +86,7 @@ def test_so_is_the_derivative_of_an_argument_that_is_one():
     x = np.array([1.0, 2.0])
     gradient = cr.grad(lambda q: np.sum((q * 3.0).v ** 2))(Quantity(x))
     np.testing.assert_array_equal(gradient, 18.0 * x)
-    y, pullback = cr.vjp(lambda q: [q * 3.0, q], Quantity(x))
+    _, pullback = cr.vjp(lambda q: [q * 3.0, q], Quantity(x))
     np.testing.assert_array_equal(pullback([x, 2 * x])[0], 5 * x)
     _, ydot = cr.jvp(lambda q: q * 3.0, (Quantity(x),), (x,))
     np.testing.assert_array_equal(ydot, 3 * x)

@@ -67,7 +67,7 @@ def test_an_argument():
     assert type(gradient) is np.ndarray
     np.testing.assert_allclose(gradient, 2e6 * P)
     assert cr.grad(lambda q: (q**2).magnitude)(u.Quantity(3.0, "km")) == 6.0
-    y, ydot = cr.jvp(lambda q: {"area": q**2}, (KM,), (P,))
+    _, ydot = cr.jvp(lambda q: {"area": q**2}, (KM,), (P,))
     np.testing.assert_array_equal(ydot["area"], 2 * P**2)
     np.testing.assert_array_equal(cr.hessian(lambda q: np.sum(q**3))(KM), np.diag(6 * P))
     with pytest.raises(cr.TangentError, match="plain number or array"):

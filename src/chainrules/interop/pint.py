@@ -6,8 +6,8 @@ here: who has one of its objects has imported it.
 """
 
 import importlib
+from typing import Any
 
-from ..rules.annotations import Value
 from ..rules.engines.registration import children_by
 from ..rules.known_classes import quantities, registered
 from ..rules.refusals.table import refusal
@@ -20,7 +20,7 @@ def register_pint() -> None:
     quantities.add(cls)
 
 
-def _with_magnitude(q: Value, parts: dict) -> Value:
+def _with_magnitude(q: Any, parts: dict) -> Any:
     """Return a quantity of the unit of ``q``, if it keeps the magnitude as it is."""
     (magnitude,) = parts.values()
     made = type(q)(magnitude, q._units)

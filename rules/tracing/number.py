@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
-from ..containers import are_settings
+from ..containers import LEAVES, are_settings
 from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import positional_names
@@ -35,7 +35,7 @@ from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
-from .other_classes import answers_itself, any_answers
+from .other_classes import answers_itself
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -171,7 +171,7 @@ class TracedNumber(Traced):
                 return self.at_level.unary(ufunc, ufunc, self)
         if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
             refuse_compiled(self, ufunc)
-        if any_answers(inputs, self):
+        if answers_itself(map(type, inputs), self):
             return NotImplemented
         f = ufunc if method == "__call__" else getattr(ufunc, method)
         if method == "reduceat" and len(inputs) > 1:
@@ -192,7 +192,7 @@ class TracedNumber(Traced):
     ) -> Any:
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
-        if any(answers_itself(cls, self) for cls in types):
+        if not LEAVES.issuperset(types) and answers_itself(types, self):
             return NotImplemented
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}

@@ -33,17 +33,17 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
     return library in _LIBRARIES or (beside is not None and cls is type_under(beside))
 
 
-def answers_itself(cls: type, beside: Value) -> bool:
-    """Say whether ``cls`` has NumPy's protocols for itself, beside a traced value."""
-    return not is_computed_with(cls, beside) and (
-        getattr(cls, "__array_ufunc__", None) is not None
-        or getattr(cls, "__array_function__", None) is not None
+def answers_itself(classes: Iterable[type], beside: Value) -> bool:
+    """Say whether one of ``classes`` has NumPy's protocols for itself, beside a traced value."""
+    return any(
+        cls not in LEAVES
+        and not is_computed_with(cls, beside)
+        and (
+            getattr(cls, "__array_ufunc__", None) is not None
+            or getattr(cls, "__array_function__", None) is not None
+        )
+        for cls in classes
     )
-
-
-def any_answers(xs: Iterable, beside: Value) -> bool:
-    """Say whether one of ``xs`` has NumPy's protocols for itself, beside a traced value."""
-    return any(answers_itself(type(x), beside) for x in xs)
 
 
 def refuse_answering(f: Function, xs: Iterable) -> None:
@@ -63,7 +63,7 @@ def refuse_answering(f: Function, xs: Iterable) -> None:
             given.append(x)
     traced = [x for x in given if issubclass(type(x), Traced)]
     for x in given:
-        if all(answers_itself(type(x), beside) for beside in traced):
+        if all(answers_itself([type(x)], beside) for beside in traced):
             raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 

@@ -213,6 +213,12 @@ REFUSALS = {
         "an in-place operator in {line} gives {y}, which an array of dtype {dtype} cannot hold.",
         "write x = x + ... instead of x += ...",
     ),
+    "in-place class": Refusal(
+        MutationError,
+        "an in-place operator in {line} would write what a {cls} makes of it into an array of "
+        "numbers.",
+        "write x = x + q instead of x += q",
+    ),
     "set shape": Refusal(
         MutationError,
         "the shape of a traced {x} that has views, or is not contiguous, cannot be set in {line}.",

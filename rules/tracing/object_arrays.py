@@ -123,7 +123,12 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
         ("numpy", "_operator")
     ):
         raise own_class_error(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
-    return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+    try:
+        return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+    except TypeError as error:  # it takes no objects, as classes with units may not
+        raise own_class_error(
+            next(filter(is_of_its_own, iterate_leaves((args, kwargs))))
+        ) from error
 
 
 def _as_objects(x: Value) -> Any:
@@ -176,7 +181,7 @@ def result(y: Any) -> Any:
     if own and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
         y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT and is_of_numbers(y):
-        refuse_nested(y)
+        refuse_nested(np.asarray(y))
         plain = np.array(np.asarray(y).reshape(-1).tolist() or np.zeros(0))
         numbers = plain.dtype.kind in "fciu"
         if numbers and type(y) is np.ndarray:

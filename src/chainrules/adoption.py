@@ -157,7 +157,10 @@ def _adopt_globals(names: dict) -> None:
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
-            mirror = mirror_of(part)
+            try:
+                mirror = mirror_of(part)
+            except Exception:  # a placeholder raises whatever it is asked, as of a missing library
+                continue
             if mirror is not None and mirror is not part:
                 names[name] = mirror
                 changes.append((name, part, mirror))
@@ -231,6 +234,11 @@ class Adoption:
         if isinstance(module, FunctionType):
             return [module.__globals__]
         name = module.__name__ if isinstance(module, ModuleType) else module
+        if name.partition(".")[0] == __package__:
+            raise ValueError(
+                f"{name} is what adopted code is shown, and cannot be adopted itself: adopt the "
+                "module that is to be differentiated"
+            )
         if name.partition(".")[0] in _SHOWN:
             raise ValueError(
                 f"{name} needs no adoption: adopt the module that calls it, where "
@@ -335,7 +343,7 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     ModuleNotFoundError
         If there is no module of that name.
     ValueError
-        If it is NumPy or SciPy, which need no adoption.
+        If it is NumPy or SciPy, which need no adoption, or chainrules.
 
     Notes
     -----

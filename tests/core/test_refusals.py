@@ -333,6 +333,11 @@ CASES = {
         grad(lambda x: np.sum((x + 1j).real), X),
         [1.0, 1.0],
     ),
+    "in-place class": (
+        wrote(lambda y, x: y.__imul__(Answering(2.0))),
+        grad(lambda x: np.sum((x * Answering(2.0)).v), X),
+        [2.0, 2.0],
+    ),
     "set shape": (
         wrote(lambda y, x: [y[:1], y.__setattr__("shape", (2, 1))]),
         grad(lambda x: np.sum(np.reshape(x, (2, 1))), X),

@@ -42,7 +42,7 @@ from ..tracing.object_arrays import (
     result,
 )
 from ..tracing.operands import is_operand
-from ..tracing.other_classes import is_met_by_entries, refuse_hidden
+from ..tracing.other_classes import answer_of, refuse_hidden
 from ..tracing.own_classes import (
     is_masked_array,
     is_of_its_own,
@@ -214,9 +214,7 @@ class Engine(Level):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
-            if other is b and is_met_by_entries(a, b):
-                return operation(np.asarray(a), b)
-            return NotImplemented
+            return answer_of(ufunc, operation, a, b, other)
         elif is_of_its_own(other):
             if is_masked_array(other):
                 if may_mask(ufunc, other):
@@ -282,7 +280,7 @@ class Engine(Level):
         other = b if self.carries(a) else a
         ours = self.carries(other) or (type(other) is np.ndarray and other.dtype is not OBJECT)
         if not ours and not is_operand(other, a if other is b else b):
-            return NotImplemented
+            return answer_of(ufunc, operation, a, b, other)
         kind = self.table.kinds.get(ufunc)
         if kind is not None and kind.constant:
             return operation(value(a), value(b))

@@ -6,7 +6,7 @@ is a number, NumPy's array, an array of dask and its like, or of the class that 
 """
 
 import gc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -67,18 +67,24 @@ def refuse_answering(f: Function, xs: Iterable) -> None:
             raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 
-def is_met_by_entries(x: Any, other: Value) -> bool:
-    """Say whether NumPy computes ``x * other`` for each entry of ``x``, as with any object.
+def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+    """Return what ``other``, of another class, makes of ``operation(a, b)``, asked as NumPy asks.
 
-    It does where ``x`` is an array, and ``other`` has neither of the names by which a class asks
-    to be asked itself. The entries leave it to ``other`` then.
+    An array or a number of NumPy's asks ``__array_ufunc__``; where there is none, it takes the
+    numbers that ``__array__`` gives, and an array meets ``other`` entry by entry, as any object.
+    All else is left to Python, by NotImplemented.
     """
-    return (
-        issubclass(type_under(x), np.ndarray)
-        and x.ndim > 0
-        and not hasattr(type(other), "__array_ufunc__")
-        and not getattr(other, "__array_priority__", 0) > 0
-    )
+    x = b if other is a else a
+    if not issubclass(type_under(x), np.ndarray | np.generic) or operation is ufunc:
+        return NotImplemented
+    cls = type(other)
+    own = getattr(cls, "__array_ufunc__", None)
+    if own is not None:
+        return own(other, ufunc, "__call__", a, b)
+    asks = hasattr(cls, "__array_ufunc__") or getattr(other, "__array_priority__", 0) > 0
+    if other is b and (x.ndim > 0 or hasattr(cls, "__array__")) and not asks:
+        return operation(np.asarray(a), b)
+    return NotImplemented
 
 
 def refuse_hidden(y: Value) -> None:

@@ -71,6 +71,21 @@ def test_an_operator_that_nobody_answers_is_pythons_error(transform):
         transform(lambda x: (x * OneSided(2.0)).v)(3.0)
 
 
+def test_numpys_numbers_and_arrays_ask_the_ufunc_where_python_asks_the_operator():
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(cr.jacobian(lambda x: (x * OneSided(2.0)).v)(x), 2 * np.eye(2))
+    assert cr.grad(lambda x: (x[0] * OneSided(2.0)).v)(x).tolist() == [2.0, 0.0]
+    np.testing.assert_array_equal(cr.jacobian(lambda x: (x * TwoSaid(3.0)).v)(x), 3 * np.eye(2))
+    assert cr.grad(lambda x: (x * TwoSaid(3.0)).v)(2.0) == 30.0
+
+
+class TwoSaid(Quantity):
+    """Its operator says ten times what its ufuncs say."""
+
+    def __rmul__(self, k):
+        return Quantity(10 * self.v * k)
+
+
 def test_the_derivative_of_a_result_that_is_a_quantity_is_plain():
     x = np.array([1.0, 2.0])
     jacobian = cr.jacobian(lambda x: Quantity(x) * 2.0)(x)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ._held import Undo, adopt_functions, made_anew, with_mirrors
+from ._held import Undo, adopt_functions, answers, made_anew, with_mirrors
 from ._numbers import SCALARS, Complex, Float, Map, Type
 from .rules import Traced, is_traced, value
 from .rules.refusals.remedies import adopted
@@ -157,10 +157,7 @@ def _adopt_globals(names: dict) -> None:
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
-            try:
-                mirror = mirror_of(part)
-            except Exception:  # a placeholder raises whatever it is asked, as of a missing library
-                continue
+            mirror = mirror_of(part) if answers(part) else None
             if mirror is not None and mirror is not part:
                 names[name] = mirror
                 changes.append((name, part, mirror))

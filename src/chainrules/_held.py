@@ -56,7 +56,7 @@ def _content(cell: CellType) -> Any:
 def answers(part: Any) -> bool:
     """Say whether ``part`` can be asked at all: the placeholder of a missing library may raise."""
     try:
-        part.__class__, getattr(part, "__module__", None)  # noqa: B018
+        part.__class__, getattr(part, "__module__", None)
     except Exception:
         return False
     return True

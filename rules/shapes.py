@@ -52,13 +52,9 @@ def has_own_dtype(x: Value) -> bool:
 
 
 def is_array_class(x: Any) -> bool:
-    """Say whether ``x`` is an array, of NumPy or of a library with its protocols, and no proxy."""
+    """Say whether ``x`` is an array, of NumPy or of another library, and no number or proxy."""
     cls = type(x)
-    if issubclass(cls, np.ndarray):
-        return True
-    protocols = "__array_ufunc__", "__array_function__"
-    speaks = all(getattr(cls, name, None) is not None for name in protocols)
-    return speaks and has_own_dtype(x) and not issubclass(cls, Number)
+    return issubclass(cls, np.ndarray) or (has_own_dtype(x) and not issubclass(cls, Number))
 
 
 def is_lazy(x: Value) -> bool:

@@ -13,7 +13,7 @@ from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
-from ..tracing.other_classes import is_computed_with
+from ..tracing.other_classes import answers_itself
 from .project import ProjectTo
 from .structural import (
     NO_TANGENT,
@@ -85,7 +85,7 @@ def in_class_of(x: Value, t: Any) -> Any:
         return t
     if type(x) is np.ndarray and issubclass(cls, np.generic):
         return np.asarray(t)  # of an array without axes
-    if type(x) in FLOATS_AND_ARRAYS and not is_computed_with(cls, x):
+    if type(x) in FLOATS_AND_ARRAYS and dtype_of(t) is not None and answers_itself([cls], x):
         raise refusal("derivative of another class", x=type(x).__name__, cls=cls.__name__)
     return t
 

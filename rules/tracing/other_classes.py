@@ -61,7 +61,7 @@ def refuse_answering(f: Function, xs: Iterable) -> None:
             waiting += x
         else:
             given.append(x)
-    traced = [x for x in given if issubclass(type(x), Traced)]
+    traced = [x for x in given if issubclass(type(x), Traced)] or [None]  # in containers
     for x in given:
         if all(answers_itself([type(x)], beside) for beside in traced):
             raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)

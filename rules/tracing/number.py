@@ -8,7 +8,7 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, Self
 
 import numpy as np
@@ -188,11 +188,11 @@ class TracedNumber(Traced):
         return call(f, inputs, kwargs)
 
     def __array_function__(
-        self, f: Function, types: Iterable[type], args: tuple, kwargs: dict
+        self, f: Function, types: Collection[type], args: tuple, kwargs: dict
     ) -> Any:
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
-        if not LEAVES.issuperset(types) and answers_itself(types, self):
+        if len(types) > 1 and not LEAVES.issuperset(types) and answers_itself(types, self):
             return NotImplemented
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}

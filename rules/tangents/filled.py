@@ -83,8 +83,9 @@ def in_class_of(x: Value, t: Any) -> Any:
     cls = type(t)
     if cls is type(x):
         return t
-    if type(x) is np.ndarray and issubclass(cls, np.generic):
-        return np.asarray(t)  # of an array without axes
+    # A traced one says that it is what it carries.
+    if x.__class__ is np.ndarray and issubclass(t.__class__, np.generic):
+        return np.copy(t)  # of an array without axes
     if type(x) in FLOATS_AND_ARRAYS and dtype_of(t) is not None and answers_itself([cls], x):
         raise refusal("derivative of another class", x=type(x).__name__, cls=cls.__name__)
     return t

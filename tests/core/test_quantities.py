@@ -164,3 +164,7 @@ def test_the_gradient_of_an_array_without_axes_is_one():
     for f in (lambda x: x * x, lambda x: 2.0 * x, np.sin):
         assert type(cr.grad(f)(np.array(1.0))) is np.ndarray
         assert type(cr.vjp(f, np.array(1.0))[1](1.0)[0]) is np.ndarray
+    curvature = cr.grad(lambda x: np.sum(cr.grad(lambda x: x * x * x)(x)))(np.array(2.0))
+    assert (type(curvature), curvature) == (np.ndarray, 12.0)
+    compiled = cr.compile(cr.grad(lambda x: x * x))
+    assert [type(compiled(np.array(1.0))) for _ in range(3)] == [np.ndarray] * 3

@@ -91,7 +91,7 @@ def refuse_hidden(y: Value) -> None:
     """Refuse a result of a differentiated function that holds a traced value, and is no container.
 
     Nobody would find the derivative in it; what has a shape or a dtype would be taken for a
-    constant.
+    constant. (What a function or an iterator gives later says itself that it comes too late.)
 
     Raises
     ------
@@ -103,7 +103,8 @@ def refuse_hidden(y: Value) -> None:
     for leaf in iterate_leaves(y):
         cls = type(leaf)
         objects = cls is np.ndarray and leaf.dtype.kind == "O"
-        if (cls not in LEAVES or objects) and _hides_traced(leaf):
+        looked_into = objects or not (cls in LEAVES or hasattr(cls, "__next__"))
+        if looked_into and _hides_traced(leaf):
             named = "an array of objects" if objects else f"a {cls.__name__}"
             raise refusal("traced value hidden", cls=named)
 

@@ -15,7 +15,7 @@ from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
-from ..rules.tangents.structural import derivative_like
+from ..rules.tangents.structural import derivative_like, is_one_number
 from ..rules.tracing.running import is_running
 from ..rules.tracing.stop import value
 from .vjp import REVERSE, for_user, pulling
@@ -224,8 +224,10 @@ def _seed(name: str, f: Function, y: Value) -> Any:
     """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
     if type(y) is np.float64 or type(y) is float:
         return 1.0
-    dtype = dtype_of(y)
-    if dtype is None or shape_of(y) != () or dtype.kind not in "fiu":
+    parts = None if type(y) in LEAVES else children(y)
+    number = y if parts is None or not is_one_number(y, parts) else parts.values[0]
+    dtype = dtype_of(number)
+    if dtype is None or shape_of(number) != () or dtype.kind not in "fiu":
         remedy = (
             "  reduce it, for example with np.sum, or use jacobian"
             if dtype is not None and dtype.kind in "fiu"
@@ -236,7 +238,6 @@ def _seed(name: str, f: Function, y: Value) -> Any:
         raise TypeError(
             f"{name} needs a scalar output, and {name_of(f)} returned {describe(y)}.\n{remedy}"
         )
-    parts = None if type(y) in LEAVES else children(y)
     if parts is None:
         return ProjectTo(y)(1.0)
     return derivative_like(y, [ProjectTo(part)(1.0) for part in parts.values])

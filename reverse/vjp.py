@@ -29,7 +29,7 @@ from ..rules.linear.program import LinearProgram
 from ..rules.shapes import FLOATS, FLOATS_AND_ARRAYS
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import check_shape
-from ..rules.tangents.filled import zero_tangent
+from ..rules.tangents.filled import in_class_of, zero_tangent
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.views import for_receiver
@@ -232,7 +232,7 @@ def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any
 def for_user(x: Value, xbar: Tangentlike) -> Any:
     """Return the cotangent ``xbar`` in the structure of ``x``; its arrays are the user's."""
     if type(xbar) in FLOATS_AND_ARRAYS and type(x) in LEAVES:
-        return xbar
+        return in_class_of(x, xbar)
     return as_structured(x, xbar, _another_handle)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from .annotations import Value
 from .known_classes import Children, becomes_known, registered
-from .shapes import dtype_of
+from .shapes import has_own_dtype
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
@@ -151,9 +151,10 @@ def _fields(x: Value) -> dict[str, Any] | None:
             and (cls.__module__, cls.__name__) not in _HOLDERS
         )
         or isinstance(x, type | enum.Enum | BaseException)
+        or x.__class__ is not cls  # a proxy, which says that it is what it stands for
         or hasattr(cls, "__array__")
-        # An array has a dtype; a quantity, which says what ufuncs mean to it, has none.
-        or (hasattr(cls, "__array_ufunc__") and dtype_of(x) is not None)
+        # An array has a dtype; a quantity, which says what ufuncs mean to it, has none of its own.
+        or (hasattr(cls, "__array_ufunc__") and has_own_dtype(x))
         or hasattr(cls, "__dlpack__")
         # An iterator is used up by reading it, so a rebuilt copy would share its state.
         or hasattr(cls, "__next__")

@@ -29,10 +29,37 @@ class Form(NamedTuple):
 
 # Containers of our own tell their children themselves.
 registered: dict[type, Callable[[Any], Children]] = {}
+
+
+class Shell:
+    """The structure of a registered container, with nothing in it."""
+
+    __slots__ = ("cls", "keys")
+
+    def __init__(self, cls: type, keys: tuple) -> None:
+        self.cls, self.keys = cls, keys
+
+
+registered[Shell] = lambda shell: Children(
+    shell.keys, (None,) * len(shell.keys), lambda _: Shell(shell.cls, shell.keys)
+)
 # Of these, containers with a form of derivatives of their own: a labelled array and its like.
 built_in: dict[type, "Form"] = {}
 # By the name of a package: what registers its classes, called when the first of these is met.
 late: dict[str, Callable[[], None]] = {}
+
+
+# Containers of one number or array, whose derivatives are plain: see ``is_quantity``.
+quantities: set[type] = set()
+
+
+def is_quantity(cls: type) -> bool:
+    """Say whether ``cls`` says itself what operators and ufuncs mean, around a number or array.
+
+    Its derivatives are those of the number or array in it, and plain: the rest, such as a unit, is
+    constant. That holds for what has one part; what has several is an object as any other.
+    """
+    return cls in quantities or (hasattr(cls, "__array_ufunc__") and cls not in registered)
 
 
 def becomes_known(cls: type) -> bool:
@@ -51,5 +78,9 @@ def becomes_known(cls: type) -> bool:
         if base in built_in:
             registered[cls] = registered[base]
             built_in[cls] = built_in[base]
+            return True
+        if base in quantities:
+            registered[cls] = registered[base]
+            quantities.add(cls)
             return True
     return False

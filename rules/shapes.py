@@ -4,6 +4,8 @@
 answers as the number or array that it carries.
 """
 
+import inspect
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,17 @@ def shape_of(x: Any) -> tuple[int, ...]:
         return x.shape
     except AttributeError:
         return np.shape(x)
+
+
+def has_own_dtype(x: Value) -> bool:
+    """Say whether ``x`` has a dtype and a shape of its own, and not those of what it passes on."""
+    return all(inspect.getattr_static(x, name, None) is not None for name in ("dtype", "shape"))
+
+
+def is_array_class(x: Any) -> bool:
+    """Say whether ``x`` is an array, of NumPy or of another library, and no number or proxy."""
+    cls = type(x)
+    return issubclass(cls, np.ndarray) or (has_own_dtype(x) and not issubclass(cls, Number))
 
 
 def is_lazy(x: Value) -> bool:

@@ -42,6 +42,7 @@ from ..tracing.object_arrays import (
     result,
 )
 from ..tracing.operands import is_operand
+from ..tracing.other_classes import answer_of, refuse_hidden
 from ..tracing.own_classes import (
     is_masked_array,
     is_of_its_own,
@@ -68,6 +69,7 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
     try:
         y = f(*args, **kwargs)
         y = settled(y) if isinstance(y, Traced) else all_settled(result(y))
+        refuse_hidden(y)
     except Exception as error:
         ours = isinstance(error, ChainRulesError) or isinstance(error.__cause__, ChainRulesError)
         if this.error is None or ours:
@@ -211,8 +213,8 @@ class Engine(Level):
         if isinstance(other, Traced):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
-        elif not is_operand(other):
-            return NotImplemented
+        elif not is_operand(other, b if other is a else a):
+            return answer_of(ufunc, operation, a, b, other)
         elif is_of_its_own(other):
             if is_masked_array(other):
                 if may_mask(ufunc, other):
@@ -235,7 +237,7 @@ class Engine(Level):
         settings = not kwargs or are_settings(kwargs.values())
         if not settings or len(args) != 1 or not isinstance(args[0], Traced):
             try:
-                args, kwargs = healed_call(args, kwargs, settings)
+                args, kwargs = healed_call(f, args, kwargs, settings)
             except OwnClassError:
                 return entrywise(f, args, kwargs)
         if args is not given:
@@ -277,8 +279,8 @@ class Engine(Level):
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""
         other = b if self.carries(a) else a
         ours = self.carries(other) or (type(other) is np.ndarray and other.dtype is not OBJECT)
-        if not ours and not is_operand(other):
-            return NotImplemented
+        if not ours and not is_operand(other, a if other is b else b):
+            return answer_of(ufunc, operation, a, b, other)
         kind = self.table.kinds.get(ufunc)
         if kind is not None and kind.constant:
             return operation(value(a), value(b))

@@ -25,7 +25,7 @@ from ..containers import (
 )
 from ..loading import load, needed
 from ..refusals.table import refusal
-from ..shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of, tangent_dtype
+from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
@@ -51,7 +51,8 @@ def is_perturbable_input(x: Any) -> bool:
     dtype = dtype_of(x)
     if dtype is None or tangent_dtype(dtype) is None:
         return False
-    return isinstance(x, _NUMBERS) or is_array(x)
+    # By the class itself: a proxy says by __class__ that it is what it stands for.
+    return issubclass(cls, _NUMBERS) or (is_array(x) and is_array_class(x))
 
 
 def is_foreign_array(x: Value) -> bool:
@@ -70,6 +71,14 @@ def is_foreign_array(x: Value) -> bool:
         and hasattr(x, "shape")
         and hasattr(x, "dtype")
     )
+
+
+def is_stand_in(x: Any) -> bool:
+    """Say whether ``x`` passes for a number or an array by what it passes on, and is a proxy."""
+    if type(x) in LEAVES or is_perturbable_input(x):
+        return False
+    dtype = dtype_of(x)
+    return dtype is not None and tangent_dtype(dtype) is not None
 
 
 def taken(x: Any) -> Any:
@@ -109,6 +118,8 @@ def taken_input(x: Value) -> Any:
             cls = type(part)
             named = f"{cls.__module__}.{cls.__name__}"
             raise refusal("foreign array", cls=named, importing=_importing(cls))
+        if is_stand_in(part):
+            raise refusal("stand-in for a number", cls=type(part).__name__)
         if has_own_numbers(without_masks(part)):
             raise refusal("array of an own class", cls=type(part).__name__)
     return taken(replaced(without_masks, x))

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..annotations import Value
 from ..containers import LEAVES, Children, registered
+from ..known_classes import Shell
 from ..refusals.table import refusal
 from ..tracing.level import innermost
 
@@ -81,20 +82,6 @@ def children_by(parts: Callable, rebuild: Callable) -> Callable[[Any], Children]
         return Children(keys, values, rebuilt)
 
     return children_of
-
-
-class Shell:
-    """The structure of a registered container, with nothing in it."""
-
-    __slots__ = ("cls", "keys")
-
-    def __init__(self, cls: type, keys: tuple) -> None:
-        self.cls, self.keys = cls, keys
-
-
-registered[Shell] = lambda shell: Children(
-    shell.keys, (None,) * len(shell.keys), lambda _: Shell(shell.cls, shell.keys)
-)
 
 
 def _checked(parts: Callable, rebuild: Callable, x: Value, values: dict) -> Any:

@@ -111,6 +111,23 @@ REFUSALS = {
         "derivative, in {line}.",
         "make it an array of numbers: a.astype(float)",
     ),
+    "traced value hidden": Refusal(
+        LostDerivativeError,
+        "the result holds a traced value in {cls}, which is no container: nobody would find the "
+        "derivative.",
+        "return the number or the array in it, or say what it holds: cr.register_container",
+    ),
+    "answers itself": Refusal(
+        LostDerivativeError,
+        "{f} was given a {cls}, in {line}, whose class says itself what functions of NumPy mean to "
+        "it, and was not asked.",
+        "give the number or the array in it: np.asarray(q), q.magnitude, q.value",
+    ),
+    "derivative of another class": Refusal(
+        LostDerivativeError,
+        "the derivative of a {x} came as a {cls}, which may have units or more that a {x} has not.",
+        "compute with the number or the array in it, np.asarray(q) or q.magnitude; or with q first",
+    ),
     "result of an own class": Refusal(
         LostDerivativeError,
         "traced numbers in a {cls}, as the result of a function, have no derivative.",
@@ -121,6 +138,12 @@ REFUSALS = {
         "an array of type {cls} cannot be differentiated: it has neither __array_ufunc__ nor "
         "__array_function__, so that nobody sees what is computed with it.",
         "give NumPy's array instead: np.asarray(x){importing}",
+    ),
+    "stand-in for a number": Refusal(
+        LostDerivativeError,
+        "a {cls} passes for a number or an array, by attributes that it passes on, and cannot be "
+        "differentiated.",
+        "give the number or the array that it stands for",
     ),
     "own class": Refusal(
         OwnClassError,
@@ -189,6 +212,12 @@ REFUSALS = {
         MutationError,
         "an in-place operator in {line} gives {y}, which an array of dtype {dtype} cannot hold.",
         "write x = x + ... instead of x += ...",
+    ),
+    "in-place class": Refusal(
+        MutationError,
+        "an in-place operator in {line} would write what a {cls} makes of it into an array of "
+        "numbers.",
+        "write x = x + q instead of x += q",
     ),
     "set shape": Refusal(
         MutationError,

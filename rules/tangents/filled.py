@@ -11,7 +11,9 @@ import numpy as np
 
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold
-from ..shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of, tangent_dtype
+from ..refusals.table import refusal
+from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
+from ..tracing.other_classes import answers_itself
 from .project import ProjectTo
 from .structural import (
     NO_TANGENT,
@@ -60,12 +62,33 @@ def _zero_tangent(x: Value) -> Any:
         return space.type(0).item()
     if shape_of(x) == () and not isinstance(x, np.ndarray):
         return space.type(0)
+    if type(x) not in LEAVES and not is_array_class(x):
+        return NO_TANGENT  # it passes on the dtype of what it holds
     return np.zeros_like(x, dtype=space)
 
 
 def dense(xbar: Tangentlike, x: Value) -> Any:
     """Return a derivative of the array ``x`` as an array, also where it is a zero."""
     return np.zeros_like(x) if isinstance(xbar, AbstractZero) else xbar
+
+
+def in_class_of(x: Value, t: Any) -> Any:
+    """Return the derivative ``t`` of the number or array ``x`` as one of its class.
+
+    Raises
+    ------
+    LostDerivativeError
+        If it came as an object of others, from computing with one.
+    """
+    cls = type(t)
+    if cls is type(x):
+        return t
+    # A traced one says that it is what it carries.
+    if x.__class__ is np.ndarray and issubclass(t.__class__, np.generic):
+        return np.copy(t)  # of an array without axes
+    if type(x) in FLOATS_AND_ARRAYS and dtype_of(t) is not None and answers_itself([cls], x):
+        raise refusal("derivative of another class", x=type(x).__name__, cls=cls.__name__)
+    return t
 
 
 def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = None) -> Any:
@@ -76,7 +99,7 @@ def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = N
     """
 
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES:  # as nearly always
-        return t if own is None else own(t)
+        return in_class_of(x, t if own is None else own(t))
 
     def look(x: Value, t: Any) -> Any:
         t = unthunk(t)
@@ -87,6 +110,6 @@ def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = N
             return Within(zip(parts.values, child_tangents(x, t)), partial(derivative_like, x))
         if issubclass(type(t), AbstractZero):
             return zero_tangent(x)
-        return t if own is None else own(t)
+        return in_class_of(x, t if own is None else own(t))
 
     return fold(look, x, t)

@@ -18,7 +18,7 @@ import numpy as np
 from ...config import TangentError
 from ..annotations import Tangentlike, Value
 from ..containers import Children, Within, children, constants, fold, registered
-from ..known_classes import built_in
+from ..known_classes import Shell, built_in, is_quantity
 from .missing import NotImplementedTangent
 from .thunks import unthunk
 from .zeros import NO_TANGENT, ZERO, AbstractZero
@@ -195,6 +195,8 @@ def derivative_like(x: Value, values: list) -> Any:
         return parts.rebuild(values)
     if type(x) in built_in:
         return built_in[type(x)].build(x, parts.keys, values)
+    if is_one_number(x, parts):
+        return values[0]
     fixed = constants(x)
     return structural(type(x), (*parts.keys, *fixed), (*values, *(NO_TANGENT for _ in fixed)))
 
@@ -263,6 +265,28 @@ def _moved(x: Any, xdot: Tangentlike) -> Any:
     return Within(zip(parts.values, child_tangents(x, xdot), strict=True), parts.rebuild)
 
 
+def is_one_number(x: Value, parts: Children) -> bool:
+    """Say whether ``x`` is a quantity: a number or an array, and what its class knows of it."""
+    cls = x.cls if type(x) is Shell else type(x)
+    return len(parts.keys) == 1 and is_quantity(cls) and children(parts.values[0]) is None
+
+
+def _plain(x: Value, t: Any) -> Any:
+    """Return the plain tangent ``t`` of a quantity ``x``.
+
+    Raises
+    ------
+    TangentError
+        If it is a quantity itself, whose unit may be another.
+    """
+    if is_quantity(type(t)) and children(t) is not None:
+        raise TangentError(
+            f"the tangent of a {type(x).__name__} is a plain number or array, in its unit, and no "
+            f"{type(t).__name__}."
+        )
+    return t
+
+
 def child_tangents(x: Value, t: Any) -> list:
     """Return one tangent per child of the container ``x``, from any form a tangent may take.
 
@@ -278,6 +302,8 @@ def child_tangents(x: Value, t: Any) -> list:
         return [t] * len(parts.keys)
     if type(t) in built_in:
         t = Tangent(type(t), **built_in[type(t)].parts(x, t))
+    if type(t) is not Tangent and is_one_number(x, parts):
+        return [_plain(x, t)]
     by_name = isinstance(x, dict) or not isinstance(x, tuple | list)
     if isinstance(t, Tangent):
         if not _is_sequence(t.primal_type):

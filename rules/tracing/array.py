@@ -22,6 +22,7 @@ from .funnel import array_of, call
 from .level import Traced, type_under, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
+from .other_classes import is_computed_with
 from .shown import shown
 from .views import (
     Memory,
@@ -93,6 +94,8 @@ def _refuse_overlap(x: Value, v: Value) -> None:
 
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Value) -> Value:
+        if not is_computed_with(type(other), self):
+            raise refusal("in-place class", cls=type(other).__name__)
         y = entries_of(operation(self, in_place_operand(other)))
         if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
             raise refusal("in-place dtype", y=describe(y), dtype=self.dtype)

@@ -8,14 +8,14 @@ protocol ends in one of three calls of the value's level: ``unary``, ``binary``,
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
-from ..containers import are_settings
+from ..containers import LEAVES, are_settings
 from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import positional_names
@@ -35,6 +35,7 @@ from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
+from .other_classes import answers_itself
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -170,6 +171,8 @@ class TracedNumber(Traced):
                 return self.at_level.unary(ufunc, ufunc, self)
         if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
             refuse_compiled(self, ufunc)
+        if answers_itself(map(type, inputs), self):
+            return NotImplemented
         f = ufunc if method == "__call__" else getattr(ufunc, method)
         if method == "reduceat" and len(inputs) > 1:
             kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
@@ -185,10 +188,12 @@ class TracedNumber(Traced):
         return call(f, inputs, kwargs)
 
     def __array_function__(
-        self, f: Function, types: Iterable[type], args: tuple, kwargs: dict
+        self, f: Function, types: Collection[type], args: tuple, kwargs: dict
     ) -> Any:
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
+        if len(types) > 1 and not LEAVES.issuperset(types) and answers_itself(types, self):
+            return NotImplemented
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]

@@ -21,14 +21,17 @@ from ..containers import (
 from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT
 from ..signatures import name_of
-from .funnel import array_of
+from .funnel import array_of, is_numpys
 from .level import Traced, innermost
+from .other_classes import is_computed_with, refuse_answering
 from .own_classes import is_masked_array, is_of_its_own, without_masks
 from .shown import shown
 from .views import axes_of, laid_out
 
 
-def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tuple, dict]:
+def healed_call(
+    f: Function, args: tuple, kwargs: dict, settings: bool = False
+) -> tuple[tuple, dict]:
     """Heal the arguments of a call, of which the ``kwargs`` are mere ``settings`` or not."""
     for x in args:
         cls = type(x)
@@ -37,14 +40,16 @@ def healed_call(args: tuple, kwargs: dict, settings: bool = False) -> tuple[tupl
         else:
             plain = cls in LEAVES or (cls is tuple and are_settings(x)) or not _may_need_healing(x)
         if not plain:
-            return _healed_call(args, kwargs)
+            return _healed_call(f, args, kwargs)
     if not settings and _may_need_healing(kwargs):
-        return _healed_call(args, kwargs)
+        return _healed_call(f, args, kwargs)
     return args, kwargs
 
 
-def _healed_call(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     given = args, kwargs
+    if is_numpys(f):
+        refuse_answering(f, (*args, *kwargs.values()))
     if any(map(is_of_its_own, iterate_leaves(given))):
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
@@ -92,7 +97,12 @@ def unmasked(x: Value) -> Any:
 
 def holds_traced(x: Value) -> bool:
     """Say whether ``x`` is an object array that holds traced numbers."""
-    return is_object_array(x) and innermost(x.reshape(-1).tolist()) is not None
+    return is_object_array(x) and any(issubclass(type(p), Traced) for p in x.reshape(-1).tolist())
+
+
+def is_of_numbers(x: np.ndarray) -> bool:
+    """Say whether an object array holds numbers and arrays alone, and no objects of others."""
+    return all(is_computed_with(type(entry)) for entry in np.asarray(x).reshape(-1).tolist())
 
 
 def own_class_error(array: np.ndarray) -> OwnClassError:
@@ -113,7 +123,12 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
         ("numpy", "_operator")
     ):
         raise own_class_error(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
-    return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+    try:
+        return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+    except TypeError as error:  # it takes no objects, as classes with units may not
+        raise own_class_error(
+            next(filter(is_of_its_own, iterate_leaves((args, kwargs))))
+        ) from error
 
 
 def _as_objects(x: Value) -> Any:
@@ -165,8 +180,8 @@ def result(y: Any) -> Any:
     own = is_of_its_own(y) and y.dtype is OBJECT
     if own and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
         y = y if np.ma.is_masked(y) else entries_of(y)
-    if isinstance(y, np.ndarray) and y.dtype is OBJECT:
-        refuse_nested(y)
+    if isinstance(y, np.ndarray) and y.dtype is OBJECT and is_of_numbers(y):
+        refuse_nested(np.asarray(y))
         plain = np.array(np.asarray(y).reshape(-1).tolist() or np.zeros(0))
         numbers = plain.dtype.kind in "fciu"
         if numbers and type(y) is np.ndarray:
@@ -194,6 +209,8 @@ def _healed(x: Value) -> Any:
         if not holds_traced(x):
             return x
         refuse_nested(x)
+        if not is_of_numbers(x):
+            return x  # it holds objects of others, which NumPy leaves as they are
         if x.ndim == 0:
             return np.copy(x.item())
         y, axes = array_of(x.tolist()), axes_of(x)

@@ -9,24 +9,18 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..annotations import Index, Value
-from ..shapes import dtype_of
 from .array import TracedArray
 from .level import Traced
+from .other_classes import is_computed_with
 
 _NUMBERS = (float, int, complex, np.generic)
 _BASIC = frozenset({int, np.int64, np.int32, np.intp, slice, type(None), type(...)})
 _INTEGERS = frozenset({int, np.int64})
-_OPERANDS = (Traced, *_NUMBERS, np.ndarray, list, tuple)
 
 
-def is_operand(x: Value) -> bool:
+def is_operand(x: Value, beside: Value = None) -> bool:
     """Say whether an engine handles ``x``; anything else gets its own turn by NotImplemented."""
-    # Traced values first: they say that they are of their number's class, too, but not as fast.
-    if isinstance(x, _OPERANDS):
-        return True
-    speaks = hasattr(x, "__array_function__") and not hasattr(x, "__array_wrap__")
-    # An array has a dtype. A quantity has none, and says itself what an operator means.
-    return speaks and dtype_of(x) is not None
+    return is_computed_with(type(x), beside)
 
 
 def is_basic(index: Index) -> bool:

@@ -53,6 +53,15 @@ def _content(cell: CellType) -> Any:
         return None
 
 
+def answers(part: Any) -> bool:
+    """Say whether ``part`` can be asked at all: the placeholder of a missing library may raise."""
+    try:
+        part.__class__, getattr(part, "__module__", None)
+    except Exception:
+        return False
+    return True
+
+
 class _Held:
     def __init__(self, names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) -> None:
         self.names, self.home = names, names.get("__name__", "")
@@ -62,6 +71,8 @@ class _Held:
         self.builtins: dict | None = None
         plain = dict(names)  # from which numba compiles later what it has not compiled so far
         for name, part in plain.items():
+            if not answers(part):
+                continue
             if not name.startswith("__"):
                 self._put(names.__setitem__, names.get, name, part, self._seeing(part))
             if type(part).__module__.partition(".")[0] == "numba":

@@ -49,7 +49,11 @@ def _containers_of_xarray() -> None:
     loading.imported(f"{__package__}.interop.xarray").register_xarray()
 
 
-late["xarray"] = _containers_of_xarray
+def _quantities_of_pint() -> None:
+    loading.imported(f"{__package__}.interop.pint").register_pint()
+
+
+late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]
 

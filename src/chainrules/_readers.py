@@ -26,7 +26,7 @@ _MAKERS = """
     zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
     logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
     column_stack fromfunction outer kron tril triu roll dot inner einsum tensordot cross where
-    cumsum cumprod diff gradient interp clip sort sum mean prod
+    cumsum cumprod diff gradient interp clip sort sum mean prod meshgrid
 """
 _FILLED = frozenset(_MAKERS.split())
 # Of lists of arrays; those of np.block say where each array goes.
@@ -68,9 +68,16 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
         if kwargs:
             kwargs = {name: read(x) if isinstance(x, _READ) else x for name, x in kwargs.items()}
         y = f(*args, **kwargs)
+        if makes and type(y) in _LISTS:  # of np.meshgrid, and of np.gradient along several axes
+            return type(y)(_new_part(part, (args, kwargs)) for part in y)
         return buffer_if_new(y, (args, kwargs)) if makes else y
 
     return _as_shown(reads, f)
+
+
+def _new_part(y: Any, given: tuple) -> Any:
+    # A broadcast view warns if it is asked whether it may be written to.
+    return buffer_if_new(y, given) if type(y) is np.ndarray and y.base is None else y
 
 
 _READ = (list, tuple, np.ndarray)
@@ -92,7 +99,7 @@ def _of_anything(f: Callable) -> Callable:
             return _new(f(*args, **kwargs), args)
         level = innermost((*args, *kwargs.values()))
         if level is BUFFERS:
-            if type(args[0]) is BufferArray:
+            if args and type(args[0]) is BufferArray:
                 return level.call(f, args, kwargs)  # which may be the result
             args, kwargs = all_settled(args), all_settled(kwargs)
             level = innermost((*args, *kwargs.values()))

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ._held import Undo, adopt_functions, made_anew, with_mirrors
+from ._held import Undo, adopt_functions, answers, made_anew, with_mirrors
 from ._numbers import SCALARS, Complex, Float, Map, Type
 from .rules import Traced, is_traced, value
 from .rules.refusals.remedies import adopted
@@ -157,7 +157,7 @@ def _adopt_globals(names: dict) -> None:
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
-            mirror = mirror_of(part)
+            mirror = mirror_of(part) if answers(part) else None
             if mirror is not None and mirror is not part:
                 names[name] = mirror
                 changes.append((name, part, mirror))
@@ -231,6 +231,11 @@ class Adoption:
         if isinstance(module, FunctionType):
             return [module.__globals__]
         name = module.__name__ if isinstance(module, ModuleType) else module
+        if name.partition(".")[0] == __package__:
+            raise ValueError(
+                f"{name} is what adopted code is shown, and cannot be adopted itself: adopt the "
+                "module that is to be differentiated"
+            )
         if name.partition(".")[0] in _SHOWN:
             raise ValueError(
                 f"{name} needs no adoption: adopt the module that calls it, where "
@@ -335,7 +340,7 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     ModuleNotFoundError
         If there is no module of that name.
     ValueError
-        If it is NumPy or SciPy, which need no adoption.
+        If it is NumPy or SciPy, which need no adoption, or chainrules.
 
     Notes
     -----

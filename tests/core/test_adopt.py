@@ -510,3 +510,25 @@ def test_a_child_of_a_process_in_which_a_thread_adopts_does_not_hang():
     finally:
         ended.set()
         thread.join()
+
+
+class Missing:
+    """A placeholder for a library that is not installed: it raises whatever it is asked."""
+
+    def __getattribute__(self, name):
+        raise ImportError("install it")
+
+
+def test_a_global_that_raises_whatever_it_is_asked():
+    text = "import numpy as np\ndef f(x):\n    y = np.zeros(2)\n    y[0] = x\n    return np.sum(y)"
+    module = module_of(text, "with_a_placeholder")
+    module.missing = Missing()
+    with cr.adopt(module):
+        assert cr.grad(module.f)(2.0) == 1.0
+    assert type(module.missing) is Missing
+
+
+@pytest.mark.parametrize("named", ["chainrules", "chainrules.numpy", cr])
+def test_chainrules_itself_is_not_adopted(named):
+    with pytest.raises(ValueError, match="cannot be adopted itself"):
+        cr.adopt(named)

@@ -95,3 +95,19 @@ def test_names_of_one_function_are_one_function():
     assert np.permute_dims is np.transpose
     y = cr.grad(lambda x: numpy.sum(np.concat([[x, 1.0], [2 * x]], axis=None) ** 2))(3.0)
     assert y == 30.0
+
+
+def test_grids_may_be_filled():
+    places = numpy.array([1.0, 2.0])
+
+    def f(t):
+        x, y = np.meshgrid(places, places)
+        z = 2 * y
+        z += t
+        x[0] = t
+        return np.sum(z) + np.sum(x * x)
+
+    assert cr.value_and_grad(f)(2.0) == (33.0, 12.0)
+    assert cr.grad(lambda t: np.sum(np.meshgrid(places * t, np.zeros(2))[0]))(2.0) == 6.0
+    shown, _ = cr.jvp(lambda t: np.meshgrid(places, places, copy=False), (1.0,), (1.0,))
+    assert [y.strides for y in shown] == [(0, 8), (8, 0)]

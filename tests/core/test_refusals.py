@@ -76,6 +76,43 @@ class Foreign:
         return np.ones(2)
 
 
+class Answering:
+    """A quantity that answers NumPy itself, and cannot be asked by a method of an array."""
+
+    def __init__(self, v):
+        self.v = v
+
+    def __array_ufunc__(self, ufunc, method, *args):
+        return Answering(getattr(ufunc, method)(*[getattr(a, "v", a) for a in args]))
+
+
+class Opaque(Answering):
+    shape, dtype = (2,), np.dtype(float)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.v, dtype)
+
+
+class Proxy:
+    def __init__(self, v):
+        self.v = v
+
+    def __getattr__(self, name):
+        return getattr(object.__getattribute__(self, "v"), name)
+
+    __class__ = property(lambda self: self.v.__class__)
+
+
+@cr.primitive
+def twice(x):
+    return 2.0 * x
+
+
+@cr.rrule.register(twice)
+def twice_rrule(twice, x):
+    return twice(x), lambda xbar: (cr.NoTangent(), Opaque(2.0 * xbar))
+
+
 class Total:
     def __init__(self, x):
         self.x, self.total = x, np.sum(x)
@@ -234,6 +271,22 @@ CASES = {
         grad(lambda x: np.sum(np.kron(x, OBJECTS.astype(float))), X),
         [3.0, 3.0],
     ),
+    "traced value hidden": (
+        lambda: cr.jvp(lambda x: Opaque(x), (X,), (X,)),
+        lambda: cr.jvp(lambda x: Opaque(x).v, (X,), (X,))[1],
+        X,
+    ),
+    "answers itself": (
+        grad(lambda x: x.dot(Answering(X)), X),
+        grad(lambda x: x.dot(Answering(X).v), X),
+        X,
+    ),
+    "derivative of another class": (
+        lambda: cr.vjp(twice, X)[1](X),
+        lambda: cr.vjp(lambda x: 2.0 * x, X)[1](X)[0],
+        2.0 * X,
+    ),
+    "stand-in for a number": (grad(np.sum, Proxy(X)), grad(np.sum, Proxy(X).v), [1.0, 1.0]),
     "result of an own class": (
         lambda: cr.jvp(lambda x: np.ma.array([x[0], x[1]], mask=[0, 1]), (X,), (X,)),
         lambda: cr.jvp(
@@ -279,6 +332,11 @@ CASES = {
         wrote(lambda y, x: y.__iadd__(1j)),
         grad(lambda x: np.sum((x + 1j).real), X),
         [1.0, 1.0],
+    ),
+    "in-place class": (
+        wrote(lambda y, x: y.__imul__(Answering(2.0))),
+        grad(lambda x: np.sum((x * Answering(2.0)).v), X),
+        [2.0, 2.0],
     ),
     "set shape": (
         wrote(lambda y, x: [y[:1], y.__setattr__("shape", (2, 1))]),

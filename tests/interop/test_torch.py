@@ -443,3 +443,14 @@ def test_numbers():
     assert isinstance(f(0.3), np.float64)
     two = cr.grad(lambda x: np.sum(f(np.array([x, x]))))(0.3)
     assert 2 * (math.sin(0.3) + 0.3 * math.cos(0.3)) == pytest.approx(two)
+
+
+def test_inference_mode_is_left():
+    f = import_(lambda x: torch.sum(x**2))
+    x = np.ones(2)
+    with torch.inference_mode():
+        assert cr.grad(f)(x).tolist() == [2.0, 2.0]
+        assert cr.jvp(f, (x,), (x,))[1] == 4.0
+        _, pullback = cr.vjp(f, x)
+        np.testing.assert_array_equal(cr.hessian(f)(x), 2 * np.eye(2))
+    assert pullback(1.0)[0].tolist() == [2.0, 2.0]

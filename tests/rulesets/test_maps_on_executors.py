@@ -4,7 +4,9 @@ import dataclasses
 import functools
 import multiprocessing
 import pickle
+import random
 import sys
+import types
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -439,6 +441,78 @@ def test_traced_values_in_global_variables():
             cr.grad(loss)(1.0)
     finally:
         del globals()["GLOBAL"]
+
+
+class Settings:
+    rate = 1.0
+
+
+class Sampler:
+    def __init__(self):
+        self.generator = np.random.default_rng(0)
+
+    def draw(self, x):
+        return x * self.generator.normal()
+
+
+def module_of(text):
+    module = types.ModuleType("made_for_a_test")
+    exec(text, vars(module))
+    return module
+
+
+def test_traced_values_in_modules_and_classes(monkeypatch):
+    module = module_of("rate = 1.0\ndef scaled(x): return rate * x")
+    monkeypatch.setitem(sys.modules, "made_for_a_test", module)
+    monkeypatch.setattr(Settings, "rate", 1.0)
+    places = {
+        "the module made_for_a_test": lambda x: module.rate * x,
+        "a global variable": module.scaled,
+        "the class Settings": lambda x: Settings.rate * x,
+    }
+    for place, f in places.items():
+
+        def loss(w, f=f):
+            module.rate = Settings.rate = w
+            return sum(cr.map(f, [1.0, 2.0], executor=Inline()))
+
+        with pytest.raises(cr.LostDerivativeError, match=f"reads a traced value from {place}"):
+            cr.grad(loss)(0.7)
+
+
+def test_generators_would_draw_the_same_for_each_item():
+    generator = np.random.default_rng(0)
+    held = [
+        lambda x: x * generator.normal(),
+        functools.partial(lambda g, x: x * g.random(), random.Random(0)),
+        Sampler().draw,
+    ]
+    for f in held:
+        with pytest.raises(cr.MutationError, match=r"captures a generator.*(?s:.*)seed"):
+            cr.map(f, [1.0, 2.0], executor=Inline())
+    seeded = cr.map(
+        lambda x, seed: x * np.random.default_rng(seed).random(),
+        [1.0, 1.0],
+        [1, 2],
+        executor=Inline(),
+    )
+    assert seeded[0] != seeded[1]
+
+
+def test_writes_into_what_came_along():
+    array, listed = np.zeros(2), [0.0]
+
+    def into_array(x):
+        array[0] = x
+        return x
+
+    writers = {"array": into_array, "list": lambda x: listed.append(x) or x}
+    for held, f in writers.items():
+        with pytest.raises(cr.MutationError, match=rf"writes into .*{held} that it captures"):
+            cr.map(f, [1.0, 2.0], executor=Inline())
+    assert array.flags.writeable
+    array[0] = 2.0
+    assert cr.map(lambda x: x * array[0], [3.0], executor=Inline()) == [6.0]
 
 
 @pytest.mark.parametrize("back", [None, "tape", "recompute"])

@@ -421,3 +421,11 @@ def test_plain_calls_make_the_same_calls_of_the_function():
             getattr(where, name)(lambda x, calls=calls: calls.append(x) or x**3 - 2.0, 0, 3)
             counts.append(calls)
         assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("sequence", [tuple, list, cr.array])
+def test_what_follows_x_in_any_sequence(sequence):
+    def found(a):
+        return optimize.newton(lambda x, a, b: x**2 - a * b, 1.0, args=sequence([a, 2.0]))
+
+    np.testing.assert_allclose(cr.grad(found)(2.0), 0.5)

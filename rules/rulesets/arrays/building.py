@@ -132,6 +132,16 @@ def fromiter(iter, dtype, count=-1, *, like=None):
     return as_dtype(array_of(iter if count < 0 else iter[:count]), dtype)
 
 
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    a, fill_value = number_or_array(a), number_or_array(fill_value)
+    shape = np.shape(a) if shape is None else shape
+    if is_traced(fill_value):
+        return np.copy(as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(a)))
+    y = np.zeros_like(a, dtype, shape=shape)
+    y[...] = fill_value
+    return y
+
+
 # What the mirrors of NumPy's constructors do with traced values; NumPy itself asks nobody, but for
 # like=x, and where it has made an array of objects.
 CONSTRUCTORS = {
@@ -140,19 +150,11 @@ CONSTRUCTORS = {
     np.asarray_chkfinite: asarray_chkfinite, np.require: require,
     np.full: own_valued(np.full, full), np.arange: own_valued(np.arange, arange),
     np.fromiter: own_valued(np.fromiter, fromiter),
+    np.full_like: own_valued(np.full_like, full_like),
 }  # fmt: skip
 for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.full):
     composed(_f)(CONSTRUCTORS[_f])
-
-
-@composed(np.full_like, value="own")
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    shape = np.shape(a) if shape is None else shape
-    if is_traced(fill_value):
-        return as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(a))
-    y = np.zeros_like(a, dtype, shape=shape)
-    y[...] = fill_value
-    return y
+composed(np.full_like, value="own")(full_like)
 
 
 def number_or_array(x):

@@ -48,13 +48,15 @@ def differences_transpose(ybar, space, n, axis):
 
 @composed(np.diff)
 def diff(a, n=1, axis=-1, prepend=None, append=None):
+    if n == 0:
+        return a  # before it is lengthened by the ends, as NumPy does
     ends = [
         end if end is None or np.ndim(end) else np.broadcast_to(end, end_shape(a, axis))
         for end in (prepend, append)
     ]
     if any(end is not None for end in ends):
         a = np.concatenate([part for part in (ends[0], a, ends[1]) if part is not None], axis)
-    return differences(a, n, axis) if n else a
+    return differences(a, n, axis)
 
 
 def end_shape(a, axis):

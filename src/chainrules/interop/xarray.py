@@ -12,8 +12,8 @@ from typing import Any
 
 from ..config import TangentError
 from ..rules.annotations import Tangentlike, Value
-from ..rules.engines.registration import Shell, children_by
-from ..rules.known_classes import Form, built_in, registered
+from ..rules.engines.registration import children_by
+from ..rules.known_classes import Form, Shell, built_in, registered
 from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.tangents.filled import zero_tangent

@@ -4,11 +4,13 @@ So they can be sent elsewhere, and the values, which are arguments of a rule, be
 """
 
 import contextlib
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from ....containers import LEAVES
 from ..closures import Copies, Graph, TakenOut, given_others
+from .elsewhere import for_reading_only
 
 
 class Hole:
@@ -34,16 +36,24 @@ def emptied(x: Any) -> tuple[Any, tuple]:
 class WithHoles:
     """A function or a container with holes, which is filled many times."""
 
-    __slots__ = ("holes", "leading", "x")
+    __slots__ = ("holes", "leading", "lists", "x")
 
     def __init__(self, x: Any) -> None:
         graph = Graph(x)
         self.x = x
         self.holes = [part for part in graph.objects.values() if type(part) is Hole]
         self.leading = graph.leading_to(self.holes)
+        self.lists: list[tuple[list, list]] = []
 
     def __reduce__(self) -> tuple:
-        return WithHoles, (self.x,)  # what leads to the holes is known by addresses
+        return arrived, (self.x,)  # what leads to the holes is known by addresses
+
+    def has_written(self) -> bool:
+        """Say whether a list has been changed that came along."""
+        return any(
+            len(x) != len(before) or not all(map(operator.is_, x, before))
+            for x, before in self.lists
+        )
 
     def filled(self, values: tuple) -> Any:
         """Return a copy with ``values`` in the holes."""
@@ -59,3 +69,10 @@ class WithHoles:
 
     def _chosen(self, values: tuple) -> list:
         return [values[hole.number] for hole in self.holes]
+
+
+def arrived(x: Any) -> WithHoles:
+    """Return what was sent here, which nobody is to write to."""
+    made = WithHoles(x)
+    made.lists = for_reading_only(x)
+    return made

@@ -50,14 +50,21 @@ class Item:
         args = [for_reading(x) for x in data]
         with self.f.opened(shared, f"{name} writes") as f:
             try:
-                return (), asked(f)(*args)
+                y = asked(f)(*args)
             except ValueError as error:
                 if "read-only" in str(error):
                     raise MutationError(
-                        f"{name} writes into an item, which others may read.\n"
-                        "  write into a copy (x.copy())"
+                        f"{name} writes into an item, or into an array that it captures, which "
+                        "others read, or which is a copy here.\n"
+                        "  write into a copy (x.copy()), and return what is to be seen"
                     ) from error
                 raise
+        if self.f.has_written():
+            raise MutationError(
+                f"{name} writes into a list that it captures, which is a copy here.\n"
+                "  return what is to be seen"
+            )
+        return (), y
 
 
 class Both:

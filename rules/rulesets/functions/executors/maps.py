@@ -32,6 +32,7 @@ from ..checkpoint import captured
 from ..closures import TakenOut
 from ..sequences import form_of, gather
 from .cluster import Cluster, is_client, is_future
+from .elsewhere import refuse_state
 from .holes import emptied
 from .items import Both, Item, PullItem, PushItem, digest, flattened, from_leaves, moving
 from .pools import Pool, Site, Threads, is_threads
@@ -217,7 +218,10 @@ def each(site: Site, f: Any, rows: list, back: str | None, name: str) -> list:
     """Return what ``f`` gives for each row of arguments."""
     if not rows:
         return []
-    refuse_global_values(f, name)
+    if site.shares_memory:
+        refuse_global_values(f, name)
+    else:
+        refuse_state(f, set(map(id, TakenOut(f).found)), name)
     f, shared = emptied(f)
     datas, owns = zip(*map(emptied, rows))
     _, ys = MapOn(site, Item(f), list(datas), back, name)(shared, owns)

@@ -25,6 +25,10 @@ DETERMINED = {
 }  # fmt: skip
 
 
+# Solvers that call f(x, *args) with any sequence; others take what is no tuple for one argument.
+UNPACKING = {"newton", "least_squares", "fixed_point"}
+
+
 class SolverCall(dict):
     """The arguments of a call of SciPy's ``own``, by their names."""
 
@@ -38,6 +42,8 @@ class SolverCall(dict):
     def args(self) -> tuple:
         """The further arguments of the user's function."""
         args = self.get("args", ())
+        if self.own.__name__ in UNPACKING:
+            return tuple(args)
         return args if isinstance(args, tuple) else (args,)
 
     def run(self, **instead: Any) -> Any:

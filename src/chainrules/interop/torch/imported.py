@@ -116,20 +116,25 @@ def _is_data(x: Any) -> bool:
 def foreign_of(name: str, g: Callable) -> Foreign:
     """Return the foreign function of ``g``, from tensors to a tuple of tensors."""
 
+    # In inference mode torch makes tensors that have no derivative, not even when that has ended.
+    @torch.inference_mode(False)
     def run(*xs: Any) -> Any:
         with torch.no_grad():
             return shown(g(*map(as_tensor, xs)))
 
+    @torch.inference_mode(False)
     def vjp(*xs: Any) -> tuple[Any, Callable]:
         ys, moving = with_graph(g, tuple(map(as_tensor, xs)))
         floats = [y for y in ys if is_inexact(y)]
 
+        @torch.inference_mode(False)
         def pullback_of_arrays(*bars: Any) -> tuple:
             fitting = [as_tensor(ybar).to(y.dtype) for y, ybar in zip(floats, bars, strict=True)]
             return parts(shown(gradients(floats, moving, fitting, again=False)))
 
         return shown(ys), pullback_of_arrays
 
+    @torch.inference_mode(False)
     def jvp(xs: tuple, dots: tuple) -> tuple[Any, tuple]:
         with torch.no_grad():
             ys, found = jvp_of_moving(g, tuple(map(as_tensor, xs)), tuple(map(as_tensor, dots)))

@@ -1,0 +1,125 @@
+"""State that a function reads, of which another process has a copy of its own.
+
+A module's variables, a generator of random numbers, an array that is written to: each process has
+its copy. What is traced in a module would be read there as it was before, every item would draw the
+same numbers, and what is written would be gone. So these are refused, where memory is not shared.
+"""
+
+import functools
+import random
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .....config import LostDerivativeError, MutationError, user_line
+from .... import children, is_traced, name_of
+from ....containers import LEAVES
+from ..closures import content
+
+_GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"} - {"__main__"}
+
+
+def refuse_state(f: Any, known: set[int], name: str) -> None:
+    """Refuse what ``f`` reads and would find another there; ``known`` are ids of what is sent.
+
+    Raises
+    ------
+    LostDerivativeError
+        If it is a traced value that a module or a class holds.
+    MutationError
+        If it is a generator of random numbers.
+    """
+    for x, place in reached(f):
+        if isinstance(x, _GENERATORS):
+            raise MutationError(
+                f"{name_of(f)} captures a generator of random numbers, in {user_line()}, and "
+                f"cr.{name} with an executor sends a copy with each item: all would draw the "
+                "same.\n  draw before, and give the numbers to each item; or give each item a seed"
+            )
+        if place and id(x) not in known and is_traced(x):
+            raise LostDerivativeError(
+                f"{name_of(f)} reads a traced value from {place}, in {user_line()}, and "
+                f"cr.{name} with an executor evaluates it elsewhere.\n"
+                "  let it be a variable of the function around, or an argument"
+            )
+
+
+def reached(f: Any) -> Iterator[tuple[Any, str]]:
+    """Yield what ``f`` can read, with the place that holds it where it is not sent with ``f``."""
+    seen: dict[int, Any] = {}
+    waiting: list[tuple[Any, str]] = [(f, "")]
+    while waiting:
+        x, place = waiting.pop()
+        cls = type(x)
+        if id(x) in seen or (isinstance(x, type) and cls is not type and not _is_users(x)):
+            continue
+        seen[id(x)] = x
+        yield x, place
+        if isinstance(x, functools.partial):
+            waiting += [(part, place) for part in (x.func, x.args, x.keywords)]
+        elif isinstance(x, types.MethodType):
+            waiting += [(x.__func__, place), (x.__self__, place)]
+        elif isinstance(x, types.FunctionType):
+            waiting += variables_of(x, place) if _is_users(x) else ()
+        elif isinstance(x, type):
+            named = f"the class {x.__name__}"
+            waiting += [(part, named) for part in vars(x).values()] if _is_users(x) else ()
+        elif cls not in LEAVES:
+            parts = children(x)
+            waiting += [] if parts is None else [(part, place) for part in parts.values]
+            waiting += [(base, "") for base in cls.__mro__ if _is_users(base)]
+
+
+def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]:
+    """Yield the values of variables and of modules' attributes that ``f`` names."""
+    held = [content(cell) for cell in f.__closure__ or ()]
+    for x in held:
+        yield x, place
+    yield f.__defaults__ or (), place
+    yield f.__kwdefaults__ or {}, place
+    codes = [f.__code__]
+    for code in codes:
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+        modules: list[Any] = [x for x in held if isinstance(x, types.ModuleType)]
+        for name in code.co_names:
+            if name in f.__globals__:
+                x = f.__globals__[name]
+                yield x, "a global variable" if _is_by_name(f) else place
+                modules += [x] if isinstance(x, types.ModuleType) else []
+        for module in modules:
+            if not _is_users(module):
+                continue
+            for name in code.co_names:
+                x = vars(module).get(name)
+                yield x, f"the module {module.__name__}"
+                if isinstance(x, types.ModuleType) and x not in modules:
+                    modules.append(x)
+
+
+def _is_by_name(f: types.FunctionType) -> bool:
+    """Say whether ``f`` is that of a module here; else its variables came along with it."""
+    return getattr(sys.modules.get(f.__module__), "__dict__", None) is f.__globals__
+
+
+def _is_users(x: Any) -> bool:
+    """Say whether a module, a function or a class may hold what a user put into it."""
+    home = x.__name__ if isinstance(x, types.ModuleType) else getattr(x, "__module__", None)
+    return (home or "").partition(".")[0] not in _LIBRARIES
+
+
+def for_reading_only(f: Any) -> list[tuple[list, list]]:
+    """Make all arrays that came along with ``f`` read-only; return its lists, and what is in them.
+
+    What is written to them would be seen by no one where ``f`` came from.
+    """
+    lists = []
+    for x, place in reached(f):
+        if not place and type(x) is np.ndarray:
+            x.flags.writeable = False
+        elif not place and type(x) is list:
+            lists.append((x, list(x)))
+    return lists

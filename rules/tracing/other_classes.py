@@ -1,0 +1,127 @@
+"""Classes of others beside traced values: arrays to compute with, and what answers for itself.
+
+A class that says by ``__array_ufunc__`` or ``__rmul__`` what operators mean may know more than a
+number or an array does: its units, its errors. So it gets its turn, and what a traced value holds
+is a number, NumPy's array, an array of dask and its like, or of the class that was differentiated.
+"""
+
+import gc
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..annotations import Function, Value
+from ..containers import LEAVES, iterate_leaves
+from ..refusals.table import refusal
+from ..signatures import name_of
+from .level import Traced, type_under
+
+_OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
+# Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
+_LIBRARIES = frozenset({"cupy", "dask", "sparse"})
+
+
+def is_computed_with(cls: type, beside: Value = None) -> bool:
+    """Say whether an engine computes with a ``cls`` that stands beside a traced value."""
+    # By the class itself: a proxy says by __class__ that it is what it stands for.
+    if issubclass(cls, _OURS):
+        return True
+    if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
+        return False
+    library = cls.__module__.partition(".")[0]
+    return library in _LIBRARIES or (beside is not None and cls is type_under(beside))
+
+
+def answers_itself(classes: Iterable[type], beside: Value) -> bool:
+    """Say whether one of ``classes`` has NumPy's protocols for itself, beside a traced value."""
+    return any(
+        cls not in LEAVES
+        and not is_computed_with(cls, beside)
+        and (
+            getattr(cls, "__array_ufunc__", None) is not None
+            or getattr(cls, "__array_function__", None) is not None
+        )
+        for cls in classes
+    )
+
+
+def refuse_answering(f: Function, xs: Iterable) -> None:
+    """Refuse a call of NumPy's ``f``, which did not ask what answers itself among ``xs``.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    given: list[Any] = []
+    waiting = list(xs)
+    while waiting:
+        x = waiting.pop()
+        if type(x) is list or type(x) is tuple:
+            waiting += x
+        else:
+            given.append(x)
+    traced = [x for x in given if issubclass(type(x), Traced)] or [None]  # in containers
+    for x in given:
+        if all(answers_itself([type(x)], beside) for beside in traced):
+            raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
+
+
+def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) -> Any:
+    """Return what ``other``, of another class, makes of ``operation(a, b)``, asked as NumPy asks.
+
+    An array or a number of NumPy's asks ``__array_ufunc__``; where there is none, it takes the
+    numbers that ``__array__`` gives, and an array meets ``other`` entry by entry, as any object.
+    All else is left to Python, by NotImplemented.
+    """
+    x = b if other is a else a
+    if not issubclass(type_under(x), np.ndarray | np.generic) or operation is ufunc:
+        return NotImplemented
+    cls = type(other)
+    own = getattr(cls, "__array_ufunc__", None)
+    if own is not None:
+        return own(other, ufunc, "__call__", a, b)
+    asks = hasattr(cls, "__array_ufunc__") or getattr(other, "__array_priority__", 0) > 0
+    if other is b and (x.ndim > 0 or hasattr(cls, "__array__")) and not asks:
+        return operation(np.asarray(a), b)
+    return NotImplemented
+
+
+def refuse_hidden(y: Value) -> None:
+    """Refuse a result of a differentiated function that holds a traced value, and is no container.
+
+    Nobody would find the derivative in it; what has a shape or a dtype would be taken for a
+    constant. (What a function or an iterator gives later says itself that it comes too late.)
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    if type(y) in LEAVES and type(y) is not np.ndarray:
+        return
+    leaf: Any
+    for leaf in iterate_leaves(y):
+        cls = type(leaf)
+        objects = cls is np.ndarray and leaf.dtype.kind == "O"
+        looked_into = objects or not (cls in LEAVES or hasattr(cls, "__next__"))
+        if looked_into and _hides_traced(leaf):
+            named = "an array of objects" if objects else f"a {cls.__name__}"
+            raise refusal("traced value hidden", cls=named)
+
+
+def _hides_traced(x: Any) -> bool:
+    """Say whether a traced value is found in ``x`` by going through what its objects refer to."""
+    seen: dict[int, Any] = {}
+    waiting = [x]
+    while waiting:
+        part = waiting.pop()
+        cls = type(part)
+        if issubclass(cls, Traced):
+            return True
+        if issubclass(cls, np.ndarray) and part.dtype.kind == "O":
+            waiting += np.asarray(part).reshape(-1).tolist()
+        if cls in LEAVES or issubclass(cls, type) or id(part) in seen:
+            continue
+        seen[id(part)] = part
+        waiting += gc.get_referents(part)
+    return False

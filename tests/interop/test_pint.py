@@ -1,0 +1,79 @@
+"""pint's quantities: as values inside, as arguments and as results; derivatives are plain."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+pint = pytest.importorskip("pint")
+u = pint.UnitRegistry()
+P = np.array([1.0, 2.0])
+KM = u.Quantity(P, "km")
+
+# Functions of plain numbers, with quantities inside, in which a unit is converted somewhere.
+INSIDE = {
+    "left": lambda p: (p * u.Quantity(2.0, "km")).to("m").magnitude,
+    "right": lambda p: (u.Quantity(2.0, "km") * p).to("m").magnitude,
+    "an array on the right": lambda p: (p * KM).to("m").magnitude,
+    "unit": lambda p: (p * u("km") / (20.0 * u("m")) * u.s).to("ms").magnitude,
+    "ratio": lambda p: np.exp((p * u("km")) / (2000.0 * u("m"))).magnitude,
+    "sum": lambda p: (p * u.m + 2 * u.km).to("cm").magnitude,
+    "divided by": lambda p: (3.0 / (p * u.s)).to("1/ms").magnitude,
+    "power": lambda p: ((p * u.m) ** 2).to("km**2").magnitude,
+    "root": lambda p: np.sqrt(p * u.km**2).to("m").magnitude,
+    "angle": lambda p: np.sin(p * u.deg).magnitude,
+    "stack": lambda p: np.stack([p * u.m, 2 * p * u.km]).to("m").magnitude,
+    "where": lambda p: np.where(p * u.m > 1500 * u.mm, p * u.m, p**2 * u.km).to("m").magnitude,
+    "offset": lambda p: u.Quantity(p, "degC").to("kelvin").magnitude * p,
+    "dot": lambda p: np.dot(p * u.m, KM).to("m**2").magnitude,
+    "norm": lambda p: np.linalg.norm(p * u.km).to("m").magnitude,
+    "index": lambda p: (p * u.km)[0].to("m").magnitude * p,
+    "reduce": lambda p: np.sum(p * KM).to("m").magnitude,
+}
+
+
+def slopes(f, x, h=1e-6):
+    columns = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(2)]
+    return np.stack(columns, -1)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_inside(name):
+    f = INSIDE[name]
+    for transform in (cr.jacfwd, cr.jacrev):
+        jacobian = transform(f)(P)
+        assert type(jacobian) is np.ndarray
+        np.testing.assert_allclose(jacobian, slopes(f, P), rtol=1e-6)
+    y, _ = cr.vjp(f, P)
+    np.testing.assert_array_equal(y, f(P))
+
+
+# Results and arguments: the derivative is that of the magnitude, in the units as they stand.
+def test_a_result():
+    y, pullback = cr.vjp(lambda p: (p * u("m/s")).to("km/h"), P)
+    assert y.units == u("km/h").units
+    np.testing.assert_allclose(y.magnitude, 3.6 * P)
+    np.testing.assert_allclose(pullback(np.ones(2))[0], [3.6, 3.6])
+    np.testing.assert_allclose(cr.jacobian(lambda p: u.Quantity(p, "m") * 2)(P), 2 * np.eye(2))
+    assert cr.grad(lambda k: k**2 * u.Quantity(2.0, "m"))(3.0) == 12.0
+    assert cr.grad(lambda k: np.sum(u.Quantity(np.ones(3), "m") * k))(3.0) == 3.0
+    gradient = cr.grad(lambda p: np.sum(np.exp((p * u("km")) / (2000.0 * u("m")))))(P)
+    assert type(gradient) is np.ndarray
+    np.testing.assert_allclose(gradient, np.exp(P / 2) / 2)
+
+
+def test_an_argument():
+    gradient = cr.grad(lambda q: np.sum((q**2).to("m**2").magnitude))(KM)
+    assert type(gradient) is np.ndarray
+    np.testing.assert_allclose(gradient, 2e6 * P)
+    assert cr.grad(lambda q: (q**2).magnitude)(u.Quantity(3.0, "km")) == 6.0
+    _, ydot = cr.jvp(lambda q: {"area": q**2}, (KM,), (P,))
+    np.testing.assert_array_equal(ydot["area"], 2 * P**2)
+    np.testing.assert_array_equal(cr.hessian(lambda q: np.sum(q**3))(KM), np.diag(6 * P))
+    with pytest.raises(cr.TangentError, match="plain number or array"):
+        cr.jvp(lambda q: q, (KM,), (KM,))
+
+
+def test_an_error_of_units_is_that_of_pint():
+    with pytest.raises(pint.DimensionalityError):
+        cr.grad(lambda p: np.sum(p * u.m + 1 * u.s))(P)

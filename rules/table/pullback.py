@@ -39,7 +39,7 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
     return space(ydot)
 
 
-class Pullback:
+class CheckedPullback:
     """A rule's pullback as everybody may call it: thunks opened, zeros skipped, checked.
 
     Raises

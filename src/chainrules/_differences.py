@@ -11,7 +11,7 @@ import numpy as np
 import chainrules as cr
 
 EPSILON = float(np.finfo(np.float64).eps)
-Line = Callable[[np.ndarray], Any]
+OfVector = Callable[[np.ndarray], Any]
 
 
 def calls(order: int, sides: int, n: int) -> int:
@@ -36,7 +36,7 @@ def differences(f: Callable, order: int, sides: int, positions: tuple[int, ...])
     return differenced
 
 
-def _on_vector(f: Callable, positions: tuple[int, ...], args: tuple) -> tuple[np.ndarray, Line]:
+def _on_vector(f: Callable, positions: tuple[int, ...], args: tuple) -> tuple[np.ndarray, OfVector]:
     """Return the chosen arguments as one vector, and ``f`` as a function of such a vector."""
     given = list(args)
     if len(positions) == 1:
@@ -85,14 +85,14 @@ def _moved(x: np.ndarray, i: int, step: float) -> np.ndarray:
     return x
 
 
-def one_sided(along: Line, x: np.ndarray) -> np.ndarray:
+def one_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
     y = numbers(along(x))
     steps = _steps(x, 2)
     columns = [(numbers(along(_moved(x, i, h))) - y) / h for i, h in enumerate(steps)]
     return np.stack(columns, axis=-1)
 
 
-def two_sided(along: Line, x: np.ndarray) -> np.ndarray:
+def two_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
     columns = []
     for i, h in enumerate(_steps(x, 3)):
         after, before = numbers(along(_moved(x, i, h))), numbers(along(_moved(x, i, -h)))
@@ -100,7 +100,7 @@ def two_sided(along: Line, x: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=-1)
 
 
-def hessian_one(along: Line, x: np.ndarray) -> np.ndarray:
+def hessian_one(along: OfVector, x: np.ndarray) -> np.ndarray:
     """Return the Hessian of a real function, to first order in the step."""
     y, steps = float(along(x)), _steps(x, 3)
     ahead = [float(along(_moved(x, i, h))) for i, h in enumerate(steps)]
@@ -113,7 +113,7 @@ def hessian_one(along: Line, x: np.ndarray) -> np.ndarray:
     return found
 
 
-def hessian_two(along: Line, x: np.ndarray) -> np.ndarray:
+def hessian_two(along: OfVector, x: np.ndarray) -> np.ndarray:
     """Return the Hessian of a real function, to second order in the step."""
     y, steps = float(along(x)), _steps(x, 4)
     found = np.empty((len(x), len(x)))

@@ -32,7 +32,7 @@ Step = tuple[Any, dict, int | None]
 Path = tuple[Step, ...]
 
 _count = itertools.count()
-_NUMBERS = frozenset({float, np.float64, complex, np.complex128, np.float32})
+_NO_VIEWS = frozenset({float, np.float64, complex, np.complex128, np.float32})
 
 
 class Memory:
@@ -145,7 +145,7 @@ def shares_memory(y: Value, x: Value) -> bool:
 def may_share(y: Value, values: tuple) -> bool:
     """Say whether ``y``, computed from ``values``, may be a view of one of them, or a part."""
     if type(y) is not np.ndarray:
-        return type(y) not in _NUMBERS
+        return type(y) not in _NO_VIEWS
     if y.base is not None:
         return True
     for x in values:  # every call asks, and a generator takes longer

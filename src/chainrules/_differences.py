@@ -79,7 +79,7 @@ def _steps(x: np.ndarray, root: float) -> np.ndarray:
     return step
 
 
-def _moved(x: np.ndarray, i: int, step: float) -> np.ndarray:
+def _stepped(x: np.ndarray, i: int, step: float) -> np.ndarray:
     x = x.copy()
     x[i] += step
     return x
@@ -88,14 +88,14 @@ def _moved(x: np.ndarray, i: int, step: float) -> np.ndarray:
 def one_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
     y = numbers(along(x))
     steps = _steps(x, 2)
-    columns = [(numbers(along(_moved(x, i, h))) - y) / h for i, h in enumerate(steps)]
+    columns = [(numbers(along(_stepped(x, i, h))) - y) / h for i, h in enumerate(steps)]
     return np.stack(columns, axis=-1)
 
 
 def two_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
     columns = []
     for i, h in enumerate(_steps(x, 3)):
-        after, before = numbers(along(_moved(x, i, h))), numbers(along(_moved(x, i, -h)))
+        after, before = numbers(along(_stepped(x, i, h))), numbers(along(_stepped(x, i, -h)))
         columns.append((after - before) / (2 * h))
     return np.stack(columns, axis=-1)
 
@@ -103,12 +103,12 @@ def two_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
 def hessian_one(along: OfVector, x: np.ndarray) -> np.ndarray:
     """Return the Hessian of a real function, to first order in the step."""
     y, steps = float(along(x)), _steps(x, 3)
-    ahead = [float(along(_moved(x, i, h))) for i, h in enumerate(steps)]
+    ahead = [float(along(_stepped(x, i, h))) for i, h in enumerate(steps)]
     found = np.empty((len(x), len(x)))
     for i, h in enumerate(steps):
-        moved = _moved(x, i, h)
+        moved = _stepped(x, i, h)
         for j, k in enumerate(steps[: i + 1]):
-            both = float(along(_moved(moved, j, k)))
+            both = float(along(_stepped(moved, j, k)))
             found[i, j] = found[j, i] = (both - ahead[i] - ahead[j] + y) / (h * k)
     return found
 
@@ -118,10 +118,10 @@ def hessian_two(along: OfVector, x: np.ndarray) -> np.ndarray:
     y, steps = float(along(x)), _steps(x, 4)
     found = np.empty((len(x), len(x)))
     for i, h in enumerate(steps):
-        sides = _moved(x, i, h), _moved(x, i, -h)
+        sides = _stepped(x, i, h), _stepped(x, i, -h)
         found[i, i] = (float(along(sides[0])) - 2 * y + float(along(sides[1]))) / (h * h)
         for j, k in enumerate(steps[:i]):
-            corners = [float(along(_moved(side, j, s * k))) for side in sides for s in (1, -1)]
+            corners = [float(along(_stepped(side, j, s * k))) for side in sides for s in (1, -1)]
             mixed = (corners[0] - corners[1] - corners[2] + corners[3]) / (4 * h * k)
             found[i, j] = found[j, i] = mixed
     return found

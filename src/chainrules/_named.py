@@ -25,11 +25,11 @@ class Call(NamedTuple):
     kwargs: dict
 
     def __str__(self) -> str:
-        named = [f"{name}={_shown(x)}" for name, x in self.kwargs.items()]
-        return ", ".join([*map(_shown, self.args), *named])
+        named = [f"{name}={_argument_text(x)}" for name, x in self.kwargs.items()]
+        return ", ".join([*map(_argument_text, self.args), *named])
 
 
-def _shown(x: Any) -> str:
+def _argument_text(x: Any) -> str:
     if type(x) is not np.ndarray:
         return repr(x)
     return " ".join(np.array2string(x, separator=", ", threshold=9).split())

@@ -13,6 +13,7 @@ from scipy import fft
 from ... import composed, linear_rule, non_differentiable, seen
 from ..arrays.fft import OTHER_NORM, fit, transformed, transposes
 from .followed import followed
+from .traced_objects import NO_RULE
 
 # uarray's multimethods, which are no functions of Python.
 INSTEAD = {
@@ -20,7 +21,7 @@ INSTEAD = {
     for name in fft.__all__
     if type(getattr(fft, name)).__name__ == "_Function"
 }
-REFUSED = {"fhtoffset": ("no rule yet", "fhtoffset(cr.value(dln), ...) where it is constant")}
+REFUSED = {"fhtoffset": (NO_RULE, "fhtoffset(cr.value(dln), ...) where it is constant")}
 
 non_differentiable(
     fft.next_fast_len, fft.fftfreq, fft.rfftfreq, fft.get_workers, fft.set_workers,

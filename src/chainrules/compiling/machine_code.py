@@ -57,12 +57,12 @@ def _is_of_numbers(recorder: Recorder) -> bool:
     sizes = [
         math.prod(form.shape)
         for position, f, *_ in recorder.plan
-        if (form := recorder.forms[position]) and not _moves(f)
+        if (form := recorder.forms[position]) and not _moves_data(f)
     ]
     return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
 
 
-def _moves(f: Any) -> bool:
+def _moves_data(f: Any) -> bool:
     return f in (getitem, written, scatter, np.array) or (
         type(f).__hash__ is not None and f in MOVING
     )

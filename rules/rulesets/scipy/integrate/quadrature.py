@@ -25,6 +25,7 @@ from .... import (
     value,
     with_values,
 )
+from ....shapes import FLOATS
 from ...functions.closures import TakenOut
 from .integral import flat, integral, with_slopes
 from .quadpack import Nodes
@@ -90,9 +91,6 @@ def lost(name, f, line):
         f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
         "  pass it in args, or let the function capture it as a local variable"
     )
-
-
-FLOATS = {float, np.float64}
 
 
 def plain_numbers(y, level):

@@ -166,18 +166,18 @@ CALLED = {other: name for name, others in NAMES.items() for other in (name, *oth
 def named(metric):
     """Return the metric's own name; None of one that is constant, or that the user wrote."""
     word = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
-    theirs = isinstance(metric, str) or getattr(distance, word, None) is plain(metric)
+    theirs = isinstance(metric, str) or getattr(distance, word, None) is plain_metric(metric)
     return CALLED.get(word.lower().removeprefix("test_")) if theirs else None
 
 
-def plain(metric):
+def plain_metric(metric):
     """SciPy's own function under one that sees traced values."""
     return getattr(metric, "__wrapped__", metric)
 
 
 def is_written(metric):
     own = getattr(distance, getattr(metric, "__name__", ""), None)
-    return callable(metric) and own is not plain(metric)
+    return callable(metric) and own is not plain_metric(metric)
 
 
 def by_calls(metric, pairs, kwargs):
@@ -204,7 +204,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
     if is_written(metric):
         y = by_calls(metric, [(u, v) for u in a for v in b], kwargs)
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
-    own = library_value(distance.cdist, (a, b, plain(metric)), kwargs)
+    own = library_value(distance.cdist, (a, b, plain_metric(metric)), kwargs)
     name = named(metric)
     if name is None or not own.size:
         return own
@@ -222,7 +222,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     i, j = np.triu_indices(np.shape(x)[0], 1)
     if is_written(metric):
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
-    own = library_value(distance.pdist, (x, plain(metric)), kwargs)
+    own = library_value(distance.pdist, (x, plain_metric(metric)), kwargs)
     name = named(metric)
     if name is None or not own.size:
         return own

@@ -99,8 +99,8 @@ class Level(ABC):
         """Return zeros as an array of this level, for ``add_at``; None where there is no such."""
         return None
 
-    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
-        """Do ``xbar[index] += ybar`` in an accumulator's own memory; say whether that could be."""
+    def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
+        """Do ``xbar[index] += ybar`` in the memory of this level's accumulator, if it can be."""
         return False
 
     def motion(self, x: "Traced") -> Value | None:

@@ -1,4 +1,4 @@
-"""What the style asks for and a machine can check."""
+"""The style, as far as a machine can check it."""
 
 import ast
 from pathlib import Path

@@ -475,7 +475,7 @@ def test_a_second_derivative_hidden_from_the_tracer_is_caught():
 
 
 def test_a_value_hidden_from_the_tracer_is_caught():
-    """What goes on from it, as square(x)**2 does, is differentiated twice through it."""
+    """A program that goes on from it, as square(x)**2 does, differentiates twice through it."""
     options = {"second_order": True, "value": lambda x: cr.value(x) ** 2}
     with pytest.raises(
         WrongDerivativeError, match="value that the rule returns is not followed, forward over rev"

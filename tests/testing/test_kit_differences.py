@@ -156,7 +156,7 @@ def test_the_step_keeps_its_size_where_the_function_or_its_slope_vanishes(f, x):
 
 
 def test_the_step_keeps_above_the_spacing_of_the_arguments():
-    """Where both the function and its direction cancel, smaller steps looked ever better."""
+    """Smaller steps looked ever better where both the function and its direction cancel."""
     direction = np.array([1.3, -2.1, 0.7])
     space = Coordinates(np.full(3, np.pi))
     line = DirectionalFunction(np.sin, space, direction, Coordinates(np.sin(np.full(3, np.pi))))

@@ -61,27 +61,24 @@ def weighted(x, axes, first, last):
     return x
 
 
-def cosines_transpose(ybar, axes, type, norm, orthogonalize, workers):
-    before = {1: (2, 2), 2: (2, 1)}.get(type, (1, 1))
-    after = {1: (0.5, 0.5), 3: (0.5, 1)}.get(type, (1, 1))
-    if norm == "ortho" if orthogonalize is None else orthogonalize:
-        before = after = 1, 1
-    ybar = weighted(ybar, axes, *before)
-    xbar = OWN["dctn"](ybar, PARTNER[type], None, axes, norm, workers=workers,
-                orthogonalize=orthogonalize)  # fmt: skip
-    return weighted(xbar, axes, *after)
+def transpose_by(name, before, after):
+    """The transpose, by SciPy's ``name``; end terms count more before and after, by the type."""
+
+    def transpose(ybar, axes, type, norm, orthogonalize, workers):
+        if norm == "ortho" if orthogonalize is None else orthogonalize:
+            first = last = 1, 1
+        else:
+            first, last = before.get(type, (1, 1)), after.get(type, (1, 1))
+        ybar = weighted(ybar, axes, *first)
+        xbar = OWN[name](ybar, PARTNER[type], None, axes, norm, workers=workers,
+                         orthogonalize=orthogonalize)  # fmt: skip
+        return weighted(xbar, axes, *last)
+
+    return transpose
 
 
-def sines_transpose(ybar, axes, type, norm, orthogonalize, workers):
-    before = {2: (1, 2)}.get(type, (1, 1))
-    after = {3: (1, 0.5)}.get(type, (1, 1))
-    if norm == "ortho" if orthogonalize is None else orthogonalize:
-        before = after = 1, 1
-    ybar = weighted(ybar, axes, *before)
-    xbar = OWN["dstn"](ybar, PARTNER[type], None, axes, norm, workers=workers,
-                orthogonalize=orthogonalize)  # fmt: skip
-    return weighted(xbar, axes, *after)
-
+cosines_transpose = transpose_by("dctn", {1: (2, 2), 2: (2, 1)}, {1: (0.5, 0.5), 3: (0.5, 1)})
+sines_transpose = transpose_by("dstn", {2: (1, 2)}, {3: (1, 0.5)})
 
 # SciPy hands ``orthogonalize`` on to the transforms of real and imaginary parts, or forgets it.
 _RAMP, _PLAIN = np.arange(1.0, 4.0), {"norm": "ortho", "orthogonalize": False}

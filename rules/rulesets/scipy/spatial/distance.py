@@ -17,6 +17,7 @@ from .... import (
     array_of,
     astype,
     composed,
+    composed_each,
     dtype_of,
     is_traced,
     library_value,
@@ -273,24 +274,12 @@ def mahalanobis(u, v, VI):  # noqa: N803 - SciPy's own name
     return root(step @ m @ step)
 
 
-@composed(distance.cityblock, value="own")
-def cityblock(u, v, w=None):
-    return cityblock_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
+OF_VECTORS = ("cityblock", "chebyshev", "canberra", "braycurtis")
 
 
-@composed(distance.chebyshev, value="own")
-def chebyshev(u, v, w=None):
-    return chebyshev_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
-
-
-@composed(distance.canberra, value="own")
-def canberra(u, v, w=None):
-    return canberra_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
-
-
-@composed(distance.braycurtis, value="own")
-def braycurtis(u, v, w=None):
-    return braycurtis_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
+@composed_each({getattr(distance, name): BY_PAIRS[name] for name in OF_VECTORS}, value="own")
+def of_vectors(metric, u, v, w=None):
+    return metric(as_vector(u), as_vector(v), None if w is None else as_vector(w))
 
 
 @composed(distance.correlation, value="own")

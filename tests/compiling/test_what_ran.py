@@ -4,6 +4,7 @@ Each state of the random search is read here once, plainly; the search reads it 
 """
 
 import cProfile
+import dataclasses
 import itertools
 import queue
 import sys
@@ -205,6 +206,25 @@ def test_the_body_of_a_primitive_does_what_it_likes():
     g = cr.compile(lambda x: np.sum(body(x)), fallback="error", check=False)
     assert [g(X) for _ in range(4)] == [6.0] * 4
     assert next(clock) >= 4
+
+
+@dataclasses.dataclass
+class Counts:
+    x: float
+    n: int
+
+
+def test_the_container_that_a_primitive_gives_is_seen():
+    makers = [
+        lambda x: x, lambda x: (x, x), lambda x: (x,), lambda x: {"a": x}, lambda x: [x],
+        lambda x: {"b": x}, lambda x: ((x,),), lambda x: Counts(x, 1), lambda x: Counts(x, 2),
+    ]  # fmt: skip
+    made = cr.primitive(lambda x: makers[int(x)](x))
+    for first in range(len(makers)):
+        g = cr.compile(lambda x: made(x), fallback="error", check=False)
+        for x in map(float, (first, *range(len(makers)))):
+            expected, found = made(x), g(x)
+            assert (type(expected), expected) == (type(found), found)
 
 
 # ---- arguments ----------------------------------------------------------------------------------

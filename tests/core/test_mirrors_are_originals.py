@@ -164,3 +164,9 @@ def test_names_of_one_function_are_one_function(name):
         words for words in shown.values() if len({id(getattr(mirror, word)) for word in words}) > 1
     ]
     assert (name in KNOWN_TWICE) == bool(twice), twice
+
+
+def test_scipy_has_its_other_names():
+    original, mirror = (importlib.import_module(name) for name in ("scipy", "chainrules.scipy"))
+    assert (original.constants, original.__version__) == (mirror.constants, mirror.__version__)
+    assert not hasattr(mirror, "__wrapped__")

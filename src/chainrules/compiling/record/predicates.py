@@ -14,6 +14,7 @@ from ...rules import (
     iterate_leaves,
     name_of,
 )
+from ...rules.containers import constants
 from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.tracing.funnel import is_numpys, is_primitive, shown
 from ...rules.tracing.no_rule import runs_in_python
@@ -80,9 +81,11 @@ def itself(x: Any) -> Any:
 TRUTH, VALUE = ("bool", bool), ("value", itself)
 
 
-def count_of(x: Any) -> int:
-    parts = children(x)
-    return -1 if parts is None else len(parts.values)
+def container_of(x: Any) -> tuple | None:
+    """Return the class of a container, the keys of its parts, and its constant fields."""
+    if (parts := children(x)) is None:
+        return None
+    return type(x), parts.keys, tuple([getattr(x, name) for name in constants(x)])
 
 
 def structure_of(x: Any) -> tuple:

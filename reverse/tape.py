@@ -251,7 +251,7 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array:
-            # Of traced arrays each question for a dtype or a shape takes longer than this.
+            # Of traced arrays each question for a dtype or a shape takes longer than ``bare``.
             traced_y = type(y) is not _array
             under_x, under_y, under_z = (bare(x), bare(y), bare(z)) if traced_y else (x, y, z)
             dtype, shape = under_y.dtype, under_y.shape

@@ -172,7 +172,7 @@ def programs(point: Point) -> list[PricedProgram]:
 
 
 def _chooser(f: Callable, positions: tuple[int, ...], count: int) -> Callable:
-    """Return what makes of all arguments the function of those chosen, and these."""
+    """Return a map from all arguments to the function of those chosen, and these."""
     if positions == tuple(range(count)):
         return lambda args: (f, args)
 

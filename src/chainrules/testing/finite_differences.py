@@ -209,7 +209,7 @@ class SampledFunction:
 
     @property
     def resolution(self) -> float:
-        """Offsets below this may leave the argument of the function as it is."""
+        """Least offset that surely changes the argument of the function."""
         of_f = getattr(self.f, "resolution", None)
         return float(np.spacing(abs(self.x))) if of_f is None else of_f
 

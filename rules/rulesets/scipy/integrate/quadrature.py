@@ -43,7 +43,7 @@ def settling(f):
 
 
 def rebuilt(name, functions, *given):
-    """Return what builds ``functions`` of parameters, these, and whether anything is traced.
+    """Return a builder of ``functions``, its parameters, and whether anything is traced.
 
     The parameters are the traced values that the functions capture, or are handed as ``args``.
     """

@@ -1,7 +1,7 @@
 """Operations on complex numbers as operations on their real and imaginary parts, as NumPy's loops.
 
 ``op("add", x, y)`` is the operation "add" of two real values, and an operand here is a pair of
-such. What takes complex numbers apart is done in the loop, and nothing else is in memory.
+real values. What takes complex numbers apart is done in the loop, and nothing else is in memory.
 """
 
 import math

@@ -68,7 +68,7 @@ OF_WHOLE: dict[Any, str] = {
     operator.invert: "invert", np.invert: "invert",
 }  # fmt: skip
 
-# What their operands are: a comparison takes truths as numbers, as all functions do but these.
+# Operations on truths: all others, comparisons too, take truths as numbers.
 LOGIC = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 # Functions that only move entries, or leave some out, by the shapes alone.

@@ -64,7 +64,7 @@ class NumpyCall:
 class Grouping:
     """Steps of a recording, put into loops over one shape each and into calls of NumPy.
 
-    ``items`` are these, in the order in which they can run. ``constant`` gives a name to an array
+    ``items`` are both, in the order in which they can run. ``constant`` gives a name to an array
     that a loop reads. ``many`` says whether loops follow each other without calls.
     """
 

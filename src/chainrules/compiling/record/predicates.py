@@ -112,7 +112,7 @@ def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict
 def is_kept_whole(f: Any) -> bool:
     """Say whether a call of ``f`` is one step; else it is Python code, and is run.
 
-    The body of a primitive may do what it likes with plain numbers, and is run with these.
+    The body of a primitive may do what it likes with plain numbers, and is run with plain ones.
     """
     seen = isinstance(f, Foreign) or shown(f) is not f or is_primitive(f)
     return seen or not runs_in_python(f)

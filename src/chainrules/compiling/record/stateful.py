@@ -1,7 +1,7 @@
 """Functions of the standard library that read the state of the process: clocks, files, threads.
 
-Nobody can compare these at every call, so code that names them is not compiled. All else of the
-library is constant. NumPy, SciPy and chainrules are so as a whole.
+Nobody can compare that state at every call, so code that names them is not compiled. All else of
+the library is constant, and so are NumPy, SciPy and chainrules as a whole.
 """
 
 import functools

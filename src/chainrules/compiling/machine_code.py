@@ -8,7 +8,7 @@ import numpy as np
 from ..config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
 from ..rules import getitem
 from ..rules.tracing.writing import written
-from .ir.lowering import MOVING, scatter
+from .ir.lowering import moves, scatter
 from .record.recorder import Recorder
 
 
@@ -63,6 +63,4 @@ def _is_of_numbers(recorder: Recorder) -> bool:
 
 
 def _moves_data(f: Any) -> bool:
-    return f in (getitem, written, scatter, np.array) or (
-        type(f).__hash__ is not None and f in MOVING
-    )
+    return f in (getitem, written, scatter, np.array) or moves(f)

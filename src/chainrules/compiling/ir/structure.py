@@ -13,6 +13,7 @@ from ...rules.rulesets.linalg.systems import inverse_or_nan
 from ...rules.rulesets.linalg.triangular import cholesky_pull, inverse_of_lower, solve_by_blocks
 from ...rules.tracing.funnel import astype, entry
 from ...rules.tracing.level import Traced
+from .lowering import MOVING
 
 # Their results depend on shapes and dtypes alone.
 _STRUCTURE = frozenset({
@@ -22,18 +23,15 @@ _STRUCTURE = frozenset({
 })  # fmt: skip
 
 # The shapes and dtypes of their results do.
-_ONE_SHAPE = frozenset({
+_ONE_SHAPE = MOVING | {
     np.sum, np.prod, np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.any, np.all,
     np.cumsum, np.cumprod, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.einsum,
-    np.kron, np.trace, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.ravel, np.squeeze,
-    np.expand_dims, np.broadcast_to, np.concatenate, np.stack, np.vstack, np.hstack, np.copy,
-    np.zeros_like, np.ones_like, np.full_like, np.argmax, np.argmin, np.argsort, np.sort, np.clip,
-    np.diag, np.diagonal, np.tril, np.triu, np.flip, np.roll, np.real, np.imag, np.conjugate,
-    np.array, np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky,
-    np.linalg.eigh, np.matrix_transpose, np.diff, np.maximum, np.minimum, np.round, astype, np.tile,
-    inverse_or_nan, inverse_of_lower, solve_by_blocks, cholesky_pull,
+    np.kron, np.trace, np.zeros_like, np.ones_like, np.full_like, np.argmax, np.argmin, np.argsort,
+    np.sort, np.clip, np.tril, np.triu, np.real, np.imag, np.conjugate, np.array, np.linalg.solve,
+    np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.eigh, np.diff,
+    np.round, astype, inverse_or_nan, inverse_of_lower, solve_by_blocks, cholesky_pull,
     np.linalg.norm, np.count_nonzero, np.take_along_axis, np.cross, entry,
-})  # fmt: skip
+}  # fmt: skip
 
 
 # Of these functions of one shape some numbers are errors: singular matrices, wrong indices. Of what
@@ -71,12 +69,9 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     if type(f).__hash__ is None or f not in _ONE_SHAPE:
         return False
     # Axes and sizes are options, or come after the array: recorded ones would change the shape.
-    options = (*args[1:], *kwargs.values()) if f in _SIZED else tuple(kwargs.values())
+    options = (*args[1:], *kwargs.values()) if f in MOVING else tuple(kwargs.values())
     return not any(isinstance(x, Traced) for x in options)
 
 
 def _kind(x: Any) -> str:
     return str(x.dtype.kind)
-
-
-_SIZED = frozenset({np.reshape, np.broadcast_to, np.tile, np.diag, np.roll})

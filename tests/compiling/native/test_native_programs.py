@@ -66,7 +66,8 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @pytest.mark.parametrize(
-    "wanted", [[29] * 12, [*range(20, 40)], [*range(39, 19, -1)], [*range(21, 40, 2), 7, 7, 8]]
+    "wanted",
+    [[5] * 12, [29] * 12, [*range(40)], [*range(39, -1, -1)], [*range(21, 40, 2), 7, 7, 8]],
 )
 def test_results_at_equal_distances_are_copied_in_loops(wanted):
     ops = [("add", k, ("c", 0.5)) for k in range(20)]

@@ -210,9 +210,7 @@ def test_a_frule_that_confuses_zeros_is_caught():
             return 4.25
         return t[0] * b + a * t[1]
 
-    with pytest.raises(
-        WrongDerivativeError, match=r"(?s)ZeroTangent\(\) for all.* got 8.5,"
-    ):
+    with pytest.raises(WrongDerivativeError, match=r"(?s)ZeroTangent\(\) for all.* got 8.5,"):
         check_frule(product, 2.0, 3.0, push=push)
 
 

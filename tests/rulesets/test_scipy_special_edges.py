@@ -10,6 +10,7 @@ from scipy import special
 
 import chainrules as cr
 
+pytestmark = pytest.mark.every_case  # no row stands for another one
 INFINITY = math.inf
 
 

@@ -172,6 +172,15 @@ def test_elementwise(f, dtype):
         assert f in native
 
 
+def test_functions_of_complex_numbers_are_native():
+    def f(a, b):
+        return [g(a) if getattr(g, "nin", 2) == 1 else g(a, b) for g in chosen]
+
+    chosen = [f for f in OF_COMPLEX if isinstance(f, np.ufunc)]
+    args = PLAIN["c16"].reshape(4, 4), PLAIN["c16"][::-1].reshape(4, 4).copy()
+    assert set(chosen) <= Recorded(f, *args).functions("fused")
+
+
 def test_complex_numbers_are_compared_part_by_part():
     assert differences(np.array([np.nan + 1j]), np.array([np.nan + 2j]))
     assert differences(np.array([np.inf + 1j]), np.array([np.inf + 2j]))

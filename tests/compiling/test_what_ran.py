@@ -227,6 +227,29 @@ def test_the_container_that_a_primitive_gives_is_seen():
             assert (type(expected), expected) == (type(found), found)
 
 
+OF_SIZES = {
+    "tile": lambda x, k: np.tile(x, k), "repeat": lambda x, k: np.repeat(x, k),
+    "diag": lambda x, k: np.diag(x, k), "broadcast": lambda x, k: np.broadcast_to(x, (k, 4)),
+    "reshape": lambda x, k: np.reshape(x * np.ones((3, 1)), (k, -1)),
+    "split": lambda x, k: np.split(x, [k])[0], "take": lambda x, k: np.take(x, np.arange(k)),
+    "delete": lambda x, k: np.delete(x, np.arange(k)),
+    "zeros": lambda x, k: np.zeros_like(x, shape=(k,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_SIZES)
+def test_a_shape_that_numbers_decide_is_seen(name):
+    def f(x):
+        y = OF_SIZES[name](x, np.count_nonzero(x > 0))
+        return y, y.shape
+
+    g = cr.compile(f, fallback="error", check=False)
+    for k in (1, 2, 3, 2, 1):
+        x = np.where(np.arange(4) < k, 1.0, -1.0) * np.arange(1, 5)
+        for found, expected in zip(g(x), f(x)):
+            np.testing.assert_array_equal(found, expected)
+
+
 # ---- arguments ----------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...rules import getitem
+from ...rules import getitem, iterate_leaves
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.rulesets.linalg.systems import inverse_or_nan
 from ...rules.rulesets.linalg.triangular import cholesky_pull, inverse_of_lower, solve_by_blocks
@@ -70,7 +70,7 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
         return False
     # Axes and sizes are options, or come after the array: recorded ones would change the shape.
     options = (*args[1:], *kwargs.values()) if f in MOVING else tuple(kwargs.values())
-    return not any(isinstance(x, Traced) for x in options)
+    return not any(isinstance(x, Traced) for x in iterate_leaves(options))
 
 
 def _kind(x: Any) -> str:

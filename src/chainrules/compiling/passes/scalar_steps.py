@@ -109,7 +109,8 @@ def _outer(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
 
 
 def _filled(x: float) -> Callable:
-    def lower(line: Any, form: ValueForm, *args: Any, **kwargs: Any) -> Names:
+    def lower(line: Any, form: ValueForm, like: Any, *args: Any, **kwargs: Any) -> Names:
+        settings((args, kwargs))  # no shape that is computed
         kind = kind_of(form)
         return Names(np.full(form.shape, line.constant(bool(x) if kind == "b1" else x)), kind)
 

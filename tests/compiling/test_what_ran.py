@@ -234,6 +234,8 @@ OF_SIZES = {
     "split": lambda x, k: np.split(x, [k])[0], "take": lambda x, k: np.take(x, np.arange(k)),
     "delete": lambda x, k: np.delete(x, np.arange(k)),
     "zeros": lambda x, k: np.zeros_like(x, shape=(k,)),
+    "diff": lambda x, k: np.diff(x, k), "sum": lambda x, k: np.sum(x * np.ones((3, 1)), k % 2),
+    "reduce": lambda x, k: np.add.reduce(x * np.ones((3, 1)), k % 2),
 }  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def tells_only_structure(f: Any) -> bool:
 
 def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     """Say whether shape and dtype of ``f(*args)`` are the same for all numbers in recorded ones."""
-    if isinstance(getattr(f, "__self__", f), np.ufunc) or getattr(f, "gives_one_shape", False):
+    if isinstance(f, np.ufunc) or getattr(f, "gives_one_shape", False):
         return True
     if f is getitem:
         index = args[1] if len(args) > 1 else kwargs.get("index")
@@ -66,11 +66,13 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     if f is scatter:
         shape = args[1] if len(args) > 1 else kwargs["shape"]
         return not any(isinstance(n, Traced) for n in shape)
-    if type(f).__hash__ is None or f not in _ONE_SHAPE:
+    is_method = isinstance(getattr(f, "__self__", None), np.ufunc)
+    if not is_method and (type(f).__hash__ is None or f not in _ONE_SHAPE):
         return False
-    # Axes and sizes are options, or come after the array: recorded ones would change the shape.
-    options = (*args[1:], *kwargs.values()) if f in MOVING else tuple(kwargs.values())
-    return not any(isinstance(x, Traced) for x in iterate_leaves(options))
+    # Axes and sizes are options, or whole numbers that come after the array.
+    options = [x for x in iterate_leaves(tuple(kwargs.values())) if isinstance(x, Traced)]
+    later = [x for x in iterate_leaves(args[1:]) if isinstance(x, Traced)]
+    return not options and not any(f in MOVING or _kind(x) in "iu" for x in later)
 
 
 def _kind(x: Any) -> str:

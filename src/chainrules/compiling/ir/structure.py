@@ -3,11 +3,12 @@
 Of a function that is not listed the structure of the result is looked at in every run.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ...rules import getitem, iterate_leaves
+from ...rules import getitem
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.rulesets.linalg.systems import inverse_or_nan
 from ...rules.rulesets.linalg.triangular import cholesky_pull, inverse_of_lower, solve_by_blocks
@@ -70,9 +71,17 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     if not is_method and (type(f).__hash__ is None or f not in _ONE_SHAPE):
         return False
     # Axes and sizes are options, or whole numbers that come after the array.
-    options = [x for x in iterate_leaves(tuple(kwargs.values())) if isinstance(x, Traced)]
-    later = [x for x in iterate_leaves(args[1:]) if isinstance(x, Traced)]
-    return not options and not any(f in MOVING or _kind(x) in "iu" for x in later)
+    if kwargs and any(True for _ in _traced(kwargs.values())):
+        return False
+    return not any(f in MOVING or _kind(x) in "iu" for x in _traced(args[1:]))
+
+
+def _traced(options: Iterable) -> Iterator[Traced]:
+    for x in options:
+        if isinstance(x, Traced):
+            yield x
+        elif type(x) is tuple or type(x) is list:
+            yield from _traced(x)
 
 
 def _kind(x: Any) -> str:

@@ -40,16 +40,18 @@ class RuleConfig:
         for has, has_not, method in (
             (HasForwardsMode, NoForwardsMode, "frule_via_ad"),
             (HasReverseMode, NoReverseMode, "rrule_via_ad"),
+            (HasBatchMode, None, "batch_via_ad"),
         ):
-            if issubclass(cls, has) and issubclass(cls, has_not):
+            if has_not is not None and issubclass(cls, has) and issubclass(cls, has_not):
                 raise RuleError(
                     f"{cls.__name__} has {has.__name__} and {has_not.__name__}, which contradict "
                     "each other.\n  inherit one of them"
                 )
             if issubclass(cls, has) and not hasattr(cls, method):
+                other = "" if has_not is None else f", or inherit {has_not.__name__}"
                 raise RuleError(
                     f"{cls.__name__} has {has.__name__} and does not implement {method}.\n"
-                    f"  define it in the class, or inherit {has_not.__name__}"
+                    f"  define it in the class{other}"
                 )
 
     def __repr__(self) -> str:
@@ -82,6 +84,12 @@ class HasReverseMode:
 
 class NoReverseMode:
     """The engine has no reverse mode."""
+
+    __slots__ = ()
+
+
+class HasBatchMode:
+    """The engine implements ``batch_via_ad``."""
 
     __slots__ = ()
 
@@ -213,6 +221,47 @@ def rrule_via_ad(config: object, f: Callable[..., Any], *args: object, **kwargs:
     (NoTangent(), 6.0)
     """
     return _engine_of(config, "rrule_via_ad", HasReverseMode)(f, *args, **kwargs)
+
+
+def batch_via_ad(
+    config: object, axis_size: int, batched: tuple, f: Callable[..., Any], *args: object
+) -> tuple:
+    """Run ``f`` on a batch of arguments with the engine behind ``config``.
+
+    Parameters
+    ----------
+    config : RuleConfig
+        The config that the calling rule was handed; it must have ``HasBatchMode``.
+    axis_size : int
+        Number of items.
+    batched : tuple
+        A bool for each argument, or a container of these: whether it has the items along its first
+        axis. What is not batched is the same for all.
+    f : callable
+        A function of one item.
+    *args
+        The arguments.
+
+    Returns
+    -------
+    y, batched
+        The result, with the items along the first axis, and whether it has such an axis: a bool, or
+        a container of these.
+
+    Raises
+    ------
+    RuleError
+        If the engine has no batches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> from chainrules.batching.config import BatchConfig
+    >>> cr.batch_via_ad(BatchConfig(), 2, (True, False), np.multiply, np.array([1.0, 2.0]), 3.0)
+    (array([3., 6.]), True)
+    """
+    return _engine_of(config, "batch_via_ad", HasBatchMode)(axis_size, batched, f, *args)
 
 
 def value_via_ad(config: object, f: Callable[..., Any], *args: object, **kwargs: object) -> Any:

@@ -75,3 +75,11 @@ class CompileError(ChainRulesError, RuntimeError):
 
 class CompileWarning(UserWarning):
     """A compiled function runs as it always did, and why."""
+
+
+class BatchError(ChainRulesError, ValueError):
+    """A function that cannot run on a batch, or whose results cannot be put together."""
+
+
+class BatchWarning(UserWarning):
+    """The items of a batch go one after another, and why."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..config import RuleConfig
-from ..rules import Traced, getitem
+from ..rules import Traced, call, getitem
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted, led_index
@@ -82,7 +82,7 @@ class BlockDuals(ForwardLevel):
 
     def getitem(self, x: Traced, index: Index) -> Value:
         if not (is_basic(index) and self.live):
-            return self.call(getitem, (x, index), {})
+            return call(getitem, (x, index), {})
         led = led_index(index)
         if is_draft(x):
             values, tangents = x.memory.draft
@@ -90,7 +90,7 @@ class BlockDuals(ForwardLevel):
             if type(y) is _float64:
                 return self._number(y, np.copy(tangents[led]))
             view = views_of_draft(x, getitem, {"index": index})
-            return self.call(getitem, (x, index), {}) if view is NotImplemented else view
+            return call(getitem, (x, index), {}) if view is NotImplemented else view
         if type(x.tangent) is not Moving:
             y, ydot = x.primal[index], x.tangent[led]
             class_y = y.__class__
@@ -100,7 +100,7 @@ class BlockDuals(ForwardLevel):
                 view = ForwardLevel.dual(self, y, ydot)
                 register_view(view, x, getitem, {"index": index})
                 return view
-        return self.call(getitem, (x, index), {})
+        return call(getitem, (x, index), {})
 
     def _number(self, y: Value, ydot: Tangentlike) -> Any:
         dual: Any = Dual()
@@ -139,9 +139,10 @@ def block_laid_out(block: Value, axes: tuple[int, ...] | None) -> Any:
     return laid_out(block, None if axes is None else (0, *[axis + 1 for axis in axes]))
 
 
-def write_block(directions: BlockLevel, path: Path, block: Any, index: Index, vdot: Any) -> Any:
+def write_block(directions: Any, path: Path, block: Any, index: Index, vdot: Any) -> Any:
     """Write ``vdot``, of ``directions`` or the same in each, into a block, at the end of a path.
 
+    ``directions`` is a ``BlockLevel``, or that of the items of a batch.
     Return the block, traced where ``vdot`` is of a level further out.
     """
     v = vdot.block if directions.carries(vdot) else vdot

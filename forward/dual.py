@@ -17,6 +17,7 @@ from ..rules import (
     ProjectTo,
     Traced,
     add,
+    call,
     children,
     frule,
     getitem,
@@ -35,7 +36,7 @@ from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.structural import Tangent, child_tangents, structural
 from ..rules.tangents.zeros import ZERO, ZeroTangent
-from ..rules.tracing.level import ONE
+from ..rules.tracing.level import ONE, is_traced
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
 from ..rules.tracing.operands import is_array, is_basic
@@ -125,7 +126,7 @@ class ForwardLevel(DualWrites):
             y = operation(a)
         else:  # NumPy would find that by its protocol, which takes as long again
             y = a.at_level.unary(ufunc, operation, a)
-        if kind.branch is not None and isinstance(y, Traced) and not y.records:
+        if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
@@ -174,7 +175,7 @@ class ForwardLevel(DualWrites):
                 if answer is not None:
                     return answer
         y = operation(x, z)
-        if kind.branch is not None and isinstance(y, Traced) and not y.records:
+        if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         dual: Any
@@ -241,7 +242,7 @@ class ForwardLevel(DualWrites):
                     return self.dual(y, tangents[index])
                 view = views_of_draft(x, getitem, {"index": index})
                 # A part of an array of dask is no view.
-                return self.call(getitem, (x, index), {}) if view is NotImplemented else view
+                return call(getitem, (x, index), {}) if view is NotImplemented else view
             y, ydot = x.primal[index], x.tangent[index]
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:
@@ -250,7 +251,7 @@ class ForwardLevel(DualWrites):
                 view = self.dual(y, ydot)
                 register_view(view, x, getitem, {"index": index})
                 return view
-        return self.call(getitem, (x, index), {})
+        return call(getitem, (x, index), {})
 
     # ---- everything else ----
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import Traced, getitem, rrule, strip
+from ..rules import Traced, call, getitem, is_traced, rrule, strip
 from ..rules.annotations import Function, Index, Value
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine
@@ -153,7 +153,7 @@ class Tape(Engine):
             y = operation(a)
         else:  # NumPy would find that by its protocol, which takes as long again
             y = a.at_level.unary(ufunc, operation, a)
-        if kind.branch is not None and isinstance(y, Traced) and not y.records:
+        if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
@@ -218,7 +218,7 @@ class Tape(Engine):
                 if answer is not None:
                     return answer
         y = operation(x, z)
-        if kind.branch is not None and isinstance(y, Traced) and not y.records:
+        if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         if class_y is _float64 or class_y is float:
@@ -332,7 +332,7 @@ class Tape(Engine):
                 if basic:
                     register_view(read, x, getitem, options)
                 return read
-        return self.call(getitem, (x, index), {})
+        return call(getitem, (x, index), {})
 
     # ---- everything else ----
 

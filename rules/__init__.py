@@ -37,7 +37,7 @@ from .table.queries import derivatives_given_output, which
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
 from .table.sums import spread_over, unbroadcast
-from .table.tables import frule, late_rulesets, rrule
+from .table.tables import batch_rule, frule, late_rulesets, rrule
 from .tangents.filled import as_structured, dense, zero_tangent
 from .tangents.missing import NotImplementedTangent, not_implemented
 from .tangents.project import ProjectContainer, Projector, ProjectTo
@@ -98,6 +98,7 @@ __all__ = [
     "pattern_rule",
     "frule",
     "rrule",
+    "batch_rule",
     "opt_out",
     "instances",
     "seen",

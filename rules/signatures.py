@@ -172,7 +172,9 @@ class RuleSignature(Bound):
             known = known[1:]
         head, rest = known[:leading], known[leading:]
         if len(head) < leading or any(p.kind not in POSITIONAL for p in head):
-            wanted = "(tangents, f, *args)" if leading == 2 else "(f, *args)"
+            wanted = ("(f, *args)", "(tangents, f, *args)", "(axis_size, batched, f, *args)")[
+                leading - 1
+            ]
             raise RuleError(
                 f"{function.__name__} ({defined_at(function)}) must have the signature {wanted}, "
                 "where a leading parameter annotated with a config is allowed."
@@ -197,9 +199,9 @@ def _is_config(parameter: inspect.Parameter, f: Function, functor: type | None) 
     if parameter.name == "config":
         return True
     # Any class may be a trait. What cannot be one is the annotation of the function itself, or of
-    # the tangents.
+    # the tangents, or of the size of a batch.
     of_f = isinstance(f, annotation) if functor is None else issubclass(functor, annotation)
-    return not of_f and annotation is not tuple
+    return not of_f and annotation not in (tuple, int)
 
 
 def dispatch_types(annotation: object) -> type | tuple[type, ...]:

@@ -27,7 +27,7 @@ from ..table.operands import has_lists
 from ..table.tables import RuleTable, traced_options
 from ..tracing.array import TracedArray
 from ..tracing.explained import explain
-from ..tracing.funnel import array_of, body, getitem
+from ..tracing.funnel import array_of, body, call, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
 from ..tracing.no_rule import missing_rule, runs_in_python
 from ..tracing.object_arrays import (
@@ -196,7 +196,7 @@ class Engine(Level):
         return self.call(ufunc, (a, b), {})
 
     def getitem(self, x: Traced, index: Index) -> Value:
-        return self.call(getitem, (x, index), {})
+        return call(getitem, (x, index), {})
 
     def carries(self, x: Value) -> TypeGuard[Traced]:
         """Say whether ``x`` is a traced value of this run."""

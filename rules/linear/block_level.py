@@ -19,7 +19,7 @@ from ..table.kinds import Kind
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.array import TracedArray
-from ..tracing.funnel import getitem
+from ..tracing.funnel import call, getitem
 from ..tracing.level import ONE, Level, Traced, next_level
 from ..tracing.number import TracedNumber
 from ..tracing.operands import is_basic
@@ -250,7 +250,7 @@ class BlockLevel(TangentLevel):
 
     def getitem(self, x: Traced, index: Index) -> Value:
         if not is_basic(index):
-            return self.call(getitem, (x, index), {})
+            return call(getitem, (x, index), {})
         traced = self.wrap(x.block[led_index(index)])
         if type(traced) is BlockArray:
             register_view(traced, x, getitem, {"index": index})

@@ -5,7 +5,7 @@
 A linear program that is to be run for many directions runs once, on arrays that have the
 directions as their first axis. Elementwise functions take that axis by themselves, others
 say with their rule what becomes of it; any other function is called for one direction after
-another.
+another. ``cr.vmap`` asks the same forms for a batch of values.
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import MissingRuleError
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
 from ..shapes import shape_of
@@ -66,6 +67,8 @@ def shifted(axis: Any, rank: int) -> Any:
     """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
     if isinstance(axis, tuple | list | range):
         return tuple([shifted(k, rank) for k in axis])
+    if not -rank <= axis < rank:
+        raise np.exceptions.AxisError(axis, rank)
     return axis % rank + 1
 
 
@@ -80,11 +83,11 @@ _operators = ARITHMETIC | {operator.neg, operator.pos}
 
 
 def block_rule(*functions: Function) -> Callable[[Callable], Callable]:
-    """Register how functions run on a block that are linear and have no ``linear_rule``.
+    """Register how functions run on a block that do not say it with their rule.
 
-    The decorated function has the signature of the call. Of the arguments in which the
-    function is linear some are a ``Block``, and so may be the parts of a list. It returns an
-    array with the directions as its first axis, or NotImplemented.
+    The decorated function has the signature of the call. Some of the arguments are a ``Block``,
+    and so may be the parts of a list. It returns an array with the directions as its first axis
+    (a tuple of these for a function of several results), or NotImplemented.
     """
 
     def register(rule: Callable) -> Callable:
@@ -103,22 +106,35 @@ def run_on_block(f: Function, args: tuple, kwargs: dict) -> Any:
     Any
         A ``Block``, or a container of blocks; what it would be where there is no block.
     """
-    blocks, in_options = blocks_in(args), blocks_in(kwargs.values())
-    if not (blocks or in_options):
+    blocks = blocks_in((*args, *kwargs.values()))
+    if not blocks:
         return f(*args, **kwargs)
-    if not in_options:
-        if is_elementwise(f):
-            y = _entry_by_entry(f, args, kwargs)
-            return y if isinstance(y, AbstractZero) else Block(y)
-        kind = frule.kind_of(f)
-        if kind is not None and kind.linear:
+    y = at_once_on_blocks(f, args, kwargs)
+    return _one_by_one(f, args, kwargs, blocks[0].count) if y is NotImplemented else y
+
+
+def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
+    """Call ``f`` once for all directions, by its batch form; NotImplemented where it has none."""
+    if blocks_in(kwargs.values()):
+        return NotImplemented
+    if is_elementwise(f):
+        y = _entry_by_entry(f, args, kwargs)
+        if type(y) is tuple:
+            return tuple(map(Block, y))
+        return y if isinstance(y, AbstractZero) else Block(y)
+    y = NotImplemented
+    if type(f).__hash__ is not None and f in _rules:
+        y = _rules[f](*args, **kwargs)
+    elif (kind := frule.kind_of(f)) is not None and (kind.block is not None or kind.axes):
+        try:
             args, kwargs = kind.bind(f, args, kwargs)
+        except MissingRuleError:  # there is a value all the same
+            return NotImplemented
+        if not blocks_in(kwargs.values()):  # an option was given by its place
             y = _by_declaration(kind, f, args, kwargs)
-        else:
-            y = _rules[f](*args, **kwargs) if f in _rules else NotImplemented
-        if y is not NotImplemented:
-            return Block(y)
-    return _one_by_one(f, args, kwargs, (blocks or in_options)[0].count)
+    if y is NotImplemented:
+        return y
+    return map_leaves(Block, y) if isinstance(y, tuple) else Block(y)
 
 
 def operate_on_blocks(operation: Callable, x: Value, z: Value) -> Any:
@@ -150,13 +166,13 @@ def blocks_in(x: Iterable) -> list[Block]:
 def is_elementwise(f: Function) -> bool:
     """Say whether ``f`` is elementwise in every argument."""
     if isinstance(f, np.ufunc):
-        return f.signature is None and f.nout == 1
+        return f.signature is None
     kind = frule.kind_of(f)
     return f in _operators or (kind is not None and kind.elementwise)
 
 
 def _by_declaration(kind: Any, f: Function, args: tuple, options: dict) -> Any:
-    """Run a linear function on a block as its rule says; NotImplemented where it does not."""
+    """Run a function on a block as its rule says; NotImplemented where it does not."""
     if kind.block is not None:
         return kind.block(*args, **options)
     if not kind.axes or type(args[0]) is not Block:

@@ -24,7 +24,7 @@ from ..tangents.structural import structural
 from ..tangents.zeros import AbstractZero, NoTangent
 from ..tracing.array import EntryArray, EntryNumber, TracedArray
 from ..tracing.captured import Watch
-from ..tracing.funnel import getitem
+from ..tracing.funnel import call, getitem
 from ..tracing.level import Level, Traced, is_traced, next_level, strip, strip_all
 from ..tracing.operands import is_array, is_basic, is_operand
 from ..tracing.views import Path, axes_of, bare, follow, forget, root_of, tie_result, tie_views
@@ -173,7 +173,7 @@ class LinearProgram(Program, TangentLevel):
 
     def getitem(self, x: Traced, index: Index) -> Value:
         if not is_basic(index):
-            return self.call(getitem, (x, index), {})
+            return call(getitem, (x, index), {})
         traced = self._result(x.primal[index], (getitem, (Slot(x.position), index), {}))
         tie_views(traced, x, getitem, {"index": index})
         return traced

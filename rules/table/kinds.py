@@ -24,7 +24,7 @@ from ..tangents.structural import Tangent, add, child_tangents, sum_tangents
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NO_TANGENT, ZERO, AbstractZero
 from ..tracing.funnel import array_of
-from ..tracing.level import ONE, Traced, innermost, strip_all
+from ..tracing.level import ONE, Traced, innermost, is_traced, strip_all
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
 from ..tracing.writing import mark_views
@@ -240,7 +240,7 @@ class ScalarRule(Kind):
 
     def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         y = f(*args, **kwargs)
-        if self.branch is None or not isinstance(y, Traced) or y.records:
+        if self.branch is None or not isinstance(y, Traced) or not is_traced(y):
             return y
         return self.branch(y, *args)
 

@@ -85,7 +85,7 @@ class ReductionRule(Kind):
     ``again``, they are the shares of a ``Choice``, and it says what is differentiated at a tie.
     """
 
-    __slots__ = ("adapt", "again", "asked", "axis", "counts_of", "weights")
+    __slots__ = ("adapt", "again", "asked", "axes", "axis", "counts_of", "weights")
     label = "reduction rule"
 
     def __init__(
@@ -100,6 +100,7 @@ class ReductionRule(Kind):
         self.asked = named.keys() - {"y", "axis"}
         axis = named["axis"]
         self.axis = None if axis is inspect.Parameter.empty else axis
+        self.axes = {"axis": self.axis}
         self.weights = weights
         self.again: Any = getattr(weights, "again", None)
         self.counts_of = counts

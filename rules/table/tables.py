@@ -334,6 +334,74 @@ class RRuleTable(RuleTable):
         return healed(pair[0]), CheckedPullback(pair[1], f, len(args), rule.positional)
 
 
+class BatchRuleTable(RuleTable):
+    """``batch_rule.register(f)``: how ``f`` runs on a batch of arguments at once.
+
+    A rule is called ``([config,] axis_size, batched, f, *args, **kwargs)``. The arguments that are
+    ``batched`` (a bool for each, or a container of bools) have the items along their first axis. It
+    returns the result, and a bool, or a container of these: whether that has such an axis, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> @cr.primitive
+    ... def rows(f, x):
+    ...     return np.stack([f(row) for row in x])
+    >>> @cr.batch_rule.register(rows)
+    ... def rows_batch(config: cr.HasBatchMode, axis_size, batched, rows, f, x):
+    ...     flat = np.reshape(x, (-1, x.shape[-1]))
+    ...     y, _ = cr.batch_via_ad(config, len(flat), (True,), f, flat)
+    ...     return np.reshape(y, (axis_size, -1)), True
+    >>> cr.vmap(lambda x: rows(np.sum, x))(np.ones((4, 3, 2))).shape
+    (4, 3)
+    """
+
+    leading = 3
+
+    def __call__(self, *call: Any, **kwargs: Any) -> tuple | None:
+        if needed:
+            load()
+        config, call = split_config(call)
+        if len(call) < 3 or not isinstance(call[1], tuple):
+            raise TypeError(
+                "batch_rule takes ([config,] axis_size, batched, f, *args), and batched is a tuple."
+            )
+        count, batched, f, args = call[0], call[1], call[2], call[3:]
+        rule = self.given(config, f, args)
+        if rule is None:
+            return None
+        args, kwargs = rule.bind(f, args, kwargs)
+        return self.run(rule, config, count, batched[: len(args)], f, args, kwargs)
+
+    def given(self, config: RuleConfig | None, f: Function, args: tuple) -> RuleSignature | None:
+        """Return the rule that a user gave for a call of ``f``, or None."""
+        if self.methods_of(f) is None:
+            return None
+        rule = self.find(config, f, args)
+        return rule if isinstance(rule, RuleSignature) else None
+
+    @staticmethod
+    def run(
+        rule: RuleSignature,
+        config: RuleConfig | None,
+        count: int,
+        batched: tuple,
+        f: Function,
+        args: tuple,
+        kwargs: dict,
+    ) -> tuple:
+        """Call a rule with arguments bound to it, and check what it gives back."""
+        head = (count, batched, f) if rule.config_type is None else (config, count, batched, f)
+        pair = rule.function(*head, *args, **kwargs)
+        if type(pair) is not tuple or len(pair) != 2:
+            raise RuleError(
+                f"the batch rule of {name_of(f)} ({defined_at(rule.function)}) must return "
+                "(y, whether y is batched)."
+            )
+        return healed(pair[0]), pair[1]
+
+
 def split_config(call: tuple) -> tuple[Any, tuple]:
     """Return the config that a call of a table begins with, or None, and the rest."""
     if call and isinstance(call[0], RuleConfig):
@@ -343,3 +411,4 @@ def split_config(call: tuple) -> tuple[Any, tuple]:
 
 frule = FRuleTable("frule")
 rrule = RRuleTable("rrule")
+batch_rule = BatchRuleTable("batch_rule")

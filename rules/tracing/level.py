@@ -24,7 +24,7 @@ from ..containers import (
     are_settings,
     children,
     is_flat,
-    map_leaves,
+    iterate_leaves,
     refuse_cycle,
     replaced,
 )
@@ -110,6 +110,10 @@ class Level(ABC):
         """
         return None
 
+    def stopped(self, x: Any) -> Any:
+        """Return a value of a level that ``records`` without what transforms follow in it."""
+        return x
+
     def publish(self, root: "TracedArray", draft: tuple) -> None:
         """Give ``root`` the value that is in its draft: see ``views``."""
         raise NotImplementedError
@@ -193,9 +197,11 @@ def innermost(args: Any) -> Any:
 def is_traced(x: Value) -> bool:
     """Say whether ``x`` is, or holds, a value that a transform follows."""
     if isinstance(x, Traced):
-        return not x.records
+        return not x.records or x.at_level.stopped(x) is not x
     level = innermost((x,))
-    return level is not None and not level.records
+    if level is None or not level.records:
+        return level is not None
+    return any(isinstance(leaf, Traced) and is_traced(leaf) for leaf in iterate_leaves(x))
 
 
 def value(x: Value) -> Any:
@@ -204,10 +210,12 @@ def value(x: Value) -> Any:
     Users have ``cr.value``, which gives a copy.
     """
     if isinstance(x, Traced):
-        while isinstance(x, Traced) and not x.records:
+        while isinstance(x, Traced):
+            if x.records:
+                return x.at_level.stopped(x)
             x = x.primal
         return x
-    return x if type(x) in LEAVES or not is_traced(x) else map_leaves(value, x)
+    return x if type(x) in LEAVES or innermost((x,)) is None else replaced(value, x)
 
 
 def layers(x: Value) -> Iterator[Any]:

@@ -20,12 +20,15 @@ if all(_os.path.isfile(_os.path.join(_top, part, "__init__.py")) for part in _pa
 from .config import (
     AllOf,
     AsksForBlocks,
+    BatchError,
+    BatchWarning,
     ChainRulesError,
     CompileError,
     CompileWarning,
     ConvergenceWarning,
     EscapedTraceError,
     FollowsPython,
+    HasBatchMode,
     HasForwardsMode,
     HasReverseMode,
     InaccurateDerivativeError,
@@ -44,6 +47,7 @@ from .config import (
     RulesNotLoadedWarning,
     SingularJacobianError,
     TangentError,
+    batch_via_ad,
     frule_via_ad,
     rrule_via_ad,
 )
@@ -55,6 +59,7 @@ from .rules import (
     ProjectTo,
     Tangent,
     ZeroTangent,
+    batch_rule,
     bilinear_rule,
     composed,
     derivatives_given_output,
@@ -106,6 +111,9 @@ if _typing.TYPE_CHECKING:
     # What is recorded and replayed.
     from .compiling import compile, explain
 
+    # Many at once.
+    from .batching import vmap
+
     # The price of derivatives.
     from ._cost import cost
 
@@ -136,6 +144,8 @@ __all__ = [
     "Adoption",
     "AllOf",
     "AsksForBlocks",
+    "BatchError",
+    "BatchWarning",
     "ChainRulesError",
     "CompileError",
     "CompileWarning",
@@ -143,6 +153,7 @@ __all__ = [
     "EscapedTraceError",
     "FollowsPython",
     "ForwardConfig",
+    "HasBatchMode",
     "HasForwardsMode",
     "HasReverseMode",
     "InaccurateDerivativeError",
@@ -173,6 +184,8 @@ __all__ = [
     "ad",
     "adopt",
     "array",
+    "batch_rule",
+    "batch_via_ad",
     "bilinear_rule",
     "checkpoint",
     "compile",
@@ -220,6 +233,7 @@ __all__ = [
     "value",
     "value_and_grad",
     "vjp",
+    "vmap",
     "which",
     "while_loop",
     "wirtinger",

@@ -13,6 +13,7 @@ _HOMES = {
         *("ReverseConfig", "grad", "hessian", "hvp", "jacobian", "jacrev", "value_and_grad"),
         *("vjp", "wirtinger"),
     ),
+    ".batching": ("vmap",),
     ".functions": ("Pullback", "Pushforward"),
     "._ad": ("ad",),
     ".adoption": ("Adoption", "adopt"),

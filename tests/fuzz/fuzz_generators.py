@@ -2,6 +2,7 @@
 
 import fuzz_adopted
 import fuzz_aliasing
+import fuzz_batches
 import fuzz_calls
 import fuzz_compiled
 import fuzz_containers
@@ -36,6 +37,7 @@ GENERATORS = {
     "nesting": fuzz_nesting.programs,
     "loops": fuzz_loops.programs,
     "sparse": fuzz_sparse.programs,
+    "batches": fuzz_batches.programs,
     "containers": fuzz_containers.programs,
     "adopted": fuzz_adopted.programs,
     "integrals": fuzz_integrals.programs,
@@ -64,6 +66,7 @@ QUICK = {
     "nesting": 12,
     "loops": 10,
     "sparse": 20,
+    "batches": 40,
     "containers": 40,
     "adopted": 40,
     "integrals": 4,

@@ -2,6 +2,7 @@
 
 from . import (
     accumulations,
+    batches,
     building,
     constant,
     convolution,

@@ -94,7 +94,7 @@ class ClipRule(Kind):
 
     def evaluate(self, clip, xs, kwargs):
         y = Kind.evaluate(self, clip, xs, kwargs)
-        if not isinstance(y, Traced) or y.records:
+        if not isinstance(y, Traced) or not is_traced(y):
             return y
         if not any(has_branch(attained(i, y, xs)[1], y) for i in range(3)):
             return y

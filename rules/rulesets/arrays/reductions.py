@@ -104,7 +104,8 @@ def fit_weights(weights, shape, axis):
 
 
 def product_of_others(x, axis):
-    if type(x) is np.ndarray and x.dtype.kind in "fc" and x.size and (axis is None or x.ndim == 1):
+    all_of_it = axis is None or (axis != () and np.ndim(x) == 1)
+    if type(x) is np.ndarray and x.dtype.kind in "fc" and x.size and all_of_it:
         others, flat = np.ones(x.size, x.dtype), x.reshape(-1)
         np.multiply.accumulate(flat[:-1], out=others[1:])
         others[:-1] *= np.multiply.accumulate(flat[:0:-1])[::-1]

@@ -95,7 +95,12 @@ linear_rule(np.squeeze, same_entries_transpose, moves=True, block=squeeze_block)
 
 
 def copy_block(x, order="K", subok=False):
-    return np.copy(x.values)
+    if order in ("C", "K"):
+        return np.copy(x.values, order)
+    if order == "A":
+        return NotImplemented
+    reverse = (0, *range(1, x.rank + 1)[::-1])
+    return np.transpose(np.copy(np.transpose(x.values, reverse), "C"), reverse)
 
 
 @linear_rule(np.copy, moves=True, views=False, block=copy_block)

@@ -80,6 +80,8 @@ class Foreign:
 
     __slots__ = ("__name__", "jvp", "made", "pull", "push", "run", "vjp")
 
+    is_foreign = True  # one step to a recording and to a batch
+
     def __init__(
         self,
         name: str,

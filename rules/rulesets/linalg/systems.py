@@ -97,8 +97,13 @@ def as_column(x):
 
 @block_rule(np.linalg.solve)
 def solve_block(a, b):
-    if type(a) is Block or len(shape_of(a)) != 2 or b.rank > 2:
+    rank = len(shape_of(b))
+    if len(shape_of(a)) != 2 or rank not in (1, 2):
         return NotImplemented
+    if type(a) is Block:
+        right = b.values if type(b) is Block else b
+        y = np.linalg.solve(a.values, np.expand_dims(right, -1) if rank == 1 else right)
+        return y[..., 0] if rank == 1 else y
     # One factorization for all directions.
     columns = np.moveaxis(b.values, 0, -1)
     y = np.linalg.solve(a, np.reshape(columns, (b.shape[0], math.prod(b.shape[1:]) * b.count)))

@@ -16,14 +16,7 @@ from ...rules.tracing.funnel import astype, entry
 from ...rules.tracing.level import Traced
 from .lowering import MOVING
 
-# Their results depend on shapes and dtypes alone.
-_STRUCTURE = frozenset({
-    np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.common_type,
-    np.iscomplexobj, np.isrealobj, np.broadcast_shapes,
-    np.einsum_path, len,
-})  # fmt: skip
-
-# The shapes and dtypes of their results do.
+# The shapes and dtypes of their results depend on those of the arguments alone.
 _ONE_SHAPE = MOVING | {
     np.sum, np.prod, np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.any, np.all,
     np.cumsum, np.cumprod, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.einsum,
@@ -48,10 +41,6 @@ def may_raise(f: Any, args: tuple) -> bool:
         index = args[1] if len(args) > 1 else ()
         return any(isinstance(x, Traced) for x in (index if type(index) is tuple else (index,)))
     return type(f).__hash__ is not None and f in _RAISING
-
-
-def tells_only_structure(f: Any) -> bool:
-    return type(f).__hash__ is not None and f in _STRUCTURE
 
 
 def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:

@@ -7,17 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...config.thresholds import REMEMBERED_RESULT
-from ...rules import (
-    Projector,
-    Traced,
-    children,
-    iterate_leaves,
-    name_of,
-)
+from ...rules import children, iterate_leaves, name_of
 from ...rules.containers import constants
-from ...rules.rulesets.functions.foreign import Foreign
-from ...rules.tracing.funnel import is_numpys, is_primitive, shown
-from ...rules.tracing.no_rule import runs_in_python
 from ...rules.tracing.views import (
     Path,
     follow,
@@ -107,20 +98,3 @@ def written_by(x: Any, path: Path, axes: Any, f: Any, rest: tuple, options: dict
     y = laid_out(x, axes)
     f(follow(path, y), *rest, **options)
     return y
-
-
-def is_kept_whole(f: Any) -> bool:
-    """Say whether a call of ``f`` is one step; else it is Python code, and is run.
-
-    The body of a primitive may do what it likes with plain numbers, and is run with plain ones.
-    """
-    seen = isinstance(f, Foreign) or shown(f) is not f or is_primitive(f)
-    return seen or not runs_in_python(f)
-
-
-def runs(x: Any) -> bool:
-    """Say whether ``x`` is a function that may hold recorded values.
-
-    NumPy's own hold none, and projections know only what values look like.
-    """
-    return callable(x) and not isinstance(x, type | Traced | Projector) and not is_numpys(x)

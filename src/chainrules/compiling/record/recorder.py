@@ -30,6 +30,7 @@ from ...rules import (
 )
 from ...rules.containers import Within, iterate_leaves, replaced
 from ...rules.engines.buffers import is_writer, settled
+from ...rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
 from ...rules.linear.steps import Program, Slot, part_at
 from ...rules.table.compositions import Composed
 from ...rules.tracing.funnel import body, is_primitive, shown
@@ -48,7 +49,7 @@ from ...rules.tracing.views import (
 from ...rules.tracing.writing import begin_write, written
 from ..ir.forms import ValueForm
 from ..ir.looks import Look, NotRecordable, bits
-from ..ir.structure import gives_one_shape, may_raise, tells_only_structure
+from ..ir.structure import gives_one_shape, may_raise
 from . import predicates as about
 from .constants import Constants
 from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
@@ -252,8 +253,8 @@ class Recorder(Program, Level):
         if level is not self:
             # What an object array held, or a buffer, belongs further in.
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
-        whole = about.is_kept_whole(f) and innermost((f,)) is None
-        if not whole or any(map(about.runs, iterate_leaves((args, kwargs)))):
+        whole = is_kept_whole(f) and innermost((f,)) is None
+        if not whole or any(map(may_run, iterate_leaves((args, kwargs)))):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
             return self.run_body(f, args, kwargs, whole and not is_primitive(f))
         if is_writer(f) and args:
@@ -266,7 +267,7 @@ class Recorder(Program, Level):
         return self.step(shown(f), args, kwargs)
 
     def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        runs = any(map(about.runs, iterate_leaves((args, kwargs))))
+        runs = any(map(may_run, iterate_leaves((args, kwargs))))
         if innermost((f, *args, *kwargs.values())) is self and not runs:
             return self.step(f, args, kwargs)
         return f(*args, **kwargs)

@@ -1,0 +1,120 @@
+"""Axes of a batch: which axis of which argument, or result, is that of the items.
+
+``in_axes=({"w": None, "b": 0}, 1)`` says it for each part of a container; an int or None stands for
+all parts of what is there.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..rules import children, describe, name_of, positional_names, shape_of
+from ..rules.containers import LEAVES
+
+Axes = Any  # an int, None, or a container of these
+
+
+def paired(x: Any, axes: Axes, place: str) -> Iterator[tuple[Any, int | None, str]]:
+    """Yield each leaf of ``x`` with its axis, and the name of its place.
+
+    Raises
+    ------
+    ValueError
+        If the containers in ``axes`` are not those of ``x``.
+    """
+    parts = None if type(x) in LEAVES else children(x)
+    if parts is None:
+        if axes is not None and not _is_axis(axes):
+            raise ValueError(f"{place} is one {describe(x)}, and its axis is given as {axes!r}.")
+        yield x, axes, place
+        return
+    if axes is None or _is_axis(axes):
+        for key, part in zip(parts.keys, parts.values, strict=True):
+            yield from paired(part, axes, f"{place}, at {key!r}")
+        return
+    chosen = children(axes)
+    if chosen is None or set(chosen.keys) != set(parts.keys):
+        named = "none" if chosen is None else ", ".join(map(repr, chosen.keys))
+        raise ValueError(
+            f"{place} has the parts {', '.join(map(repr, parts.keys))}, and its axes {axes!r} "
+            f"have {named}.\n  give an int, None, or a container of these with the same parts"
+        )
+    by_key = dict(zip(chosen.keys, chosen.values, strict=True))
+    for key, part in zip(parts.keys, parts.values, strict=True):
+        yield from paired(part, by_key[key], f"{place}, at {key!r}")
+
+
+def axes_of_call(f: Any, in_axes: Axes, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Return the axes of the arguments by position and by name.
+
+    Raises
+    ------
+    ValueError
+        If ``in_axes`` has one for another number of arguments, or for a name that there is not.
+    """
+    if isinstance(in_axes, dict):
+        names = positional_names(f)[: len(args)]
+        unknown = in_axes.keys() - {*names, *kwargs}
+        if unknown:
+            raise ValueError(
+                f"in_axes names {', '.join(sorted(map(repr, unknown)))}, and {name_of(f)} is "
+                f"called with {', '.join([*names, *kwargs]) or 'nothing'}."
+            )
+        named = [in_axes.get(name) for name in names]
+        return tuple(named), {name: in_axes.get(name) for name in kwargs}
+    if isinstance(in_axes, tuple | list):
+        if len(in_axes) != len(args):
+            raise ValueError(
+                f"in_axes has {len(in_axes)} entries, and {name_of(f)} is called with {len(args)} "
+                f"arguments by position.\n  give one for each, or a dict of names"
+            )
+        return tuple(in_axes), dict.fromkeys(kwargs, 0)
+    return (in_axes,) * len(args), dict.fromkeys(kwargs, 0)
+
+
+def items_of(x: Any, axis: int, place: str) -> Any:
+    """Return an array with the axis of the items in front.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has no such axis.
+    """
+    if not hasattr(x, "shape") or not hasattr(x, "ndim"):
+        if x is None:
+            return None
+        raise ValueError(
+            f"{place} is a {type(x).__name__}, and has no axis {axis} to take items from.\n"
+            "  give an array, or say with in_axes=None that all items share it"
+        )
+    rank = len(shape_of(x))
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"{place} is {describe(x)}, and has no axis {axis} to take items from.\n"
+            "  name another one with in_axes, or None for what all items share"
+        )
+    return x if axis % rank == 0 else np.moveaxis(x, axis, 0)
+
+
+def check_axes(axes: Axes, name: str) -> None:
+    """Refuse what is no axis.
+
+    Raises
+    ------
+    TypeError
+    """
+    parts = children(axes)
+    if parts is None:
+        if axes is not None and not _is_axis(axes):
+            raise TypeError(
+                f"{name} is an int, None, or a container of these, and not {axes!r}.\n"
+                "  write vmap(f, in_axes=0)(x): the arguments of f are given to the result"
+            )
+        return
+    for part in parts.values:
+        check_axes(part, name)
+
+
+def _is_axis(x: Any) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)

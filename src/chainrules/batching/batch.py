@@ -1,0 +1,278 @@
+"""One call on a batch: its items, the ways that they go, and their results put together."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..config import BatchError, BatchWarning, user_line
+from ..config.lines import raised_at, warn_user
+from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
+from ..rules.containers import LEAVES
+from ..rules.engines.engine import run
+from ..rules.shapes import OBJECT
+from ..rules.tracing.views import bare, for_receiver
+from .axes import Axes, items_of, paired
+from .batch_level import BatchLevel
+from .random_draws import Generators
+from .ways import OneByOne, Split
+
+
+class Stacked:
+    """A result with the items along its first axis."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+
+LEAVES.add(Stacked)
+
+
+class Batch:
+    """One call of a function on a batch: its items, and the ways that they go."""
+
+    def __init__(
+        self, f: Callable, call: tuple, given: list, axis_size: int | None, ways: int
+    ) -> None:
+        self.f = f
+        self.call = call
+        self.ways = ways
+        self.leaves = [x if axis is None else items_of(x, axis, place) for x, axis, place in given]
+        self.batched = [axis is not None and x is not None for x, axis, _ in given]
+        self.count = _number_of_items(given, self.leaves, self.batched, axis_size, f)
+
+    def results(self, out_axes: Axes) -> Any:
+        """Run all items, and return their results with the axis of the items where it is wanted."""
+        y = self.joined()
+        leaves = iter([self._placed(*leaf) for leaf in paired(y, out_axes, "the result")])
+        return map_leaves(lambda _: next(leaves), y)
+
+    def _placed(self, y: Any, axis: int | None, place: str) -> Any:
+        if type(y) is not Stacked:
+            if axis is None or (dtype_of(y) is None and not isinstance(y, int)):
+                return y
+            values = (
+                np.array(spread(y, self.count))
+                if not hasattr(y, "at_level")
+                else (np.broadcast_to(y, (self.count, *shape_of(y))))
+            )
+        elif axis is None:
+            raise ValueError(
+                f"{place} is not the same for all items, and out_axes says None.\n"
+                "  say where its axis is to be, as out_axes=0"
+            )
+        else:
+            values = y.values
+        rank = len(shape_of(values))
+        if not -rank <= axis < rank:
+            raise ValueError(f"{place} has {rank} axes, and out_axes says {axis}.")
+        return values if axis % rank == 0 else np.moveaxis(values, 0, axis)
+
+    # ---- the ways that items go ----
+
+    def joined(self) -> Any:
+        """Run all items, and return their results, ``Stacked`` where they depend on the item."""
+        parts = self.run()
+        if len(parts) == 1:
+            _, y, level = parts[0]
+            if level is None:  # one item by itself
+                return map_leaves(lambda leaf: _stacked([leaf]), y)
+            return map_leaves(lambda leaf: self._of_all(leaf, level), y)
+        order = np.argsort(np.concatenate([places for places, _, _ in parts]))
+        return _joined([(y, level, len(places)) for places, y, level in parts], order, self.f)
+
+    def _of_all(self, leaf: Any, level: BatchLevel) -> Any:
+        if not level.carries(leaf):
+            return leaf
+        block = leaf.block
+        shared = type(block) is np.ndarray and any(
+            isinstance(x, np.ndarray) and np.may_share_memory(block, bare(x)) for x in self.leaves
+        )
+        return Stacked(for_receiver(block) if shared else block)
+
+    def run(self) -> list[tuple]:
+        """Return, for each way, the places of its items, what ``f`` gave, and its level."""
+        waiting = [np.arange(self.count)]
+        done: list[tuple] = []
+        while waiting:
+            places = waiting.pop()
+            if len(places) == 1 and (self.count > 1 or done):
+                done.append((places, self.run_item(places[0]), None))
+                continue
+            try:
+                done.append(self.run_at_once(places))
+                continue
+            except Split as split:
+                groups = self.groups_of(split, places)
+                if len(done) + len(waiting) + len(groups) <= self.ways:
+                    waiting += reversed(groups)
+                    continue
+                why, where = (
+                    f"more than {self.ways} ways: they differ in {_asked(split)}",
+                    split.line,
+                )
+            except OneByOne as stop:
+                if stop.level is not self.level:
+                    raise
+                if self.ways == 1:
+                    raise BatchError(f"{stop.why}, in {stop.line}.") from None
+                why, where = stop.why, stop.line
+            except BatchError:
+                raise
+            except Exception as error:
+                if self.ways == 1:
+                    raise
+                # What stops the batch may be no error of any item: these say it, or go on.
+                first = str(error).partition(chr(10))[0]
+                why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
+            done += self.run_each(places)
+            self.warn(why, where)
+        return done
+
+    def groups_of(self, split: Split, places: np.ndarray) -> list[np.ndarray]:
+        """Return the items of each part of a batch that is split.
+
+        Raises
+        ------
+        BatchError
+            If one way is allowed.
+        """
+        if split.level is not self.level:
+            raise split
+        if self.ways == 1:
+            raise BatchError(
+                f"the items of a batch differ in {_asked(split)}, in {split.line}.\n"
+                "  write it with np.where, or let vmap split the batch: ways=16"
+            ) from None
+        return [places[group] for group in split.groups]
+
+    def warn(self, why: str, line: str) -> None:
+        message = f"vmap({name_of(self.f)}) takes one item after another: {why}, in {line}."
+        warn_user(BatchWarning(message))
+
+    def run_at_once(self, places: np.ndarray) -> tuple:
+        level = BatchLevel(len(places))
+        self.level = level
+        whole = len(places) == self.count
+        wrapped = []
+        for x, batched in zip(self.leaves, self.batched, strict=True):
+            if batched:
+                x = level.wrap(x if whole else x[places])
+            wrapped.append(x)
+        level.given = tuple(self.leaves), wrapped
+        leaves = iter(wrapped)
+        args, kwargs = map_leaves(lambda _: next(leaves), self.call)
+        generators = Generators(self.f, self.call)
+        try:
+            y = run(self.f, args, kwargs)
+        finally:
+            level.close()
+        if generators.found and (name := generators.drawn()):
+            raise BatchError(
+                f"{name_of(self.f)} draws random numbers ({name}), and would draw them once for all "
+                "items.\n  draw them before, for all items, and give them to it as an argument"
+            )
+        if any(getattr(leaf, "dtype", None) is OBJECT for leaf in iterate_leaves(y)):
+            raise OneByOne(level, "the result is an array of objects")
+        return places, y, level
+
+    def run_each(self, places: np.ndarray) -> list[tuple]:
+        return [(places[k : k + 1], self.run_item(place), None) for k, place in enumerate(places)]
+
+    def run_item(self, k: int) -> Any:
+        leaves = iter(
+            [for_receiver(x[k]) if batched else x for x, batched in zip(self.leaves, self.batched)]
+        )
+        args, kwargs = map_leaves(lambda _: next(leaves), self.call)
+        return self.f(*args, **kwargs)
+
+
+def _asked(split: Split) -> str:
+    return {
+        "bool": "a condition",
+        "index": "an index or a size",
+        "int": "int(x)",
+        "float": "a number that is asked for",
+        "value": "a value that is asked for",
+    }.get(split.asked, split.asked)
+
+
+def _number_of_items(
+    given: list, leaves: list, batched: list, axis_size: int | None, f: Callable
+) -> int:
+    counts: dict[int, str] = {}
+    for (_, _, place), x, is_batched in zip(given, leaves, batched, strict=True):
+        if is_batched:
+            counts.setdefault(shape_of(x)[0], place)
+    if axis_size is not None:
+        counts.setdefault(axis_size, "axis_size")
+    if len(counts) > 1:
+        told = ", ".join(f"{place} has {n}" for n, place in counts.items())
+        raise ValueError(f"vmap({name_of(f)}) is given different numbers of items: {told}.")
+    if not counts:
+        raise ValueError(
+            f"vmap({name_of(f)}) is given no axis of items.\n"
+            "  name one with in_axes, or say how many items there are: axis_size=n"
+        )
+    (count,) = counts
+    return count
+
+
+def _stacked(results: list) -> Any:
+    if dtype_of(results[0]) is None and not isinstance(results[0], int):
+        return results[0]
+    return Stacked(np.stack(results))
+
+
+def _joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
+    """Put the results of all ways together, in the order of the items."""
+    parts = list(parts)
+    nodes = [children(y) for y, _, _ in parts]
+    first: Any = nodes[0]
+    if first is not None:
+        same = all(node is not None and node.keys == first.keys for node in nodes)
+        if not same or len({type(y) for y, _, _ in parts}) > 1:
+            raise _unlike([y for y, _, _ in parts], "containers", f)
+        columns = zip(*[node.values for node in nodes], strict=True)
+        return first.rebuild(
+            [
+                _joined([(y, level, n) for y, (_, level, n) in zip(column, parts)], order, f)
+                for column in columns
+            ]
+        )
+    blocks = []
+    for y, level, count in parts:
+        if level is not None and level.carries(y):
+            blocks.append(y.block)
+        elif dtype_of(y) is None and not isinstance(y, int):
+            if all(part[0] is y or part[0] == y for part in parts):
+                return y
+            raise _unlike([y for y, _, _ in parts], "types", f)
+        else:
+            blocks.append(spread(y, count))
+    if len({shape_of(block)[1:] for block in blocks}) > 1:
+        raise _unlike(blocks, "shapes", f)
+    return Stacked(np.concatenate(blocks)[order])
+
+
+def _unlike(results: list, what: str, f: Callable) -> BatchError:
+    told = {str(shape_of(x)[1:]) if what == "shapes" else type(x).__name__ for x in results}
+    return BatchError(
+        f"{name_of(f)} gives results of different {what} for different items: "
+        f"{', '.join(sorted(told))}, in {user_line()}.\n"
+        "  they have no place in one array: write cr.map(f, list(xs)), which gives a list"
+    )
+
+
+def call_on_batch(count: int, batched: tuple, f: Callable, args: tuple) -> tuple[Any, Any]:
+    """Run ``f`` on a batch of arguments, and say which parts of the result are batched."""
+    given = [
+        leaf
+        for k, (x, flags) in enumerate(zip(args, batched, strict=True))
+        for leaf in paired(x, map_leaves(lambda b: 0 if b else None, flags), f"argument {k}")
+    ]
+    y = Batch(f, (args, {}), given, count, 16).joined()
+    are_batched = map_leaves(lambda leaf: type(leaf) is Stacked, y)
+    return map_leaves(lambda leaf: leaf.values if type(leaf) is Stacked else leaf, y), are_batched

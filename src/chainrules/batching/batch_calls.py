@@ -1,0 +1,246 @@
+"""Calls on a batch: by the batch form of a function, by a user's rule, or for each item.
+
+``np.sort(x)`` of a batch is ``np.sort(block, axis=1)``; Python code runs on the batched values, and
+what has no form is called for one item after another.
+"""
+
+import builtins
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..rules import (
+    batch_rule,
+    children,
+    dtype_of,
+    frule,
+    getitem,
+    healed,
+    innermost,
+    iterate_leaves,
+    map_leaves,
+    name_of,
+    replaced,
+    shape_of,
+    value,
+)
+from ..rules.annotations import Function, Index, Value
+from ..rules.engines.buffers import is_writer
+from ..rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
+from ..rules.linear.blocks import Block, at_once_on_blocks
+from ..rules.rulesets.functions.checkpoint import evaluate, repeat
+from ..rules.rulesets.functions.map import accumulate, map, reduce, scan
+from ..rules.signatures import RuleSignature
+from ..rules.table.compositions import Composed
+from ..rules.table.other_kinds import FreshArray
+from ..rules.tracing.funnel import body
+from ..rules.tracing.views import numbered_leaves, register_view, root_of, shares_memory, view_by
+from ..rules.tracing.writing import is_fresh
+from .batch_values import BatchValues
+from .batched import BatchedArray
+from .config import BATCHES
+from .gathering import Gather, holds_batched, is_mask, plain_slices
+from .ways import OneByOne, Split, grouped
+
+_array = np.ndarray
+# Primitives whose Python is the loop that they are: it has the derivatives that they have.
+STRUCTURAL = {
+    accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,
+    scan,
+}  # fmt: skip
+
+
+class BatchCalls(BatchValues):
+    """The part of a run on many items that answers calls."""
+
+    __slots__ = ()
+
+    def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
+        self.check_live()
+        args, kwargs = healed((args, kwargs))
+        level = innermost((f, *args, *kwargs.values()))
+        if level is not self:
+            return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
+        by_user = batch_rule.given(BATCHES, f, args)
+        if by_user is not None:
+            return self.by_rule(by_user, f, args, kwargs)
+        if tells_only_structure(f):
+            return f(*self.samples(args), **self.samples(kwargs))
+        kind = frule.find(None, f, args)
+        runs = any(builtins.map(may_run, iterate_leaves((args, kwargs))))
+        if runs or not is_kept_whole(f) or is_writer(f):
+            return self.run_body(f, kind, args, kwargs, runs)
+        if isinstance(kind, FreshArray):
+            y = kind.run(f, self.samples(args), self.samples(kwargs))
+            return self.constant(y) if is_fresh(y) else y
+        return self.step(f, kind, args, kwargs)
+
+    def run_body(self, f: Function, kind: Any, args: tuple, kwargs: dict, runs: bool) -> Any:
+        """Run the Python of ``f`` on batched values, where it has no derivative of its own."""
+        if isinstance(kind, Composed):
+            return kind.answer(self, f, args, kwargs, False)
+        hashable = type(f).__hash__ is not None
+        if not is_kept_whole(f) or (hashable and f in STRUCTURAL):
+            return body(f)(*args, **kwargs)
+        raise OneByOne(self, f"{name_of(f)} calls a function, and is done for each item")
+
+    def library(self, f: Function, args: tuple, kwargs: dict) -> Any:
+        return self.each(f, self.stopped_all(args), self.stopped_all(kwargs))
+
+    def stopped_all(self, x: Value) -> Any:
+        return replaced(lambda leaf: self.stopped(leaf) if self.carries(leaf) else value(leaf), x)
+
+    def by_rule(self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict) -> Any:
+        """Answer by a rule that a user gave for batches of arguments of ``f``."""
+        args, kwargs = rule.bind(f, args, kwargs)
+        batched = tuple([map_leaves(self.carries, x) for x in args])
+        given = replaced(lambda leaf: leaf.block if self.carries(leaf) else leaf, args)
+        y, are_batched = batch_rule.run(rule, BATCHES, self.count, batched, f, given, kwargs)
+        flags = iter(iterate_leaves(_like(are_batched, y)))
+        return map_leaves(lambda leaf: self.wrap(leaf) if next(flags) else leaf, y)
+
+    def step(self, f: Function, kind: Any, args: tuple, kwargs: dict) -> Any:
+        """Call ``f`` once for all items by its batch form, else for each."""
+        if f is getitem:
+            x, index = (*args, *kwargs.values())
+            if holds_batched(index):
+                return self.gathered(x, index)
+        y = at_once_on_blocks(f, self.blocks(args), self.blocks(kwargs))
+        if y is not NotImplemented:
+            return self.result(y, f, args, kwargs)
+        # The library's own value needs a call for each item anyway; and a body may ask it itself.
+        if not isinstance(kind, Composed) or kind.keeps_own or f in self.under_way:
+            return self.each(f, args, kwargs)
+        self.under_way.append(f)
+        try:
+            return kind.answer(self, f, args, kwargs, False)
+        finally:
+            self.under_way.pop()
+
+    def result(self, y: Any, f: Function, args: tuple, kwargs: dict) -> Any:
+        """Wrap what a batch form gave; what is a view of an argument is tied to it."""
+        numbers = isinstance(f, np.ufunc)
+        if type(y) is Block:
+            batched = self._of(y.values, f, args, kwargs, numbers)
+            for x in args if type(batched) is BatchedArray else ():
+                if type(x) is BatchedArray and batched.block is x.block:
+                    return x
+        else:
+            batched = map_leaves(lambda x: self.wrap(x.values) if type(x) is Block else x, y)
+        self.tie(batched, f, args, kwargs)
+        return batched
+
+    def _of(self, block: Any, f: Function, args: tuple, kwargs: dict, numbers: bool) -> Any:
+        if len(shape_of(block)) > 1 or numbers:
+            return self.wrap(block)
+        # NumPy gives a number, or an array without axes: as it does for one item.
+        with np.errstate(all="ignore"):
+            one = f(*self.samples(args), **self.samples(kwargs))
+        return self.array(block) if isinstance(one, _array) else self.wrap(block)
+
+    def tie(self, y: Any, f: Function, args: tuple, options: dict) -> None:
+        """Tie every array in ``y`` that is a view of an argument to it."""
+        for k, x in enumerate(args):
+            if type(x) is not BatchedArray:
+                continue
+            for leaf, part in numbered_leaves(y):
+                untied = type(part) is BatchedArray and root_of(part)[0] is part
+                if untied and part is not x and is_shared(part.block, x.block):
+                    given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": options}
+                    register_view(part, x, view_by, given, leaf)
+
+    def each(self, f: Function, args: tuple, kwargs: dict) -> Any:
+        """Call ``f`` for one item after another, and put the results together.
+
+        Raises
+        ------
+        Split
+            If they have not all the same structure.
+        """
+        if self.count == 0:
+            return self.none_of(f(*self.samples(args), **self.samples(kwargs)))
+        results = [f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count)]
+        places = grouped([_structure(y) for y in results])
+        if len(places) > 1:
+            raise Split(self, places, f"the shape that {name_of(f)} gives")
+        y = self.stacked(results)
+        if any(type(x) is BatchedArray for x in args):
+            self.tie_items(y, results[0], f, args, kwargs)
+        return y
+
+    def none_of(self, one: Any) -> Any:
+        """Return the values of no items, each like ``one``."""
+
+        def empty(leaf: Any) -> Any:
+            if dtype_of(leaf) is None:
+                return leaf
+            block = np.zeros((0, *shape_of(leaf)), np.asarray(leaf).dtype)
+            return self.array(block) if isinstance(leaf, _array) else self.wrap(block)
+
+        return map_leaves(empty, one)
+
+    def stacked(self, results: list) -> Any:
+        """Return the results for all items, which have one structure, as one batched value."""
+        parts = children(results[0])
+        if parts is not None:
+            rows = [children(y).values for y in results]  # type: ignore[union-attr]
+            return parts.rebuild([self.stacked(list(column)) for column in zip(*rows)])
+        first = results[0]
+        if isinstance(first, bool | int) and all(y == first for y in results):
+            return first
+        if dtype_of(first) is None and not isinstance(first, bool | int):
+            return first  # a text, None: the same for all, since it is a part of the structure
+        block = np.stack(results)
+        array = isinstance(first, _array) or type(getattr(first, "block", None)) is BatchedArray
+        return self.array(block) if array else self.wrap(block)
+
+    def tie_items(self, y: Any, first: Any, f: Function, args: tuple, kwargs: dict) -> None:
+        """Refuse later writes into what is a view of an argument, item by item."""
+        # A view of each item is no view of the block: it is tied by its path, and made anew.
+        for k, x in enumerate(args):
+            if type(x) is not BatchedArray:
+                continue
+            one = self.item(x, 0)
+            again = f(
+                *self.item(args[:k], 0), one, *self.item(args[k + 1 :], 0), **self.item(kwargs, 0)
+            )
+            for (leaf, part), (_, of_one) in zip(numbered_leaves(y), numbered_leaves(again)):
+                if type(part) is BatchedArray and shares_memory(value(of_one), value(one)):
+                    given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": kwargs}
+                    register_view(part, x, view_by, given, leaf)
+
+    def gathered(self, x: Any, index: Index) -> Any:
+        """Answer ``x[index]`` where each item has an index of its own."""
+        parts = plain_slices(index)
+        if not holds_batched(parts):
+            return x[parts]
+        if any(builtins.map(is_mask, parts)):
+            return self.each(getitem, (x, index), {})
+        block = x.block if self.carries(x) else self.spread(x)
+        y = Gather(self, shape_of(block)[1:], parts).read(block)
+        return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
+
+
+def is_shared(y: Any, x: Any) -> bool:
+    return y is x or shares_memory(y, x)
+
+
+def _structure(y: Any) -> Any:
+    """Return what the results of all items must have in common: containers, shapes, texts."""
+    parts = children(y)
+    if parts is not None:
+        return type(y), parts.keys, tuple(builtins.map(_structure, parts.values))
+    if dtype_of(y) is not None or isinstance(y, int):
+        return isinstance(y, np.ndarray), shape_of(y)
+    return type(y), y if type(y).__hash__ is not None else id(y)
+
+
+def _like(flags: Any, y: Any) -> Any:
+    """Return a bool for each leaf of ``y``: one for all, or as containers say."""
+    parts = None if isinstance(flags, bool) else children(flags)
+    if parts is None:
+        return map_leaves(lambda _: bool(flags), y)
+    whole = children(y)
+    return [_like(a, b) for a, b in zip(parts.values, whole.values, strict=True)]  # type: ignore[union-attr]

@@ -1,0 +1,178 @@
+"""Batch level: one run of a function on all items of a batch, by the batch forms of its operations.
+
+``2 * np.sort(x)`` of a ``BatchedArray`` of shape (3,), whose block has shape (items, 3), computes
+``2 * np.sort(block, axis=1)``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..forward.blocks import write_block
+from ..rules import Block, Level, Traced, aligned, frule, getitem, healed, shape_of
+from ..rules.annotations import Index, Value
+from ..rules.engines.buffers import settled
+from ..rules.engines.engine import escaped
+from ..rules.linear.blocks import led_index, rank_of
+from ..rules.tracing.array import TracedArray
+from ..rules.tracing.level import ONE
+from ..rules.tracing.object_arrays import is_object_array
+from ..rules.tracing.operands import is_basic, is_operand
+from ..rules.tracing.views import Path, copied, follow, is_draft, put_draft, register_view, root_of
+from ..rules.tracing.writing import begin_write, check_write, raised
+from .batch_calls import BatchCalls, is_shared
+from .batched import BatchedArray, BatchedNumber
+from .gathering import Gather, holds_batched, is_mask, plain_slices, write_masked
+from .ways import OneByOne
+
+_array = np.ndarray
+_float64 = np.float64
+_scalars = frule.scalars
+
+
+class BatchLevel(BatchCalls):
+    """One run on ``count`` items; its values stand for the number or array of one of them."""
+
+    __slots__ = ()
+
+    # ---- operators ----
+
+    def unary(self, ufunc: np.ufunc, operation: Callable, x: Any) -> Value:
+        if ufunc in _scalars and self.live:  # the others may have several results
+            return self.wrap(operation(x.block))
+        return self.call(ufunc, (x,), {})
+
+    def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
+        type_a, type_b = type(a), type(b)
+        a_batched = (type_a is BatchedNumber or type_a is BatchedArray) and a.at_level is self
+        b_batched = (type_b is BatchedNumber or type_b is BatchedArray) and b.at_level is self
+        if not (a_batched and b_batched):
+            other, type_other = (b, type_b) if a_batched else (a, type_a)
+            if type_other is not float and type_other is not int and type_other is not _float64:
+                answer = self.meet(ufunc, operation, a, b, other)
+                if answer is not None:
+                    return answer
+        if not self.live:
+            raise escaped()
+        if ufunc.nout > 1 or ufunc.signature is not None:
+            return self.call(ufunc, (a, b), {})
+        if a_batched and b_batched and type_a is type_b is BatchedNumber:
+            return self.wrap(operation(a.block, b.block))
+        x = Block(a.block) if a_batched else a
+        z = Block(b.block) if b_batched else b
+        rank = max(rank_of(x), rank_of(z))
+        return self.wrap(operation(aligned(x, rank), aligned(z, rank)))
+
+    def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
+        """Answer ``operation(a, b)`` where that is not for this level to do; None where it is."""
+        if isinstance(other, Traced):
+            if other.at_level.number > self.number:
+                return other.at_level.binary(ufunc, operation, a, b)
+        elif not is_operand(other):
+            return NotImplemented
+        elif type(other) is not _array and not isinstance(
+            other, np.generic | float | int | complex
+        ):
+            return self.call(operation, (a, b), {})  # of a list, or of a user's array
+        elif is_object_array(other):
+            return (
+                operation(healed(a), healed(other))
+                if other is b
+                else operation(healed(other), healed(b))
+            )
+        return None
+
+    def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:
+        known = xbar is None or (type(xbar) is BatchedNumber and xbar.at_level is self)
+        kind = type(factor)
+        if not known or not (kind is float or kind is _float64 or factor is ONE):
+            return Level.multiply_add(self, xbar, ybar, factor)
+        block = ybar.block if factor is ONE else ybar.block * factor
+        return self.wrap(block if xbar is None else xbar.block + block)
+
+    # ---- indexing ----
+
+    def getitem(self, x: Any, index: Index) -> Value:
+        if not is_basic(index):
+            return self.call(getitem, (x, index), {})
+        self.check_live()
+        led = led_index(index)
+        if is_draft(x):
+            (block,) = x.memory.draft
+            y = block[led]
+            if len(shape_of(y)) == 1 and not _keeps_array(index):
+                return self.wrap(np.copy(y))
+            view = BatchedArray()
+            view.at_level = self
+            view.base_and_path = x, ((getitem, {"index": index}, None),)
+            return view
+        y = x.block[led]
+        if len(shape_of(y)) == 1 and not _keeps_array(index):
+            return self.wrap(y)
+        view = self.array(y)
+        if type(x) is BatchedArray:
+            register_view(view, x, getitem, {"index": index})
+        return view
+
+    # ---- arrays that are written to ----
+
+    def constant(self, x: Value) -> Value:
+        return self.array(np.array(self.spread(x)))
+
+    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
+        return self.array(np.zeros((self.count, *shape), dtype))
+
+    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
+        if not (self.carries(xbar) and self.carries(ybar)) or not is_basic(index):
+            return False
+        held, given = xbar.block, ybar.block
+        if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:
+            return False  # one is traced, or wider
+        held[led_index(index)] += given
+        return True
+
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
+        """Do ``x[index] = v`` in the array that owns the memory of ``x``."""
+        self.check_live()
+        v = healed(settled(v))
+        root, path = root_of(x)
+        draft = begin_write(root)
+        block = copied(root.block) if draft is None else draft[0]
+        given = v.block if self.carries(v) else v
+        if not self.carries(v):
+            check_write(block, v, self)
+        block = raised(block, given)
+        parts = plain_slices(index) if holds_batched(index) else ()
+        if not holds_batched(parts):
+            block = write_block(self, path, block, parts or index, v)
+        elif not self.scatter(block, path, parts, v):
+            raise OneByOne(self, "a write at an index that each item has for itself")
+        put_draft(root, (block,), "block")
+
+    def scatter(self, block: Any, path: Path, parts: tuple, v: Value) -> bool:
+        """Write where each item says; say whether there is a form for it."""
+        target = follow(path, self.array(block)).block
+        if path and not is_shared(target, block):
+            return False
+        given = Block(v.block) if self.carries(v) else v
+        if len(parts) == 1 and is_mask(parts[0]):
+            return write_masked(target, Block(parts[0].block), given)
+        if any(map(is_mask, parts)):
+            return False
+        return Gather(self, shape_of(target)[1:], parts).write(target, given)
+
+    def publish(self, root: Any, draft: tuple) -> None:
+        (root.block,) = draft
+
+    def refresh(self, view: Any, root: Any, path: Path) -> None:
+        """Give ``view`` its block anew, along its path from ``root``."""
+        self.check_live()
+        draft = root.memory.draft if is_draft(root) else None
+        block = follow(path, self.array(root.block if draft is None else draft[0])).block
+        view.block = block if draft is None else copied(block)
+
+
+def _keeps_array(index: Index) -> bool:
+    return index is ... or (type(index) is tuple and ... in index)

@@ -1,0 +1,151 @@
+"""Values of a batch: how a run on many items wraps their blocks, and what Python may ask of them.
+
+``if x > 0`` looks at the items: where they answer alike the run goes on, else the batch is split.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ..rules import Block, Level, Traced, is_traced, next_level, replaced, shape_of, spread, value
+from ..rules.annotations import Value
+from ..rules.containers import LEAVES
+from ..rules.engines.engine import escaped
+from .batched import BatchedArray, BatchedNumber
+from .ways import OneByOne, Split, grouped
+
+_array = np.ndarray
+
+
+class BatchValues(Level):
+    """The part of a run on ``count`` items that makes values, and answers what is asked of them.
+
+    A value stands for the number or array of one item. None is kept when the run has ended.
+    """
+
+    records = True
+    __slots__ = ("count", "given", "live", "number", "one_by_one", "under_way")
+
+    def __init__(self, count: int) -> None:
+        self.number = next_level()
+        self.count = count
+        self.live = True
+        self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
+        self.under_way: list[Any] = []  # functions whose bodies are being run
+        self.one_by_one: dict[str, str] = {}  # functions without a batch form, and a line of each
+
+    def close(self) -> None:
+        """End the run: batched values that escaped raise from now on."""
+        self.live = False
+        self.given = None
+
+    # ---- blocks, and values ----
+
+    def wrap(self, block: Any) -> Any:
+        """Return the batched value whose block is an array of shape ``(items, *shape)``."""
+        if len(shape_of(block)) > 1:
+            return self.array(block)
+        whole = type(block) is _array and block.dtype.kind in "iu" and self.count > 0
+        if whole and (block == block[0]).all():
+            return block[0]  # a length, a place: plain where it is the same for all items
+        batched: Any = BatchedNumber()
+        batched.at_level = self
+        batched.block = block
+        return batched
+
+    def array(self, block: Value) -> Any:
+        """Return the same as an array, also where it has no axes."""
+        batched = BatchedArray()
+        batched.base_and_path = None
+        batched.at_level = self
+        batched.block = block
+        return batched
+
+    def carries(self, x: Any) -> TypeGuard[Any]:
+        """Say whether ``x`` is a value of this level."""
+        kind = type(x)
+        return (kind is BatchedArray or kind is BatchedNumber) and x.at_level is self
+
+    def blocks(self, x: Value) -> Any:
+        """Put a ``Block`` for each value of this level that ``x`` is or holds."""
+        if type(x) in LEAVES:
+            return Block(x.block) if self.carries(x) else x
+        return replaced(lambda leaf: Block(leaf.block) if self.carries(leaf) else leaf, x)
+
+    def samples(self, x: Value) -> Any:
+        """Put the plain value of the first item for each value of this level."""
+        return replaced(lambda leaf: leaf.sample if self.carries(leaf) else leaf, x)
+
+    def item(self, x: Value, k: int) -> Any:
+        """Put the value of item ``k`` for each value of this level; traced where the block is."""
+
+        def of_item(leaf: Value) -> Any:
+            if not self.carries(leaf):
+                return leaf
+            y = leaf.block[k]
+            return y[...] if type(leaf) is BatchedArray and not shape_of(y) else y
+
+        return replaced(of_item, x)
+
+    def spread(self, x: Value) -> Any:
+        """Return the block of a value of another level, or plain, that all items share."""
+        return spread(x, self.count)
+
+    def stopped(self, x: Any) -> Any:
+        plain = value(x.block)
+        if plain is x.block:
+            return x
+        return self.array(plain) if type(x) is BatchedArray else self.wrap(plain)
+
+    def motion(self, x: Any) -> Any:
+        block = x.block
+        known = block.at_level.motion(block) if isinstance(block, Traced) else None
+        return None if known is None else self.wrap(known)
+
+    # ---- what Python asks ----
+
+    def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
+        """Return what ``convert`` sees in each item; where that is not the same, split the batch.
+
+        Raises
+        ------
+        Split, OneByOne
+        """
+        self.check_live()
+        block = x.block
+        if kind != "bool" and is_traced(block):
+            raise OneByOne(self, "a plain number is asked for, of numbers that are differentiated")
+        if self.count == 0:
+            return convert(x.sample, *args)
+        plain = np.asarray(value(block))
+        if kind == "bool" and plain.ndim == 1:
+            answers: list = (plain != 0).tolist()
+            if all(answers) or not any(answers):
+                return answers[0]
+            places = grouped(answers)
+        elif kind == "value":
+            rows = plain.reshape(self.count, -1)
+            if self.count == 1 or (rows[1:] == rows[:1]).all():
+                return convert(x.sample, *args)
+            places = grouped([row.tobytes() for row in rows])
+            if len(places) == 1:
+                return convert(x.sample, *args)
+        else:
+            seen = [convert(item, *args) for item in plain]
+            places = grouped([_key(part) for part in seen])
+            if len(places) == 1:
+                return seen[0]
+        raise Split(self, places, kind)
+
+    def check_live(self) -> None:
+        """Raise ``EscapedTraceError`` where the run has ended."""
+        if not self.live:
+            raise escaped()
+
+
+def _key(seen: Any) -> Any:
+    """Return what tells two answers apart."""
+    if isinstance(seen, np.ndarray):
+        return seen.dtype.str, seen.shape, seen.tobytes()
+    return type(seen), repr(seen) if seen != seen else seen

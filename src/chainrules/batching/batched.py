@@ -1,0 +1,113 @@
+"""Batched values: one number or array for each item of a batch, in an array with one axis more.
+
+To every transform inside, and to every rule, a batched value is the plain number or array of one
+item: see ``observed``. Its ``block``, of shape ``(items, *shape)``, may be traced by a transform
+further out, or batched itself.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..rules import TracedArray, TracedNumber, dtype_of, shape_of
+from ..rules.tracing.observed import Observed
+from ..rules.tracing.views import bare, draft_of, follow, give_value, root_of
+
+
+class _Batched(Observed):
+    """Base class of batched numbers and arrays."""
+
+    __slots__ = ()
+    block: Any
+
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        batched: Any = self
+        return TracedNumber.astype(batched, dtype, *args, **options)
+
+
+class BatchedNumber(_Batched, TracedNumber):
+    """A number for each item of a batch."""
+
+    __slots__ = ("block",)
+
+    __class__ = property(lambda self: self.dtype.type)
+
+    @property
+    def sample(self) -> Any:
+        return sample_of(self.block)
+
+    @property
+    def dtype(self) -> Any:
+        return dtype_of(self.block)
+
+    shape: Any = ()
+    ndim: Any = 0
+    size: Any = 1
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if dtype is None and self.dtype.kind in "fc":
+            return TracedNumber.__array__(self)  # of one batched number: np.array([x, y])
+        return Observed.__array__(self, dtype, copy)
+
+    def __hash__(self) -> int:
+        return hash(self.primal)
+
+
+class BatchedArray(_Batched, TracedArray):
+    """An array for each item of a batch."""
+
+    __slots__ = ("block",)
+
+    __class__ = property(lambda self: np.ndarray)
+    __hash__ = None
+
+    @property
+    def sample(self) -> Any:
+        root, path = root_of(self)
+        draft = None if _is_given(self) else draft_of(root)
+        if draft is None:
+            return np.asarray(sample_of(self.block))
+        return follow(path, np.asarray(sample_of(draft[0])))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "block" and (root_of(self)[1] or draft_of(self) is not None):
+            give_value(self)
+            return self.block
+        return Observed.__getattr__(self, name)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __contains__(self, x: Any) -> bool:
+        return bool(np.any(self == x))
+
+
+_block = vars(BatchedArray)["block"].__get__
+
+
+def _is_given(x: BatchedArray) -> bool:
+    try:
+        _block(x)
+    except AttributeError:
+        return False
+    return True
+
+
+def sample_of(block: Any) -> Any:
+    """Return the plain value of the first item; zeros where there is none."""
+    plain = bare(block)
+    return plain[0] if len(plain) else np.zeros(shape_of(plain)[1:], plain.dtype)[()]
+
+
+def is_batched(x: Any) -> bool:
+    """Say whether ``x`` is a batched value, of any batch."""
+    kind = type(x)
+    return kind is BatchedArray or kind is BatchedNumber
+
+
+def unread(xs: Iterable) -> list:
+    """Return the batched values among ``xs``."""
+    return [x for x in xs if is_batched(x)]

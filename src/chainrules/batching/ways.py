@@ -1,0 +1,43 @@
+"""Ways through a function: a batch is split where its items answer unlike what Python asks.
+
+``if x > 0`` of a batch stops the run: ``f`` runs again on the items that say yes, and on those that
+say no. Where too many ways are met, the items that are left go one after another.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..config import user_line
+
+
+class Split(BaseException):
+    """The items of a batch answer unlike: ``groups`` are arrays of their places, one an answer.
+
+    It is no ``Exception``, so that no handler of the user's takes it.
+    """
+
+    def __init__(self, level: Any, groups: list[np.ndarray], asked: str) -> None:
+        super().__init__(asked)
+        self.level = level
+        self.groups = groups
+        self.asked = asked
+        self.line = user_line()
+
+
+class OneByOne(BaseException):
+    """The items of a batch must go one after another: ``why`` says what cannot be done at once."""
+
+    def __init__(self, level: Any, why: str) -> None:
+        super().__init__(why)
+        self.level = level
+        self.why = why
+        self.line = user_line()
+
+
+def grouped(answers: list) -> list[np.ndarray]:
+    """Return the places of equal ``answers``, which are hashable, the first seen first."""
+    places: dict[Any, list[int]] = {}
+    for k, answer in enumerate(answers):
+        places.setdefault(answer, []).append(k)
+    return [np.array(found) for found in places.values()]

@@ -252,6 +252,15 @@ def test_a_shape_that_numbers_decide_is_seen(name):
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(
+    "f", [lambda x: x.tobytes()[7] * x, lambda x: x.view("i8")[0] * x, lambda x: x.dumps()[-2] * x]
+)
+def test_the_bytes_of_an_array_are_seen(f):
+    g = cr.compile(f, fallback="error", check=False)
+    for x in (X, 2 * X, X):
+        np.testing.assert_array_equal(g(x), f(x))
+
+
 # ---- arguments ----------------------------------------------------------------------------------
 
 

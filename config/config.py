@@ -257,7 +257,7 @@ def batch_via_ad(
     --------
     >>> import numpy as np
     >>> import chainrules as cr
-    >>> from chainrules.batching.config import BatchConfig
+    >>> from chainrules.batching.batch import BatchConfig
     >>> cr.batch_via_ad(BatchConfig(), 2, (True, False), np.multiply, np.array([1.0, 2.0]), 3.0)
     (array([3., 6.]), True)
     """

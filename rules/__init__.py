@@ -10,12 +10,21 @@ from .engines.buffers import all_settled, buffer, handed_out, writers
 from .engines.engine import Engine
 from .engines.inputs import is_perturbable_input, taken
 from .engines.registration import register_container
-from .linear.blocks import Block, aligned, block_rule, fitted, run_on_block, shifted, spread
+from .linear.blocks import (
+    Block,
+    aligned,
+    batch_form,
+    block_rule,
+    fitted,
+    run_on_block,
+    shifted,
+    spread,
+)
 from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
-from .table.compositions import as_library, library_value, own_valued, with_values
+from .table.compositions import as_library, library_value, own_valued, with_value, with_values
 from .table.define import (
     add_kind,
     bilinear_rule,
@@ -95,6 +104,7 @@ __all__ = [
     "selection_rule",
     "fresh_array",
     "block_rule",
+    "batch_form",
     "pattern_rule",
     "frule",
     "rrule",
@@ -108,6 +118,7 @@ __all__ = [
     "as_library",
     "late_rulesets",
     "own_valued",
+    "with_value",
     "with_values",
     "register_container",
     "Masked",

@@ -74,6 +74,7 @@ def shifted(axis: Any, rank: int) -> Any:
 
 LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
+_forms: dict[Any, Callable] = {}
 # Of two operands, as the operators of Python and as ufuncs.
 ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv,
@@ -94,6 +95,20 @@ def block_rule(*functions: Function) -> Callable[[Callable], Callable]:
         for f in functions:
             _rules[f] = rule
         return rule
+
+    return register
+
+
+def batch_form(*functions: Function) -> Callable[[Callable], Callable]:
+    """Register how functions run on a batch of values that are not linear, or not in several.
+
+    As ``block_rule``; it is asked where that, and the rule of the function, give no answer.
+    """
+
+    def register(form: Callable) -> Callable:
+        for f in functions:
+            _forms[f] = form
+        return form
 
     return register
 
@@ -122,10 +137,15 @@ def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
         if type(y) is tuple:
             return tuple(map(Block, y))
         return y if isinstance(y, AbstractZero) else Block(y)
-    y = NotImplemented
-    if type(f).__hash__ is not None and f in _rules:
-        y = _rules[f](*args, **kwargs)
-    elif (kind := frule.kind_of(f)) is not None and (kind.block is not None or kind.axes):
+    hashable = type(f).__hash__ is not None
+    y = _rules[f](*args, **kwargs) if hashable and f in _rules else NotImplemented
+    if y is NotImplemented and hashable and f in _forms:
+        y = _forms[f](*args, **kwargs)
+    if (
+        y is NotImplemented
+        and (kind := frule.kind_of(f)) is not None
+        and (kind.block is not None or kind.axes)
+    ):
         try:
             args, kwargs = kind.bind(f, args, kwargs)
         except MissingRuleError:  # there is a value all the same

@@ -27,9 +27,5 @@ INSTEAD = {
         "containers need no map: write params - 0.1 * gradient for an object, or use the vector "
         "and the way back of cr.flatten(params)"
     ),
-    "vmap": (
-        "write f for an array with one more axis, or np.vectorize(f), or cr.map(f, xs); many "
-        "directions at once take cr.linearize(f, x)[1](xdots, block=True)"
-    ),
     "vector_jacobian_product": "write y, pullback = cr.vjp(f, x)",
 }

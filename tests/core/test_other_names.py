@@ -14,7 +14,6 @@ X = np.array([0.5, 1.5])
 @pytest.mark.parametrize(
     ("name", "instead"),
     [
-        ("vmap", "cr.map(f, xs)"),
         ("jit", "cr.compile(f)"),
         ("custom_vjp", "@cr.primitive, and register its rule with @cr.rrule.register(f)"),
         ("custom_jvp", "@cr.primitive, and register its rule with @cr.frule.register(f)"),

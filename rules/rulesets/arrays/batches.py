@@ -1,6 +1,7 @@
-"""Batch forms of functions of NumPy that are not linear: one call for a whole batch of arrays.
+"""Batch forms of functions of NumPy: one call for a whole batch of arrays.
 
-``np.sort(x)`` of a batch is ``np.sort(xs, axis=-1)`` of an array with one axis more in front.
+``np.sort(x)`` of a batch is ``np.sort(xs, axis=-1)`` of an array with one axis more in front. The
+forms of linear functions stand with their rules; here are the others, and products of two batches.
 """
 
 import functools
@@ -8,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import Block, aligned, block_rule, dtype_of, positional_names, shape_of, shifted
+from ... import (
+    Block,
+    aligned,
+    batch_form,
+    dtype_of,
+    positional_names,
+    shape_of,
+    shifted,
+    spread,
+    with_value,
+)
 
 
 def holds_block(xs):
@@ -27,7 +38,7 @@ def elementwise(f):
         rank = max(len(shape_of(x)) for x in args if dtype_of(x) or type(x) is Block)
         return f(*[aligned(x, rank) for x in args], **options)
 
-    block_rule(f)(form)
+    batch_form(f)(form)
 
 
 for _f in (
@@ -58,7 +69,7 @@ def along(f, default, flat=False):
         axis = x.axes(axis)
         return f(x.values, axis=axis, **options)
 
-    block_rule(f)(form)
+    batch_form(f)(form)
 
 
 for _f in (np.all, np.any, np.count_nonzero, np.ptp, np.nanmax, np.nanmin, np.nansum, np.nanprod,
@@ -93,10 +104,10 @@ def quantiles_of(f):
     return form
 
 
-block_rule(np.diff)(differences)
-block_rule(np.trapezoid)(trapezoids)
+batch_form(np.diff)(differences)
+batch_form(np.trapezoid)(trapezoids)
 for _f in (np.quantile, np.percentile, np.nanquantile, np.nanpercentile):
-    block_rule(_f)(quantiles_of(_f))
+    batch_form(_f)(quantiles_of(_f))
 
 
 # ---- matrices, whose stacks NumPy takes as they are -----------------------------------------
@@ -107,7 +118,7 @@ def stacked(f):
         alone = type(x) is Block and not holds_block((*args, *options.values()))
         return f(x.values, *args, **options) if alone and x.rank >= 2 else NotImplemented
 
-    block_rule(f)(form)
+    batch_form(f)(form)
 
 
 for _f in (
@@ -119,7 +130,7 @@ for _f in (
     stacked(_f)
 
 
-@block_rule(np.linalg.norm)
+@batch_form(np.linalg.norm)
 def norm_block(x, ord=None, axis=None, keepdims=False):
     if type(x) is not Block or x.rank == 0 or holds_block((ord, axis)):
         return NotImplemented
@@ -130,3 +141,61 @@ def norm_block(x, ord=None, axis=None, keepdims=False):
         axis = tuple(range(1, x.rank + 1)) if x.rank == 2 else 1
         return np.linalg.norm(x.flat, axis=1) if flat else np.linalg.norm(x.values, ord, axis)
     return np.linalg.norm(x.values, ord, shifted(axis, x.rank), keepdims)
+
+
+# ---- products of two batches --------------------------------------------------------------------
+
+
+@batch_form(np.matmul, np.linalg.matmul, np.dot)
+def matmul_of_both(a, b):
+    if not (type(a) is type(b) is Block) or 0 in (a.rank, b.rank):
+        return NotImplemented
+    x = np.expand_dims(a.values, 1) if a.rank == 1 else a.values
+    z = np.expand_dims(b.values, -1) if b.rank == 1 else b.values
+    rank = max(len(shape_of(x)), len(shape_of(z))) - 1
+    y = aligned(Block(x), rank) @ aligned(Block(z), rank)
+    y = y[..., 0] if b.rank == 1 else y
+    if a.rank > 1:
+        return y
+    return y[..., 0] if b.rank == 1 else y[..., 0, :]
+
+
+@batch_form(np.vdot)
+def vdot_of_both(a, b):
+    return np.vecdot(a.flat, b.flat) if type(a) is type(b) is Block else NotImplemented
+
+
+@batch_form(np.outer, np.linalg.outer)
+def outer_of_both(a, b):
+    if not type(a) is type(b) is Block:
+        return NotImplemented
+    return np.expand_dims(a.flat, -1) * np.expand_dims(b.flat, 1)
+
+
+@batch_form(np.tensordot, np.linalg.tensordot)
+def tensordot_of_both(a, b, axes=2):
+    if not type(a) is type(b) is Block:
+        return NotImplemented
+    if isinstance(axes, int | np.integer):
+        axes = range(a.rank - axes, a.rank), range(axes)
+    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
+    # Axis 0 is that of the batch; each other has a number, and those that are summed over share it.
+    numbers_a = range(1, a.rank + 1)
+    numbers_b = list(range(a.rank + 1, a.rank + b.rank + 1))
+    for k, also in zip(shifted(of_a, a.rank), shifted(of_b, b.rank), strict=True):
+        numbers_b[also - 1] = k
+    left = [k for k in (*numbers_a, *numbers_b) if not (k in numbers_a and k in numbers_b)]
+    return np.einsum(a.values, [0, *numbers_a], b.values, [0, *numbers_b], [0, *left])
+
+
+@batch_form(np.inner)
+def inner_of_both(a, b):
+    if not type(a) is type(b) is Block or 0 in (a.rank, b.rank):
+        return NotImplemented
+    return tensordot_of_both(a, b, ((-1,), (-1,)))
+
+
+@batch_form(with_value)
+def with_value_of_batch(y, own):
+    count = next(x.count for x in (y, own) if type(x) is Block)
+    return with_value(spread(y, count), spread(own, count))

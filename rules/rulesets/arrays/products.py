@@ -65,20 +65,9 @@ def matmul_right(ybar, a, b):
 
 
 def matmul_block(a, b):
-    if 0 in (rank_of(a), rank_of(b)):
-        return NotImplemented  # NumPy refuses it
-    if type(a) is Block and type(b) is Block:
-        return _matmul_both(a, b)
+    if (type(a) is Block and type(b) is Block) or 0 in (rank_of(a), rank_of(b)):
+        return NotImplemented  # of numbers NumPy refuses it
     return _matmul_left(a, b) if type(a) is Block else _matmul_right(a, b)
-
-
-def _matmul_both(a, b):
-    x = np.expand_dims(a.values, 1) if a.rank == 1 else a.values
-    z = np.expand_dims(b.values, -1) if b.rank == 1 else b.values
-    rank = max(len(shape_of(x)), len(shape_of(z))) - 1
-    y = aligned(Block(x), rank) @ aligned(Block(z), rank)
-    y = y[..., 0] if b.rank == 1 else y
-    return y if a.rank > 1 else y[..., 0] if b.rank == 1 else y[..., 0, :]
 
 
 def _matmul_left(a, b):
@@ -202,7 +191,7 @@ def vdot_right(ybar, a, b):
 
 def vdot_block(a, b):
     if type(a) is Block and type(b) is Block:
-        return np.vecdot(a.flat, b.flat)
+        return NotImplemented
     if type(a) is Block:
         return np.conj(a.flat) @ np.ravel(b)
     return b.flat @ np.conj(np.ravel(a))
@@ -246,27 +235,16 @@ def tensordot_right(ybar, a, b, axes=2):
 
 
 def tensordot_block(a, b, axes=2):
+    if type(a) is Block and type(b) is Block:
+        return NotImplemented
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if isinstance(axes, int | np.integer):
         axes = range(rank_a - axes, rank_a), range(axes)
     of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
-    if type(a) is Block and type(b) is Block:
-        return _contract_both(a, b, of_a, of_b)
     if type(a) is Block:
         return np.tensordot(a.values, b, (shifted(of_a, rank_a), of_b))
     y = np.tensordot(a, b.values, (of_a, shifted(of_b, rank_b)))
     return np.moveaxis(y, rank_a - len(of_a), 0)
-
-
-def _contract_both(a, b, of_a, of_b):
-    # Axis 0 is that of the batch; each other has a number, and those that are summed over share it.
-    numbers_a = range(1, a.rank + 1)
-    numbers_b = list(range(a.rank + 1, a.rank + b.rank + 1))
-    for k, also in zip(shifted(of_a, a.rank), shifted(of_b, b.rank), strict=True):
-        numbers_b[also - 1] = k
-    shared = set(numbers_a) & set(numbers_b)
-    left = [k for k in (*numbers_a, *numbers_b) if k not in shared]
-    return np.einsum(a.values, [0, *numbers_a], b.values, [0, *numbers_b], [0, *left])
 
 
 def tensordot_pattern(a, b, axes=2):
@@ -362,7 +340,7 @@ def outer_right(ybar, a, b):
 
 def outer_block(a, b):
     if type(a) is Block and type(b) is Block:
-        return np.expand_dims(a.flat, -1) * np.expand_dims(b.flat, 1)
+        return NotImplemented
     if type(a) is Block:
         return np.expand_dims(a.flat, -1) * np.ravel(b)
     return np.expand_dims(np.ravel(a), -1) * np.expand_dims(b.flat, 1)

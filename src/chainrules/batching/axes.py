@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import children, describe, name_of, positional_names, shape_of
-from ..rules.containers import LEAVES
+from ..rules.containers import LEAVES, constants
 
 Axes = Any  # an int, None, or a container of these
 
@@ -33,16 +33,23 @@ def paired(x: Any, axes: Axes, place: str) -> Iterator[tuple[Any, int | None, st
         for key, part in zip(parts.keys, parts.values, strict=True):
             yield from paired(part, axes, f"{place}, at {key!r}")
         return
-    chosen = children(axes)
-    if chosen is None or set(chosen.keys) != set(parts.keys):
-        named = "none" if chosen is None else ", ".join(map(repr, chosen.keys))
+    by_key = _by_key(axes)
+    if not by_key.keys() >= set(parts.keys) or by_key.keys() - {*parts.keys, *constants(x)}:
         raise ValueError(
-            f"{place} has the parts {', '.join(map(repr, parts.keys))}, and its axes {axes!r} "
-            f"have {named}.\n  give an int, None, or a container of these with the same parts"
+            f"{place} has the parts {', '.join(map(repr, parts.keys))}, and its axes {axes!r} have "
+            f"{', '.join(map(repr, by_key)) or 'none'}.\n"
+            "  give an int, None, or a container of these with the same parts"
         )
-    by_key = dict(zip(chosen.keys, chosen.values, strict=True))
     for key, part in zip(parts.keys, parts.values, strict=True):
         yield from paired(part, by_key[key], f"{place}, at {key!r}")
+
+
+def _by_key(axes: Axes) -> dict:
+    """Return the axes of the parts of a container, by their keys."""
+    parts = children(axes)
+    by_key = {} if parts is None else dict(zip(parts.keys, parts.values, strict=True))
+    # The fields of an object that hold integers are constants, and no parts.
+    return by_key | {name: getattr(axes, name) for name in constants(axes) if name in vars(axes)}
 
 
 def axes_of_call(f: Any, in_axes: Axes, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..config import BatchError, BatchWarning, user_line
+from ..config import (
+    BatchError,
+    BatchWarning,
+    HasBatchMode,
+    NoForwardsMode,
+    NoReverseMode,
+    RuleConfig,
+    user_line,
+)
 from ..config.lines import raised_at, warn_user
 from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
 from ..rules.containers import LEAVES
@@ -15,7 +23,7 @@ from ..rules.tracing.views import bare, for_receiver
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
 from .random_draws import Generators
-from .ways import OneByOne, Split
+from .ways import OneByOne, Split, tell
 
 
 class Stacked:
@@ -119,16 +127,16 @@ class Batch:
                 if self.ways == 1:
                     raise BatchError(f"{stop.why}, in {stop.line}.") from None
                 why, where = stop.why, stop.line
-            except BatchError:
-                raise
             except Exception as error:
-                if self.ways == 1:
+                if self.ways == 1 or getattr(error, "ends_run", False):
                     raise
                 # What stops the batch may be no error of any item: these say it, or go on.
                 first = str(error).partition(chr(10))[0]
                 why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
             done += self.run_each(places)
             self.warn(why, where)
+        sizes = ", ".join(str(len(places)) for places, _, _ in done[:16])
+        tell(f"vmap({name_of(self.f)}): {self.count} items in {len(done)} ways, of {sizes}")
         return done
 
     def groups_of(self, split: Split, places: np.ndarray) -> list[np.ndarray]:
@@ -153,7 +161,7 @@ class Batch:
         warn_user(BatchWarning(message))
 
     def run_at_once(self, places: np.ndarray) -> tuple:
-        level = BatchLevel(len(places))
+        level = BatchLevel(len(places), BATCHES)
         self.level = level
         whole = len(places) == self.count
         wrapped = []
@@ -170,10 +178,8 @@ class Batch:
         finally:
             level.close()
         if generators.found and (name := generators.drawn()):
-            raise BatchError(
-                f"{name_of(self.f)} draws random numbers ({name}), and would draw them once for all "
-                "items.\n  draw them before, for all items, and give them to it as an argument"
-            )
+            generators.restore()  # as if nothing had been drawn
+            raise OneByOne(level, f"it draws random numbers ({name})")
         if any(getattr(leaf, "dtype", None) is OBJECT for leaf in iterate_leaves(y)):
             raise OneByOne(level, "the result is an array of objects")
         return places, y, level
@@ -229,7 +235,7 @@ def _stacked(results: list) -> Any:
 def _joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
     """Put the results of all ways together, in the order of the items."""
     parts = list(parts)
-    nodes = [children(y) for y, _, _ in parts]
+    nodes: list[Any] = [children(y) for y, _, _ in parts]
     first: Any = nodes[0]
     if first is not None:
         same = all(node is not None and node.keys == first.keys for node in nodes)
@@ -276,3 +282,17 @@ def call_on_batch(count: int, batched: tuple, f: Callable, args: tuple) -> tuple
     y = Batch(f, (args, {}), given, count, 16).joined()
     are_batched = map_leaves(lambda leaf: type(leaf) is Stacked, y)
     return map_leaves(lambda leaf: leaf.values if type(leaf) is Stacked else leaf, y), are_batched
+
+
+class BatchConfig(RuleConfig, HasBatchMode, NoForwardsMode, NoReverseMode):
+    """Config that rules for batches are handed: it calls back into the engine of ``cr.vmap``."""
+
+    __slots__ = ()
+
+    def batch_via_ad(
+        self, axis_size: int, batched: tuple, f: Callable[..., Any], *args: Any
+    ) -> tuple[Any, Any]:
+        return call_on_batch(axis_size, batched, f, args)
+
+
+BATCHES = BatchConfig()

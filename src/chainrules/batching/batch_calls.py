@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import user_line
 from ..rules import (
     batch_rule,
     children,
@@ -40,9 +41,8 @@ from ..rules.tracing.views import numbered_leaves, register_view, root_of, share
 from ..rules.tracing.writing import is_fresh
 from .batch_values import BatchValues
 from .batched import BatchedArray
-from .config import BATCHES
-from .gathering import Gather, holds_batched, is_mask, plain_slices
-from .ways import OneByOne, Split, grouped
+from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
+from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
@@ -63,7 +63,7 @@ class BatchCalls(BatchValues):
         level = innermost((f, *args, *kwargs.values()))
         if level is not self:
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
-        by_user = batch_rule.given(BATCHES, f, args)
+        by_user = batch_rule.given(self.config, f, args)
         if by_user is not None:
             return self.by_rule(by_user, f, args, kwargs)
         if tells_only_structure(f):
@@ -97,7 +97,7 @@ class BatchCalls(BatchValues):
         args, kwargs = rule.bind(f, args, kwargs)
         batched = tuple([map_leaves(self.carries, x) for x in args])
         given = replaced(lambda leaf: leaf.block if self.carries(leaf) else leaf, args)
-        y, are_batched = batch_rule.run(rule, BATCHES, self.count, batched, f, given, kwargs)
+        y, are_batched = batch_rule.run(rule, self.config, self.count, batched, f, given, kwargs)
         flags = iter(iterate_leaves(_like(are_batched, y)))
         return map_leaves(lambda leaf: self.wrap(leaf) if next(flags) else leaf, y)
 
@@ -161,6 +161,8 @@ class BatchCalls(BatchValues):
         """
         if self.count == 0:
             return self.none_of(f(*self.samples(args), **self.samples(kwargs)))
+        if is_told():
+            tell(f"  item after item: {name_of(f)}, which has no batch form, in {user_line()}")
         results = [f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count)]
         places = grouped([_structure(y) for y in results])
         if len(places) > 1:
@@ -216,9 +218,15 @@ class BatchCalls(BatchValues):
         parts = plain_slices(index)
         if not holds_batched(parts):
             return x[parts]
-        if any(builtins.map(is_mask, parts)):
-            return self.each(getitem, (x, index), {})
         block = x.block if self.carries(x) else self.spread(x)
+        if any(builtins.map(is_mask, parts)):
+            mask = parts[0].block if len(parts) == 1 and self.carries(parts[0]) else None
+            if type(mask) is not _array or mask.ndim == 1 or not self.count:
+                return self.each(getitem, (x, index), {})
+            places = grouped(numbers_of_true(mask))
+            if len(places) > 1:
+                raise Split(self, places, "how many entries a mask takes")
+            return self.array(read_masked(block, mask))
         y = Gather(self, shape_of(block)[1:], parts).read(block)
         return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
 

@@ -48,18 +48,20 @@ class BatchLevel(BatchCalls):
         type_a, type_b = type(a), type(b)
         a_batched = (type_a is BatchedNumber or type_a is BatchedArray) and a.at_level is self
         b_batched = (type_b is BatchedNumber or type_b is BatchedArray) and b.at_level is self
-        if not (a_batched and b_batched):
-            other, type_other = (b, type_b) if a_batched else (a, type_a)
-            if type_other is not float and type_other is not int and type_other is not _float64:
-                answer = self.meet(ufunc, operation, a, b, other)
-                if answer is not None:
-                    return answer
+        if ufunc not in _scalars and (ufunc.nout > 1 or ufunc.signature is not None):
+            return self.call(ufunc, (a, b), {})
         if not self.live:
             raise escaped()
-        if ufunc.nout > 1 or ufunc.signature is not None:
-            return self.call(ufunc, (a, b), {})
-        if a_batched and b_batched and type_a is type_b is BatchedNumber:
-            return self.wrap(operation(a.block, b.block))
+        if a_batched and b_batched:
+            if type_a is type_b is BatchedNumber:
+                return self.wrap(operation(a.block, b.block))
+        else:
+            other, type_other = (b, type_b) if a_batched else (a, type_a)
+            if type_other is float or type_other is int or type_other is _float64:
+                return self.wrap(operation(a.block, b) if a_batched else operation(a, b.block))
+            answer = self.meet(ufunc, operation, a, b, other)
+            if answer is not None:
+                return answer
         x = Block(a.block) if a_batched else a
         z = Block(b.block) if b_batched else b
         rank = max(rank_of(x), rank_of(z))

@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from ..config import RuleConfig
 from ..rules import Block, Level, Traced, is_traced, next_level, replaced, shape_of, spread, value
 from ..rules.annotations import Value
 from ..rules.containers import LEAVES
@@ -25,15 +26,15 @@ class BatchValues(Level):
     """
 
     records = True
-    __slots__ = ("count", "given", "live", "number", "one_by_one", "under_way")
+    __slots__ = ("config", "count", "given", "live", "number", "under_way")
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, config: RuleConfig) -> None:
+        self.config = config  # of the rules that users give for batches
         self.number = next_level()
         self.count = count
         self.live = True
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
         self.under_way: list[Any] = []  # functions whose bodies are being run
-        self.one_by_one: dict[str, str] = {}  # functions without a batch form, and a line of each
 
     def close(self) -> None:
         """End the run: batched values that escaped raise from now on."""
@@ -44,7 +45,7 @@ class BatchValues(Level):
 
     def wrap(self, block: Any) -> Any:
         """Return the batched value whose block is an array of shape ``(items, *shape)``."""
-        if len(shape_of(block)) > 1:
+        if (block.ndim if type(block) is _array else len(shape_of(block))) > 1:
             return self.array(block)
         whole = type(block) is _array and block.dtype.kind in "iu" and self.count > 0
         if whole and (block == block[0]).all():

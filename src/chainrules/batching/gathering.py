@@ -84,11 +84,28 @@ def _without_ellipsis(index: tuple, rank: int) -> tuple:
     return (*index[:k], *(slice(None),) * (rank - used), *index[k + 1 :])
 
 
+def numbers_of_true(mask: Any) -> list[int]:
+    """Return how many entries a mask has that are true, for each item."""
+    return np.count_nonzero(np.reshape(mask, (len(mask), -1)), axis=1).tolist()
+
+
+def read_masked(block: Any, mask: Any) -> Any:
+    """Return what masks read that have as many true entries for each item."""
+    rest = shape_of(block)[np.ndim(mask) :]
+    return np.reshape(block[mask], (len(mask), numbers_of_true(mask)[0], *rest))
+
+
 def write_masked(block: Any, mask: Block, v: Any) -> bool:
     """Write ``v`` where a mask of each item says so; say whether there is a form for it."""
     rank = len(shape_of(block)) - 1
     rest = rank - mask.rank
     shape = v.shape if type(v) is Block else shape_of(v)
+    if type(mask.values) is np.ndarray and type(v) is Block and len(shape) == rest + 1:
+        # One entry of ``v`` for each that is true, as many for each item.
+        if len({*numbers_of_true(mask.values), shape[0]}) > 1:
+            return False
+        block[mask.values] = np.reshape(v.values, (v.count * shape[0], *shape[1:]))
+        return True
     if len(shape) > rest or mask.shape != shape_of(block)[1 : 1 + mask.rank]:
         return False
     alive = np.reshape(mask.values, (mask.count, *mask.shape, *(1,) * rest))

@@ -1,4 +1,4 @@
-"""Random draws: a function that draws would draw once for a whole batch, and is refused.
+"""Random draws: a function that draws would draw once for a whole batch, and runs item by item.
 
 The generators that it can reach are found by its names: its variables, arguments and defaults, the
 attributes of its objects, and those of the functions that it names. A state that has changed tells.
@@ -43,9 +43,19 @@ class Generators:
     def drawn(self) -> str:
         """Return the name of one whose state has changed since, or an empty text."""
         for name, before, now in zip(self.found, self.states, self._now(), strict=True):
-            if before != now:
+            if repr(before) != repr(now):
                 return name.partition("(")[0]
         return ""
+
+    def restore(self) -> None:
+        """Put all generators back into the states that they had."""
+        for x, state in zip(self.found.values(), self.states, strict=True):
+            if isinstance(x, random.Random):
+                x.setstate(state)
+            elif isinstance(x, np.random.RandomState):
+                x.set_state(state)
+            else:
+                getattr(x, "bit_generator", x).state = state
 
     def _now(self) -> list[Any]:
         return [_state(x) for x in self.found.values()]
@@ -68,7 +78,7 @@ def _parts(x: Any) -> Iterable[Any]:
         return x.values()
     if kind is types.ModuleType or _is_library(kind.__module__):
         return ()
-    return *getattr(x, "__dict__", {}).values(), getattr(kind, "__call__", None)
+    return *getattr(x, "__dict__", {}).values(), *vars(kind).values()
 
 
 def _of_function(f: types.FunctionType) -> list:
@@ -94,8 +104,6 @@ def _is_library(module: str | None) -> bool:
 
 
 def _state(x: Any) -> Any:
-    if isinstance(x, np.random.Generator):
-        x = x.bit_generator
-    if isinstance(x, np.random.BitGenerator):
-        return repr(x.state)
-    return repr(x.get_state()) if isinstance(x, np.random.RandomState) else x.getstate()
+    if isinstance(x, np.random.RandomState):
+        return x.get_state()
+    return x.getstate() if isinstance(x, random.Random) else getattr(x, "bit_generator", x).state

@@ -52,10 +52,10 @@ def vmap(
     Raises
     ------
     TypeError, ValueError
-        If an argument has no such axis, or arguments have different numbers of items; if results
-        of different items have different shapes or containers.
+        If an argument has no such axis, or arguments have different numbers of items.
     BatchError
-        If the items would go different ways, and ``ways`` is 1; or if ``f`` draws random numbers.
+        If ``ways`` is 1, and the items would go different ways, or ``f`` draws random numbers; and
+        if results of different items have different shapes or containers.
 
     Notes
     -----

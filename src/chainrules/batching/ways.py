@@ -4,6 +4,9 @@
 say no. Where too many ways are met, the items that are left go one after another.
 """
 
+import contextlib
+import contextvars
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -41,3 +44,29 @@ def grouped(answers: list) -> list[np.ndarray]:
     for k, answer in enumerate(answers):
         places.setdefault(answer, []).append(k)
     return [np.array(found) for found in places.values()]
+
+
+_told: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("told", default=None)
+
+
+@contextlib.contextmanager
+def told_of_batches() -> Iterator[list[str]]:
+    """Collect what batches under way say of themselves: their ways, and what has no batch form."""
+    lines: list[str] = []
+    token = _told.set(lines)
+    try:
+        yield lines
+    finally:
+        _told.reset(token)
+
+
+def is_told() -> bool:
+    """Say whether somebody wants to know what batches do."""
+    return _told.get() is not None
+
+
+def tell(line: str) -> None:
+    """Say something of a batch, once, to who wants to know."""
+    lines = _told.get()
+    if lines is not None and line not in lines:
+        lines.append(line)

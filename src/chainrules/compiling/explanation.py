@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..batching.ways import told_of_batches
 from ..config import user_line
 from ..rules import name_of, rrule
 from ..rules.containers import iterate_leaves
@@ -205,7 +206,7 @@ def _arguments(key: Any) -> str:
 
 
 class _Stop(Exception):  # noqa: N818 - it ends a call that is looked at
-    pass
+    ends_run = True
 
 
 class _Watched(Recorder):
@@ -246,7 +247,8 @@ class _Watched(Recorder):
 
 def _is_constant(f: Any, y: Any) -> bool:
     """Say whether ``y = f(...)`` has no derivative: its dtype tells, or the rule of ``f``."""
-    if np.asarray(y).dtype.kind not in "fcO":
+    leaves = [np.asarray(leaf).dtype.kind for leaf in iterate_leaves(y)]
+    if not any(kind in "fcO" for kind in leaves):
         return True
     kind = rrule.kind_of(f) if callable(f) else None
     rows = () if kind is None else kind.rows
@@ -267,14 +269,14 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     recorder, ended = _Watched(stop), ""
     given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), told_of_batches() as batches:
             run(f, given, options)
     except _Stop:
         pass
     except NotRecordable as error:
         ended = f"the steps end here: {error} cannot be followed"
     steps = recorder.noted
-    lines = [f"{name_of(f)}: {len(steps)} steps"]
+    lines = [f"{name_of(f)}: {len(steps)} steps", *batches[:LINES_SHOWN]]
     if not steps:
         ended = ended or "no argument is a number or an array of NumPy: there is nothing to follow"
     if ended:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..batching import vmap
 from ..config import user_line
 from ..forward.jvp import FORWARD
 from ..reverse.vjp import REVERSE, for_user, pulling
@@ -201,7 +202,7 @@ def conjugate(x: Any) -> Any:
 
 
 class Batched:
-    """``f`` for each item along axis 0 of its arguments ``batched``; results are stacked.
+    """``f`` for all items along axis 0 of its arguments ``batched``, by ``vmap``.
 
     Parameters
     ----------
@@ -231,17 +232,19 @@ class Batched:
         return f"Batched({self.f!r})"
 
     def __call__(self, *xs: Any) -> tuple:
-        items = [
-            tuple([x[i] if batched else x for x, batched in zip(xs, self.batched, strict=True)])
-            for i in range(self.size)
-        ]
         f = self.f
         n = f.split(len(xs)) if isinstance(f, Pull) else 0
-        if n and not any(self.batched[:n]):
-            pull = f.at(xs[:n])  # one evaluation for all cotangents
-            rows = [pull(item[n:], False) for item in items]
-        else:
-            rows = [f(*item) for item in items]
+        if not n or any(self.batched[:n]) or not self.size:
+            axes = tuple([0 if batched else None for batched in self.batched])
+            return tuple(vmap(f, axes, axis_size=self.size)(*xs))
+        pull = f.at(xs[:n])  # one evaluation for all cotangents
+        rows = [
+            pull(
+                tuple([x[i] if batched else x for x, batched in zip(xs[n:], self.batched[n:])]),
+                False,
+            )
+            for i in range(self.size)
+        ]
         return tuple([array_of(list(column)) for column in zip(*rows, strict=True)])
 
 

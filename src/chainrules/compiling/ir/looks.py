@@ -15,9 +15,13 @@ from ...config import ChainRulesError, user_line
 class NotRecordable(ChainRulesError):  # noqa: N818 - it never reaches the user as an error
     """Signal that a function cannot be recorded; it runs as it always did."""
 
+    ends_run = True  # also of a batch in it
+
 
 class UnsuitedLoopError(ChainRulesError):
     """Signal that a loop was no single step after all; it never reaches the user as an error."""
+
+    ends_run = True
 
 
 # The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.

@@ -1,0 +1,219 @@
+"""Many at once: ``python benchmarks/batches.py``, one thousand items in one call of ``cr.vmap``.
+
+Nine programs of one item: gradients of a network for each example, prey and predators by Runge
+and Kutta's steps, and their gradient, Newton's method by ``while``, a payoff with branches, and
+its gradient, a Kalman filter, a statistic of bootstrap samples, the covariance of parameters.
+Columns: a Python loop over the items (of the first ten, times a hundred); ``cr.vmap``; that
+compiled; the program written for whole arrays by hand, where it can be; ``jax.vmap`` under jit.
+Other numbers at each call, medians of the CPU time of one thread, in turns.
+"""
+
+import argparse
+import importlib.util
+import os
+import statistics
+import time
+import warnings
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
+
+import numpy as np  # noqa: E402
+
+import chainrules as cr  # noqa: E402
+
+ITEMS, LOOPED = 1000, 10
+RNG = np.random.default_rng(0)
+W1, B1, W2 = RNG.normal(size=(32, 8)) / 3, np.zeros(32), RNG.normal(size=32) / 5
+
+
+# ---- programs of one item ------------------------------------------------------------------------
+
+
+def network_loss(w, x, xp=np):
+    hidden = xp.tanh(w @ x[:8] + B1)
+    return (W2 @ hidden - x[8]) ** 2
+
+
+def prey_and_predators(p, xp=np):
+    def slope(u, v):
+        return p[0] * u - p[1] * u * v, p[3] * u * v - p[2] * v
+
+    u, v, h = 1.0, 1.0, 0.1
+    for _ in range(15):
+        a, b = slope(u, v)
+        c, d = slope(u + h / 2 * a, v + h / 2 * b)
+        e, f = slope(u + h / 2 * c, v + h / 2 * d)
+        g, i = slope(u + h * e, v + h * f)
+        u, v = u + h / 6 * (a + 2 * c + 2 * e + g), v + h / 6 * (b + 2 * d + 2 * f + i)
+    return u + v
+
+
+def root(p):
+    x = p[0]
+    while abs(x**3 + p[1] * x - p[0]) > 1e-10:
+        x = x - (x**3 + p[1] * x - p[0]) / (3 * x * x + p[1])
+    return x
+
+
+def root_of_jax(p, jax, jnp):
+    def f(x):
+        return x**3 + p[1] * x - p[0]
+
+    return jax.lax.while_loop(
+        lambda x: jnp.abs(f(x)) > 1e-10, lambda x: x - f(x) / (3 * x * x + p[1]), p[0]
+    )
+
+
+def payoff(p):
+    if p[0] < 0.8:
+        return 0.0 * p[0]
+    if p[0] < 1.2:
+        return (p[0] - 0.8) ** 2 * p[1]
+    return 0.16 * p[1] + np.log(p[0] / 1.2)
+
+
+def payoff_by_where(p, xp=np):
+    low = xp.where(p[0] < 0.8, 0.0, (p[0] - 0.8) ** 2 * p[1])
+    return xp.where(p[0] < 1.2, low, 0.16 * p[1] + xp.log(p[0] / 1.2))
+
+
+def kalman(y, xp=np):
+    a, q, r = xp.array([[1.0, 0.1], [0.0, 0.95]]), 0.01 * xp.eye(2), 0.2
+    x, s, total = xp.zeros(2), xp.eye(2), 0.0
+    for k in range(20):
+        x, s = a @ x, a @ s @ a.T + q
+        spread = s[0, 0] + r
+        error = y[k] - x[0]
+        total = total + xp.log(spread) + error**2 / spread
+        gain = s[:, 0] / spread
+        x, s = x + gain * error, s - xp.outer(gain, s[0])
+    return total
+
+
+def statistic(sample, xp=np):
+    ordered = xp.sort(sample)
+    trimmed = ordered[5:-5]
+    return xp.mean(trimmed) / xp.std(trimmed) + xp.median(sample)
+
+
+def covariance(p, xp=np):
+    t = xp.linspace(0.0, 2.0, 30)
+    rate = p[1] * xp.exp(-p[0] * t)
+    columns = xp.stack([-t * rate, xp.exp(-p[0] * t), xp.ones(30)])
+    return xp.sqrt(xp.diagonal(xp.linalg.inv(columns @ columns.T)))
+
+
+# ---- their batches -------------------------------------------------------------------------------
+
+OF_ONE = {
+    "gradient for each example": lambda x: cr.grad(network_loss)(W1, x),
+    "prey and predators": prey_and_predators,
+    "its gradient": cr.grad(prey_and_predators),
+    "Newton, while": root,
+    "payoff, if": payoff,
+    "its gradient, if": cr.grad(payoff),
+    "Kalman filter, 20 steps": kalman,
+    "bootstrap statistic": statistic,
+    "covariance, inverse": covariance,
+}
+GIVEN = {
+    "gradient for each example": lambda: RNG.normal(size=(ITEMS, 9)),
+    "prey and predators": lambda: 1 + 0.2 * RNG.random((ITEMS, 4)),
+    "its gradient": lambda: 1 + 0.2 * RNG.random((ITEMS, 4)),
+    "Newton, while": lambda: 1 + RNG.random((ITEMS, 2)),
+    "payoff, if": lambda: 0.5 + RNG.random((ITEMS, 2)),
+    "its gradient, if": lambda: 0.5 + RNG.random((ITEMS, 2)),
+    "Kalman filter, 20 steps": lambda: RNG.normal(size=(ITEMS, 20)),
+    "bootstrap statistic": lambda: RNG.normal(size=(ITEMS, 100)),
+    "covariance, inverse": lambda: 1 + RNG.random((ITEMS, 2)),
+}
+BY_HAND = {
+    "prey and predators": lambda p: prey_and_predators(p.T),
+    "payoff, if": lambda p: payoff_by_where(p.T),
+}
+
+
+def of_jax():
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+
+    def batch(f):
+        jitted = jax.jit(jax.vmap(f))
+        return lambda xs: np.asarray(jax.block_until_ready(jitted(xs)))
+
+    def lv(p):
+        return prey_and_predators(p, jnp)
+
+    return {
+        "gradient for each example": batch(
+            lambda x: jax.grad(lambda w: network_loss(w, x, jnp))(jnp.asarray(W1))
+        ),
+        "prey and predators": batch(lv),
+        "its gradient": batch(jax.grad(lv)),
+        "Newton, while": batch(lambda p: root_of_jax(p, jax, jnp)),
+        "payoff, if": batch(lambda p: payoff_by_where(p, jnp)),
+        "its gradient, if": batch(jax.grad(lambda p: payoff_by_where(p, jnp))),
+        "Kalman filter, 20 steps": batch(lambda y: kalman(y, jnp)),
+        "bootstrap statistic": batch(lambda x: statistic(x, jnp)),
+        "covariance, inverse": batch(lambda p: covariance(p, jnp)),
+    }
+
+
+def looped(f):
+    return lambda xs: [f(x) for x in xs[:LOOPED]]
+
+
+def measured(runs, given, repeats):
+    """Return the median CPU time of each, at other numbers each time, in turns."""
+    times = {name: [] for name in runs}
+    for _ in range(repeats):
+        xs = given()
+        for name, run in runs.items():
+            start = time.process_time()
+            run(xs)
+            times[name].append(time.process_time() - start)
+    found = {name: statistics.median(spent) for name, spent in times.items()}
+    return found | {"loop": found["loop"] * ITEMS / LOOPED}
+
+
+COLUMNS = ("loop", "vmap", "compiled", "by hand", "jit(vmap)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=15, help="calls, each with other numbers")
+    parser.add_argument("--only", nargs="*", choices=sorted(OF_ONE), default=list(OF_ONE))
+    options = parser.parse_args()
+    warnings.simplefilter("error", cr.BatchWarning)
+    peers = of_jax() if importlib.util.find_spec("jax") else {}
+    print("| milliseconds |", " | ".join(COLUMNS), "|")
+    print("|---" * (len(COLUMNS) + 1) + "|")
+    for name in options.only:
+        f = OF_ONE[name]
+        runs = {"loop": looped(f), "vmap": cr.vmap(f)}
+        if "while" not in name and "if" not in name:  # else each split is a recording of its own
+            runs["compiled"] = cr.compile(cr.vmap(f))
+        if name in BY_HAND:
+            runs["by hand"] = BY_HAND[name]
+        if name in peers:
+            runs["jit(vmap)"] = peers[name]
+        xs = GIVEN[name]()
+        right = np.stack(looped(f)(xs))
+        for column, run in runs.items():
+            for _ in range(4 if column == "compiled" else 1):
+                y = run(xs)
+            if column != "loop":
+                np.testing.assert_allclose(y[:LOOPED], right, rtol=1e-7, atol=1e-9)
+        found = measured(runs, GIVEN[name], options.repeats)
+        cells = [f"{found[key] * 1e3:.3g}" if key in found else "" for key in COLUMNS]
+        print(f"| {name} |", " | ".join(cells), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

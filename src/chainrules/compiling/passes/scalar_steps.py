@@ -19,7 +19,7 @@ from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 
 
-def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
     kind = kind_of(form)
     x = line.names(x)
     if kind == "b1":
@@ -27,14 +27,16 @@ def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = F
     return line.reduced("add", line.as_kind(x, "f8"), kind, settings(axis), keepdims, 0.0)
 
 
-def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
-    total = _sum(line, form, x, axis, keepdims)
+def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
+    total = _sum(line, form, x, axis, keepdims=keepdims)
     count = line.names(x).ids.size // max(total.ids.size, 1)
     return line.each("divide", "f8", total, line.names(float(count)))
 
 
 def _reduction(name: str, empty: Any) -> Callable:
-    def lower(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+    def lower(
+        line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False
+    ) -> Names:
         x, kind = line.names(x), kind_of(form)
         if name == "multiply" and kind != "f8":
             raise NotLowered("a product of integers")

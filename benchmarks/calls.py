@@ -1,4 +1,4 @@
-"""What one call costs, forward and back, on twelve numbers; and small programs as a whole.
+"""Costs of one call, forward and back, on twelve numbers; and of small programs as a whole.
 
 One call: a program that calls the function ``REPEATS`` times more than another one, which adds up
 one result as often, minus that one, divided by ``REPEATS``. So the transform, the additions and

@@ -1,4 +1,4 @@
-"""How time and memory grow: with operations, array size, inputs, outputs, parts and nesting.
+"""Growth of time and memory: with operations, array size, inputs, outputs, parts and nesting.
 
 Prints each curve with the exponent that fits its upper half (1 is linear), and draws them all into
 ``figures/``.

@@ -15,7 +15,7 @@ rng = np.random.default_rng(0)
 
 @dataclass
 class Curve:
-    """What ``program_of(n)`` costs for each n in ``sizes``; linear at most, except ``free``."""
+    """Costs of ``program_of(n)`` for each n in ``sizes``; linear at most, except ``free``."""
 
     name: str
     sizes: list[int]

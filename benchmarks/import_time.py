@@ -1,4 +1,4 @@
-"""What ``import chainrules`` costs a program that has NumPy, and that of ``cr.compile``."""
+"""Costs of ``import chainrules`` for a program that has NumPy, and of that of ``cr.compile``."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a call costs that goes to another library and back: microseconds, best of many.
+"""Costs of a call that goes to another library and back: microseconds, best of many.
 
 python benchmarks/interop.py jax torch
 """

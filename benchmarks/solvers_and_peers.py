@@ -41,7 +41,7 @@ HEADING = (
 
 
 class Count:
-    """How often a function is called: from Python, or from inside a compiled program."""
+    """Number of calls of a function: from Python, or from inside a compiled program."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,4 +1,4 @@
-"""How many threads everybody may use, that those which wait sleep, and that one has one core."""
+"""Threads of the libraries: a limit for all, sleep for those that wait, a core for one."""
 
 import os
 

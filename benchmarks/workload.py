@@ -1,4 +1,4 @@
-"""What a workload is: a derivative that all libraries compute, and what is asked of ours."""
+"""Workload: a derivative that all libraries compute, and what is asked of ours."""
 
 import time
 import warnings
@@ -79,7 +79,7 @@ class Workload:
 
 @dataclass
 class FirstCalls:
-    """What the first calls took, and said: see ``table.Row``."""
+    """Time and output of the first calls: see ``table.Row``."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)

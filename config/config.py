@@ -139,8 +139,6 @@ class _AllOf(type):
         return _AllOf(name, traits, {"traits": traits})
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        if not cls.traits:
-            return type.__subclasscheck__(cls, subclass)
         return all(issubclass(subclass, trait) for trait in cls.traits)
 
     def __instancecheck__(cls, instance: object) -> bool:

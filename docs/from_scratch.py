@@ -145,7 +145,7 @@ class Tape(Level):
 
 
 class ForwardConfig:
-    """What a rule is handed to call back into dual numbers."""
+    """Configuration by which a rule calls back into dual numbers."""
 
     def frule_via_ad(self, tangents, f, *args):
         if f in frule:
@@ -156,7 +156,7 @@ class ForwardConfig:
 
 
 class ReverseConfig(ForwardConfig):
-    """What a rule is handed to call back into a tape, or into dual numbers."""
+    """Configuration by which a rule calls back into a tape, or into dual numbers."""
 
     def rrule_via_ad(self, f, *args):
         if f in rrule:

@@ -5,12 +5,13 @@ Jacobian.
 """
 
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any
 
 import numpy as np
 
 from ..config import RuleConfig
 from ..config.thresholds import DUAL_BLOCK, TAPED_BLOCK
+from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import pattern_of, sparse_matrix
 from ..rules.linear.jacobians import (
@@ -23,8 +24,6 @@ from ..rules.linear.jacobians import (
     with_leaves,
 )
 from .jvp import FORWARD, FORWARD_BLOCKS, jvp
-
-P = ParamSpec("P")
 
 
 @takes_argnums

@@ -88,8 +88,8 @@ class DualWrites(Engine):
         traced.at_level = self
         return traced
 
-    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
-        if not (self.carries(xbar) and self.carries(ybar)):
+    def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
+        if not self.carries(ybar):
             return False
         x, xdot, y, ydot = xbar.primal, xbar.tangent, ybar.primal, ybar.tangent
         dtype = x.dtype

@@ -167,7 +167,7 @@ class Cotangents:
         return True
 
     def _accumulate_apart(self, index: int, ybar: Any, space: Projector) -> None:
-        """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it has such.
+        """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it can.
 
         Single numbers are cheaper in a dict, and where structural zeros matter, pieces tell them.
         """

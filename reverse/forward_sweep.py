@@ -50,7 +50,7 @@ from .nodes import KindNode, MergeNode, OutputNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
 from .vjp import Recording, transposed
-from .writes import CONSTANT, WriteNode
+from .writes import CONSTANT_NODE, WriteNode
 
 if TYPE_CHECKING:
     from .tape import Tape
@@ -248,7 +248,7 @@ class ForwardSweep:
         return product if shape_of(product) == whole else np.broadcast_to(product, whole)
 
     def _of_node(self, node: Any) -> Any:
-        if node is CONSTANT:
+        if node is CONSTANT_NODE:
             return None
         if type(node) is OutputNode:
             given = self.tangents[node.call]

@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Callable
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Literal, TypeVar, overload
 
 import numpy as np
 
 from ..config import IndependentOutputWarning, RuleConfig, user_line, warn_user
 from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
-from ..rules.annotations import Function, FunctionOf, Value
+from ..rules.annotations import Function, FunctionOf, P, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
 from ..rules.shapes import dtype_of, shape_of
@@ -20,7 +20,6 @@ from ..rules.tracing.running import is_running
 from ..rules.tracing.stop import value
 from .vjp import REVERSE, for_user, pulling
 
-P = ParamSpec("P")
 # An array that has a gradient of its own type: not one of integers, whose is of float64.
 X = TypeVar("X", bound=np.ndarray[Any, np.dtype[np.inexact[Any]]])
 Y = TypeVar("Y")

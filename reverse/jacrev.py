@@ -5,12 +5,12 @@ Row i of the Jacobian of ``f`` is the pull of the i-th unit vector; they are pul
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ParamSpec
+from typing import Any
 
 from ..config import AsksForBlocks
 from ..config.thresholds import FORWARD_AT_ONCE
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
-from ..rules.annotations import Value
+from ..rules.annotations import P, Value
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import prefers_rows, sparse_matrix
 from ..rules.linear.jacobians import (
@@ -25,8 +25,6 @@ from ..rules.linear.program import LinearProgram
 from ..rules.shapes import is_lazy
 from .forward_sweep import push_recording
 from .vjp import Recording, ReverseConfig, pulling
-
-P = ParamSpec("P")
 
 
 class ReverseBlocks(ReverseConfig, AsksForBlocks):

@@ -26,7 +26,7 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.shapes import FLOAT64, FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.table.kinds import Kind
-from ..rules.table.pullback import Pullback
+from ..rules.table.pullback import CheckedPullback
 from ..rules.table.structural_zeros import (
     Masked,
     counts_of,
@@ -182,7 +182,7 @@ class RuleNode(CallNode):
 
     def __init__(
         self,
-        pullback: Pullback,
+        pullback: CheckedPullback,
         f: Function,
         active: list[tuple[int, Active]],
         entries: list[Entry],

@@ -5,18 +5,17 @@ of all unit vectors through it, so that the tape and its sweep run once.
 """
 
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any
 
 from ..config import RuleConfig
 from ..forward import jvp
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..forward.jvp import check_tuples
 from ..forward.linearize import push_blocks
+from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from .grad import gradient_for
 from .vjp import REVERSE
-
-P = ParamSpec("P")
 
 
 @takes_argnums

@@ -42,7 +42,7 @@ from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .motion import Motions
 from .nodes import KindNode, RuleNode, wrap_output
 from .sweep import broadcast_entry, in_dtype, keeps_dtype, sweep
-from .writes import CONSTANT, write
+from .writes import CONSTANT_NODE, write
 
 _float64 = np.float64
 _array = np.ndarray
@@ -118,7 +118,7 @@ class Tape(Engine):
         traced = EntryArray()
         traced.base_and_path = None
         traced.at_level = self
-        traced.position = append(self.entries, (CONSTANT,))
+        traced.position = append(self.entries, (CONSTANT_NODE,))
         traced.memory = Memory((x,))
         return traced
 
@@ -251,7 +251,7 @@ class Tape(Engine):
                 traced.position = index
                 return traced
         elif class_y is _array:
-            # Of traced arrays each question for a dtype or a shape takes longer than this.
+            # Of traced arrays each question for a dtype or a shape takes longer than ``bare``.
             traced_y = type(y) is not _array
             under_x, under_y, under_z = (bare(x), bare(y), bare(z)) if traced_y else (x, y, z)
             dtype, shape = under_y.dtype, under_y.shape

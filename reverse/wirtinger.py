@@ -5,12 +5,13 @@ multiplied by, as if these were two variables.
 """
 
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any
 
 import numpy as np
 
 from ..config import RuleConfig
 from ..forward.jvp import FORWARD
+from ..rules.annotations import P
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
 from ..rules.linear.jacobians import (
     Directions,
@@ -20,8 +21,6 @@ from ..rules.linear.jacobians import (
     push_all,
     with_leaves,
 )
-
-P = ParamSpec("P")
 
 
 @takes_argnums

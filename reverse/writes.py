@@ -253,4 +253,4 @@ class ConstantNode(TapeNode):
         pass
 
 
-CONSTANT = ConstantNode()
+CONSTANT_NODE = ConstantNode()

@@ -19,7 +19,7 @@ class Tangentlike(Protocol):
     """A tangent or a cotangent can be added to another one, and multiplied.
 
     Numbers and arrays, traced or not, structural tangents, zeros, thunks and missing derivatives
-    are such; so are tuples and lists of these, as users write the tangent of one.
+    are tangents; so are tuples and lists of them, as users write the tangent of one.
     """
 
     def __add__(self, other: Any, /) -> Any: ...

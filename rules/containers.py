@@ -293,7 +293,7 @@ class Within(NamedTuple):
 def fold(look: Callable, x: Value, *beside: object) -> Any:
     """Walk through the container ``x``, and through what lies beside it.
 
-    This is the recursion over containers, without Python's stack: they may nest to any depth.
+    The recursion does without Python's stack: containers may nest to any depth.
 
     Parameters
     ----------

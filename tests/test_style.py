@@ -1,6 +1,8 @@
-"""What the style asks for and a machine can check."""
+"""The style, as far as a machine can check it."""
 
 import ast
+import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,29 @@ def test_files_keep_their_budget():
     files = {relative(path): path.read_text(encoding="utf-8") for path in python_files(*PACKAGE)}
     lengths = {name: len(text.splitlines()) for name, text in files.items()}
     assert {} == {name: length for name, length in lengths.items() if length > LONGEST_FILE}
+
+
+def test_first_sentences_name_their_subject():
+    files = python_files(*PACKAGE, "tests", "benchmarks", "docs")
+    question = re.compile(r'^ *"""((?:What|How|Where|Which|Whether|When|Why)\b.*)', re.MULTILINE)
+    found = {relative(path): question.findall(path.read_text(encoding="utf-8")) for path in files}
+    assert {} == {name: heads for name, heads in found.items() if heads}
+
+
+@pytest.mark.parametrize(("word", "most", "exceptions"), [("class", 1, 0), ("def", 3, 6)])
+def test_names_stand_for_one_thing(word, most, exceptions):
+    """No class has the name of another one; few functions have that of three others.
+
+    Interfaces to other libraries have the names of these.
+    """
+    files = defaultdict(list)
+    for path in python_files(*PACKAGE):
+        if "interop" not in path.parts:
+            text = path.read_text(encoding="utf-8")
+            for name in set(re.findall(rf"^{word} (\w+)", text, re.MULTILINE)) - {"__getattr__"}:
+                files[name].append(relative(path))
+    found = {name: places for name, places in files.items() if len(places) > most}
+    assert len(found) <= exceptions, found
 
 
 def annotations(tree):

@@ -36,6 +36,13 @@ def test_every_case_of_a_file_in_one_function_at_least():
     assert len(chosen) < 150
 
 
+def test_each_value_of_two_parameters():
+    names = [f"tests/a.py::test_f[{x}-{y}]" for x in range(ONE_IN) for y in "abcdefgh"]
+    chosen = [name.partition("[")[2] for name in sample(names, ())]
+    assert len(chosen) == ONE_IN
+    assert len({case[0] for case in chosen}) + len({case[2] for case in chosen}) > 1.5 * ONE_IN
+
+
 def test_the_order_of_the_tests_does_not_matter():
     assert sample(CASES, ()) == sample(reversed(CASES), ())
 

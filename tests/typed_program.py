@@ -1,4 +1,4 @@
-"""What a type checker says of a user's program: ``make types`` checks this file strictly."""
+"""Types of a user's program: ``make types`` checks this file strictly."""
 
 from collections.abc import Callable
 from typing import Any, assert_type

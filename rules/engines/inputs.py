@@ -37,8 +37,8 @@ from ..tracing.object_arrays import OBJECT, healed
 from ..tracing.operands import is_array
 from ..tracing.own_classes import has_own_numbers, without_masks
 
-_SHOWN = 12  # how many of the keys on the way to a place an error names
-_NUMBERS = (float, int, complex, np.number, Traced)
+_MOST_KEYS = 12  # how many of the keys on the way to a place an error names
+_DIFFERENTIABLE = (float, int, complex, np.number, Traced)
 
 
 def is_perturbable_input(x: Any) -> bool:
@@ -52,7 +52,7 @@ def is_perturbable_input(x: Any) -> bool:
     if dtype is None or tangent_dtype(dtype) is None:
         return False
     # By the class itself: a proxy says by __class__ that it is what it stands for.
-    return issubclass(cls, _NUMBERS) or (is_array(x) and is_array_class(x))
+    return issubclass(cls, _DIFFERENTIABLE) or (is_array(x) and is_array_class(x))
 
 
 def is_foreign_array(x: Value) -> bool:
@@ -239,8 +239,8 @@ def _name(place: Any) -> str:
     while type(place) is tuple:
         place, key = place
         keys.append(f", at {key!r}")
-    if len(keys) > _SHOWN:
-        keys[_SHOWN:] = [", ..."]
+    if len(keys) > _MOST_KEYS:
+        keys[_MOST_KEYS:] = [", ..."]
     return place + "".join(reversed(keys))
 
 

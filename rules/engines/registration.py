@@ -16,7 +16,7 @@ def register_container(
 ) -> None:
     """Let instances of ``cls`` be containers: what is differentiated lies inside them.
 
-    Objects with fields are containers as they are. This is for classes whose numbers are found
+    Objects with fields are containers as they are. Register classes whose numbers are found
     by other ways, or which copying does not build anew: of libraries, or written in C.
 
     Parameters

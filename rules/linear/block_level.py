@@ -262,8 +262,8 @@ class BlockLevel(TangentLevel):
     def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
         return self.array(np.zeros((self.count, *shape), dtype))
 
-    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
-        if not (self.carries(xbar) and self.carries(ybar)):
+    def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
+        if not self.carries(ybar):
             return False
         held, given = xbar.block, ybar.block
         if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:

@@ -145,8 +145,7 @@ def prefers_rows(known: dict) -> bool:
     if compression.count < 8:
         return False
     pattern = matrix(compression.rows, compression.columns, compression.shape)
-    rows = color_columns(pattern.T)
-    return 2 * (int(rows.max(initial=-1)) + 1) < compression.count
+    return 2 * (int(color_columns(pattern.T).max()) + 1) < compression.count
 
 
 # ---- the structure of a program: what its pattern depends on ----

@@ -282,7 +282,7 @@ class ScalarRule(Kind):
     def needed(self, active: tuple[bool, ...]) -> tuple:
         """Return what a tape keeps for the pulls to the ``active`` arguments.
 
-        These are the partials, None for one that is 1 or not asked for; whether one of them looks
+        It keeps the partials, None for one that is 1 or not asked for; whether one of them looks
         at ``y``; and whether at each argument.
         """
         partials: list[Callable | None] = [None] * len(active)

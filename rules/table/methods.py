@@ -134,7 +134,7 @@ class Methods:
 def _warn_of_ambiguity(dispatcher: Any, pairs: Any) -> None:
     # multipledispatch has words for it, too, but fails over signatures of unequal lengths.
     for pair in pairs:
-        given = " and ".join("(" + ", ".join(map(_shown, types)) + ")" for types in pair)
+        given = " and ".join("(" + ", ".join(map(_annotation_text, types)) + ")" for types in pair)
         warnings.warn(
             f"the rules of {dispatcher.name} for {given} can both answer one call, and neither is "
             "more specific; add a rule for what they share.",
@@ -143,7 +143,7 @@ def _warn_of_ambiguity(dispatcher: Any, pairs: Any) -> None:
         )
 
 
-def _shown(annotation: object) -> str:
+def _annotation_text(annotation: object) -> str:
     return getattr(annotation, "__name__", str(annotation))
 
 

@@ -39,7 +39,7 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
     return space(ydot)
 
 
-class Pullback:
+class CheckedPullback:
     """A rule's pullback as everybody may call it: thunks opened, zeros skipped, checked.
 
     Raises
@@ -71,21 +71,21 @@ class Pullback:
                 f"{len(xbars)} cotangents" if type(xbars) is tuple else f"a {type(xbars).__name__}"
             )
             raise RuleError(
-                f"the pullback of {name_of(self.f)} returned {given}{_place(self.function)}.\n"
+                f"the pullback of {name_of(self.f)} returned {given}{_line_of(self.function)}.\n"
                 f"  return a tuple of {1 + self.count}: one for the function, then one per "
                 "positional argument"
             )
         xbars = xbars[: 1 + self.count]
         for i, xbar in enumerate(xbars):
             if xbar is None:
-                raise _none_given(self.f, i - 1, _place(self.function))
+                raise _none_given(self.f, i - 1, _line_of(self.function))
         return (*map(unmask, xbars), *[NO_TANGENT] * self.options) if self.plain else xbars
 
     def __repr__(self) -> str:
         return f"<pullback of {name_of(self.f)}>"
 
 
-def _place(function: Callable) -> str:
+def _line_of(function: Callable) -> str:
     where = defined_at(function)
     return f" ({where})" if where else ""
 

@@ -1,7 +1,7 @@
 """Structural zeros: cotangents that know which of their entries nothing was selected from.
 
 ``np.where(x > 0, np.log(x), 0)`` sends zeros back to the entries of ``np.log(x)`` that it did
-not select. These are no numbers that happen to be zero: whatever the derivative of the log is
+not select. Such zeros are no numbers that happen to be zero: whatever the derivative of the log is
 there, even infinite or NaN, it contributes nothing. A numeric zero gets no such treatment, so
 that ``sqrt(x)**2`` at 0 is not silently 0.
 """

@@ -28,7 +28,7 @@ from .keys import (
 )
 from .kinds import Kind, ScalarRule
 from .methods import OPTED_OUT, Methods
-from .pullback import Pullback
+from .pullback import CheckedPullback
 
 # Each takes a function that has no rule, and says whether it has just registered more rules.
 # Rules for optional libraries come this way, so that nobody imports a library for them.
@@ -313,7 +313,7 @@ class RRuleTable(RuleTable):
             return None
         if isinstance(rule, Kind):
             answer = rule.rrule(config, f, args, kwargs)
-            return answer and (answer[0], Pullback(answer[1], f, len(args)))
+            return answer and (answer[0], CheckedPullback(answer[1], f, len(args)))
         bound, kwargs = rule.bind(f, args, kwargs)
         y, pullback = self.run(rule, config, f, bound, kwargs)
         pullback.options = len(args) - len(bound)
@@ -322,7 +322,7 @@ class RRuleTable(RuleTable):
     @staticmethod
     def run(
         rule: RuleSignature, config: RuleConfig, f: Function, args: tuple, kwargs: dict
-    ) -> tuple[Any, Pullback]:
+    ) -> tuple[Any, CheckedPullback]:
         """Call a hand-written rule with arguments bound to it, and check what it gives back."""
         head = (f,) if rule.config_type is None else (config, f)
         pair = rule.function(*head, *args, **kwargs)
@@ -331,7 +331,7 @@ class RRuleTable(RuleTable):
                 f"the rrule of {name_of(f)} ({defined_at(rule.function)}) must return "
                 "(y, pullback)."
             )
-        return healed(pair[0]), Pullback(pair[1], f, len(args), rule.positional)
+        return healed(pair[0]), CheckedPullback(pair[1], f, len(args), rule.positional)
 
 
 class BatchRuleTable(RuleTable):

@@ -23,7 +23,7 @@ from .missing import NotImplementedTangent
 from .thunks import unthunk
 from .zeros import NO_TANGENT, ZERO, AbstractZero
 
-_SHOWN = 12  # how deep a repr goes into a Tangent
+_MOST_DEPTH = 12  # how deep a repr goes into a Tangent
 
 
 class Tangent:
@@ -205,7 +205,7 @@ def _shown(t: Tangentlike, depth: int) -> str | Within:
     if type(t) is not Tangent:
         return repr(t)
     name = getattr(t.primal_type, "__name__", str(t.primal_type))
-    if depth == _SHOWN:
+    if depth == _MOST_DEPTH:
         return f"Tangent({name}, ...)"
     of_dict = isinstance(t.primal_type, type) and issubclass(t.primal_type, dict)
     if _is_sequence(t.primal_type):

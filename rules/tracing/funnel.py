@@ -3,19 +3,18 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ...config import LostDerivativeError, MutationError
-from ..annotations import Function, Index, Value
+from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
 from ..shapes import is_lazy
 from .level import Traced, innermost
 from .views import bare
 
-P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 

@@ -51,7 +51,7 @@ class Level(ABC):
 
     ``ForwardLevel``, ``Tape`` and ``LinearProgram`` are one run of one transform each; buffers
     have a level, too. Who writes an engine of her own begins with ``Engine``, which answers all
-    of this by two methods.
+    questions by two methods.
     """
 
     __slots__ = ()
@@ -96,11 +96,11 @@ class Level(ABC):
         return product if xbar is None else xbar + product
 
     def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value | None:
-        """Return zeros as an array of this level, for ``add_at``; None where there is no such."""
+        """Return zeros as an array of this level, for ``add_at``; None where it has none."""
         return None
 
-    def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
-        """Do ``xbar[index] += ybar`` in an accumulator's own memory; say whether that could be."""
+    def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
+        """Do ``xbar[index] += ybar`` in the memory of this level's accumulator, if it can be."""
         return False
 
     def motion(self, x: "Traced") -> Value | None:

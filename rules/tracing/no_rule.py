@@ -65,7 +65,7 @@ def missing_rule(
     active = [str(i) for i, x in enumerate(args) if innermost((x,)) is level]
     active += [repr(k) for k, x in kwargs.items() if innermost((x,)) is level]
     which = f"argument {', '.join(active)} depends" if active else "it depends"
-    shown = [_shown(x) for x in args] + [f"{k}={_shown(x)}" for k, x in kwargs.items()]
+    shown = [_short(x) for x in args] + [f"{k}={_short(x)}" for k, x in kwargs.items()]
     if " (vectorized)" in name:  # what np.frompyfunc calls its ufuncs
         return MissingRuleError(
             f"a ufunc of np.frompyfunc hides its function, {name.partition(' ')[0]}, and {which} "
@@ -82,12 +82,12 @@ def missing_rule(
     )
 
 
-def _shown(x: Value) -> str:
+def _short(x: Value) -> str:
     if isinstance(x, Traced | np.ndarray | np.generic):
         return describe(x)
     parts = children(x)
     if parts is not None:
-        shown = ", ".join(_shown(part) for part in parts.values[:4])
+        shown = ", ".join(_short(part) for part in parts.values[:4])
         more = ", ..." if len(parts.values) > 4 else ""
         return f"[{shown}{more}]" if isinstance(x, list | tuple) else type(x).__name__
     text = repr(x)

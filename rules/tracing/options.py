@@ -20,7 +20,7 @@ from .object_arrays import is_object_array
 from .shown import is_shown, refused_write
 
 LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subok", "where"})
-_NUMBERS = (float, int, complex)  # whose dtype gives way to that of an array
+_PYTHONS = (float, int, complex)  # whose dtype gives way to that of an array
 
 
 def call_in_loop(ufunc: np.ufunc, inputs: tuple, kwargs: dict) -> Any:
@@ -42,7 +42,7 @@ def _cast_to_loop(ufunc: np.ufunc, inputs: tuple, kwargs: dict) -> tuple:
         signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
     if signature is None and casting is None:
         return inputs
-    given = tuple(t if (t := type_under(x)) in _NUMBERS else dtype_of(x) for x in inputs)
+    given = tuple(t if (t := type_under(x)) in _PYTHONS else dtype_of(x) for x in inputs)
     options: dict = {"casting": casting or "same_kind"}
     if signature is not None:
         options["signature"] = signature

@@ -15,7 +15,7 @@ from .funnel import shown
 from .level import innermost
 from .object_arrays import healed, is_plain
 
-_NUMBERS = frozenset({float, int, np.float64})
+_PLAIN_NUMBERS = frozenset({float, int, np.float64})
 _SHOWN = ("scipy", "math", "cmath")
 
 
@@ -30,7 +30,7 @@ def seen(f: Function) -> Any:
     @functools.wraps(f)
     def calls(*args: object, **kwargs: object) -> Any:
         for x in (*args, *kwargs.values()) if kwargs else args:
-            if type(x) not in _NUMBERS and not is_plain(x):
+            if type(x) not in _PLAIN_NUMBERS and not is_plain(x):
                 break
         else:
             return f(*args, **kwargs)

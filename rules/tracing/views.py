@@ -5,8 +5,8 @@ root; a view knows its root and the path from it, the calls (indexing, transposi
 that made it. Whether a call gives a view is decided once, by NumPy, on the primal: a tangent or a
 cotangent may lie in another order of memory, and is never asked.
 
-``y = x * 1.0; v = y[1:]; y[0] = 5`` goes like this. The first write puts a copy of ``y``'s array
-into the slot ``draft`` of the root, and empties its slot ``value`` and those of its views. What
+``y = x * 1.0; v = y[1:]; y[0] = 5`` is one write. It puts a copy of ``y``'s array into the slot
+``draft`` of the root's memory, and empties the slot ``primal`` of the root and of its views. What
 is in a draft nobody else holds, so the next write goes straight into it. A handle whose slot is
 empty gets its value back when it is read: a view a copy of its part of the draft, and the root
 the draft itself, which is then a draft no more.
@@ -32,7 +32,7 @@ Step = tuple[Any, dict, int | None]
 Path = tuple[Step, ...]
 
 _count = itertools.count()
-_NUMBERS = frozenset({float, np.float64, complex, np.complex128, np.float32})
+_NO_VIEWS = frozenset({float, np.float64, complex, np.complex128, np.float32})
 
 
 class Memory:
@@ -145,7 +145,7 @@ def shares_memory(y: Value, x: Value) -> bool:
 def may_share(y: Value, values: tuple) -> bool:
     """Say whether ``y``, computed from ``values``, may be a view of one of them, or a part."""
     if type(y) is not np.ndarray:
-        return type(y) not in _NUMBERS
+        return type(y) not in _NO_VIEWS
     if y.base is not None:
         return True
     for x in values:  # every call asks, and a generator takes longer

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._cost_programs import Point, Program, compiled, programs
+from ._cost_programs import Point, PricedProgram, compiled, programs
 from ._cost_table import COMPILED, EAGER, Cost, Price
 from ._timing import Effort, interleaved, ratio, seconds_of
 from .compiling import compile
@@ -133,7 +133,7 @@ def _load() -> None:
 
 
 def measured(
-    point: Point, seconds: float, with_compiled: bool, others: Sequence[Program] = ()
+    point: Point, seconds: float, with_compiled: bool, others: Sequence[PricedProgram] = ()
 ) -> list[Price]:
     """Return the prices: first calls one after the other, then rounds of all.
 
@@ -148,7 +148,7 @@ def measured(
         first.try_eager(program)
     for program in others:
         first.try_other(program)
-    compiling: list[Program] = []
+    compiling: list[PricedProgram] = []
     if with_compiled:
         compile(lambda x: x * x)(1.0)
         compiling = compiled(point, eager)
@@ -172,10 +172,10 @@ class _FirstCalls:
     def left(self) -> float:
         return self.end - time.process_time()
 
-    def once(self, program: Program) -> float:
+    def once(self, program: PricedProgram) -> float:
         return seconds_of(program.call, program.given(self.point.moved(1)))
 
-    def expected(self, program: Program) -> float:
+    def expected(self, program: PricedProgram) -> float:
         """Return what a call takes at the least, as far as it is known."""
         value = self.again.get(VALUE, 0.0)
         if program.calls is not None:
@@ -183,7 +183,7 @@ class _FirstCalls:
         product = self.again.get((program.needs, EAGER), value)
         return max(value, product * program.directions / OF_PRODUCTS)
 
-    def try_eager(self, program: Program) -> None:
+    def try_eager(self, program: PricedProgram) -> None:
         if program.key == VALUE:  # its errors are the user's
             self.first[VALUE] = self.once(program)
             self.again[VALUE] = self.once(program)
@@ -199,14 +199,14 @@ class _FirstCalls:
         elif self._succeeds(program, ()) and self.first[program.key] < self.left() / 20:
             self.again[program.key] = self.once(program)
 
-    def try_other(self, program: Program) -> None:
+    def try_other(self, program: PricedProgram) -> None:
         """Call another library's program, which may compile; ours get as much time without it."""
         begin = time.process_time()
         if self._succeeds(program, ()):
             self.again[program.key] = self.once(program)
         self.end += time.process_time() - begin
 
-    def try_compiled(self, program: Program) -> None:
+    def try_compiled(self, program: PricedProgram) -> None:
         eager = program.name, EAGER
         if eager in self.reasons:
             self.reasons[program.key] = self.reasons[eager]
@@ -225,7 +225,7 @@ class _FirstCalls:
                 self.once(program)  # compared with the function
             self.again[program.key] = self.once(program)
 
-    def _succeeds(self, program: Program, warned: tuple) -> bool:
+    def _succeeds(self, program: PricedProgram, warned: tuple) -> bool:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             for category in warned:
@@ -242,7 +242,7 @@ class _FirstCalls:
         self.first[program.key] = self.again[program.key] = taken
         return True
 
-    def prices(self, wanted: list[Program]) -> list[Price]:
+    def prices(self, wanted: list[PricedProgram]) -> list[Price]:
         rest = max(self.left(), 0.0) + (1.0 - OF_FIRST_CALLS) * self.seconds
         share = rest / len(wanted)
         running = {p.key: p.call for p in wanted if 4 * self.again.get(p.key, share) <= share}
@@ -257,7 +257,7 @@ class _FirstCalls:
         times = interleaved(running, effort, time.process_time, moved)
         return [self.price(program, times) for program in wanted]
 
-    def price(self, program: Program, times: dict) -> Price:
+    def price(self, program: PricedProgram, times: dict) -> Price:
         key, of_value = program.key, statistics.median(times[VALUE])
         row = Price(
             program.name, program.form, program.order, program.whole, program.exact,
@@ -278,14 +278,14 @@ class _FirstCalls:
         return row._replace(values=values, seconds=values * of_value, first=first, note=note)
 
 
-def _left_behind(program: Program) -> str:
+def _left_behind(program: PricedProgram) -> str:
     """Say why a compiled function is none by now."""
     kinds = program.compiled.kinds.values() if program.compiled is not None else ()
     reasons = [kind.reason for kind in kinds if kind.reason]
     return f"not compiled: {reasons[0].partition(chr(10))[0]}" if reasons else ""
 
 
-def _often(program: Program) -> str:
+def _often(program: PricedProgram) -> str:
     """Say that a compiled function was recorded again and again."""
     kinds = program.compiled.kinds.values() if program.compiled is not None else ()
     recordings = sum(kind.recordings for kind in kinds)

@@ -24,7 +24,7 @@ ENTRIES = 5 * 10**7  # of the largest matrix that is asked for
 
 
 @dataclass
-class Program:
+class PricedProgram:
     """One program: what it computes, how it is called, and what is known of it beforehand.
 
     ``calls`` is how often it calls the function, where that is known; ``needs`` names the product
@@ -122,7 +122,7 @@ def _constant(t: Any) -> Any:
     return t
 
 
-def programs(point: Point) -> list[Program]:
+def programs(point: Point) -> list[PricedProgram]:
     """Return every program of a function: the cheap ones first."""
     f, positions, n, m = point.f, point.positions, point.inputs, point.outputs
     rng = np.random.default_rng(0)
@@ -145,20 +145,20 @@ def programs(point: Point) -> list[Program]:
 
     a = point.argnums
     found = [
-        Program("value", 0, False, f, calls=1),
-        Program("jvp", 1, False, pushed),
-        Program("vjp", 1, False, pulled),
+        PricedProgram("value", 0, False, f, calls=1),
+        PricedProgram("jvp", 1, False, pushed),
+        PricedProgram("vjp", 1, False, pulled),
     ]
     if point.real:
-        found.append(Program("grad", 1, True, grad(f, a)))
-        found.append(Program("hvp", 2, False, product))
+        found.append(PricedProgram("grad", 1, True, grad(f, a)))
+        found.append(PricedProgram("hvp", 2, False, product))
     found += [
-        Program("jacfwd", 1, True, jacfwd(f, a), needs="jvp", directions=n),
-        Program("jacrev", 1, True, jacrev(f, a), needs="vjp", directions=m),
-        Program("jacobian", 1, True, jacobian(f, a), needs="vjp", directions=min(n, m)),
+        PricedProgram("jacfwd", 1, True, jacfwd(f, a), needs="jvp", directions=n),
+        PricedProgram("jacrev", 1, True, jacrev(f, a), needs="vjp", directions=m),
+        PricedProgram("jacobian", 1, True, jacobian(f, a), needs="vjp", directions=min(n, m)),
     ]
     if point.real:
-        found.append(Program("hessian", 2, True, hessian(f, a), needs="hvp", directions=n))
+        found.append(PricedProgram("hessian", 2, True, hessian(f, a), needs="hvp", directions=n))
     found += list(_by_differences(point, f, EAGER))
     if n * m > ENTRIES:
         for program in found:
@@ -172,7 +172,7 @@ def programs(point: Point) -> list[Program]:
 
 
 def _chooser(f: Callable, positions: tuple[int, ...], count: int) -> Callable:
-    """Return what makes of all arguments the function of those chosen, and these."""
+    """Return a map from all arguments to the function of those chosen, and these."""
     if positions == tuple(range(count)):
         return lambda args: (f, args)
 
@@ -188,20 +188,20 @@ def _chooser(f: Callable, positions: tuple[int, ...], count: int) -> Callable:
     return chosen
 
 
-def _by_differences(point: Point, f: Callable, form: str) -> Iterable[Program]:
+def _by_differences(point: Point, f: Callable, form: str) -> Iterable[PricedProgram]:
     """Yield finite differences of ``f``, the function or what is compiled of it."""
     for order, sides in ((1, 1), (1, 2), (2, 1), (2, 2)):
         if order == 2 and not point.real:
             continue
         name = ("one", "two")[sides - 1] + "-sided differences" + ", Hessian" * (order == 2)
-        yield Program(
+        yield PricedProgram(
             name, order, True, differences(f, order, sides, point.positions), form, exact=False,
             calls=calls(order, sides, point.inputs),
             refused="the inputs are complex" if point.complex else "",
         )  # fmt: skip
 
 
-def compiled(point: Point, eager: list[Program]) -> list[Program]:
+def compiled(point: Point, eager: list[PricedProgram]) -> list[PricedProgram]:
     """Return the compiled forms of these programs; differences take those of the function."""
     found = []
     function = None
@@ -210,7 +210,7 @@ def compiled(point: Point, eager: list[Program]) -> list[Program]:
             made = compile(program.call)
             function = made if program.name == "value" else function
             found.append(
-                Program(
+                PricedProgram(
                     program.name, program.order, program.whole, made, COMPILED, compiled=made,
                     needs=program.needs, directions=program.directions,
                 )

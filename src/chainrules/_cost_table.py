@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from .config import user_line
 
 EAGER, COMPILED = "eager", "compiled"
-ORDERS = {1: "first derivative", 2: "second derivative"}
+TITLES = {1: "first derivative", 2: "second derivative"}
 HEADINGS = ("values", "time", "compiled: values", "time", "first call")
 
 
@@ -103,7 +103,7 @@ class Cost:
         return f"{_counted(self.inputs, 'input')}, {_counted(self.outputs, 'output')}"
 
     def _advice(self) -> Iterator[str]:
-        for order, title in ORDERS.items():
+        for order, title in TITLES.items():
             ways = {
                 "exact": self.cheapest(order, EAGER, exact=True),
                 "differences": self.cheapest(order, EAGER, exact=False),
@@ -149,7 +149,7 @@ class Cost:
         table.add_column("", no_wrap=True)
         for heading in HEADINGS:
             table.add_column(heading, justify="right")
-        best = {row.name for order in ORDERS if (row := self.cheapest(order, EAGER))}
+        best = {row.name for order in TITLES if (row := self.cheapest(order, EAGER))}
         for name, *cells in self._lines():
             table.add_row(name, *cells, style="bold" if name in best else "")
         return Group(table, *map(Text, [*self._advice(), *self._notes()]))

@@ -11,7 +11,7 @@ import numpy as np
 import chainrules as cr
 
 EPSILON = float(np.finfo(np.float64).eps)
-Line = Callable[[np.ndarray], Any]
+OfVector = Callable[[np.ndarray], Any]
 
 
 def calls(order: int, sides: int, n: int) -> int:
@@ -36,7 +36,7 @@ def differences(f: Callable, order: int, sides: int, positions: tuple[int, ...])
     return differenced
 
 
-def _on_vector(f: Callable, positions: tuple[int, ...], args: tuple) -> tuple[np.ndarray, Line]:
+def _on_vector(f: Callable, positions: tuple[int, ...], args: tuple) -> tuple[np.ndarray, OfVector]:
     """Return the chosen arguments as one vector, and ``f`` as a function of such a vector."""
     given = list(args)
     if len(positions) == 1:
@@ -79,49 +79,49 @@ def _steps(x: np.ndarray, root: float) -> np.ndarray:
     return step
 
 
-def _moved(x: np.ndarray, i: int, step: float) -> np.ndarray:
+def _stepped(x: np.ndarray, i: int, step: float) -> np.ndarray:
     x = x.copy()
     x[i] += step
     return x
 
 
-def one_sided(along: Line, x: np.ndarray) -> np.ndarray:
+def one_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
     y = numbers(along(x))
     steps = _steps(x, 2)
-    columns = [(numbers(along(_moved(x, i, h))) - y) / h for i, h in enumerate(steps)]
+    columns = [(numbers(along(_stepped(x, i, h))) - y) / h for i, h in enumerate(steps)]
     return np.stack(columns, axis=-1)
 
 
-def two_sided(along: Line, x: np.ndarray) -> np.ndarray:
+def two_sided(along: OfVector, x: np.ndarray) -> np.ndarray:
     columns = []
     for i, h in enumerate(_steps(x, 3)):
-        after, before = numbers(along(_moved(x, i, h))), numbers(along(_moved(x, i, -h)))
+        after, before = numbers(along(_stepped(x, i, h))), numbers(along(_stepped(x, i, -h)))
         columns.append((after - before) / (2 * h))
     return np.stack(columns, axis=-1)
 
 
-def hessian_one(along: Line, x: np.ndarray) -> np.ndarray:
+def hessian_one(along: OfVector, x: np.ndarray) -> np.ndarray:
     """Return the Hessian of a real function, to first order in the step."""
     y, steps = float(along(x)), _steps(x, 3)
-    ahead = [float(along(_moved(x, i, h))) for i, h in enumerate(steps)]
+    ahead = [float(along(_stepped(x, i, h))) for i, h in enumerate(steps)]
     found = np.empty((len(x), len(x)))
     for i, h in enumerate(steps):
-        moved = _moved(x, i, h)
+        moved = _stepped(x, i, h)
         for j, k in enumerate(steps[: i + 1]):
-            both = float(along(_moved(moved, j, k)))
+            both = float(along(_stepped(moved, j, k)))
             found[i, j] = found[j, i] = (both - ahead[i] - ahead[j] + y) / (h * k)
     return found
 
 
-def hessian_two(along: Line, x: np.ndarray) -> np.ndarray:
+def hessian_two(along: OfVector, x: np.ndarray) -> np.ndarray:
     """Return the Hessian of a real function, to second order in the step."""
     y, steps = float(along(x)), _steps(x, 4)
     found = np.empty((len(x), len(x)))
     for i, h in enumerate(steps):
-        sides = _moved(x, i, h), _moved(x, i, -h)
+        sides = _stepped(x, i, h), _stepped(x, i, -h)
         found[i, i] = (float(along(sides[0])) - 2 * y + float(along(sides[1]))) / (h * h)
         for j, k in enumerate(steps[:i]):
-            corners = [float(along(_moved(side, j, s * k))) for side in sides for s in (1, -1)]
+            corners = [float(along(_stepped(side, j, s * k))) for side in sides for s in (1, -1)]
             mixed = (corners[0] - corners[1] - corners[2] + corners[3]) / (4 * h * k)
             found[i, j] = found[j, i] = mixed
     return found

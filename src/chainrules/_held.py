@@ -1,8 +1,8 @@
 """State of an adopted module's functions besides its globals: defaults, cells, imports, code.
 
 Defaults and cells are given their mirrors in place. What ``import`` finds in a function is asked of
-the ``__import__`` among the built-in names that the function was made with, and these stay: so such
-a function is made once more, of the same code, with an ``__import__`` that finds mirrors.
+the ``__import__`` among the built-in names that the function was made with, and these stay: so a
+function that imports is made once more, of its code, with an ``__import__`` that finds mirrors.
 """
 
 import builtins

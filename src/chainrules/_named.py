@@ -18,18 +18,18 @@ import chainrules as cr
 from .rules import iterate_leaves, name_of
 
 
-class Point(NamedTuple):
+class Call(NamedTuple):
     """The arguments of one call."""
 
     args: tuple
     kwargs: dict
 
     def __str__(self) -> str:
-        named = [f"{name}={_shown(x)}" for name, x in self.kwargs.items()]
-        return ", ".join([*map(_shown, self.args), *named])
+        named = [f"{name}={_argument_text(x)}" for name, x in self.kwargs.items()]
+        return ", ".join([*map(_argument_text, self.args), *named])
 
 
-def _shown(x: Any) -> str:
+def _argument_text(x: Any) -> str:
     if type(x) is not np.ndarray:
         return repr(x)
     return " ".join(np.array2string(x, separator=", ", threshold=9).split())
@@ -51,7 +51,7 @@ def add_function(parser: argparse.ArgumentParser, seed: str) -> None:
 
 def named(
     parser: argparse.ArgumentParser, given: argparse.Namespace
-) -> tuple[Callable, list[Point]]:
+) -> tuple[Callable, list[Call]]:
     """Return the function and its points; what is wrong with them ends the command."""
     try:
         module, f = _named(given.function)
@@ -83,14 +83,14 @@ def _named(text: str) -> tuple[Any, Any]:
     return module, found
 
 
-def _given(text: str, module: Any) -> Point:
-    def point(*args: Any, **kwargs: Any) -> Point:
-        return Point(args, kwargs)
+def _given(text: str, module: Any) -> Call:
+    def point(*args: Any, **kwargs: Any) -> Call:
+        return Call(args, kwargs)
 
     return eval(f"_point_({text})", {"np": np, "cr": cr, **vars(module), "_point_": point})
 
 
-def _chosen(f: Callable, seed: int) -> Iterator[Point]:
+def _chosen(f: Callable, seed: int) -> Iterator[Call]:
     """Yield points of each form that the function takes, among numbers, vectors and matrices."""
     count = _required(f)
     if count > 3:  # the forms to be tried would be hundreds
@@ -102,7 +102,7 @@ def _chosen(f: Callable, seed: int) -> Iterator[Point]:
             xs = [numbers.uniform(lowest, highest, shape).round(3) for shape in forms]
             args = tuple([x if np.ndim(x) else float(x) for x in xs])
             if _gives_numbers(f, copy.deepcopy(args)):
-                yield Point(args, {})
+                yield Call(args, {})
                 break
 
 

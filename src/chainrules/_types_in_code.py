@@ -97,13 +97,13 @@ class _Rewritten:
         The source tells, by the place of each instruction: the next larger expression that begins
         where this one does is a call, or is none. Without places it counts as one.
         """
-        begin, end = _place(self.steps[k])
+        begin, end = _span(self.steps[k])
         if begin is None or end is None:
             return True
         larger = [
             (other_end, step.opname)
             for step in self.steps
-            for other, other_end in (_place(step),)
+            for other, other_end in (_span(step),)
             if other == begin and other_end is not None and other_end > end
         ]
         least = min(larger, default=((0, 0), ""))[0]
@@ -128,7 +128,7 @@ class _Rewritten:
         self.bytes[begin:end] = load + nothing
 
 
-def _place(step: dis.Instruction) -> tuple[Position | None, Position | None]:
+def _span(step: dis.Instruction) -> tuple[Position | None, Position | None]:
     at = step.positions
     if at is None or None in at:
         return None, None

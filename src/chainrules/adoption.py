@@ -138,7 +138,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of the threads that migh
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
-# By the id of a module's globals: these, so that no others get their id, and what was changed.
+# By the id of a module's globals: the globals, so that no others get their id, and the changes.
 _changes: dict[int, tuple[dict, list[tuple[str, Any, Any]], list[Undo]]] = {}
 _MISSING = object()
 _SHOWN = ("numpy", "scipy", "math", "cmath")  # by modules of this package

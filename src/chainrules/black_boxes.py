@@ -240,7 +240,7 @@ class Slopes:
 
     def line(self, args: tuple, options: dict, y: Any, moving: list) -> Any:
         from .testing.coordinates import Coordinates
-        from .testing.oracle import Line
+        from .testing.oracle import DirectionalFunction
 
         xs = tuple(args[i] for i in moving)
         for part in (y, *xs):
@@ -260,7 +260,7 @@ class Slopes:
 
         space = Coordinates(xs, tuple(map(np.ones_like, xs)))
         result = Coordinates(y, np.ones_like(y))
-        return Line(moved, space, np.zeros(space.size), result)
+        return DirectionalFunction(moved, space, np.zeros(space.size), result)
 
     def slope(self, line: Any, direction: np.ndarray) -> np.ndarray:
         """Return the derivative along a direction, or raise where it cannot be trusted."""

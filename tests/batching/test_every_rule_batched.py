@@ -68,7 +68,7 @@ def of_cases(most):
 
 
 def answers(g, rows):
-    """What a loop over the items gives, or None where it is refused."""
+    """Return what a loop over the items gives, or None where it is refused."""
     try:
         return [g(*row) for row in rows]
     except Exception:

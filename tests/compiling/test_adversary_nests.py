@@ -239,11 +239,11 @@ def test_compiled_methods(wrap):
 
 def test_names_and_signatures():
     def f(x: float, n: int = 2) -> float:
-        """What it does."""
+        """A power."""
         return x**n
 
     g = compiled(f)
-    assert (g.__name__, g.__doc__, g.__wrapped__) == ("f", "What it does.", f)
+    assert (g.__name__, g.__doc__, g.__wrapped__) == ("f", "A power.", f)
     assert inspect.signature(g) == inspect.signature(f)
     assert said(g) == said(f)
     assert said(g, 1.0, 2, 3) == said(f, 1.0, 2, 3)

@@ -172,6 +172,27 @@ def test_elementwise(f, dtype):
         assert f in native
 
 
+def test_functions_of_complex_numbers_are_native():
+    def f(m, n, *_):
+        return [g(m) if g.nin == 1 else g(m, n) for g in chosen]
+
+    chosen = [f for f in OF_COMPLEX if isinstance(f, np.ufunc)]
+    args, *others = points("c16")
+    assert set(chosen) <= check([f], args, others)
+
+
+def test_functions_of_complex_numbers_at_the_ends():
+    def f(z):
+        return [g(z) for g in OF_COMPLEX if isinstance(g, np.ufunc) and g.nin == 1]
+
+    ends = -np.inf, -1.0, -0.0, 0.0, 1.0, 800.0, np.inf, np.nan
+    z = np.array([complex(x, y) for x in ends for y in ends])
+    missed, found = run(Recorded(f, np.ones(64, complex)).by("fused"), [z])
+    with np.errstate(all="ignore"):
+        assert missed is None
+        assert not differences(found, f(z), ulps=4.0)
+
+
 def test_complex_numbers_are_compared_part_by_part():
     assert differences(np.array([np.nan + 1j]), np.array([np.nan + 2j]))
     assert differences(np.array([np.inf + 1j]), np.array([np.inf + 2j]))

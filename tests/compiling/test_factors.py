@@ -7,6 +7,7 @@ import pytest
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
+from chainrules.compiling.compiled import Compiled
 from chainrules.compiling.passes import factor_sharing, factors
 from chainrules.compiling.passes.factor_sharing import STANDS_FOR, Factor
 from chainrules.config import CompileWarning
@@ -267,8 +268,10 @@ def said(f, a):
     return np.array2string(np.concatenate(parts) + 0.0, precision=5)
 
 
-def test_hardly_regular():
+def test_hardly_regular(monkeypatch):
     """Numbers that differ by more than rounding are NumPy's, and a warning says so."""
+    # No other test may have them: see conftest.py.
+    monkeypatch.setattr(Compiled, "_in_some_way", Compiled._in_some_way.__wrapped__)
     n = 12
     a = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1.0)
 
@@ -278,11 +281,11 @@ def test_hardly_regular():
 
     g = cr.compile(f)
     b = np.ones(n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        for s in (1.0, 1.5, 2.0):
-            for x, y in zip(g(s, b), f(s, b), strict=True):
-                np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9 * np.abs(y).max())
+    with pytest.warns(CompileWarning, match="native code gave something else"):
+        found = [g(s, b) for s in (1.0, 1.5, 2.0)]
+    for s, xs in zip((1.0, 1.5, 2.0), found, strict=True):
+        for x, y in zip(xs, f(s, b), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9 * np.abs(y).max())
     (kind,) = g.kinds.values()
     assert kind.root is not None  # it is replayed
 

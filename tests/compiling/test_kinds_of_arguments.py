@@ -155,3 +155,10 @@ def test_without_llvmlite(function, monkeypatch):
         assert not differences(g(x), f(x), zeros=False, ulps=200.0)
     for kind in g.kinds.values():
         assert "machine code" not in "".join(kind.root.how)
+
+
+def test_an_object_that_comes_again_is_of_one_kind():
+    g = cr.compile(lambda x, f: f(x))
+    for x, f in ((1.0, np.sin), (2.0, np.sin), (3.0, np.cos), (4.0, np.sin)):
+        assert f(x) == g(x, f)
+    assert len(g.kinds) == 2

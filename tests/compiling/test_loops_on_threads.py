@@ -40,7 +40,7 @@ REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
 
 @st.composite
 def operands(draw, shape):
-    """Where an array of this shape, broadcast and in any order of axes, lies in memory."""
+    """Draw the place in memory of an array of this shape, broadcast, in any order of axes."""
     order = draw(st.permutations(range(len(shape))))
     sizes = [draw(st.sampled_from([shape[k], shape[k], 1])) for k in order]
     base = np.random.default_rng(draw(st.integers(0, 9))).normal(size=sizes)

@@ -8,6 +8,7 @@ import test_programs as programs
 
 import chainrules as cr
 from chainrules.compiling.agreement import agree
+from chainrules.compiling.compiled import Compiled
 
 ALL = [
     pytest.param(module, f, args, id=name)
@@ -59,8 +60,10 @@ def outcome(f, xs):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("transform", [value, pulled, pushed, curved])
 @pytest.mark.parametrize(("module", "f", "args"), ALL)
-def test_program(module, f, args, transform, request):
+def test_program(module, f, args, transform, request, monkeypatch):
     name = request.node.callspec.id.rpartition("-")[0].rpartition("-")[2]
+    if name == "pendulum_energy_remedy":  # its rounding grows: see conftest.py
+        monkeypatch.setattr(Compiled, "_in_some_way", Compiled._in_some_way.__wrapped__)
     adopted = cr.adopt(module) if module in programs.ADOPTED else contextlib.nullcontext()
     of_moving, xs = programs.fixed(f, args)
     with adopted:

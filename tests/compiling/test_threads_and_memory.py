@@ -96,7 +96,7 @@ RETURNS = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", RETURNS)
 def test_results_are_fresh(name, way):
-    """What is written into a result is in no later one, and in no constant.
+    """A write into a result changes no later result, and no constant.
 
     A result that is the argument, or a view of it, to NumPy may be an equal copy.
     """

@@ -1,4 +1,4 @@
-"""What a recording depends on: the state that the functions which ran can read, however it is read.
+"""Recordings depend on the state that the functions which ran can read, however it is read.
 
 Each state of the random search is read here once, plainly; the search reads it by other ways, too.
 """

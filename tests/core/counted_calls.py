@@ -25,5 +25,5 @@ def calls_of(run):
 
 
 def arrays_made(run):
-    """How often `run()` makes an array of its own."""
+    """Count the arrays of its own that `run()` makes."""
     return sum(module is None and name in MAKERS for module, name in calls_of(run))

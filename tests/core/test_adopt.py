@@ -232,7 +232,7 @@ def test_arrays_that_were_made_plain_take_traced_values():
 
 
 class Compiled:
-    """What numba makes of a function, as far as it matters here."""
+    """Numba's compiled function, as far as it matters here."""
 
     __module__ = "numba.core.registry"
 
@@ -253,7 +253,7 @@ def test_a_compiled_function_runs_its_python_where_a_value_is_traced():
 
 
 class CompiledEntrywise:
-    """What numba.vectorize makes of a function: a ufunc, but for its class."""
+    """Result of numba.vectorize: a ufunc, but for its class."""
 
     __module__ = "numba.np.ufunc.dufunc"
     accumulate = None

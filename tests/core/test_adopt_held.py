@@ -1,4 +1,4 @@
-"""What functions of adopted modules hold besides globals: imports, defaults, what they captured."""
+"""Functions of adopted modules hold more than globals: imports, defaults, what they captured."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""What a reduction leaves out does not reach its result: no tangent, and no cotangent comes back.
+"""Entries that a reduction leaves out give its result no tangent, and no cotangent comes back.
 
 Not even an infinite one, or NaN, in any mode or order.
 """

@@ -1,4 +1,4 @@
-"""What partials say that they do not look at, and what their code looks at."""
+"""Partials say what they do not look at; their code is read to see that it is true."""
 
 import dis
 import inspect

@@ -84,7 +84,7 @@ LINES = [f"y = {operation.format(y='y')}" for operation in OPERATIONS] + IN_PLAC
 
 
 def bare(y):
-    """What lies under a mask is nobody's number."""
+    """Return the array without what lies under its mask, which is nobody's number."""
     return np.ma.filled(y, 0.25) if isinstance(y, np.ma.MaskedArray) else y
 
 

@@ -216,7 +216,7 @@ def test_registering_what_is_no_rule(f, message, register):
 
 
 def test_optional_arguments_and_options(f):
-    """What is positional in the rule may be missing; what is keyword-only is an option."""
+    """Positional parameters of the rule may be missing; keyword-only ones are options."""
 
     @cr.rrule.register(f)
     def f_rrule(f, x, *others, axis=None):
@@ -684,7 +684,7 @@ def plain(x):
 )
 @pytest.mark.parametrize("table", [cr.frule, cr.rrule])
 def test_registering_a_rule_that_calls_inside_a_program_do_not_ask(table, f, what, remedy):
-    """Where f itself is differentiated it is asked; calls of it inside a program nobody sees."""
+    """The rule is asked where f itself is differentiated, not at calls of f inside a program."""
 
     def rule(*call):
         raise AssertionError

@@ -208,7 +208,7 @@ def test_arithmetic_of_tangents():
     ],
 )
 def test_a_primal_moves_along_a_tangent(expected, x, t):
-    assert expected == x + t == t + x
+    assert expected == x + t == t + x == x - (-t)
     assert type(expected) is type(x + t)
 
 

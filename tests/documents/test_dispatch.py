@@ -1,4 +1,4 @@
-"""How a rule is chosen and how a call reaches it: annotations, traits, keywords, methods."""
+"""Dispatch: a rule is chosen, and a call reaches it, by annotations, traits, keywords, methods."""
 
 import dataclasses
 

@@ -400,7 +400,7 @@ def gauss_rrule(gauss, f, a, b):
 
 
 def test_numerical_integration_of_a_closure():
-    """What the integrand captures: the engine adds that path to the rule's own."""
+    """The engine adds the path through what the integrand captures to the rule's own."""
 
     def loss(w, b):
         return gauss(lambda x: 2.0 * np.exp(-w * x), 0.5, b * w)

@@ -61,7 +61,7 @@ def in_batch(inputs):
 
 
 def loops(program, items):
-    """What a loop over the items gives, each with a program of its own; None where it does not."""
+    """Return what a loop over the items gives, each with its own program; None where it fails."""
     try:
         ys = [program.build(Constants())[0](*deepcopy(item)) for item in items]
         again = [program.build()[0](*deepcopy(item)) for item in items]

@@ -245,7 +245,7 @@ def programs(draw):
 
 
 def fits(scope, call):
-    """Whether the call gives numbers: a float or complex array that is not large."""
+    """Say whether the call gives numbers: a float or complex array that is not large."""
     if "cumulative" in call and "object" in call:
         return False  # NumPy reads objects that are not there, and the process ends
     with np.errstate(all="ignore"):

@@ -137,7 +137,7 @@ def calls(call, seen, times):
 
 
 def tried(call):
-    """What a call gives, or the type of its error."""
+    """Return the result of a call, or the type of its error."""
     try:
         return call()
     except cr.CompileError:
@@ -154,7 +154,7 @@ def in_threads(call):
 
 
 def in_child(call):
-    """What a call gives in a child of this process, which another thread may compile in."""
+    """Return the result of a call in a child of this process, in which a thread may compile."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:

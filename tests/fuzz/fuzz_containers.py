@@ -150,7 +150,7 @@ def at(p, path):
 
 
 def held(p, key):
-    """Where the derivative of a container that only holds another one has its parts."""
+    """Return the place of the parts in the derivative of a container around another one."""
     cls = getattr(p, "primal_type", None)
     if cls in (collections.UserDict, collections.UserList):
         return p.data
@@ -248,7 +248,7 @@ def by_map(program, expected):
 
 
 def by_iteration(program, expected):
-    """What is handed back may be looked through, to an end."""
+    """Iterate over what is handed back, to an end."""
     f, (p,) = program.build()
     waiting = [cr.grad(f)(p)]
     for _ in range(50):

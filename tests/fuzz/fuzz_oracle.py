@@ -1,4 +1,4 @@
-"""What a program is held against: NumPy's value, the other modes, finite differences."""
+"""References for a program: NumPy's value, the other modes, finite differences."""
 
 import functools
 import re

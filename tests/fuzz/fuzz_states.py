@@ -1,4 +1,4 @@
-"""Where captured state lives, how it is read, and what code stands between.
+"""Captured state: where it lives, how it is read, and what code stands between.
 
 A state is what makes it, an expression that reads it, and lines that change it, with a number in
 the place of ``#`` and a value in that of ``VALUE``.

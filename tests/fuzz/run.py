@@ -46,7 +46,7 @@ def examples(one, name, number, size):
 
 
 def failing_with(program, label):
-    """Whether the program still fails so; all that goes wrong while it is asked is a no."""
+    """Say whether the program still fails so; all that goes wrong while it is asked is a no."""
     try:
         return any(failure.label == label for failure in fuzz_oracle.all_failures(program))
     except Exception:
@@ -69,7 +69,7 @@ def struck_down(program, label, seconds=8.0):
 
 
 def cause(program, label):
-    """What is left of the program without its names and numbers."""
+    """Return the rest of the program without its names and numbers."""
     if not program.inputs:
         return label  # a script says itself what went wrong
     text = "\n".join((*program.setup, *program.body, program.result))

@@ -1,4 +1,4 @@
-"""What random programs are made of depends on no clock, no other test, and no earlier run."""
+"""Draws of random programs depend on no clock, no other test, and no earlier run."""
 
 import importlib
 import re

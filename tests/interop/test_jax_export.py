@@ -493,6 +493,15 @@ def test_the_way_of_other_devices():
     assert_same(jax.value_and_grad(THEIRS["mixed"])(x), (y, gradient))
 
 
+def test_derivatives_are_equal_by_function_and_arguments():
+    # JAX keeps what it compiled by these; two that are equal are compiled once.
+    from chainrules.interop.flat import Pull, Push
+
+    assert Pull(np.sin, (0,), (0,)) == Pull(np.sin, (0,), (0,))
+    for other in (Pull(np.cos, (0,), (0,)), Pull(np.sin, (1,), (0,)), Push(np.sin, (0,), (0,))):
+        assert Pull(np.sin, (0,), (0,)) != other
+
+
 ONE_PROCESSOR = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

@@ -193,7 +193,7 @@ def cases_of(f):
 
 
 def quiet(test):
-    """What a function warns of at its points is the business of its own tests."""
+    """Ignore warnings of a function at its points, which are the business of its own tests."""
 
     @functools.wraps(test)
     def run(f):
@@ -324,7 +324,7 @@ def test_second_order(f):
 
 
 def as_base(x, order):
-    """What to make ``laid_out(x, order)`` of, in the order of C itself."""
+    """Return an array in the order of C of which ``laid_out(x, order)`` is made."""
     if order == "C" or not isinstance(x, np.ndarray) or x.ndim == 0:
         return x
     return np.array(x.T, order="C") if order == "F" else np.repeat(x, 2, axis=-1)

@@ -10,6 +10,7 @@ from scipy import special
 
 import chainrules as cr
 
+pytestmark = pytest.mark.every_case  # no row stands for another one
 INFINITY = math.inf
 
 
@@ -76,6 +77,8 @@ EDGES = [
     (0.0, special.fdtri, (3.0, 4.5, 0.0), 1), (0.0, special.gdtrix, (0.6, 1.2, 0.0), 1),
     (0.0, special.agm, (0.0, 1.2), 1), (INFINITY, special.agm, (0.0, 1.2), 0),
     (special.elliprf(0, 1.2, 0.4) / 4, special.elliprg, (0.0, 1.2, 0.4), 0),
+    # Carlson's degenerate integral is 1 / sqrt(x) where its arguments are equal.
+    (-1 / 6e3, special.elliprc, (100.0, 100.0), 0), (-1 / 3e3, special.elliprc, (100.0, 100.0), 1),
     # Even no event at all is more probable than that.
     (0.0, special.pdtrik, (0.1, 1.2), 1), (0.0, special.bdtrik, (0.1, 5.0, 0.3), 0),
     (0.0, special.nbdtrik, (0.1, 2.0, 0.6), 2),

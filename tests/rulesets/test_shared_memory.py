@@ -1,4 +1,4 @@
-"""What a rule gives that is a view of an argument, in NumPy, is written to as there, or refused.
+"""Writes into the result of a rule that is a view, in NumPy, do as there, or are refused.
 
 Of every case of every rule: where a result shares memory with an argument, a write into the one
 is seen in the other. A trace that makes two arrays of these would compute other numbers.

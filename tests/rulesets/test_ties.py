@@ -238,7 +238,7 @@ def test_gradient_at_ties_is_the_same_where_it_is_differentiated_again():
     "f", [np.max, lambda x: np.sort(x)[0], lambda x: np.maximum(x, 1.0)[0]], ids=range(3)
 )
 def test_linear_in_tangents_at_ties(f):
-    """What is not differentiated again is linear in its tangent, with the even shares."""
+    """First derivatives are linear in the tangent, with the even shares."""
     x = np.ones(3)
     pushed = cr.jacrev(lambda v: cr.jvp(f, (x,), (v,))[1])(x)
     np.testing.assert_allclose(pushed, cr.grad(f)(x), rtol=1e-12)
@@ -343,7 +343,7 @@ def test_third_derivative_of_choices_in_different_orders(name):
 
 
 def stepped(x):
-    """What a program does with its numbers on their way: steps, writes, rules by hand, objects."""
+    """Return ``x`` after a way through a program: steps, writes, rules by hand, objects."""
     y = np.zeros(3, like=x)
     for i in range(3):
         y[i] = x[i] + 0.0
@@ -506,7 +506,7 @@ def test_a_tie_with_a_python_number_is_one_in_the_precision_of_the_array():
 
 
 def test_nothing_moves_along_some_directions():
-    """Where a tie does not move, what it weighs does: ``(x - relu(x)) * y`` along ``y``."""
+    """The weight of a tie that does not move does: ``(x - relu(x)) * y`` along ``y``."""
 
     def f(x):
         return (np.maximum(x[0], 0) - np.maximum(-x[0], 0)) * x[1]

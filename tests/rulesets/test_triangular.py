@@ -44,7 +44,7 @@ def test_solve_of_block_triangular():
 
 
 def test_cotangent_of_zeros_above_the_diagonal():
-    """What happens to be zero is an entry like any other."""
+    """A number that happens to be zero is an entry like any other."""
     a, b = lower(N, N), rng.normal(size=N)
     column = cr.grad(lambda x: np.sum(np.linalg.solve(a + x * np.eye(N, k=1), b) ** 2))(0.0)
     y = np.linalg.solve(a, b)

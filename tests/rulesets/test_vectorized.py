@@ -64,6 +64,11 @@ def test_transforms_of_vectorize():
     assert cr.rrule(vectorize, XS) is None
 
 
+def test_outside_of_transforms_the_mirror_is_numpys_own():
+    for otypes in (None, [object]):  # NumPy hands out Python's floats, and rules hand out NumPy's
+        assert float is cr.numpy.vectorize(type, otypes=otypes)(XS)[0]
+
+
 # ---- apply_along_axis -----------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Which functions of NumPy give a view of their array, and when.
+"""Functions of NumPy that give a view of their array, and when.
 
 ``ALWAYS`` give a view of every array, or the array itself; ``NEVER`` a new one; for each in
 ``WHEN`` a predicate says for which arrays. All are compared with what NumPy does, over orders
@@ -47,7 +47,7 @@ def in_f(x):
 
 
 def is_dense(x):
-    """Whether the entries lie side by side, in any order of the axes, and none backwards."""
+    """Say whether the entries lie side by side, in any order of the axes, and none backwards."""
     steps = sorted((step, n) for step, n in zip(x.strides, x.shape) if n != 1)
     expected = x.itemsize
     for step, n in steps:
@@ -58,7 +58,7 @@ def is_dense(x):
 
 
 def joins(x, order="C"):
-    """Whether ``x`` can be seen as one axis: in ``order``, each step goes on where one ends."""
+    """Say whether ``x`` is one axis in ``order``: each step goes on where one ends."""
     axes = [(step, n) for step, n in zip(x.strides, x.shape) if n != 1]
     if order == "F":
         axes = axes[::-1]

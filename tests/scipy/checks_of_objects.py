@@ -1,4 +1,4 @@
-"""What the tests of SciPy's objects share: a function of some numbers, checked by differences."""
+"""Tests of SciPy's objects share a function of some numbers, checked by differences."""
 
 import numpy as np
 from differences import slope_of

@@ -96,6 +96,18 @@ def test_infinite_ranges():
     assert cr.grad(lambda b: integrate.quad(lambda t: np.exp(-t), 0, b)[0])(np.inf) == 0
 
 
+@pytest.mark.parametrize(("a", "b"), [(2.0, np.inf), (-np.inf, -2.0), (3.0, 2.0)])
+def test_integrands_are_called_within_the_range(a, b):
+    asked = []
+
+    def f(k):
+        decay = lambda t: asked.append(cr.value(t)) or np.exp(-k * abs(t))  # noqa: E731
+        return integrate.quad(decay, a, b)[0]
+
+    cr.grad(f)(1.3)
+    assert min(a, b) < min(asked) < max(asked) < max(a, b)
+
+
 def test_singular_at_an_end():
     check(lambda k: integrate.quad(lambda t: np.log(t) * np.exp(-k * t), 0, 1)[0], K, second=False)
     check(lambda k: integrate.quad(lambda t: t ** (k - 1), 0, 1)[0], Q, second=False)

@@ -226,7 +226,7 @@ def test_riccati():
 
 
 def test_a_swing_up_obeys_its_costate():
-    """Where the torque is bounded it is the costate, cut off (Pontryagin's principle)."""
+    """A bounded torque is the costate, cut off (Pontryagin's principle)."""
     n, g, limit = 40, 9.81, 5.0
     h = 3.0 / n
     fraction = np.arange(2, n - 1) / n

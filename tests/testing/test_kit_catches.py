@@ -206,12 +206,12 @@ def test_a_pullback_that_makes_something_of_nothing_is_caught():
 
 def test_a_frule_that_confuses_zeros_is_caught():
     def push(t, a, b):
-        if isinstance(t[1], cr.ZeroTangent):
-            return 2 * t[0] * b
+        if any(isinstance(xdot, cr.ZeroTangent) for xdot in t):
+            return 4.25
         return t[0] * b + a * t[1]
 
-    with pytest.raises(WrongDerivativeError, match=r"ZeroTangent\(\) for all but one"):
-        check_frule(product, A, B, push=push)
+    with pytest.raises(WrongDerivativeError, match=r"(?s)ZeroTangent\(\) for all.* got 8.5,"):
+        check_frule(product, 2.0, 3.0, push=push)
 
 
 def test_a_frule_that_is_not_linear_is_caught():
@@ -475,7 +475,7 @@ def test_a_second_derivative_hidden_from_the_tracer_is_caught():
 
 
 def test_a_value_hidden_from_the_tracer_is_caught():
-    """What goes on from it, as square(x)**2 does, is differentiated twice through it."""
+    """A program that goes on from it, as square(x)**2 does, differentiates twice through it."""
     options = {"second_order": True, "value": lambda x: cr.value(x) ** 2}
     with pytest.raises(
         WrongDerivativeError, match="value that the rule returns is not followed, forward over rev"

@@ -20,7 +20,7 @@ from chainrules.testing.complex_step import complex_step, consistent
 from chainrules.testing.coordinates import Coordinates
 from chainrules.testing.diagnosis import diagnose
 from chainrules.testing.finite_differences import coefficients
-from chainrules.testing.oracle import Line
+from chainrules.testing.oracle import DirectionalFunction
 
 METHOD = central_fdm(5, 1, max_range=1e-2)
 
@@ -156,10 +156,10 @@ def test_the_step_keeps_its_size_where_the_function_or_its_slope_vanishes(f, x):
 
 
 def test_the_step_keeps_above_the_spacing_of_the_arguments():
-    """Where both the function and its direction cancel, smaller steps looked ever better."""
+    """Smaller steps looked ever better where both the function and its direction cancel."""
     direction = np.array([1.3, -2.1, 0.7])
     space = Coordinates(np.full(3, np.pi))
-    line = Line(np.sin, space, direction, Coordinates(np.sin(np.full(3, np.pi))))
+    line = DirectionalFunction(np.sin, space, direction, Coordinates(np.sin(np.full(3, np.pi))))
     found = METHOD.estimate(line)
     np.testing.assert_allclose(-direction, found.value, rtol=0, atol=1e-9)
     assert found.step > 1e-9

@@ -123,6 +123,7 @@ OPERATORS = {
     ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==",
     ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
 }  # fmt: skip
+NOTHING = {"return", "return None", "return False"}  # the same to most callers
 CONJUGATES = {"conj", "conjugate", "adjoint"}
 
 
@@ -153,7 +154,7 @@ def broken(node):
             first, second, *rest = node.args
             swapped = ast.Call(node.func, [second, first, *rest], node.keywords)
             yield "order of arguments", f"({text(swapped)})"
-    elif isinstance(node, ast.Return) and node.value is not None:
+    elif isinstance(node, ast.Return) and text(node) not in NOTHING:
         yield "return", "return None"
 
 
@@ -163,9 +164,11 @@ def tests_of_conditions(node):
 
 
 def skipped(node):
-    """Say whether a node is text for readers: types, names and messages."""
+    """Say whether a node is text for readers (types, names, messages) or an assertion."""
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr):
         return True
+    if isinstance(node, ast.keyword) and node.arg == "strict":
+        return True  # of zip, whose arguments are as long
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
@@ -322,7 +325,7 @@ def mirrored(file):
 def trial(copy, mutant, seconds, tests, everything):
     """Break the copy, run its tests, and mend it. Returns who found it, and in which tier."""
     _, file, node, line, _, text = mutant
-    source = (TOP / file).read_text(encoding="utf-8")
+    source = (copy / file).read_text(encoding="utf-8")  # the checkout may be changed meanwhile
     (copy / file).write_text(replaced(source, node, text), encoding="utf-8")
     try:
         quick = spread(tests.get((file, line), ()), seconds)
@@ -363,6 +366,7 @@ def main():
     reader.add_argument(
         "--entered", action="store_true", help="only functions that a test of the map enters"
     )
+    reader.add_argument("--quick", action="store_true", help="try the tests of the quick tier only")
     given = reader.parse_args()
     if not given.calls.exists():
         print("one run of the quick tier, to see which tests enter which functions")
@@ -371,7 +375,7 @@ def main():
         command = [sys.executable, "-P", "-m", "pytest", *words]
         subprocess.run(command, cwd=TOP, env=environment, check=False)
     seconds, tests = tests_of_functions(given.calls, set(collected()))
-    everything = collected("--all")
+    everything = [] if given.quick else collected("--all")
     shutil.rmtree(given.copy, ignore_errors=True)
     copy = checkout(given.copy)
     part, parts = map(int, given.share.split("/"))

@@ -1,4 +1,4 @@
-"""How the regression programs end: with the right answer, or a clear error of ours."""
+"""Ends of the regression programs: the right answer, or a clear error of ours."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""What a function leaves behind where it is evaluated aside has no derivative: never in silence.
+"""Values that a function leaves behind, evaluated aside, have no derivative: never in silence.
 
 A rule that calls a function of the user's back evaluates it more than once, with other values in
 place of the traced ones. A list that the function adds to holds these, and reading it is an error.

@@ -200,8 +200,8 @@ class TieChoice:
 def chooses(order):
     """Decorator: the weights below, for a ``reduction_rule``, are of entries that are chosen.
 
-    They are where these are, and by how many each is shared. Differentiated again at a tie, they
-    are those of the numbers in their ``order``, of which ``initial`` is one more.
+    They tell where such entries are, and by how many each is shared. Differentiated again at a
+    tie, they are those of the numbers in their ``order``, of which ``initial`` is one more.
     """
 
     def again(rule, even, x, axis, options):

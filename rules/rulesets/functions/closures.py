@@ -206,7 +206,7 @@ class Graph:
                 self.holders[id(part)].append(id(x))
 
     def leading_to(self, found: list) -> frozenset:
-        """Return the ids of what leads to one of these, and of these."""
+        """Return the ids of the objects ``found``, and of those that lead to one of them."""
         leading: set[int] = set()
         waiting = list(map(id, found))
         while waiting:

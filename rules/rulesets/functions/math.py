@@ -24,7 +24,7 @@ NUMPYS = {
     "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh", "acos": "arccos",
     "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power",
 }  # fmt: skip
-CONSTANT = """
+STEPS = """
     ceil comb factorial floor gcd isclose isfinite isinf isnan isnormal isqrt
     issubnormal lcm perm signbit trunc ulp
 """
@@ -34,7 +34,7 @@ for _module in (math, cmath):
         if hasattr(_module, _name):
             _kind = rrule.scalars[getattr(np, NUMPYS.get(_name, _name))]
             scalar_rule(getattr(_module, _name), *_kind.given)
-    for _name in CONSTANT.split():
+    for _name in STEPS.split():
         if hasattr(_module, _name):
             non_differentiable(getattr(_module, _name))
 

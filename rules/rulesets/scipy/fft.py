@@ -13,6 +13,7 @@ from scipy import fft
 from ... import composed, linear_rule, non_differentiable, seen
 from ..arrays.fft import OTHER_NORM, fit, transformed, transposes
 from .followed import followed
+from .traced_objects import NO_RULE
 
 # uarray's multimethods, which are no functions of Python.
 INSTEAD = {
@@ -20,7 +21,7 @@ INSTEAD = {
     for name in fft.__all__
     if type(getattr(fft, name)).__name__ == "_Function"
 }
-REFUSED = {"fhtoffset": ("no rule yet", "fhtoffset(cr.value(dln), ...) where it is constant")}
+REFUSED = {"fhtoffset": (NO_RULE, "fhtoffset(cr.value(dln), ...) where it is constant")}
 
 non_differentiable(
     fft.next_fast_len, fft.fftfreq, fft.rfftfreq, fft.get_workers, fft.set_workers,
@@ -60,27 +61,24 @@ def weighted(x, axes, first, last):
     return x
 
 
-def cosines_transpose(ybar, axes, type, norm, orthogonalize, workers):
-    before = {1: (2, 2), 2: (2, 1)}.get(type, (1, 1))
-    after = {1: (0.5, 0.5), 3: (0.5, 1)}.get(type, (1, 1))
-    if norm == "ortho" if orthogonalize is None else orthogonalize:
-        before = after = 1, 1
-    ybar = weighted(ybar, axes, *before)
-    xbar = OWN["dctn"](ybar, PARTNER[type], None, axes, norm, workers=workers,
-                orthogonalize=orthogonalize)  # fmt: skip
-    return weighted(xbar, axes, *after)
+def transpose_by(name, before, after):
+    """The transpose, by SciPy's ``name``; end terms count more before and after, by the type."""
+
+    def transpose(ybar, axes, type, norm, orthogonalize, workers):
+        if norm == "ortho" if orthogonalize is None else orthogonalize:
+            first = last = 1, 1
+        else:
+            first, last = before.get(type, (1, 1)), after.get(type, (1, 1))
+        ybar = weighted(ybar, axes, *first)
+        xbar = OWN[name](ybar, PARTNER[type], None, axes, norm, workers=workers,
+                         orthogonalize=orthogonalize)  # fmt: skip
+        return weighted(xbar, axes, *last)
+
+    return transpose
 
 
-def sines_transpose(ybar, axes, type, norm, orthogonalize, workers):
-    before = {2: (1, 2)}.get(type, (1, 1))
-    after = {3: (1, 0.5)}.get(type, (1, 1))
-    if norm == "ortho" if orthogonalize is None else orthogonalize:
-        before = after = 1, 1
-    ybar = weighted(ybar, axes, *before)
-    xbar = OWN["dstn"](ybar, PARTNER[type], None, axes, norm, workers=workers,
-                orthogonalize=orthogonalize)  # fmt: skip
-    return weighted(xbar, axes, *after)
-
+cosines_transpose = transpose_by("dctn", {1: (2, 2), 2: (2, 1)}, {1: (0.5, 0.5), 3: (0.5, 1)})
+sines_transpose = transpose_by("dstn", {2: (1, 2)}, {3: (1, 0.5)})
 
 # SciPy hands ``orthogonalize`` on to the transforms of real and imaginary parts, or forgets it.
 _RAMP, _PLAIN = np.arange(1.0, 4.0), {"norm": "ortho", "orthogonalize": False}

@@ -9,9 +9,9 @@ from scipy import special
 from ... import array_of, composed, non_differentiable, pair_rule, primitive, scalar_rule, value
 from ..special import ufuncs  # noqa: F401
 from ..special.tools import whole
+from .traced_objects import NO_RULE
 
 INSTEAD: dict[str, Any] = {}
-NO_RULE = "there is no rule for it yet"
 REFUSED: dict[str, tuple[str, str]] = {}
 
 
@@ -124,7 +124,7 @@ def factorial(n, exact=False, extend="zero"):
     return np.where(below, 0.0, special.gamma(np.where(below, 0, n) + 1))
 
 
-def chosen(formula, n, k):
+def limited(formula, n, k):
     """``formula(n, k)`` for ``0 <= k <= n``, and 0 for others."""
     counts = (k <= n) & (n >= 0) & (k >= 0)
     return np.where(counts, formula(np.where(counts, n, 1), np.where(counts, k, 1)), 0)
@@ -136,8 +136,8 @@ def comb(N, k, *, exact=False, repetition=False):  # noqa: N803
         return value(N)
     n, k = array_of(N), array_of(k)
     if not repetition:
-        return chosen(special.binom, n, k)
-    return (chosen if REPETITION_ENDS else unlimited)(special.binom, n + k - 1, k)
+        return limited(special.binom, n, k)
+    return (limited if REPETITION_ENDS else unlimited)(special.binom, n + k - 1, k)
 
 
 def unlimited(formula, n, k):
@@ -152,7 +152,7 @@ REPETITION_ENDS = special.comb(0.4, 2.0, repetition=True) == 0
 def perm(N, k, exact=False):  # noqa: N803
     if exact:
         return value(N)
-    return chosen(lambda n, k: special.poch(n - k + 1, k), array_of(N), array_of(k))
+    return limited(lambda n, k: special.poch(n - k + 1, k), array_of(N), array_of(k))
 
 
 @composed(special.multigammaln, value="own")

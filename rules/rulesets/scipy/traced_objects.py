@@ -23,6 +23,8 @@ from ... import (
     with_values,
 )
 
+NO_RULE = "no rule yet"  # a reason, in the tables of functions without a derivative
+
 
 def as_float(x):
     """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
@@ -155,7 +157,7 @@ class Interpolates(metaclass=StandIn):
 class Refuses(metaclass=StandIn):
     """A mixin of classes without a derivative."""
 
-    why = "no rule yet"
+    why = NO_RULE
     remedy = ""
 
     def __new__(cls, *args, **kwargs):

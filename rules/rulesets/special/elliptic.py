@@ -124,7 +124,7 @@ scalar_rule(special.ellipj,
 # ---- the integrals of Carlson ----
 
 
-def is_elementary(y, x, z):
+def is_elementary(x, z):
     """Return the mask where ``elliprc`` is elementary: arguments apart, or a principal value."""
     real_and_negative = (np.imag(z) == 0) & (np.real(z) < 0)
     return (np.abs(x - z) > 0.5 * np.abs(x + z)) | real_and_negative
@@ -132,7 +132,7 @@ def is_elementary(y, x, z):
 
 def rc_by_x(y, x, z):
     """``elliprf(x, z, z)``; far from ``x = z`` by homogeneity and by translation."""
-    apart = is_elementary(y, x, z)
+    apart = is_elementary(x, z)
     a, b = np.where(apart, x, 2.0), np.where(apart, z, 1.0)
     near = np.where(apart, 1.0, z)
     elementary = (1 / np.sqrt(a) - y) / (2 * (a - b))
@@ -140,7 +140,7 @@ def rc_by_x(y, x, z):
 
 
 def rc_by_z(y, x, z):
-    apart = is_elementary(y, x, z)
+    apart = is_elementary(x, z)
     a, b = np.where(apart, x, 2.0), np.where(apart, z, 1.0)
     near = np.where(apart, 1.0, z)
     elementary = (y - np.sqrt(a) / b) / (2 * (a - b))

@@ -48,7 +48,7 @@ rgamma_near_pole = numerical(special.rgamma, 0)
 
 
 def rgamma_partial(y, x):
-    """``-y * psi(x)``; at the poles of gamma that is 0 times infinity, but this is smooth."""
+    """``-y * psi(x)``; at the poles of gamma that is 0 times infinity, but the slope is smooth."""
     pole = (x == np.rint(np.real(x))) & (np.real(x) <= 0)
     formula = -y * special.psi(np.where(pole, 1.0, x))
     return np.where(pole, rgamma_near_pole(y, x), formula) if np.any(pole) else formula

@@ -21,7 +21,7 @@ from .record.cache_key import with_inputs
 from .record.constants import Constants
 from .record.recorder import Recorder
 
-MOST = 40  # lines that a text shows of a list
+LINES_SHOWN = 40  # lines that a text shows of a list
 
 
 class ExplainedStep(NamedTuple):
@@ -152,9 +152,9 @@ def _of_compiled(compiled: Compiled) -> str:
             lines.append(f"  recording{where}: replayed {recording.replayed} times")
             lines += [f"    {line}" for line in recording.how]
             looks = [str(look) for look in recording.looks]
-            lines += [f"    looked at in {look}" for look in looks[:MOST]]
-            if len(looks) > MOST:
-                lines.append(f"    and {len(looks) - MOST} more")
+            lines += [f"    looked at in {look}" for look in looks[:LINES_SHOWN]]
+            if len(looks) > LINES_SHOWN:
+                lines.append(f"    and {len(looks) - LINES_SHOWN} more")
             for (at, seen), other in recording.others.items():
                 line = recording.looks[at].line
                 lines.append(f"    {line}: {_seen(seen)} leads to another recording")
@@ -276,7 +276,7 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     except NotRecordable as error:
         ended = f"the steps end here: {error} cannot be followed"
     steps = recorder.noted
-    lines = [f"{name_of(f)}: {len(steps)} steps", *batches[:MOST]]
+    lines = [f"{name_of(f)}: {len(steps)} steps", *batches[:LINES_SHOWN]]
     if not steps:
         ended = ended or "no argument is a number or an array of NumPy: there is nothing to follow"
     if ended:
@@ -285,12 +285,14 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
         lines.append(f"the first one that is not finite: {recorder.bad}")
     cuts = list(dict.fromkeys(f"{step.name} in {step.line}" for step in steps if step.cuts))
     if cuts:
-        more = f" and {len(cuts) - MOST} more" * (len(cuts) > MOST)
-        lines.append(f"constant, so that no derivative passes: {', '.join(cuts[:MOST])}{more}")
+        more = f" and {len(cuts) - LINES_SHOWN} more" * (len(cuts) > LINES_SHOWN)
+        lines.append(
+            f"constant, so that no derivative passes: {', '.join(cuts[:LINES_SHOWN])}{more}"
+        )
     lines += ["where the time went:", *_times(steps), "steps:"]
-    lines += [str(step) for step in steps[:MOST]]
-    if len(steps) > MOST:
-        lines.append(f"and {len(steps) - MOST} more")
+    lines += [str(step) for step in steps[:LINES_SHOWN]]
+    if len(steps) > LINES_SHOWN:
+        lines.append(f"and {len(steps) - LINES_SHOWN} more")
     return Explanation("\n".join(lines), steps, recorder.bad)
 
 

@@ -2,11 +2,11 @@
 
 import functools
 from collections.abc import Callable
-from typing import Literal, ParamSpec, TypeVar, overload
+from typing import Literal, TypeVar, overload
 
+from ..rules.annotations import P
 from .compiled import Compiled
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 

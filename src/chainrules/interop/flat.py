@@ -39,7 +39,7 @@ class Results(NamedTuple):
     dtypes: tuple[np.dtype, ...]
 
     def is_like(self, other: "Results") -> bool:
-        """Say whether these are as many real, complex or whole numbers in the same structure."""
+        """Say whether both are as many real, complex or whole numbers in the same structure."""
         kinds = [[dtype.kind for dtype in results.dtypes] for results in (self, other)]
         return self[:2] == other[:2] and kinds[0] == kinds[1]
 
@@ -56,7 +56,7 @@ class Leaf:
     f : callable
         The user's function.
     build : callable
-        ``build(xs) -> (args, kwargs)``: the arguments of ``f`` with these in their places.
+        ``build(xs) -> (args, kwargs)``: the arguments of ``f`` with ``xs`` in their places.
     flatten : callable
         ``flatten(y) -> (ys, structure)`` of what ``f`` returns.
     """

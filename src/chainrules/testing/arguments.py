@@ -90,7 +90,7 @@ class Snapshot:
     def parts(self) -> Iterator[tuple[str, Any]]:
         """Every part that may change, with its path."""
         for name, value in self.values.items():
-            yield from _parts(value, name)
+            yield from _named_parts(value, name)
 
     def changed(self) -> str | None:
         """The path of the first part that is not what it was, or None."""
@@ -107,11 +107,11 @@ def _writable(x: Any) -> bool:
     return isinstance(x, np.ndarray) or is_sparse(x)
 
 
-def _parts(x: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _named_parts(x: Any, path: str) -> Iterator[tuple[str, Any]]:
     parts = None if is_sparse(x) else children(x)
     if parts is not None:
         for key, part in zip(parts.keys, parts.values, strict=True):
-            yield from _parts(part, path + label(x, key))
+            yield from _named_parts(part, path + label(x, key))
     elif _writable(x) or isinstance(x, float | complex | int | str | None):
         yield path, x
 

@@ -15,7 +15,7 @@ from .describe import argument_names, call_text, short_name
 from .diagnosis import Diagnosis, diagnose
 from .errors import MutatedArgumentError, RuleTestError, UndecidedError
 from .finite_differences import Estimate, FiniteDifference
-from .oracle import Line, directional_derivative, quiet
+from .oracle import DirectionalFunction, directional_derivative, quiet
 from .random_tangents import short_numbers
 
 __all__ = ["Case", "Report", "about"]
@@ -133,20 +133,20 @@ class Case:
         line = self.line(direction)
         return self.decided(directional_derivative(line, self.fdm), line)
 
-    def line(self, direction: np.ndarray) -> Line:
+    def line(self, direction: np.ndarray) -> DirectionalFunction:
         """The function along a line through the point."""
-        return Line(self.call, self.space, direction, self.result)
+        return DirectionalFunction(self.call, self.space, direction, self.result)
 
     def diagnosis(self, direction: np.ndarray) -> Diagnosis:
         """Diagnose the function along a line: smooth, or the reason why differences may fail."""
         return self.look(self.line(direction))
 
-    def look(self, line: Line) -> Diagnosis:
+    def look(self, line: DirectionalFunction) -> Diagnosis:
         """The same for a line at hand."""
         with quiet():
             return diagnose(line, line.epsilon)
 
-    def decided(self, found: Estimate, line: Line) -> Estimate:
+    def decided(self, found: Estimate, line: DirectionalFunction) -> Estimate:
         """Refuse an estimate that is too vague to tell right from wrong."""
         allowed = max(1e-2, self.given_rtol or 0.0) * np.max(np.abs(found.value), initial=0.0)
         # Of a large value, be it constant, differences say less.

@@ -16,7 +16,7 @@ from .case import Case, Report
 from .errors import UndecidedError
 from .finite_differences import FiniteDifference
 from .pullback_checks import Reverse
-from .pushforward_checks import Pushforward
+from .pushforward_checks import PushforwardChecks
 from .rule_tests import merged
 from .second_order import SecondOrder
 from .structure import value_complaint
@@ -106,7 +106,7 @@ def check_grad(
     def pull(items: tuple) -> tuple:
         return case.within(lambda: _vjp(kwargs, items), "running vjp")
 
-    Pushforward(case, push, f"jvp of {name}").check()
+    PushforwardChecks(case, push, f"jvp of {name}").check()
     reverse = Reverse(case, pull, f"vjp of {name}", output_tangent)
     xbar = reverse.check(thunks=False)
     check_adjoint(case, push, reverse, xbar)

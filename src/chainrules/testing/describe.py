@@ -14,7 +14,7 @@ __all__ = ["argument_names", "call_text", "guess", "short", "short_name"]
 
 def short(x: Any) -> str:
     """A value in a few letters: ``float64[2,3]``, ``2.5``, ``(float64[3], 'text')``."""
-    if isinstance(x, type):  # float64 as a class has a dtype and a shape too, which are no such
+    if isinstance(x, type):  # float64 as a class has descriptors named dtype and shape
         return x.__name__
     dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", None)
     if isinstance(x, np.generic):

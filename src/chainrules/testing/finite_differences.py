@@ -87,7 +87,7 @@ class FiniteDifference:
         steps contradict the predicted error it is shortened too, and the better answer kept. The
         steps stay above the spacing of the floats at ``x``: below it every function is constant.
         """
-        values = Samples(f, x)
+        values = SampledFunction(f, x)
         reach, best = self.max_range, None
         for _ in range(SHRINKS):
             step, bound = self.choose_step(values, reach)
@@ -111,7 +111,7 @@ class FiniteDifference:
             return Estimate(centre, np.full_like(centre, math.inf), 0.0)
         return best
 
-    def choose_step(self, values: Samples, reach: float) -> tuple[float, Any]:
+    def choose_step(self, values: SampledFunction, reach: float) -> tuple[float, Any]:
         """The step, and the bound of the error that it promises for each entry."""
         p, q = len(self.grid), self.q
         furthest = max(map(abs, self.grid))
@@ -139,7 +139,7 @@ class FiniteDifference:
         p, q = len(self.grid), max(self.q, 1)
         return float((q / (p - q) * rounding / truncation) ** (1 / p))
 
-    def next_derivative(self, values: Samples, reach: float) -> tuple[Any, Any] | None:
+    def next_derivative(self, values: SampledFunction, reach: float) -> tuple[Any, Any] | None:
         """Magnitudes of the derivative of order ``p`` and of the function, entry by entry."""
         p = len(self.grid)
         wide = widened(self.grid)
@@ -163,7 +163,7 @@ class FiniteDifference:
         noise = self.factor * values.epsilon * size * np.max(np.sum(np.abs(around), axis=1))
         return np.maximum(slopes - noise / step**p, 0.0), size
 
-    def at_step(self, values: Samples, step: float, bound: Any) -> Estimate | None:
+    def at_step(self, values: SampledFunction, step: float, bound: Any) -> Estimate | None:
         """The derivative with this step; None where the function is not finite on the stencil."""
         whole, half = values.at(self.grid, step), values.at(self.grid, step / 2)
         if not (np.all(np.isfinite(whole)) and np.all(np.isfinite(half))):
@@ -177,12 +177,12 @@ class FiniteDifference:
             return Estimate(derivative[()], error[()], step)
         return Estimate(derivative, error, step)
 
-    def blur(self, values: Samples, step: float) -> float:
+    def blur(self, values: SampledFunction, step: float) -> float:
         """Relative error from the rounding of the stencil's points, that is, of their distances."""
         return amplification(self.grid, self.q)[0] * values.resolution / step
 
 
-class Samples:
+class SampledFunction:
     """Values of ``f`` around ``x``, each computed once; offsets are exact multiples of a step."""
 
     __slots__ = ("f", "known", "x")
@@ -209,7 +209,7 @@ class Samples:
 
     @property
     def resolution(self) -> float:
-        """Offsets below this may leave the argument of the function as it is."""
+        """Least offset that surely changes the argument of the function."""
         of_f = getattr(self.f, "resolution", None)
         return float(np.spacing(abs(self.x))) if of_f is None else of_f
 

@@ -13,13 +13,13 @@ from .complex_step import complex_step, consistent
 from .coordinates import Coordinates
 from .finite_differences import Estimate, FiniteDifference, backward_fdm, central_fdm, forward_fdm
 
-__all__ = ["Line", "adaptive", "directional_derivative", "quiet"]
+__all__ = ["DirectionalFunction", "adaptive", "directional_derivative", "quiet"]
 
 OUTSIDE = (ArithmeticError, ValueError)  # what functions raise outside of their domain
 QUICK = central_fdm(5, 1, adapt=0, condition=1e3)
 
 
-class Line:
+class DirectionalFunction:
     """A function along the line ``x + t * xdot``, as a vector of real numbers.
 
     Parameters
@@ -117,12 +117,14 @@ def _wide(dtype: np.dtype) -> int:
     return 16 if dtype.kind == "c" else 8
 
 
-def directional_derivative(line: Line, fdm: FiniteDifference | None = None) -> Estimate:
+def directional_derivative(
+    line: DirectionalFunction, fdm: FiniteDifference | None = None
+) -> Estimate:
     """The derivative at ``t = 0`` of a function along a line, with an estimate of its error.
 
     Parameters
     ----------
-    line : Line
+    line : DirectionalFunction
     fdm : FiniteDifference, optional
         Then this method alone is used. Without it: a complex step, where five differences
         confirm it; else adaptive central differences, and at the edge of a domain one-sided ones.
@@ -141,7 +143,7 @@ def directional_derivative(line: Line, fdm: FiniteDifference | None = None) -> E
         return exact if exact is not None and consistent(exact, found) else found
 
 
-def adaptive(line: Line) -> Estimate:
+def adaptive(line: DirectionalFunction) -> Estimate:
     """Central differences; one-sided where the function ends at the point."""
     # The reach keeps away from kinks and poles nearby; floats of less precision need more of it.
     reach = 1e-2 * (line.epsilon / float(np.finfo(float).eps)) ** (1 / 6)

@@ -16,10 +16,10 @@ from .diagnosis import Diagnosis
 from .errors import NoRuleError, WrongDerivativeError, WrongStructureError, WrongValueError
 from .structure import tangent_complaint, value_complaint
 
-__all__ = ["Pushforward"]
+__all__ = ["PushforwardChecks"]
 
 
-class Pushforward:
+class PushforwardChecks:
     """A case together with ``push(tangents) -> (y, ydot)``, or None where there is no rule."""
 
     def __init__(self, case: Case, push: Callable[[tuple], Any], rule: str) -> None:

@@ -26,7 +26,7 @@ from .case import Case, Report
 from .describe import short_name
 from .finite_differences import FiniteDifference
 from .pullback_checks import Reverse
-from .pushforward_checks import Pushforward
+from .pushforward_checks import PushforwardChecks
 from .random_tangents import short_numbers
 from .second_order import SecondOrder, check_value_is_followed
 
@@ -206,7 +206,7 @@ def test_frule(
             lambda: frule_f(config, tangents, *case.items, **kwargs), "running the rule"
         )
 
-    forward = Pushforward(case, push, f"frule of {short_name(f)}")
+    forward = PushforwardChecks(case, push, f"frule of {short_name(f)}")
     ydot = forward.check()
     if case.result.size and case.space.size:
         partner = rrule_via_ad if frule_f is frule_via_ad else rrule

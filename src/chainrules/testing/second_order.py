@@ -14,7 +14,7 @@ from ..rules import AbstractZero, NotImplementedTangent
 from .case import Case
 from .coordinates import Coordinates
 from .errors import UndecidedError, WrongDerivativeError
-from .oracle import Line, adaptive, quiet
+from .oracle import DirectionalFunction, adaptive, quiet
 from .plan import join
 from .pushforward_checks import entry_lines
 from .random_tangents import short_numbers
@@ -129,12 +129,14 @@ class SecondOrder:
                 "does the rule's body hide something from the tracer (cr.value, np.asarray)?",
             )
 
-    def line(self, direction: np.ndarray) -> Line:
+    def line(self, direction: np.ndarray) -> DirectionalFunction:
         """The first derivative along a line; in float64, unless it is one for float32 alone."""
         precise = functools.partial(self.first, keep_dtype=False)
-        line = Line(precise, self.case.space, direction, self.result, ~self.compared)
+        line = DirectionalFunction(precise, self.case.space, direction, self.result, ~self.compared)
         if line.keep_dtype:
-            line = Line(self.first, self.case.space, direction, self.result, ~self.compared)
+            line = DirectionalFunction(
+                self.first, self.case.space, direction, self.result, ~self.compared
+            )
         return line
 
     def against_each_other(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loop_transforms import TRANSFORMS, USUAL
 
 import chainrules as cr
 
@@ -104,19 +105,10 @@ def loss(p, name="lotka", **options):
     return np.sum(np.sin(answer.y) ** 2) + answer.y[0, -1] * p[1]
 
 
-TRANSFORMS = {
-    "grad": cr.grad,
-    "jvp": lambda f: lambda p: cr.jvp(f, (p,), (np.cos(p),)),
-    "hvp": lambda f: lambda p: cr.hvp(f, (p,), (np.cos(p),)),
-    "hessian": cr.hessian,
-    "jacrev": lambda f: cr.jacrev(lambda p: np.stack([f(p), p[0]])),
-}
-
-
 @pytest.mark.parametrize(
     ("method", "transform", "name"),
     [
-        *(("RK45", transform, name) for transform in TRANSFORMS for name in FIELDS),
+        *(("RK45", transform, name) for transform in USUAL for name in FIELDS),
         *(("DOP853", transform, name) for transform in ("grad", "jvp") for name in FIELDS),
         ("DOP853", "hvp", "pendulum"),
     ],

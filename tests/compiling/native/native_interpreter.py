@@ -1,4 +1,4 @@
-"""What kernels are compared with: the same operations by NumPy, one after the other."""
+"""Reference for kernels: the same operations by NumPy, one after the other."""
 
 import numpy as np
 

@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def result(factor=3.0):
-    """What a kernel gives that is built anew."""
+    """Return the result of a kernel that is built anew."""
     y = np.empty(4)
     ops = [("multiply", 0, ("c", factor)), ("sin", 1), ("fmod", 2, 0)]
     build((4,), [Input("f8", (1,))], ops, [Output(3, (1,))])(np.arange(1.0, 5.0), y)
@@ -36,7 +36,7 @@ EXPECTED = np.fmod(np.sin(3.0 * np.arange(1.0, 5.0)), np.arange(1.0, 5.0))
 
 
 def number(x=0.3, y=1.7):
-    """What a program on numbers gives, with constants in its memory, and functions of C's."""
+    """Return the result of a program on numbers, with constants and functions of C's."""
     found = np.empty(2)
     ops = [("sin", 0), ("power", 0, 1), *[("add", k, ("c", 0.1 * k)) for k in range(2, 120)]]
     inputs = [Input("f8", None), Input("f8", None)]

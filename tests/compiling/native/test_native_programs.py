@@ -65,6 +65,15 @@ def run_scalar(x, truths, ops, kinds, wanted):
 seeds = st.integers(0, 2**32 - 1)
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [[5] * 12, [29] * 12, [*range(40)], [*range(39, -1, -1)], [*range(21, 40, 2), 7, 7, 8]],
+)
+def test_results_at_equal_distances_are_copied_in_loops(wanted):
+    ops = [("add", k, ("c", 0.5)) for k in range(20)]
+    np.testing.assert_array_equal(*run_scalar(np.arange(20.0) ** 2, (), ops, "f" * 40, wanted))
+
+
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=seeds)

@@ -26,7 +26,7 @@ LEAVES.add(Hole)
 
 
 def emptied(x: Any) -> tuple[Any, tuple]:
-    """Return ``x`` with holes in place of the traced values in it, and these."""
+    """Return ``x`` with holes in place of its traced values, and these values."""
     out = TakenOut(x)
     if not out.parameters:
         return x, ()

@@ -16,9 +16,8 @@ from .....config import MissingRuleError, user_line
 from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
+from .events import ORDERS
 from .quadrature import as_array, plainly, rebuilt, settling
-
-ORDERS = 4  # how many derivatives are right
 
 
 @primitive

@@ -16,7 +16,7 @@ from .quadrature import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
 
 # Of levels: how much finer than SciPy's, and how near to the ends, where numbers may overflow.
-MOST = 11  # SciPy goes to 10, with 8192 nodes on each side
+FINEST = 11  # SciPy goes to 10, with 8192 nodes on each side
 SAME = 1e-5  # of the largest value
 FINER = ((0, 0.0), (1, 0.0), (2, 1e-60), (3, 1e-30), (4, 0.0), (5, 0.0))
 
@@ -82,7 +82,7 @@ class ElementwiseCall:
             )
         expected = np.ones_like(own)[()] if self.log else own
         level = self.first_level(expected, summand, pieces, level)
-        levels = [(level + more, cut) for more, cut in FINER if more < 2 or level + more <= MOST]
+        levels = [(level + more, cut) for more, cut in FINER if more < 2 or level + more <= FINEST]
         rule = Refinement(pieces, levels, self.name, self.line, self.dtype, rtol)
         summand.known = expected
         y = refined(rule, summand, *self.parameters)
@@ -100,7 +100,7 @@ class ElementwiseCall:
         def total(*parameters):
             return sum(summand(piece, *parameters) for piece in pieces((finer, 0.0)))
 
-        for finer in range(level, max(level, min(level + FINER[-1][0], MOST)) + 1):
+        for finer in range(level, max(level, min(level + FINER[-1][0], FINEST)) + 1):
             with np.errstate(all="ignore"):
                 y = self.build.aside(total, *plain_parameters)
             if np.all(np.abs(y - expected) <= near):

@@ -3,8 +3,8 @@
 The derivative of an integral is the integral of the derivative, and what the end points add:
 ``d/dp int_a^b f(t, p) dt = int_a^b df/dp dt + f(b) db/dp - f(a) da/dp``. It is integrated by the
 method that integrates the value, adaptively, to the same tolerances: in forward mode along one
-direction, in reverse mode for all parameters at once, by one pullback of ``f`` at each node. This
-is again an integral of a function of parameters, so there are derivatives of any order.
+direction, in reverse mode for all parameters at once, by one pullback of ``f`` at each node. The
+result is again an integral of a function of parameters, so there are derivatives of any order.
 """
 
 import numpy as np

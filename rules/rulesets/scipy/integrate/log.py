@@ -6,7 +6,7 @@ import numpy as np
 class LoggedStep:
     """A step that SciPy took: both ends, and what its method knows of it.
 
-    These are Radau's polynomial; of BDF order, step size and differences, before and after; the
+    Known are Radau's polynomial; of BDF order, step size and differences, before and after; the
     state ``y`` at the beginning and the slopes of the others. ``last`` is how often the right-hand
     side had been evaluated, and ``more`` the numbers of the evaluations for values inside.
     """

@@ -25,6 +25,7 @@ from .... import (
     value,
     with_values,
 )
+from ....shapes import FLOATS
 from ...functions.closures import TakenOut
 from ...functions.scan import recordings, solver_lowerings
 from .integral import flat, integral, with_slopes
@@ -43,7 +44,7 @@ def settling(f):
 
 
 def rebuilt(name, functions, *given):
-    """Return what builds ``functions`` of parameters, these, and whether anything is traced.
+    """Return a builder of ``functions``, its parameters, and whether anything is traced.
 
     The parameters are the traced values that the functions capture, or are handed as ``args``.
     """
@@ -91,9 +92,6 @@ def lost(name, f, line):
         f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
         "  pass it in args, or let the function capture it as a local variable"
     )
-
-
-FLOATS = {float, np.float64}
 
 
 def plain_numbers(y, level):

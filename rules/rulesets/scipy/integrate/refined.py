@@ -2,7 +2,7 @@
 
 The derivative of a sum is the sum of the derivatives, at nodes that move with the limits; how fine
 they must be for it is found out anew. In forward mode it is summed along one direction, in reverse
-mode for all parameters at once, by one pullback of all nodes. This is again such a sum, so there
+mode for all parameters at once, by one pullback of all nodes. The result is a sum again, so there
 are derivatives of any order.
 """
 

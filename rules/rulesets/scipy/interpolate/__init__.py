@@ -9,7 +9,7 @@ from typing import Any
 
 from scipy import interpolate
 
-from ..traced_objects import refused
+from ..traced_objects import NO_RULE, refused
 from . import bsplines, cubic, fitpack, fits, grids, piecewise, polynomials, scattered
 
 STAND_INS = (
@@ -23,7 +23,6 @@ STAND_INS = (
 INSTEAD: dict[str, Any] = {cls.__name__: cls for cls in STAND_INS}
 INSTEAD |= fits.INSTEAD | fitpack.INSTEAD
 
-NO_RULE = "no rule yet"
 GIVE_KNOTS = "make_lsq_spline with knots, or make_smoothing_spline with lam"
 REFUSED: dict[str, tuple[str, str]] = {
     "approximate_taylor_polynomial": (

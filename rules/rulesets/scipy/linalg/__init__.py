@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from ..traced_objects import NO_RULE
 from . import (
     banded,
     cholesky,
@@ -25,7 +26,7 @@ INSTEAD: dict[str, Any] = {}
 
 CHANGED = "changes a factorization that is given: no rule yet"
 REFUSED: dict[str, tuple[str, str]] = {
-    "cdf2rdf": ("no rule yet", "np.linalg.eig, whose results it rearranges"),
+    "cdf2rdf": (NO_RULE, "np.linalg.eig, whose results it rearranges"),
     "clarkson_woodruff_transform": (
         "the sketch is drawn at random anew", "sketch @ x, with a sketch of your own",
     ),

@@ -9,7 +9,7 @@ Al-Mohy and Higham (2009).
 import numpy as np
 from scipy import linalg
 
-from .... import composed, pair_rule, primitive, seen
+from .... import composed, composed_each, pair_rule, primitive, seen
 from ...arrays.products import adjoint
 
 
@@ -99,31 +99,16 @@ def hyperbolic(a):
     return (forth + back) / 2, (forth - back) / 2
 
 
-@composed(linalg.cosm, value="own")
-def cosm(A):  # noqa: N803
-    return cosine_and_sine(A)[0]
+@composed_each({linalg.cosm: cosine_and_sine, linalg.coshm: hyperbolic}, value="own")
+def even_part(parts, A):  # noqa: N803
+    return parts(A)[0]
 
 
-@composed(linalg.sinm, value="own")
-def sinm(A):  # noqa: N803
-    return cosine_and_sine(A)[1]
+@composed_each({linalg.sinm: cosine_and_sine, linalg.sinhm: hyperbolic}, value="own")
+def odd_part(parts, A):  # noqa: N803
+    return parts(A)[1]
 
 
-@composed(linalg.tanm, value="own")
-def tanm(A):  # noqa: N803
-    return np.linalg.solve(*cosine_and_sine(A))
-
-
-@composed(linalg.coshm, value="own")
-def coshm(A):  # noqa: N803
-    return hyperbolic(A)[0]
-
-
-@composed(linalg.sinhm, value="own")
-def sinhm(A):  # noqa: N803
-    return hyperbolic(A)[1]
-
-
-@composed(linalg.tanhm, value="own")
-def tanhm(A):  # noqa: N803
-    return np.linalg.solve(*hyperbolic(A))
+@composed_each({linalg.tanm: cosine_and_sine, linalg.tanhm: hyperbolic}, value="own")
+def odd_over_even(parts, A):  # noqa: N803
+    return np.linalg.solve(*parts(A))

@@ -10,12 +10,12 @@ PAD_MODES = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge",
     "wrap": "wrap", "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",
 }  # fmt: skip
-CONSTANT = ("constant", "grid-constant")
+CONSTANT_MODES = ("constant", "grid-constant")
 
 
 def places(n, before, after, mode):
     """From where in an axis of length ``n`` its extension is taken; -1 where from nowhere."""
-    options = {"constant_values": -1} if mode in CONSTANT else {}
+    options = {"constant_values": -1} if mode in CONSTANT_MODES else {}
     return np.pad(np.arange(n), (before, after), PAD_MODES[mode], **options)
 
 

@@ -24,7 +24,7 @@ from .... import (
     with_values,
 )
 from ..followed import linear_pair
-from .boundaries import CONSTANT, checked, per_axis
+from .boundaries import CONSTANT_MODES, checked, per_axis
 
 # ---- from pixels to coefficients ------------------------------------------------------------
 
@@ -237,7 +237,7 @@ def at_coordinates(x, coordinates, order, mode, prefilter):
 
 def over_constant(cval, x, coordinates, order, mode, prefilter):
     """An image that is ``cval`` all over is so at every place: what it is more than that moves."""
-    if mode not in CONSTANT or (not is_traced(cval) and cval == 0):
+    if mode not in CONSTANT_MODES or (not is_traced(cval) and cval == 0):
         return at_coordinates(x, coordinates, order, mode, prefilter)
     return at_coordinates(x - cval, coordinates, order, mode, prefilter) + cval
 

@@ -14,7 +14,7 @@ from .....config.thresholds import FEW_PLACES
 from .... import bilinear_rule, composed, is_traced, primitive, value, with_values
 from ...arrays.products import conj
 from ..followed import followed
-from .boundaries import CONSTANT, PAD_MODES, checked, folded, normalized, per_axis
+from .boundaries import CONSTANT_MODES, PAD_MODES, checked, folded, normalized, per_axis
 
 # ---- three maps, each linear in two, whose derivatives are made of each other ---------------
 
@@ -139,7 +139,7 @@ def defined_by_kernel(f, convolves, along_one_axis):
         options = {**dict(zip(names, args)), **options}
         checked(options.get("output"), f.__name__)
         cval, mode = options.get("cval", 0.0), options.get("mode", "reflect")
-        if mode not in CONSTANT or (not is_traced(cval) and cval == 0):
+        if mode not in CONSTANT_MODES or (not is_traced(cval) and cval == 0):
             return own(input, weights, **options)
         # Beyond the borders is cval where there are no ones.
         linear = {**options, "cval": 0.0}

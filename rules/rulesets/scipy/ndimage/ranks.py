@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from .....config import MissingRuleError
 from .... import composed, composed_each, getitem, is_traced, value
-from .boundaries import CONSTANT, checked, normalized, per_axis, places
+from .boundaries import CONSTANT_MODES, checked, normalized, per_axis, places
 
 
 def extended(x, borders, modes, cval):
@@ -18,7 +18,7 @@ def extended(x, borders, modes, cval):
     for axis, (pair, mode) in enumerate(zip(borders, modes)):
         if pair == (0, 0):
             continue
-        if mode in CONSTANT:
+        if mode in CONSTANT_MODES:
             widths = [(0, 0)] * np.ndim(x)
             widths[axis] = pair
             x = np.pad(x, widths, constant_values=cval)
@@ -37,7 +37,7 @@ def windows(x, footprint, origins, modes, cval):
     return np.take(np.ravel(full), corners[..., None] + offsets)
 
 
-def chosen(x, own, footprint, origins, modes, cval):
+def ranked(x, own, footprint, origins, modes, cval):
     """The pixels that ``own`` was taken from; None where there are ties."""
     plain = value(x)
     found = windows(plain, footprint, origins, modes, value(cval))
@@ -112,7 +112,7 @@ def of_rank(entry, input, *args, own, **options):
     if given["footprint"] is not None:
         given["size"] = None
     where = (*window_options(input, **given), options.get("cval", 0.0))
-    y = chosen(input, own, *where)
+    y = ranked(input, own, *where)
     if y is not None:
         return y
     found = windows(input, *where)
@@ -125,7 +125,7 @@ def extreme_along_axis(choose, input, size, axis=-1, output=None, mode="reflect"
                        origin=0, *, own):  # fmt: skip
     checked(output, "extreme_filter1d")
     where = (*window_options(input, size, None, mode, origin, axis), cval)
-    y = chosen(input, own, *where)
+    y = ranked(input, own, *where)
     if y is not None:
         return y
     return as_chosen(choose(windows(input, *where), axis=-1), own, "extreme_filter1d")
@@ -163,7 +163,7 @@ def morphology(f, largest):
         if structure is not None:
             heights = np.take(np.ravel(heights), np.flatnonzero(footprint))
         where = (footprint, origins, modes, options.get("cval", 0.0))
-        if structure is None and (y := chosen(input, own, *where)) is not None:
+        if structure is None and (y := ranked(input, own, *where)) is not None:
             return y
         found = windows(input, *where)
         y = np.max(found + heights, axis=-1) if largest else np.min(found - heights, axis=-1)
@@ -192,11 +192,11 @@ MADE_OF_BOTH = {
     ndimage.white_tophat: lambda x, o: x - dilated(eroded(x, o), o),
     ndimage.black_tophat: lambda x, o: eroded(dilated(x, o), o) - x,
 }
-OPTIONS = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
+FILTER_OPTIONS = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
 
 
 @composed_each(MADE_OF_BOTH, value="own")
 def made_of_both(formula, input, *args, **options):
-    options = {**dict(zip(OPTIONS, args)), **options}
+    options = {**dict(zip(FILTER_OPTIONS, args)), **options}
     checked(options.pop("output", None), "grey morphology")
     return formula(input, options)

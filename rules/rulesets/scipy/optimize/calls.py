@@ -47,7 +47,7 @@ class SolverCall(dict):
         return args if isinstance(args, tuple) else (args,)
 
     def run(self, **instead: Any) -> Any:
-        """Call SciPy with plain numbers, and with these in place of the arguments of that name."""
+        """Call SciPy with plain numbers, and with the arguments ``instead``."""
         made = {name: instead[name] if name in instead else plain_part(name, x)
                 for name, x in self.items()}  # fmt: skip
         return self.own(*[made.pop(name) for name in self.placed], **made)

@@ -54,7 +54,7 @@ def plain_bounds(bounds: Any) -> Any:
 
 def bounds_of(bounds: Any) -> tuple[Constraint, ...]:
     """Return bounds of the unknowns, an object of SciPy's or pairs, as a constraint, if any."""
-    if bounds is None or np.size(plain_pairs(bounds)) == 0:
+    if bounds is None:
         return ()
     if isinstance(bounds, optimize.Bounds):
         return (Constraint(None, bounds.lb, bounds.ub),)
@@ -66,10 +66,6 @@ def bounds_of(bounds: Any) -> tuple[Constraint, ...]:
             array_of([np.inf if b is None else b for b in upper]),
         ),
     )
-
-
-def plain_pairs(bounds: Any) -> Any:
-    return (0, 0) if isinstance(bounds, optimize.Bounds) else bounds
 
 
 def between(bounds: Any) -> tuple[Constraint, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 from scipy import signal
 
 from .... import non_differentiable, rrule
+from ..traced_objects import NO_RULE
 from . import (
     convolution,
     design,
@@ -25,7 +26,7 @@ INSTEAD: dict[str, Any] = objects.INSTEAD
 
 # The names without a rule, by the reason, which serves traced arguments only.
 WITHOUT: dict[tuple[str, str], str] = {
-    ("no rule yet", "its argument as cr.value(...), where no derivative is wanted"): """
+    (NO_RULE, "its argument as cr.value(...), where no derivative is wanted"): """
         band_stop_obj closest_STFT_dual_window cspline1d cspline1d_eval cspline2d envelope
         lombscargle qspline1d qspline1d_eval qspline2d sepfir2d spline_filter symiirorder1
         symiirorder2 unique_roots""",

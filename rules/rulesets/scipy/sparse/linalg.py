@@ -5,6 +5,7 @@ from typing import Any
 from scipy.sparse import linalg
 
 from .... import non_differentiable
+from ..traced_objects import NO_RULE
 from . import functions, iterative, operators, spectral, systems  # noqa: F401 - for their rules
 from .array import constant
 from .seeing import LinearOperator, answers  # noqa: F401 - asked by the mirror
@@ -16,7 +17,6 @@ INSTEAD: dict[str, Any] = {
 }
 DENSE = "the result is dense, whatever the pattern"
 LEAST_SQUARES = "no rule yet for sparse least squares"
-NO_RULE = "no rule yet"
 REFUSED: dict[str, tuple[str, str]] = {
     "eigs": ("no rule yet for matrices that are not symmetric", "numpy.linalg.eig(A.toarray())"),
     "expm": (DENSE, "expm_multiply(A, b), or scipy.linalg.expm(A.toarray())"),

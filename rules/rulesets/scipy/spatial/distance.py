@@ -17,6 +17,7 @@ from .... import (
     array_of,
     astype,
     composed,
+    composed_each,
     dtype_of,
     is_traced,
     library_value,
@@ -166,18 +167,18 @@ CALLED = {other: name for name, others in NAMES.items() for other in (name, *oth
 def named(metric):
     """Return the metric's own name; None of one that is constant, or that the user wrote."""
     word = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
-    theirs = isinstance(metric, str) or getattr(distance, word, None) is plain(metric)
+    theirs = isinstance(metric, str) or getattr(distance, word, None) is plain_metric(metric)
     return CALLED.get(word.lower().removeprefix("test_")) if theirs else None
 
 
-def plain(metric):
+def plain_metric(metric):
     """SciPy's own function under one that sees traced values."""
     return getattr(metric, "__wrapped__", metric)
 
 
 def is_written(metric):
     own = getattr(distance, getattr(metric, "__name__", ""), None)
-    return callable(metric) and own is not plain(metric)
+    return callable(metric) and own is not plain_metric(metric)
 
 
 def by_calls(metric, pairs, kwargs):
@@ -204,7 +205,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
     if is_written(metric):
         y = by_calls(metric, [(u, v) for u in a for v in b], kwargs)
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
-    own = library_value(distance.cdist, (a, b, plain(metric)), kwargs)
+    own = library_value(distance.cdist, (a, b, plain_metric(metric)), kwargs)
     name = named(metric)
     if name is None or not own.size:
         return own
@@ -222,7 +223,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     i, j = np.triu_indices(np.shape(x)[0], 1)
     if is_written(metric):
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
-    own = library_value(distance.pdist, (x, plain(metric)), kwargs)
+    own = library_value(distance.pdist, (x, plain_metric(metric)), kwargs)
     name = named(metric)
     if name is None or not own.size:
         return own
@@ -273,24 +274,12 @@ def mahalanobis(u, v, VI):  # noqa: N803 - SciPy's own name
     return root(step @ m @ step)
 
 
-@composed(distance.cityblock, value="own")
-def cityblock(u, v, w=None):
-    return cityblock_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
+OF_VECTORS = ("cityblock", "chebyshev", "canberra", "braycurtis")
 
 
-@composed(distance.chebyshev, value="own")
-def chebyshev(u, v, w=None):
-    return chebyshev_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
-
-
-@composed(distance.canberra, value="own")
-def canberra(u, v, w=None):
-    return canberra_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
-
-
-@composed(distance.braycurtis, value="own")
-def braycurtis(u, v, w=None):
-    return braycurtis_sum(as_vector(u), as_vector(v), None if w is None else as_vector(w))
+@composed_each({getattr(distance, name): BY_PAIRS[name] for name in OF_VECTORS}, value="own")
+def of_vectors(metric, u, v, w=None):
+    return metric(as_vector(u), as_vector(v), None if w is None else as_vector(w))
 
 
 @composed(distance.correlation, value="own")

@@ -3,8 +3,8 @@
 from scipy import stats
 
 from .... import non_differentiable
+from ..traced_objects import NO_RULE
 
-NO_RULE = "there is no rule for it yet"
 STOP = "cr.stop_gradient(x), where no derivative is wanted"
 BY_REASON = {
     ("it depends on ranks or counts alone, and has steps", STOP): """

@@ -1,7 +1,7 @@
 """Operations on complex numbers as operations on their real and imaginary parts, as NumPy's loops.
 
 ``op("add", x, y)`` is the operation "add" of two real values, and an operand here is a pair of
-such. What takes complex numbers apart is done in the loop, and nothing else is in memory.
+real values. What takes complex numbers apart is done in the loop, and nothing else is in memory.
 """
 
 import math
@@ -12,7 +12,7 @@ Op = Callable[..., Any]
 Pair = tuple[Any, Any]
 
 
-def _parts(name: str) -> Callable:
+def _by_parts(name: str) -> Callable:
     """Return an operation that is done to each part."""
     return lambda op, *xs: tuple([op(name, *parts) for parts in zip(*xs, strict=True)])
 
@@ -86,7 +86,7 @@ def _of_parts(test: str, joined: str) -> Callable:
 
 #: By the name of the operation: what gives a pair, or one real value or truth.
 COMPLEX: dict[str, Callable] = {
-    "add": _parts("add"), "subtract": _parts("subtract"), "negative": _parts("negative"),
+    "add": _by_parts("add"), "subtract": _by_parts("subtract"), "negative": _by_parts("negative"),
     "multiply": _multiply, "divide": _divide, "square": _square, "exp": _exp, "sign": _sign,
     "conjugate": lambda op, z: (z[0], op("negative", z[1])),
     "absolute": lambda op, z: op("hypot", *z),

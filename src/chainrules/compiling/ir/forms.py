@@ -24,10 +24,10 @@ class ValueForm(NamedTuple):
             order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
             return cls(True, x.dtype, x.shape, order)
         if isinstance(x, float | complex | np.generic | int):
-            return _NUMBERS.get(type(x)) or _NUMBERS.setdefault(
+            return _FORMS_OF_NUMBERS.get(type(x)) or _FORMS_OF_NUMBERS.setdefault(
                 type(x), cls(False, type(x), (), "C")
             )
         return None
 
 
-_NUMBERS: dict[type, ValueForm] = {}
+_FORMS_OF_NUMBERS: dict[type, ValueForm] = {}

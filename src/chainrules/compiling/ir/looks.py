@@ -25,7 +25,7 @@ class UnsuitedLoopError(ChainRulesError):
 
 
 # The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.
-TRUTHS, STRUCTURE = ("bool", "zero", "finite"), ("structure", "length")
+TRUTHS, STRUCTURE = ("bool", "zero", "finite"), ("structure", "container")
 WHOLE = ("int", "index", "floor", "ceil", "trunc", "round")
 
 

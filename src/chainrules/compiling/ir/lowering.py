@@ -13,40 +13,27 @@ import numpy as np
 
 from ...rules.rulesets.arrays.indexing import scatter
 
-# Functions of each entry, by the operation of native code that does the same.
+# Functions of each entry, by the operation of native code that does the same: most have its name.
+_NUMPYS = """
+    add subtract multiply floor_divide remainder power negative absolute copysign fmod reciprocal
+    less less_equal greater greater_equal equal not_equal isnan isinf isfinite maximum minimum
+    fmax fmin logical_and logical_or logical_xor logical_not sqrt cbrt square hypot exp exp2 expm1
+    log log2 log10 log1p logaddexp sin cos tan sinh cosh tanh arcsin arccos arctan arctan2 arcsinh
+    arccosh arctanh floor ceil trunc rint sign
+"""
+_MATHS = "sqrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh hypot copysign fmod"
 ELEMENTWISE: dict[Any, str] = {
-    operator.add: "add", np.add: "add",
-    operator.sub: "subtract", np.subtract: "subtract",
-    operator.mul: "multiply", np.multiply: "multiply",
-    operator.truediv: "divide", np.true_divide: "divide",
-    operator.floordiv: "floor_divide", np.floor_divide: "floor_divide",
-    operator.mod: "remainder", np.remainder: "remainder",
-    operator.pow: "power", np.power: "power", np.float_power: "power",
-    operator.neg: "negative", np.negative: "negative",
-    operator.abs: "absolute", np.absolute: "absolute", np.fabs: "absolute",
-    operator.lt: "less", np.less: "less", operator.le: "less_equal", np.less_equal: "less_equal",
-    operator.gt: "greater", np.greater: "greater",
-    operator.ge: "greater_equal", np.greater_equal: "greater_equal",
-    operator.eq: "equal", np.equal: "equal", operator.ne: "not_equal", np.not_equal: "not_equal",
-    np.logical_and: "logical_and", np.logical_or: "logical_or", np.logical_xor: "logical_xor",
-    np.logical_not: "logical_not",
-    np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite",
-    np.maximum: "maximum", np.minimum: "minimum", np.fmax: "fmax", np.fmin: "fmin",
-    np.sqrt: "sqrt", np.cbrt: "cbrt", np.square: "square", np.reciprocal: "reciprocal",
-    np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1",
-    np.log: "log", np.log2: "log2", np.log10: "log10", np.log1p: "log1p",
-    np.sin: "sin", np.cos: "cos", np.tan: "tan",
-    np.sinh: "sinh", np.cosh: "cosh", np.tanh: "tanh",
-    np.arcsin: "arcsin", np.arccos: "arccos", np.arctan: "arctan", np.arctan2: "arctan2",
-    np.arcsinh: "arcsinh", np.arccosh: "arccosh", np.arctanh: "arctanh",
-    np.hypot: "hypot", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc", np.rint: "rint",
-    np.sign: "sign", np.copysign: "copysign", np.fmod: "fmod", np.logaddexp: "logaddexp",
-    math.sqrt: "sqrt", math.exp: "exp", math.expm1: "expm1", math.log: "log", math.log2: "log2",
-    math.log10: "log10", math.log1p: "log1p", math.sin: "sin", math.cos: "cos", math.tan: "tan",
-    math.sinh: "sinh", math.cosh: "cosh", math.tanh: "tanh", math.asin: "arcsin",
-    math.acos: "arccos", math.atan: "arctan", math.asinh: "arcsinh", math.acosh: "arccosh",
-    math.atanh: "arctanh", math.pow: "power", math.atan2: "arctan2", math.hypot: "hypot",
-    math.fabs: "absolute", math.copysign: "copysign", math.fmod: "fmod",
+    **{getattr(np, name): name for name in _NUMPYS.split()},
+    np.true_divide: "divide", np.float_power: "power", np.fabs: "absolute",
+    operator.add: "add", operator.sub: "subtract", operator.mul: "multiply",
+    operator.truediv: "divide", operator.floordiv: "floor_divide", operator.mod: "remainder",
+    operator.pow: "power", operator.neg: "negative", operator.abs: "absolute",
+    operator.lt: "less", operator.le: "less_equal", operator.gt: "greater",
+    operator.ge: "greater_equal", operator.eq: "equal", operator.ne: "not_equal",
+    **{getattr(math, name): name for name in _MATHS.split()},
+    math.asin: "arcsin", math.acos: "arccos", math.atan: "arctan", math.atan2: "arctan2",
+    math.asinh: "arcsinh", math.acosh: "arccosh", math.atanh: "arctanh",
+    math.pow: "power", math.fabs: "absolute",
 }  # fmt: skip
 
 # Of truths these are the operations of logic, as ``~`` and ``&`` are.
@@ -68,16 +55,25 @@ OF_WHOLE: dict[Any, str] = {
     operator.invert: "invert", np.invert: "invert",
 }  # fmt: skip
 
-# What their operands are: a comparison takes truths as numbers, as all functions do but these.
+# Operations on truths: all others, comparisons too, take truths as numbers.
 LOGIC = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
-# Functions that only move entries, or leave some out, by the shapes alone.
-MOVING = frozenset({
+# Functions that show the entries of an array in another shape, or in another order of axes.
+VIEWS = frozenset({
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
-    np.broadcast_to, np.concatenate, np.stack, np.vstack, np.hstack, np.copy, np.diag, np.diagonal,
-    np.flip, np.roll, np.tile, np.repeat, np.matrix_transpose, np.atleast_1d, np.atleast_2d,
-    np.fliplr, np.flipud, np.rollaxis, np.column_stack, np.dstack, np.split, np.delete, np.take,
-    np.broadcast_arrays,
+    np.broadcast_to, np.matrix_transpose,
 })  # fmt: skip
 
-__all__ = ["ELEMENTWISE", "LOGIC", "MOVING", "OF_TRUTHS", "OF_WHOLE", "scatter"]
+# And all that only move entries, or leave some out, by the shapes alone.
+MOVING = VIEWS | {
+    np.concatenate, np.stack, np.vstack, np.hstack, np.copy, np.diag, np.diagonal, np.flip, np.roll,
+    np.tile, np.repeat, np.atleast_1d, np.atleast_2d, np.fliplr, np.flipud, np.rollaxis,
+    np.column_stack, np.dstack, np.split, np.delete, np.take, np.broadcast_arrays,
+}  # fmt: skip
+
+
+def moves(f: Any) -> bool:
+    return type(f).__hash__ is not None and f in MOVING
+
+
+__all__ = ["ELEMENTWISE", "LOGIC", "MOVING", "OF_TRUTHS", "OF_WHOLE", "VIEWS", "moves", "scatter"]

@@ -14,7 +14,7 @@ from ..record.recorded_values import RecordedArray, RecordedNumber
 Numbers = np.ndarray
 RECORDED = (RecordedNumber, RecordedArray)
 EXACT = 2**53  # up to which integers are exact as float64
-_NUMBERS = (float, np.float64, int, np.int64)
+_CARRIED = (float, np.float64, int, np.int64)
 
 
 class Place(NamedTuple):
@@ -147,7 +147,7 @@ def checked_form(form: ValueForm | None, x: Any) -> ValueForm:
     """
     if form is None:
         raise NotRecordable(f"a loop that carries a {type(x).__name__}")
-    known = form.kind == np.float64 and form.order == "C" if form.array else form.kind in _NUMBERS
+    known = form.kind == np.float64 and form.order == "C" if form.array else form.kind in _CARRIED
     if not known:
         raise NotRecordable(f"a loop that carries numbers of another kind ({form.kind})")
     return form

@@ -102,8 +102,8 @@ class LoopBuilder:
     def new_captured(self) -> Captured:
         """Return the captured state of the functions, in which those with values are entered.
 
-        What these capture besides is of the call that is being recorded, and as constant as all
-        else that this has computed without recorded values.
+        Other captured values are of the call that is being recorded, and as constant as all that
+        it has computed without recorded values.
         """
         if not self.captured:
             return Captured((_nothing, self.functions), frozen=False)

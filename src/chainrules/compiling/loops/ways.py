@@ -77,14 +77,17 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
             continue
         if look.kind not in TRUTHS:
             raise NotLowered("a look at a number, to its last bit")
-        wanted.append((trace.truth(look), "t", len(expected)))
+        truth = trace.truth(look)
+        if truth < 0:
+            continue  # a constant, in each round what it was in the first
+        wanted.append((truth, "t", len(expected)))
         expected.append(look.seen == ("bool", True))
     largest = trace.constant(float(EXACT))
     for name in dict.fromkeys(name for name in trace.exact if name >= trace.first):
         small = trace.op("less_equal", trace.op("absolute", name), largest)
         wanted.append((small, "t", len(expected)))
         expected.append(True)
-    wanted = [(_variable(trace, name, held), held, at) for name, held, at in wanted]
+    wanted = [(_variable(trace, name), held, at) for name, held, at in wanted]
     _, ops, operand = trace.program([name for name, _, _ in wanted])
     outputs = [(operand(name), held, at) for name, held, at in wanted]
     return StepBody(reads, ops, outputs, expected, stops)
@@ -109,19 +112,11 @@ def _names(trace: ScalarTrace, recorder: Recorder, x: Any, place: Place) -> list
     return list(map(int, found.ids.reshape(-1).tolist()))
 
 
-def _variable(trace: ScalarTrace, name: int, held: str) -> int:
+def _variable(trace: ScalarTrace, name: int) -> int:
     """Return the name of a number that is computed: a constant is the result of an operation."""
     if name >= 0:
         return name
-    x = trace.constants[-name - 1]
-    if held == "t":
-        zero, other = trace.constant(0.0), trace.constant(1.0)
-        return _made(trace, "equal", zero, zero if x else other)
-    return _made(trace, "multiply", name, trace.constant(1.0))
-
-
-def _made(trace: ScalarTrace, *key: Any) -> int:
-    """Append an operation as it is, of constants too."""
+    key = "multiply", name, trace.constant(1.0)
     known = trace.known.get(key)
     if known is None:
         known = trace.known[key] = trace.first + len(trace.ops)

@@ -60,7 +60,7 @@ def _best(codes: Ints, first: int) -> list[RepeatedRun]:
     n = len(codes)
     if n < WORTH_A_LOOP:
         return []
-    best: tuple[float, int, list[RepeatedRun]] | None = None
+    least, best = n, []
     for period in _periods(codes):
         equal = codes[:-period] == codes[period:]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], equal.view(np.int8), [0]))))
@@ -68,15 +68,10 @@ def _best(codes: Ints, first: int) -> list[RepeatedRun]:
         counts = lengths // period + 1
         good = (counts - 1) * period >= WORTH_A_LOOP // 2
         left = n - int(((counts[good] - 1) * period).sum())
-        # Of two periods that leave about the same, the shorter body.
-        better = best is None or left < best[0] - 0.002 * n
-        if not good.any() or not (
-            better or (best is not None and left < best[0] + 0.002 * n and period < best[1])
-        ):
-            continue
-        runs = zip((starts[good] + first).tolist(), counts[good].tolist())
-        best = left, period, [RepeatedRun(start, period, times) for start, times in runs]
-    return best[2] if best else []
+        if left < least:
+            runs = zip((starts[good] + first).tolist(), counts[good].tolist())
+            least, best = left, [RepeatedRun(start, period, times) for start, times in runs]
+    return best
 
 
 def _periods(codes: Ints) -> list[int]:

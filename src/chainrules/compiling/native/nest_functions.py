@@ -13,7 +13,7 @@ from .request import NativeProgram, parameters
 
 __all__ = ["write_nest"]
 
-# More functions of mathematics than this are not written out at each call: written out they run
+# More functions of mathematics than so many are not written out at each call: written out they run
 # faster by a third, on many points, and take five times as long to compile.
 _INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
 

@@ -15,7 +15,7 @@ from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
 from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from ..ir.forms import ValueForm
-from ..ir.lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE
+from ..ir.lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE, VIEWS
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
@@ -34,10 +34,7 @@ from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
 
-_VIEWS = frozenset({
-    getitem, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
-    np.broadcast_to, np.matrix_transpose, np.ravel,
-})  # fmt: skip
+_VIEWS = VIEWS | {getitem}
 _PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
 _REDUCTIONS: dict[Any, str] = {
     np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
@@ -64,7 +61,7 @@ class NumpyCall:
 class Grouping:
     """Steps of a recording, put into loops over one shape each and into calls of NumPy.
 
-    ``items`` are these, in the order in which they can run. ``constant`` gives a name to an array
+    ``items`` are both, in the order in which they can run. ``constant`` gives a name to an array
     that a loop reads. ``many`` says whether loops follow each other without calls.
     """
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...rules import getitem
 from ...rules.linear.steps import Slot
-from ..ir.lowering import MOVING
+from ..ir.lowering import moves
 from ..ir.references import CopyOf, has_slots
 from ..record.recorder import Recorder
 from .source import Writer
@@ -61,7 +61,7 @@ class Shared:
         f, args, kwargs = self.made.get(position, (None, (), {}))
         if not self._is_array(position) or not args or type(args[0]) is not Slot:
             return None
-        if f is not getitem and (type(f).__hash__ is None or f not in MOVING or f is np.copy):
+        if f is np.copy or not (f is getitem or moves(f)):
             return None
         return None if has_slots((args[1:], kwargs)) else args[0].position
 

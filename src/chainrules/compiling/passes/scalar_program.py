@@ -16,7 +16,7 @@ from ...rules import getitem
 from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, Look
-from ..ir.lowering import MOVING, scatter
+from ..ir.lowering import moves, scatter
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
 from ..record.recorder import Recorder
@@ -175,12 +175,10 @@ def is_of_numbers(recorder: Recorder) -> bool:
     sizes = [
         math.prod(form.shape)
         for position, f, *_ in recorder.plan
-        if (form := recorder.forms[position]) and not _moves(f)
+        if (form := recorder.forms[position]) and not _moves_data(f)
     ]
     return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
 
 
-def _moves(f: Any) -> bool:
-    return f in (getitem, written, scatter, np.array) or (
-        type(f).__hash__ is not None and f in MOVING
-    )
+def _moves_data(f: Any) -> bool:
+    return f in (getitem, written, scatter, np.array) or moves(f)

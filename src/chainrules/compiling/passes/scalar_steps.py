@@ -20,7 +20,7 @@ from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 
 
-def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
+def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
     kind = kind_of(form)
     x = line.names(x)
     if kind == "b1":
@@ -28,8 +28,8 @@ def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = F
     return line.reduced("add", line.as_kind(x, "f8"), kind, settings(axis), keepdims, 0.0)
 
 
-def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, keepdims: Any = False) -> Names:
-    total = _sum(line, form, x, axis, keepdims)
+def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
+    total = _sum(line, form, x, axis, keepdims=keepdims)
     count = line.names(x).ids.size // max(total.ids.size, 1)
     return line.each("divide", "f8", total, line.names(float(count)))
 
@@ -40,8 +40,8 @@ def _reduction(name: str, empty: Any) -> Callable:
         form: ValueForm,
         x: Any,
         axis: Any = None,
-        keepdims: Any = False,
         *,
+        keepdims: Any = False,
         initial: Any = None,
     ) -> Names:
         x, kind = line.names(x), kind_of(form)
@@ -124,7 +124,8 @@ def _outer(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
 
 
 def _filled(x: float) -> Callable:
-    def lower(line: Any, form: ValueForm, *args: Any, **kwargs: Any) -> Names:
+    def lower(line: Any, form: ValueForm, like: Any, *args: Any, **kwargs: Any) -> Names:
+        settings((args, kwargs))  # no shape that is computed
         kind = kind_of(form)
         return Names(np.full(form.shape, line.constant(bool(x) if kind == "b1" else x)), kind)
 

@@ -127,7 +127,7 @@ class ScalarTrace:
         raise NotLowered(f"a {kind.__name__} among the arguments")
 
     def parts(self, xs: list | tuple) -> tuple[list[np.ndarray], str]:
-        """Return the names of several arrays as those of one kind, and this."""
+        """Return the names of several arrays, converted to one kind, and that kind."""
         parts = [self.names(x) for x in xs]
         kinds = {part.kind for part in parts}
         if len(kinds) == 1:

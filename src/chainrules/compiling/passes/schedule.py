@@ -166,7 +166,7 @@ class _Together:
         for x, name in zip(loop.inputs, loop.given, strict=True):
             strides = x.strides or (0,) * len(loop.shape)
             inputs.append(x._replace(strides=strides, offset=0))
-            places.append(_moved(self._place(name), x.offset, x.dtype))
+            places.append(_shifted(self._place(name), x.offset, x.dtype))
         inputs += [Input("f8", (0,) * len(loop.shape))] * len(numbers)
         places += [(0, self.numbers.ctypes.data + self.number_at[key]) for key in numbers]
 
@@ -182,7 +182,7 @@ class _Together:
             if y.of is None:
                 p = next(made)
                 self._made(p, p in loop.filled)
-                places.append(_moved(self._place(f"v{p}"), start, y.dtype))
+                places.append(_shifted(self._place(f"v{p}"), start, y.dtype))
             else:  # the imaginary parts of complex numbers
                 start = loop.outputs[y.of].offset
             outputs.append(y._replace(value=moved(y.value), offset=y.offset - start))
@@ -227,7 +227,7 @@ def _is_read(x: Any) -> bool:
     return type(x) is tuple and type(x[1]) is float and bits(x[1]) not in _WRITTEN
 
 
-def _moved(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:
+def _shifted(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:
     base, start = place
     return base, start + entries * np.dtype(dtype).itemsize
 

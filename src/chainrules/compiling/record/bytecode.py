@@ -30,7 +30,7 @@ _IN_TEXT = re.compile(r"\{\w*[.\[]").search  # as in "{0.rate}".format(model)
 
 
 class Read(NamedTuple):
-    """A name that is read, and the attributes that are read of it at once; "" ends a use as such.
+    """A name that is read, and the attributes that are read of it at once; "" ends a bare use.
 
     ``kind`` is "global", "free" or "import".
     """

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...config.thresholds import REMEMBERED_RESULT
 from ...rules import children, iterate_leaves, name_of
+from ...rules.containers import constants
 from ...rules.tracing.views import (
     Path,
     follow,
@@ -71,9 +72,11 @@ def itself(x: Any) -> Any:
 TRUTH, VALUE = ("bool", bool), ("value", itself)
 
 
-def count_of(x: Any) -> int:
-    parts = children(x)
-    return -1 if parts is None else len(parts.values)
+def container_of(x: Any) -> tuple | None:
+    """Return the class of a container, the keys of its parts, and its constant fields."""
+    if (parts := children(x)) is None:
+        return None
+    return type(x), parts.keys, tuple([getattr(x, name) for name in constants(x)])
 
 
 def structure_of(x: Any) -> tuple:

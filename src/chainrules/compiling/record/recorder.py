@@ -322,12 +322,9 @@ class Recorder(Program, Level):
             position = len(self.steps)
             self.append(step, part)
             if not one_shape:
-                self.looks.append(
-                    (
-                        position + 1,
-                        Look.here(position, "length", about.count_of, bits(about.count_of(part))),
-                    )
-                )
+                seen = bits(about.container_of(part))
+                look_at = Look.here(position, "container", about.container_of, seen)
+                self.looks.append((position + 1, look_at))
             part = operator.getitem if isinstance(part, tuple | list) else part_at
             nodes: list[tuple] = [
                 (inner, (part, (Slot(position), k), {})) for k, inner in enumerate(parts.values)

@@ -1,7 +1,7 @@
 """Functions of the standard library that read the state of the process: clocks, files, threads.
 
-Nobody can compare these at every call, so code that names them is not compiled. All else of the
-library is constant. NumPy, SciPy and chainrules are so as a whole.
+Nobody can compare that state at every call, so code that names them is not compiled. All else of
+the library is constant, and so are NumPy, SciPy and chainrules as a whole.
 """
 
 import functools
@@ -11,7 +11,7 @@ import sysconfig
 import types
 from typing import Any
 
-CONSTANT = frozenset({"numpy", "scipy", "chainrules", "llvmlite"})
+CONSTANT_PACKAGES = frozenset({"numpy", "scipy", "chainrules", "llvmlite"})
 _PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _PATHS = (
     "join basename dirname split splitext isabs normpath normcase commonprefix commonpath sep "
@@ -64,7 +64,7 @@ def is_library(module: str | None) -> bool:
     """Say whether a module counts as constant; a user's may be called ``code``, too."""
     top = (module or "").partition(".")[0]
     if top not in sys.stdlib_module_names or top in sys.builtin_module_names:
-        return top in CONSTANT or top in sys.builtin_module_names
+        return top in CONSTANT_PACKAGES or top in sys.builtin_module_names
     file = getattr(sys.modules.get(module or ""), "__file__", None)
     return isinstance(file, str) and file.startswith(_PYTHON) and "site-packages" not in file
 
@@ -118,7 +118,7 @@ def state_of(x: Any, names: frozenset[str] = frozenset()) -> str | None:
     if type(name) is not str or type(module) is not str or not is_library(module):
         return None
     top = _top(module)
-    if top in CONSTANT:
+    if top in CONSTANT_PACKAGES:
         return None
     if top in ("datetime", "pathlib") and isinstance(x, type):
         used = sorted(_FEW[top] & names)

@@ -147,7 +147,7 @@ def _in_an_integer(g: Callable, i: int, x: Any) -> Any:
 
 
 def _moving(args: tuple, tangents: Any) -> tuple[tuple[int, ...], list]:
-    """Return which arguments have tangents, and these."""
+    """Return the positions of the arguments that have tangents, and the tangents."""
     found = [(i, unthunk(xdot)) for i, xdot in enumerate(tangents)]
     pairs = [(i, as_structured(args[i], t)) for i, t in found if not isinstance(t, AbstractZero)]
     return tuple([i for i, _ in pairs]), [xdot for _, xdot in pairs]

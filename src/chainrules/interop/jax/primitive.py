@@ -126,7 +126,7 @@ def _is_some(t: Any) -> bool:
 def _transpose(bars: Any, *args: Any, f: Any) -> list:
     """Transpose a pushforward in its tangents, a pullback in its cotangents.
 
-    Some of these may be known, such as zeros that JAX filled in: the transpose in the others does
+    Some of them may be known, such as zeros that JAX filled in: the transpose in the others does
     not depend on them.
     """
     linear = [i for i, x in enumerate(args) if ad.is_undefined_primal(x)]

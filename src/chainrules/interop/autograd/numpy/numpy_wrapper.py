@@ -39,7 +39,7 @@ def _joining(join: Callable) -> Callable:
 
 
 def where(condition: Any, *choices: Any, **named: Any) -> Any:
-    """As ``numpy.where``, by name too; of Python's numbers and lists alone it gives these."""
+    """As ``numpy.where``, by name too; of Python's numbers and lists alone it gives Python's."""
     given = (condition, *choices, *[named.pop(name) for name in ("x", "y") if name in named])
     y = _numpy.where(*given, **named)
     if len(given) == 1 or any(map(_is_of_numpy, given)) or not isinstance(y, _numpy.ndarray):

@@ -21,7 +21,7 @@ from ... import (
     run_on_pattern,
     shape_of,
     shifted,
-)
+)  # fmt: skip
 from .shapes import pad_zeros
 from .subscripts import einsum_pattern
 
@@ -282,9 +282,14 @@ def dot_right(ybar, a, b):
     return tensordot_right(ybar, a, b, (-1, max(rank_of(b) - 2, 0)))
 
 
+def scaled_block(*xs):
+    xs = tuple([np.asarray(x) if type(x) in (int, float) else x for x in xs])  # as NumPy does
+    return run_on_block(np.multiply, xs, {}).values
+
+
 def dot_block(a, b):
     if not (shape_of(a) and shape_of(b)):
-        return run_on_block(np.multiply, (a, b), {}).values
+        return scaled_block(a, b)
     if len(shape_of(b)) > 2 or (len(shape_of(a)) > 2 and type(b) is Block):
         return NotImplemented
     return matmul_block(a, b)
@@ -314,7 +319,7 @@ def inner_right(ybar, a, b):
 
 def inner_block(a, b):
     if not (shape_of(a) and shape_of(b)):
-        return run_on_block(np.multiply, (a, b), {}).values
+        return scaled_block(a, b)
     return tensordot_block(a, b, ((-1,), (-1,)))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..rules import TracedArray, TracedNumber, dtype_of
 from ..rules.tracing.observed import Observed
 from ..rules.tracing.views import bare, draft_of, follow, give_value, root_of
+from ..rules.tracing.writing import hand_out
 
 
 class _Batched(Observed):
@@ -74,6 +75,12 @@ class BatchedArray(_Batched, TracedArray):
             give_value(self)
             return self.block
         return Observed.__getattr__(self, name)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        array = Observed.__array__(self, dtype, copy)
+        if not copy and array.dtype == self.dtype:
+            hand_out(root_of(self)[0], array)  # NumPy's own would show later writes
+        return array
 
     def __len__(self) -> int:
         if not self.shape:

@@ -282,14 +282,9 @@ def dot_right(ybar, a, b):
     return tensordot_right(ybar, a, b, (-1, max(rank_of(b) - 2, 0)))
 
 
-def scaled_block(*xs):
-    xs = tuple([np.asarray(x) if type(x) in (int, float) else x for x in xs])  # as NumPy does
-    return run_on_block(np.multiply, xs, {}).values
-
-
 def dot_block(a, b):
     if not (shape_of(a) and shape_of(b)):
-        return scaled_block(a, b)
+        return run_on_block(np.multiply, (a, b), {}).values
     if len(shape_of(b)) > 2 or (len(shape_of(a)) > 2 and type(b) is Block):
         return NotImplemented
     return matmul_block(a, b)
@@ -319,7 +314,7 @@ def inner_right(ybar, a, b):
 
 def inner_block(a, b):
     if not (shape_of(a) and shape_of(b)):
-        return scaled_block(a, b)
+        return run_on_block(np.multiply, (a, b), {}).values
     return tensordot_block(a, b, ((-1,), (-1,)))
 
 

@@ -108,6 +108,8 @@ class BatchCalls(BatchValues):
             x, index = (*args, *kwargs.values())
             if holds_batched(index):
                 return self.gathered(x, index)
+        if isinstance(kind, BilinearRule):
+            args = (*builtins.map(_as_array, args[:2]), *args[2:])
         y = at_once_on_blocks(f, self.blocks(args), self.blocks(kwargs))
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
@@ -217,6 +219,11 @@ class BatchCalls(BatchValues):
             return self.array(read_masked(block, mask))
         y = Gather(self, shape_of(block)[1:], parts).read(block)
         return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
+
+
+def _as_array(x: Any) -> Any:
+    """Return a number of Python's as an array, which products take it for."""
+    return np.asarray(x) if type(x) in (int, float, complex) else x
 
 
 def is_shared(y: Any, x: Any) -> bool:

@@ -61,7 +61,7 @@ def in_batch(inputs):
 
 
 def loops(program, items):
-    """Return what a loop over the items gives; None where it raises, or there is nothing to compare.
+    """Return what a loop over the items gives; None where it raises, or nothing can be compared.
 
     Or where the program is another one at its next call, or writes into what ``stop_gradient``
     gives: of what is traced, that is a copy.

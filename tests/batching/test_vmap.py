@@ -180,6 +180,27 @@ def test_shapes_that_differ_are_refused():
     agrees(lambda x: np.sum(x[x > 0]), XS)
 
 
+def test_arrays_of_own_classes_are_refused_as_results():
+    for f in (
+        lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]) * float(x),
+        lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]),
+        lambda x: np.matrix([[float(x)]]),
+    ):
+        with warnings.catch_warnings(), pytest.raises(cr.BatchError, match="of its class"):
+            warnings.simplefilter("ignore")
+            cr.vmap(f)(np.array([1.0, 2.0]))
+
+
+def test_classes_of_others_have_their_turn():
+    class Tenfold:
+        def __rmul__(self, other):
+            return other * 10
+
+        __mul__ = __rmul__
+
+    agrees(lambda x: (x[0] * Tenfold() + Tenfold() * x[1]) * x, XS)
+
+
 def test_results_of_several_dtypes():
     ours = cr.vmap(lambda x: x if x > 0 else 0)(np.array([1.5, -1.0]))
     assert ours.dtype == np.float64

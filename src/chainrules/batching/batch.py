@@ -121,7 +121,25 @@ class Batch:
         return Stacked(for_receiver(block) if shared else block)
 
     def run(self) -> list[tuple]:
-        """Return, for each way, the places of its items, what ``f`` gave, and its level."""
+        """Return, for each way, the places of its items, what ``f`` gave, and its level.
+
+        Raises
+        ------
+        BatchError
+            If ``f`` gives an array of a class of its own, whose stack is none.
+        """
+        done = self._run()
+        for _, y, _ in done:
+            for leaf in iterate_leaves(y):
+                cls = type(leaf)
+                if issubclass(cls, np.ndarray) and cls is not np.ndarray:
+                    raise BatchError(
+                        f"{name_of(self.f)} gives a {cls.__name__}, whose items make no array of "
+                        "its class.\n  return np.asarray(...) of it, or write cr.map(f, list(xs))"
+                    )
+        return done
+
+    def _run(self) -> list[tuple]:
         waiting = [np.arange(self.count)]
         done: list[tuple] = []
         while waiting:

@@ -20,6 +20,7 @@ from ..rules.tracing.array import TracedArray
 from ..rules.tracing.level import ONE
 from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_basic, is_operand
+from ..rules.tracing.other_classes import answer_of
 from ..rules.tracing.views import Path, copied, follow, is_draft, put_draft, register_view, root_of
 from ..rules.tracing.writing import begin_write, check_write, raised
 from .batch_calls import BatchCalls, is_shared
@@ -72,8 +73,8 @@ class BatchLevel(BatchCalls):
         if isinstance(other, Traced):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
-        elif not is_operand(other):
-            return NotImplemented
+        elif not is_operand(other, b if other is a else a):
+            return answer_of(ufunc, operation, a, b, other)
         elif type(other) is not _array and not isinstance(
             other, np.generic | float | int | complex
         ):

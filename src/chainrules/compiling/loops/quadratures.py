@@ -123,7 +123,8 @@ class Quadrature(Foreign):
         run = self.callback.begin(list(captured))
         self._derivatives(run, a, b, found, row)
         self.callback.end(run)
-        return found.value, found.error, *layout.read(row)[1:]
+        _, *own = layout.read(row)  # sums, which are numbers of NumPy's
+        return found.value, found.error, *[np.float64(x) if type(x) is float else x for x in own]
 
     def integrated(self, a: Any, b: Any, captured: tuple) -> Found:
         """Return what QUADPACK finds; of the last call it is kept."""
@@ -262,8 +263,7 @@ def scipys(run: CallbackRun, k: int, a: Any, b: Any, options: dict) -> tuple:
         if run.callback.replays:
             break
         run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
-    made: tuple = integrate.quad(in_python, a, b, full_output=1, **options)
-    return made
+    return tuple(integrate.quad(in_python, a, b, full_output=1, **options))
 
 
 @functools.cache

@@ -191,6 +191,13 @@ def is_elementwise(f: Function) -> bool:
     return f in _operators or (kind is not None and kind.elementwise)
 
 
+def has_batch_form(f: Function) -> bool:
+    """Say whether a call of ``f`` is one call for all directions, with most of its arguments."""
+    kind = frule.kind_of(f)
+    declared = kind is not None and (kind.block is not None or bool(kind.axes))
+    return is_elementwise(f) or f in _rules or f in _forms or declared
+
+
 def _by_declaration(kind: Any, f: Function, args: tuple, options: dict) -> Any:
     """Run a function on a block as its rule says; NotImplemented where it does not."""
     if kind.block is not None:

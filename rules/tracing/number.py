@@ -215,7 +215,7 @@ class TracedNumber(Traced):
         y = f(*args, **kwargs)
         return self.at_level.constant(y) if is_fresh(y) else y
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
         np.zeros(0).__array_namespace__(api_version=api_version)  # which versions there are
         return imported("chainrules.numpy")  # whose buffers take traced values
 

@@ -16,7 +16,9 @@ import numpy as np
 
 from . import frule, rrule
 from .coverage_of_methods import method_rows
+from .rules.linear.blocks import has_batch_form
 from .rules.loading import load
+from .rules.table.compositions import Composed
 from .rules.tangents.missing import NotImplementedTangent
 
 load()  # the tables are read as they are
@@ -67,12 +69,13 @@ CALLS_BACK = {"fromfunction", "row_stack", "chebinterpolate"}
 
 
 class Row(NamedTuple):
-    """One function: its status, and whether it has a derivative in each mode."""
+    """One function: its status, whether it has a derivative in each mode, and a batch form."""
 
     name: str
     status: str
     forward: bool
     reverse: bool
+    batch: str = ""
 
 
 def functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
@@ -96,6 +99,14 @@ def _status(table: Any, f: Any) -> str | None:
     if methods is None:
         return None
     return "rule by hand" if methods.kind is None else methods.kind.label
+
+
+def batch_form_of(f: Any) -> str:
+    """Return what a batch does with a call of ``f``."""
+    if has_batch_form(f):
+        return "at once"
+    kind = frule.kind_of(f)
+    return "composed" if isinstance(kind, Composed) and not kind.keeps_own else "each"
 
 
 def missing_partials(f: Any) -> list[str]:
@@ -154,8 +165,8 @@ def rows(module: ModuleType) -> list[Row]:
     return [
         Row(row.name, getattr(rules, "STATUS", {}).get(row.name, STAND_IN), True, True)
         if row.status == "missing" and row.name in shown
-        else row
-        for row in found
+        else row._replace(batch=batch_form_of(f) if row.forward else "")
+        for row, (_, f) in zip(found, functions(module), strict=True)
     ]
 
 
@@ -223,16 +234,17 @@ def table() -> str:
         "",
         "*rule*, *composed*: with a derivative in both modes and to any order. "
         "*non-differentiable*: the derivative is zero. *refused*: a clear error, and what to "
-        "write instead. `cr` is chainrules.",
+        "write instead. `cr` is chainrules. *batch*: whether `cr.vmap` calls the function once for all "
+        "items, what it is composed of, or the function for each item.",
         "",
         *counts(found),
     ]
     for title, entries in found.items():
         lines += ["", f"## {title}", ""]
-        lines += ["| name | status | forward | reverse |", "| --- | --- | --- | --- |"]
+        lines += ["| name | status | forward | reverse | batch |", "| --- " * 5 + "|"]
         lines += [
             f"| {row.name} | {row.status} | {'yes' if row.forward else '-'} "
-            f"| {'yes' if row.reverse else '-'} |"
+            f"| {'yes' if row.reverse else '-'} | {row.batch} |"
             for row in entries
         ]
     return "\n".join(lines) + "\n"

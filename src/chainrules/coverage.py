@@ -234,8 +234,8 @@ def table() -> str:
         "",
         "*rule*, *composed*: with a derivative in both modes and to any order. "
         "*non-differentiable*: the derivative is zero. *refused*: a clear error, and what to "
-        "write instead. `cr` is chainrules. *batch*: whether `cr.vmap` calls the function once for all "
-        "items, what it is composed of, or the function for each item.",
+        "write instead. `cr` is chainrules. *batch*: whether `cr.vmap` calls the function once for "
+        "all items, what it is composed of, or the function for each item.",
         "",
         *counts(found),
     ]

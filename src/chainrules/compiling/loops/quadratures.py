@@ -6,7 +6,6 @@ estimate of its error finds that good enough, as in the rule of ``quad``; else i
 itself. It is again a quadrature, so there are derivatives of any order.
 """
 
-import functools
 import math
 import warnings
 from collections.abc import Callable, Hashable
@@ -33,10 +32,8 @@ from ...rules import (
 )
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
-from ...rules.rulesets.scipy.integrate.quadpack import K15, K21, Kronrod, LastNodes
 from ...rules.rulesets.scipy.integrate.quadrature import middle, number
 from ..ir.looks import NotRecordable, UnsuitedLoopError
-from ..native.kronrod import rule_sums
 from ..record.walk import parts_of
 from .callbacks import CallbackRun, SolverCallback, of_parts
 from .derivatives import (
@@ -53,6 +50,7 @@ from .derivatives import (
 from .layout import RowLayout, form_of, plain
 from .loop_lowering import LoopBuilder, recorder_of
 from .native_loop import NativeLoop, Step
+from .quadpack_calls import of_rule, scipys
 from .ways import Layouts
 
 _KNOWN = {"epsabs", "epsrel", "limit", "points"}
@@ -157,7 +155,10 @@ class Quadrature(Foreign):
             return
         scaled = options | {"epsabs": epsabs}
         for k in range(1, len(row)):
-            row[k], _, _, *rest = scipys(run, k, a, b, scaled)
+            try:
+                row[k], _, _, *rest = scipys(run, k, a, b, scaled)
+            except ArithmeticError as error:  # at a node that the value does not need
+                raise UnsuitedLoopError(f"a derivative whose integrand raises {error}") from error
             if rest:
                 message = f"the derivative of scipy.integrate.quad in {self.line}: {rest[0]}"
                 warnings.warn(message, integrate.IntegrationWarning, stacklevel=4)
@@ -247,58 +248,6 @@ def _size_of(xs: np.ndarray) -> float:
     """Return the largest number; of zeros, and what is not finite, 1."""
     size = float(np.max(np.abs(xs), initial=0.0))
     return size if 0 < size < np.inf else 1.0
-
-
-def scipys(run: CallbackRun, k: int, a: Any, b: Any, options: dict) -> tuple:
-    """Return what ``quad`` returns for entry ``k`` of what a callback gives."""
-
-    def in_python(t: float) -> float:
-        return float(run.entries([t])[k])
-
-    while run.ready():
-        run.state[1] = 1
-        found: tuple = integrate.quad(run.native_integrand(k), a, b, full_output=1, **options)
-        if not run.state[6]:
-            return found
-        if run.callback.replays:
-            break
-        run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
-    return tuple(integrate.quad(in_python, a, b, full_output=1, **options))
-
-
-@functools.cache
-def _table_of(rule: Kronrod) -> np.ndarray:
-    return np.stack([rule.nodes, *rule.both], axis=1)
-
-
-def of_rule(run: CallbackRun, a: float, b: float, info: dict) -> np.ndarray:
-    """Return the integrals of all entries over QUADPACK's last intervals, by its rule.
-
-    Behind them stand its estimates of their errors, and the integrals of absolute values.
-    """
-    low, high = min(a, b), max(a, b)
-    both, infinite = low == -np.inf and high == np.inf, low == -np.inf or high == np.inf
-    rule, width = K15 if infinite else K21, run.layouts.given.size
-    sign = 0 if not infinite else 1 if both or high == np.inf else -1
-    counts = np.array([info["last"], rule.size, width, sign, int(both)], np.int64)
-    bound = np.array([0.0 if both or not infinite else low if sign > 0 else high])
-    room = np.empty((rule.size + 3) * width)
-    while run.ready():
-        run.state[1] = 1
-        found = np.zeros((3, width))
-        ends = info["alist"], info["blist"]
-        rule_sums()(*run.arrays, *ends, _table_of(rule), counts, bound, found, room)
-        if not run.state[6]:
-            if a > b:
-                found[0] *= -1
-            return found
-        if run.callback.replays:
-            break
-        run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
-    nodes = LastNodes(a, b, info)
-    values = run.rows(nodes.ts)
-    weighed = np.abs(nodes.weights) @ np.abs(values[nodes.numbers])
-    return np.stack([*nodes.integrals(values), weighed])
 
 
 # ---- rules --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import math
 import warnings
 from collections import namedtuple
 from dataclasses import dataclass
@@ -143,6 +144,16 @@ def test_conditions_and_loops_split_the_batch():
     agrees(lambda x, n: np.sum(x[:n]), XS, np.array([1, 3, 3, 0, 2]))
 
 
+def test_zeros_of_two_signs_are_two_answers():
+    zeros = np.array([0.0, -0.0, 0.0])
+    for f in (
+        lambda x: math.copysign(1.0, x),
+        lambda x: float(str(float(x))) + math.atan2(0.0, x),
+        lambda x: math.atan2(0.0, np.asarray(x).item()),
+    ):
+        np.testing.assert_array_equal(cr.vmap(f)(zeros), [f(x) for x in zeros])
+
+
 def test_one_way_is_refused_where_asked_for():
     with pytest.raises(cr.BatchError, match=r"differ in a condition, in test_vmap\.py"):
         cr.vmap(branching, ways=1)(XS)
@@ -256,7 +267,16 @@ def at_own_place(x):
     return y
 
 
-@pytest.mark.parametrize("f", [written, masked, at_own_place])
+def through_views(x):
+    y = np.reshape(x * 2.0, (3, 1))
+    y[...] = y + 1.0
+    a = np.fliplr(y)  # which has no form for batches, and gives a view
+    b = y[...]
+    b[:1] *= 3.0
+    return np.ravel(a)
+
+
+@pytest.mark.parametrize("f", [written, masked, at_own_place, through_views])
 def test_writes(f):
     before = XS.copy()
     agrees(f, XS)

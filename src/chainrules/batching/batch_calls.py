@@ -38,7 +38,13 @@ from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray
 from ..rules.tracing.funnel import body
-from ..rules.tracing.views import numbered_leaves, register_view, root_of, shares_memory, view_by
+from ..rules.tracing.views import (
+    numbered_leaves,
+    register_view,
+    root_of,
+    shares_memory,
+    view_by,
+)
 from ..rules.tracing.writing import is_fresh
 from .batch_values import BatchValues
 from .batched import BatchedArray
@@ -170,7 +176,7 @@ class BatchCalls(BatchValues):
             raise Split(self, places, f"the shape that {name_of(f)} gives")
         y = self.stacked(results)
         if any(type(x) is BatchedArray for x in args):
-            self.tie_items(y, results[0], f, args, kwargs)
+            self.tie_items(y, f, args, kwargs)
         return y
 
     def stacked(self, results: list) -> Any:
@@ -180,7 +186,7 @@ class BatchCalls(BatchValues):
             rows = [children(y).values for y in results]  # type: ignore[union-attr]
             return parts.rebuild([self.stacked(list(column)) for column in zip(*rows)])
         first = results[0]
-        if isinstance(first, bool | int) and all(y == first for y in results):
+        if all(type(y) is type(first) in (bool, int) and y == first for y in results):
             return first
         if dtype_of(first) is None and not isinstance(first, bool | int):
             return first  # a text, None: the same for all, since it is a part of the structure
@@ -188,18 +194,19 @@ class BatchCalls(BatchValues):
         array = isinstance(first, _array) or type(getattr(first, "block", None)) is BatchedArray
         return self.array(block) if array else self.wrap(block)
 
-    def tie_items(self, y: Any, first: Any, f: Function, args: tuple, kwargs: dict) -> None:
-        """Refuse later writes into what is a view of an argument, item by item."""
-        # A view of each item is no view of the block: it is tied by its path, and made anew.
+    def tie_items(self, y: Any, f: Function, args: tuple, kwargs: dict) -> None:
+        """Tie what is a view of an argument in each item, as NumPy says of plain arrays."""
+        if not any(type(part) is BatchedArray for part in iterate_leaves(y)):
+            return
+        # A view of each item is no view of the block: after a write it is made anew, by its path.
+        plain = value(self.samples(args))
+        with np.errstate(all="ignore"):
+            one = f(*plain, **value(self.samples(kwargs)))
         for k, x in enumerate(args):
             if type(x) is not BatchedArray:
                 continue
-            one = self.item(x, 0)
-            again = f(
-                *self.item(args[:k], 0), one, *self.item(args[k + 1 :], 0), **self.item(kwargs, 0)
-            )
-            for (leaf, part), (_, of_one) in zip(numbered_leaves(y), numbered_leaves(again)):
-                if type(part) is BatchedArray and shares_memory(value(of_one), value(one)):
+            for (leaf, part), (_, of_one) in zip(numbered_leaves(y), numbered_leaves(one)):
+                if type(part) is BatchedArray and shares_memory(of_one, plain[k]):
                     given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": kwargs}
                     register_view(part, x, view_by, given, leaf)
 

@@ -124,10 +124,7 @@ class BatchValues(Level):
                 return bool(truths[0])
             places = [np.flatnonzero(truths), np.flatnonzero(~truths)]
         elif kind == "value":
-            rows = plain.reshape(self.count, -1)
-            if self.count == 1 or (rows[1:] == rows[:1]).all():
-                return convert(x.sample, *args)
-            places = grouped([row.tobytes() for row in rows])
+            places = grouped([item.tobytes() for item in plain])  # which tells 0.0 from -0.0
             if len(places) == 1:
                 return convert(x.sample, *args)
         else:
@@ -144,7 +141,7 @@ class BatchValues(Level):
 
 
 def _key(seen: Any) -> Any:
-    """Return what tells two answers apart."""
+    """Return what tells two answers apart, to the sign of a zero."""
     if isinstance(seen, np.ndarray):
         return seen.dtype.str, seen.shape, seen.tobytes()
-    return type(seen), repr(seen) if seen != seen else seen
+    return type(seen), repr(seen)

@@ -547,6 +547,7 @@ def test_draws_are_those_of_a_loop():
     for f in (
         lambda x: x + local.normal(),
         lambda x: x + np.random.random(),
+        lambda x: x + (lambda: np.random.random())(),
         draws_by_helper,
         shared_noise,
         functools.partial(lambda noisy, x: noisy(x), shared_noise),

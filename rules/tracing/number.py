@@ -16,7 +16,6 @@ from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, are_settings
-from ..loading import imported
 from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import positional_names
@@ -214,10 +213,6 @@ class TracedNumber(Traced):
         # With like=x the array that decides is no argument of the function.
         y = f(*args, **kwargs)
         return self.at_level.constant(y) if is_fresh(y) else y
-
-    def __array_namespace__(self, *, api_version: Any = None) -> Any:
-        np.zeros(0).__array_namespace__(api_version=api_version)  # which versions there are
-        return imported("chainrules.numpy")  # whose buffers take traced values
 
     # ---- operators: those on two operands are OPERATORS, at the end ----
 

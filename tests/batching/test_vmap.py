@@ -428,21 +428,6 @@ def test_a_batched_value_does_not_escape():
         kept[0] + 1
 
 
-def test_array_namespace():
-    def f(x):
-        xp = x.__array_namespace__()
-        y = xp.zeros(3)
-        y[0] = 2 * x[0]
-        return xp.sum(xp.sin(x) * x) + xp.sum(y)
-
-    agrees(f, XS)
-    agrees(cr.grad(f), XS)
-    np.testing.assert_allclose(cr.jacfwd(f)(XS[0]), cr.grad(f)(XS[0]))
-    assert cr.compile(f)(XS[0]) == f(XS[0])
-    with pytest.raises(ValueError, match="not supported"):
-        cr.grad(lambda x: x.__array_namespace__(api_version="1999.1") and x[0])(XS[0])
-
-
 # ---- rules ---------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..batching import vmap
+from ..batching.batched import is_batched
 from ..config import user_line
 from ..forward.jvp import FORWARD
 from ..reverse.vjp import REVERSE, for_user, pulling
@@ -79,7 +80,8 @@ class Leaf:
         ruled = frule.methods_of(f) is not None or rrule.methods_of(f) is not None
         y = call(f, args, kwargs) if ruled else f(*args, **kwargs)
         ys, structure = self.flatten(all_settled(y))  # buffers of an adopted module
-        if not any(isinstance(y, Traced) for y in (*ys, *xs)):
+        # A value of one item of a batch has that item's shape and dtype.
+        if not any(isinstance(y, Traced) and not is_batched(y) for y in (*ys, *xs)):
             self._note(xs, ys, structure)
         return tuple(ys)
 

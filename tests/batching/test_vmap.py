@@ -276,7 +276,21 @@ def through_views(x):
     return np.ravel(a)
 
 
-@pytest.mark.parametrize("f", [written, masked, at_own_place, through_views])
+def into_what_ravel_copies(x):
+    y = np.reshape(x * 2.0, (3, 1)) + np.zeros(3)
+    v = np.diagonal(y)[None].ravel()
+    v[:2] = 9.0
+    w = np.ravel(np.flip(y))
+    w[0] = 7.0
+    return np.sum(y, 0) + v + w[:3]
+
+
+OF_WRITES = [written, masked, at_own_place, through_views, into_what_ravel_copies]
+
+
+@pytest.mark.parametrize("f", OF_WRITES)
+    "f", [written, masked, at_own_place, through_views, into_what_ravel_copies]
+)
 def test_writes(f):
     before = XS.copy()
     agrees(f, XS)
@@ -299,6 +313,16 @@ def test_the_callers_arrays_stay_and_results_are_apart():
     same = cr.vmap(lambda x: x)(xs)
     same[...] = 0.0
     np.testing.assert_array_equal(xs, XS)
+
+
+def test_writes_by_what_looks_at_no_flags():
+    def f(x):
+        x[...] = 1.5
+        np.multiply.at(np.ravel(np.asarray(x)), [0], 2.0)
+        return np.sum(x)
+
+    with pytest.warns(cr.BatchWarning, match="array of each item"):
+        assert cr.vmap(f)(XS).tolist() == [6.0] * 5
 
 
 def test_a_write_into_one_array_given_twice_is_refused():

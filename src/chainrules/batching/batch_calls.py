@@ -39,6 +39,7 @@ from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray
 from ..rules.tracing.funnel import body
 from ..rules.tracing.views import (
+    bare,
     numbered_leaves,
     register_view,
     root_of,
@@ -131,6 +132,8 @@ class BatchCalls(BatchValues):
     def result(self, y: Any, f: Function, kind: Any, args: tuple, kwargs: dict) -> Any:
         """Wrap what a batch form gave; what is a view of an argument is tied to it."""
         reduces = isinstance(kind, BilinearRule) or bool(getattr(kind, "axes", None))
+        if f is np.ravel and type(y) is Block and not bare(y.values)[0].flags.c_contiguous:
+            y = Block(np.copy(y.values))  # where a reshaped array would be a view, ravel copies
         if type(y) is Block:
             batched = self._of(y.values, f, args, kwargs, reduces or isinstance(f, np.ufunc))
             for x in args if type(batched) is BatchedArray else ():

@@ -12,7 +12,7 @@ import numpy as np
 from ..rules import TracedArray, TracedNumber, dtype_of
 from ..rules.tracing.observed import Observed
 from ..rules.tracing.views import bare, draft_of, follow, give_value, root_of
-from ..rules.tracing.writing import hand_out
+from .ways import OneByOne
 
 
 class _Batched(Observed):
@@ -77,10 +77,10 @@ class BatchedArray(_Batched, TracedArray):
         return Observed.__getattr__(self, name)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        array = Observed.__array__(self, dtype, copy)
-        if not copy and array.dtype == self.dtype:
-            hand_out(root_of(self)[0], array)  # NumPy's own would show later writes
-        return array
+        if not copy and self.dtype.kind in "fc":
+            # NumPy gives the array itself: what is written into either would be seen in both.
+            raise OneByOne(self.at_level, "np.asarray of an array is the array of each item")
+        return Observed.__array__(self, dtype, copy)
 
     def __len__(self) -> int:
         if not self.shape:

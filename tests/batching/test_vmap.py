@@ -289,8 +289,6 @@ OF_WRITES = [written, masked, at_own_place, through_views, into_what_ravel_copie
 
 
 @pytest.mark.parametrize("f", OF_WRITES)
-    "f", [written, masked, at_own_place, through_views, into_what_ravel_copies]
-)
 def test_writes(f):
     before = XS.copy()
     agrees(f, XS)
